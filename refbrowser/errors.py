@@ -1,0 +1,148 @@
+"""One family of errors and findings: what happened, where, and what to do about it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from enum import StrEnum
+from typing import Any
+
+#: Foreign text inside a message is cut at this many characters.
+QUOTE_LIMIT = 120
+
+
+class ErrorKind(StrEnum):
+    """The kinds of error, with the exit code that each gives on the command line."""
+
+    JSON = "E_JSON"
+    ENCODING = "E_ENCODING"
+    FORMAT = "E_FORMAT"
+    SCHEMA = "E_SCHEMA"
+    TEMPLATE = "E_TEMPLATE"
+    REF = "E_REF"
+    BUDGET = "E_BUDGET"
+    META = "E_META"
+    DECODE = "E_DECODE"
+    UNSAFE = "E_UNSAFE"
+    PROTOCOL = "E_PROTOCOL"
+    USAGE = "E_USAGE"
+    BLOCKED = "E_BLOCKED"
+    SOURCE = "E_SOURCE"
+    RANGE = "E_RANGE"
+    IO = "E_IO"
+
+    @property
+    def exit_code(self) -> int:
+        """The process exit code: 2 bad input, 3 permission needed, 4 source or disk failing."""
+        if self is ErrorKind.BLOCKED:
+            return 3
+        if self in (ErrorKind.SOURCE, ErrorKind.RANGE, ErrorKind.IO):
+            return 4
+        return 2
+
+
+class Severity(StrEnum):
+    """How bad a finding is: a fault cannot be read, a warning can."""
+
+    FAULT = "fault"
+    WARNING = "warning"
+
+
+def quoted(text: object, limit: int = QUOTE_LIMIT) -> str:
+    """Return foreign text quoted, escaped and cut, fit for a message or a terminal line."""
+    plain = str(text)
+    cut = plain[:limit]
+    shown = "".join(
+        character if character.isprintable() else character.encode("unicode_escape").decode("ascii")
+        for character in cut
+    )
+    return f"'{shown}…'" if len(plain) > limit else f"'{shown}'"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Place:
+    """Where something is: in a document, in a rule, under a key, in a file.
+
+    Lines and columns count from 1, columns in characters; rows and rules from 0; `start` and `stop` are
+    bytes of `url`.
+    """
+
+    document: str | None = None
+    pointer: str | None = None
+    line: int | None = None
+    column: int | None = None
+    rule: int | None = None
+    field: str | None = None
+    row: int | None = None
+    key: str | None = None
+    path: str | None = None
+    url: str | None = None
+    start: int | None = None
+    stop: int | None = None
+
+    def __str__(self) -> str:
+        parts = []
+        if self.document is not None:
+            parts.append(quoted(self.document))
+        if self.line is not None:
+            parts.append(f"line {self.line}, column {self.column}")
+        for name in ("pointer", "rule", "field", "row", "path", "key", "url"):
+            value = getattr(self, name)
+            if value is not None:
+                parts.append(f"{name} {quoted(value) if isinstance(value, str) else value}")
+        if self.start is not None:
+            parts.append(f"bytes {self.start} to {'the end' if self.stop is None else self.stop}")
+        return ", ".join(parts)
+
+    def __bool__(self) -> bool:
+        return any(getattr(self, field.name) is not None for field in fields(self))
+
+
+NOWHERE = Place()
+
+
+class RefbrowserError(Exception):
+    """Anything that refbrowser reports: a kind, what happened, where, and advice.
+
+    Parameters
+    ----------
+    kind
+        Decides the exit code of the command line.
+    message
+        What happened, in one sentence without a full stop; foreign text in it went through `quoted`.
+    place
+        Where it happened.
+    advice
+        What the user can do, where there is something.
+    """
+
+    def __init__(self, kind: ErrorKind, message: str, place: Place = NOWHERE, advice: str = "") -> None:
+        super().__init__(kind, message, place, advice)
+        self.kind = kind
+        self.message = message
+        self.place = place
+        self.advice = advice
+
+    def __str__(self) -> str:
+        where = f" ({self.place})" if self.place else ""
+        return f"{self.message}{where}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """One thing that was found in a document or dataset, with the fix where there is one.
+
+    `fix` is an edit of `refbrowser.references.edits` (opaque to this layer). `count` is how many places
+    share the finding when only the first is given.
+    """
+
+    severity: Severity
+    kind: ErrorKind
+    message: str
+    place: Place = NOWHERE
+    advice: str = ""
+    count: int = 1
+    fix: Any = None
+
+    def error(self) -> RefbrowserError:
+        """Return the finding as the error that a reader of the entry gets."""
+        return RefbrowserError(self.kind, self.message, self.place, self.advice)

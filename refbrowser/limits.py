@@ -1,0 +1,88 @@
+"""Every limit over foreign input, in one table; `refbrowser limits` prints it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, fields
+from typing import Any
+
+KIB = 1024
+MIB = 1024 * KIB
+GIB = 1024 * MIB
+
+
+def _limit(value: float, unit: str, meaning: str) -> Any:
+    return field(default=value, metadata={"unit": unit, "meaning": meaning})
+
+
+@dataclass(frozen=True)
+class Limits:
+    """The numbers in force; a field's metadata holds its unit and meaning."""
+
+    # Templates
+    template_source: int = _limit(64 * KIB, "bytes", "source text of one template")
+    template_nesting: int = _limit(50, "levels", "brackets or operators nested in a template")
+    template_nodes: int = _limit(5_000, "nodes", "parse tree nodes of one template")
+    template_string: int = _limit(64 * KIB, "bytes", "string made by one expression")
+    template_integer_bits: int = _limit(128, "bits", "integer made by one expression")
+    template_padding: int = _limit(1_024, "characters", "width of a formatted value")
+    template_precision: int = _limit(64, "digits", "precision of a formatted value")
+    template_steps_entry: int = _limit(10_000, "steps", "evaluation steps of one entry")
+    template_steps_job: int = _limit(200_000_000, "steps", "evaluation steps of one search")
+    template_call_depth: int = _limit(8, "levels", "template calls nested in arguments")
+    templates_per_document: int = _limit(10_000, "templates", "templates in one document")
+    dimensions_per_rule: int = _limit(16, "dimensions", "dimensions of one gen rule")
+    write_out_question: int = _limit(10_000_000, "entries", "entries written out without a question")
+    # Documents
+    json_size: int = _limit(2 * GIB, "bytes", "JSON document after decompression")
+    json_question: int = _limit(256 * MIB, "bytes", "JSON document opened without a question")
+    json_nesting: int = _limit(200, "levels", "nesting of a JSON document")
+    json_digits: int = _limit(40, "digits", "digits of one integer")
+    references: int = _limit(20_000_000, "entries", "references written out in refs")
+    inline_value: int = _limit(64 * MIB, "bytes", "one inline value")
+    key_length: int = _limit(4_096, "characters", "length of a key")
+    url_length: int = _limit(16_384, "characters", "length of a URL")
+    # HTTP
+    http_connect: float = _limit(10, "s", "time to connect")
+    http_first_byte: float = _limit(20, "s", "wait for the first byte of an answer")
+    http_between_bytes: float = _limit(15, "s", "wait between bytes of an answer")
+    http_slow_rate: int = _limit(KIB, "bytes/s", "slowest accepted rate")
+    http_slow_window: float = _limit(30, "s", "time over which the slowest rate is measured")
+    http_tries: int = _limit(4, "tries", "tries of one request in interactive work")
+    http_tries_export: int = _limit(10, "tries", "tries of one request in an export")
+    http_total: float = _limit(45, "s", "one request in interactive work, plus bytes / http_total_rate")
+    http_total_export: float = _limit(180, "s", "one request in an export, plus bytes / http_total_rate")
+    http_total_rate: int = _limit(256 * KIB, "bytes/s", "rate that lengthens the total time")
+    http_wait_start: float = _limit(0.1, "s", "first wait before another try")
+    http_wait_most: float = _limit(15, "s", "longest wait before another try")
+    http_retry_after: float = _limit(60, "s", "longest Retry-After that is kept")
+    http_redirects: int = _limit(5, "hops", "redirects of one request")
+    http_headers: int = _limit(64 * KIB, "bytes", "headers of one answer")
+    http_header_lines: int = _limit(200, "lines", "header lines of one answer")
+    http_cut: int = _limit(8 * MIB, "bytes", "whole object accepted where a range was asked for")
+    connections_per_host: int = _limit(128, "connections", "connections to one host")
+    connections_total: int = _limit(160, "connections", "connections in all")
+    connections_throttled: int = _limit(6, "connections", "connections to a host that answered 429 or 503")
+    circuit_failures: int = _limit(5, "reads", "failed reads in a row that open a host's circuit")
+    circuit_open: float = _limit(30, "s", "how long a host's circuit stays open")
+    # Metadata and decoding
+    rank: int = _limit(32, "dimensions", "dimensions of an array")
+    elements: int = _limit(2**63 - 1, "elements", "elements of an array")
+    chunk_size: int = _limit(512 * MIB, "bytes", "chunk that must be decoded whole")
+    chunk_question: int = _limit(128 * MIB, "bytes", "chunk decoded without a question")
+    view_chunks: int = _limit(4_096, "chunks", "chunks touched by one view")
+    element_size: int = _limit(MIB, "bytes", "one element")
+    filters: int = _limit(16, "filters", "filters of one array")
+    shard_nesting: int = _limit(2, "levels", "shards in shards")
+    decoding_memory: int = _limit(GIB, "bytes", "decoded memory in flight")
+    cache: int = _limit(512 * MIB, "bytes", "cache of decoded chunks")
+
+
+LIMITS = Limits()
+
+
+def table() -> list[tuple[str, float, str, str]]:
+    """Return one row (name, value, unit, meaning) for each limit in force."""
+    return [
+        (item.name, getattr(LIMITS, item.name), item.metadata["unit"], item.metadata["meaning"])
+        for item in fields(LIMITS)
+    ]

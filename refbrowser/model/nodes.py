@@ -1,0 +1,140 @@
+"""What a dataset is: a tree of groups and arrays with attributes and dimensions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from refbrowser.errors import Finding, RefbrowserError
+from refbrowser.model.grid import RegularChunkGrid
+from refbrowser.model.manifest import ChunkManifest
+
+
+@dataclass(frozen=True, slots=True)
+class Dimension:
+    """A named length, shared by the arrays of its group and the groups below."""
+
+    name: str
+    size: int
+    unlimited: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class CodecSpec:
+    """One codec as the metadata names it, in encoding order within `ArrayNode.codecs`."""
+
+    name: str
+    configuration: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class ArrayNode:
+    """One array (variable): its metadata and the references of its chunks.
+
+    An array whose metadata is broken has `error` set and may have any other field at its default; one whose
+    codecs or type are not known has `unreadable` set: it is browsable, its values are not readable.
+
+    Attributes
+    ----------
+    path
+        Absolute, for example ``/ocean/temp``; ``/`` for a root array.
+    type_name
+        The field's name for the type: the numpy string with byte order where there is one (``<i2``), else
+        the name in the metadata (``string``).
+    dtype
+        The numpy type of the decoded elements, or None when unknown.
+    order
+        ``C`` or ``F``: memory layout within a chunk.
+    fill_value
+        As a numpy scalar of `dtype`, or None when the metadata gives none.
+    format
+        ``zarr-v2`` or ``zarr-v3``: whose rules the codecs follow.
+    metadata_keys
+        Keys of the documents that describe it (``temp/.zarray``, ``temp/.zattrs``).
+    """
+
+    path: str
+    shape: tuple[int, ...] = ()
+    dtype: np.dtype[Any] | None = None
+    type_name: str = ""
+    dimensions: tuple[str | None, ...] = ()
+    grid: RegularChunkGrid | None = None
+    order: str = "C"
+    codecs: tuple[CodecSpec, ...] = ()
+    fill_value: Any = None
+    attributes: Mapping[str, Any] = field(default_factory=dict)
+    manifest: ChunkManifest | None = None
+    format: str = "zarr-v2"
+    metadata_keys: tuple[str, ...] = ()
+    error: RefbrowserError | None = None
+    unreadable: RefbrowserError | None = None
+
+    @property
+    def name(self) -> str:
+        """Last part of the path; empty for a root array."""
+        return self.path.rsplit("/", 1)[-1]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class GroupNode:
+    """One group: attributes, dimensions, child groups and arrays by name, in document order."""
+
+    path: str = "/"
+    attributes: Mapping[str, Any] = field(default_factory=dict)
+    dimensions: Mapping[str, Dimension] = field(default_factory=dict)
+    groups: Mapping[str, GroupNode] = field(default_factory=dict)
+    arrays: Mapping[str, ArrayNode] = field(default_factory=dict)
+    metadata_keys: tuple[str, ...] = ()
+    error: RefbrowserError | None = None
+
+    @property
+    def name(self) -> str:
+        """Last part of the path; empty for the root."""
+        return self.path.rsplit("/", 1)[-1]
+
+
+Node = GroupNode | ArrayNode
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Hierarchy:
+    """The whole of a dataset's description.
+
+    Attributes
+    ----------
+    root
+        A group, or an array where the root itself is one.
+    format
+        A name as in ``refbrowser export --to`` (``refs-v1``, ``zarr-v2``...).
+    problems
+        Findings about the metadata.
+    """
+
+    root: Node
+    format: str
+    problems: tuple[Finding, ...] = ()
+
+    def walk(self) -> Iterator[Node]:
+        """Yield every node, parents first, in document order."""
+        pending: list[Node] = [self.root]
+        while pending:
+            node = pending.pop()
+            yield node
+            if isinstance(node, GroupNode):
+                children: list[Node] = [*node.arrays.values(), *node.groups.values()]
+                pending.extend(reversed(children))
+
+    def find(self, path: str) -> Node | None:
+        """Return the node at an absolute path (the leading ``/`` may be left out), or None."""
+        node: Node = self.root
+        for part in (part for part in path.split("/") if part):
+            if not isinstance(node, GroupNode):
+                return None
+            child = node.arrays.get(part) or node.groups.get(part)
+            if child is None:
+                return None
+            node = child
+        return node
