@@ -1,0 +1,477 @@
+"""A table of computed rows of any number: painted by itself, no object per row."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Sequence
+
+from PySide6.QtCore import (
+    QEvent,
+    QPoint,
+    QRect,
+    Qt,
+    Signal,
+)
+from PySide6.QtGui import (
+    QAccessible,
+    QAccessibleEvent,
+    QColor,
+    QFocusEvent,
+    QFont,
+    QFontMetrics,
+    QGuiApplication,
+    QHelpEvent,
+    QKeyEvent,
+    QKeySequence,
+    QMouseEvent,
+    QPainter,
+    QPaintEvent,
+    QResizeEvent,
+    QWheelEvent,
+)
+from PySide6.QtWidgets import QAbstractScrollArea, QHeaderView, QToolTip, QWidget
+
+from refbrowser.app import theme
+from refbrowser.app.row_model import (
+    PAGE_ROWS,
+    Column,
+    HeaderModel,
+    NoRows,
+    RowModel,
+    RowStyle,
+    StyledRowModel,
+    one_line,
+)
+
+__all__ = ["Column", "NoRows", "RowModel", "RowStyle", "StyledRowModel", "VirtualTable", "one_line"]
+
+#: Pages of rows that are kept.
+PAGES_KEPT = 32
+#: A scroll bar counts to this number at most; above it one step of the bar is many rows.
+SCROLL_STEPS = 1 << 30
+#: Rows that one Copy puts on the clipboard at most.
+COPY_ROWS = 10_000
+_PADDING = 8
+_MARK = 4
+
+
+class VirtualTable(QAbstractScrollArea):
+    """Rows of a `RowModel`, with a header, a current row, a selected range and the keyboard.
+
+    Signals
+    -------
+    currentChanged(object)
+        The current row (int), or None, after the user or `set_current` changed it.
+    activated(object)
+        The row that was double-clicked, or on which Return was pressed.
+    """
+
+    currentChanged = Signal(object)
+    activated = Signal(object)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._model: RowModel = NoRows()
+        self._pages: OrderedDict[int, tuple[list[list[str]], list[RowStyle]]] = OrderedDict()
+        self._top = 0
+        self._current: int | None = None
+        self._anchor: int | None = None
+        self._placeholder = ""
+        self._wheel = 0
+        self._from_bar = True
+        self._header_model = HeaderModel(self)
+        self._header = QHeaderView(Qt.Orientation.Horizontal, self)
+        self._header.setModel(self._header_model)
+        self._header.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
+        self._header.setStretchLastSection(True)
+        self._header.setMinimumSectionSize(40)
+        self._header.setHighlightSections(False)
+        self._header.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self._header.sectionResized.connect(self._columns_moved)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setFrameShape(QAbstractScrollArea.Shape.NoFrame)
+        self.viewport().setMouseTracking(False)
+        self.verticalScrollBar().valueChanged.connect(self._bar_moved)
+        self.horizontalScrollBar().valueChanged.connect(self._columns_moved)
+        self._measure()
+
+    # What is shown
+
+    def model(self) -> RowModel:
+        """Return the model in use."""
+        return self._model
+
+    def set_model(self, model: RowModel) -> None:
+        """Show another model; the current row is given up, the columns' widths stay while titles agree."""
+        same = [column.title for column in model.columns] == [column.title for column in self._model.columns]
+        self._model = model
+        self._pages.clear()
+        self._top = 0
+        if not same:
+            self._header_model.set_columns(model.columns)
+            for section, column in enumerate(model.columns):
+                self._header.resizeSection(section, column.width)
+        self._set_current(None, None)
+        self._layout_parts()
+
+    def refresh(self) -> None:
+        """Ask the model again (rows changed, or there are more); position and current row stay."""
+        self._pages.clear()
+        count = self._model.row_count()
+        if self._current is not None and self._current >= count:
+            self._set_current(None, None)
+        self._layout_parts()
+
+    def set_placeholder(self, text: str) -> None:
+        """Set the sentence shown where there are no rows."""
+        self._placeholder = text
+        self.viewport().update()
+
+    def current(self) -> int | None:
+        """Return the current row."""
+        return self._current
+
+    def selected(self) -> range:
+        """Return the selected rows; the current one alone when no range was made."""
+        if self._current is None:
+            return range(0)
+        anchor = self._current if self._anchor is None else self._anchor
+        return range(min(anchor, self._current), max(anchor, self._current) + 1)
+
+    def set_current(self, row: int | None) -> None:
+        """Make a row current and scroll until it is seen."""
+        if row is not None:
+            row = max(0, min(row, self._model.row_count() - 1))
+            if row < 0:
+                row = None
+        self._set_current(row, row)
+        if row is not None:
+            self.scroll_to(row)
+
+    def scroll_to(self, row: int) -> None:
+        """Scroll as little as needed to see `row`; a row far away comes to the middle."""
+        rows = self.visible_rows()
+        if self._top <= row < self._top + rows:
+            return
+        near = -rows < row - self._top < 2 * rows
+        if not near:
+            self._set_top(row - rows // 2)
+        elif row < self._top:
+            self._set_top(row)
+        else:
+            self._set_top(row - rows + 1)
+
+    def top_row(self) -> int:
+        """Return the first row that is seen."""
+        return self._top
+
+    def set_top_row(self, row: int) -> None:
+        """Scroll so that `row` is the first one seen."""
+        self._set_top(row)
+
+    def visible_rows(self) -> int:
+        """Return how many whole rows fit the viewport; at least 1."""
+        return max(1, self.viewport().height() // self._row_height)
+
+    def row_text(self, row: int) -> list[str]:
+        """Return the texts of one row."""
+        texts, _styles = self._page(row // PAGE_ROWS)
+        return texts[row % PAGE_ROWS] if row % PAGE_ROWS < len(texts) else []
+
+    def row_rect(self, row: int) -> QRect:
+        """Return where a row is painted, in the viewport's coordinates."""
+        top = (row - self._top) * self._row_height
+        return QRect(0, int(top), self.viewport().width(), self._row_height)
+
+    def column_widths(self) -> list[int]:
+        """Return the widths of the columns, to be kept."""
+        return [self._header.sectionSize(section) for section in range(self._header.count())]
+
+    def set_column_widths(self, widths: Sequence[int]) -> None:
+        """Give the columns the widths that were kept."""
+        for section, width in enumerate(widths[: self._header.count()]):
+            self._header.resizeSection(section, width)
+
+    # Geometry
+
+    def _measure(self) -> None:
+        self._mono = theme.mono_font()
+        self._mono_bold = QFont(self._mono)
+        self._mono_bold.setBold(True)
+        self._plain = QFont(self.font())
+        self._plain_bold = QFont(self._plain)
+        self._plain_bold.setBold(True)
+        self._row_height = max(QFontMetrics(self._mono).height(), self.fontMetrics().height()) + 6
+        self._layout_parts()
+
+    def _layout_parts(self) -> None:
+        height = max(self._header.sizeHint().height(), self._row_height + 2)
+        self.setViewportMargins(0, height, 0, 0)
+        view = self.viewport().geometry()
+        self._header.setGeometry(view.left(), view.top() - height, view.width(), height)
+        bar = self.horizontalScrollBar()
+        bar.setRange(0, max(0, self._content_width() - view.width()))
+        bar.setPageStep(view.width())
+        self._set_top(self._top)
+
+    def _content_width(self) -> int:
+        last = self._header.count() - 1
+        if last < 0:
+            return 0
+        before = sum(self._header.sectionSize(section) for section in range(last))
+        return before + self._model.columns[last].width
+
+    def _set_top(self, row: int) -> None:
+        count = self._model.row_count()
+        rows = self.visible_rows()
+        last = max(0, count - rows)
+        self._top = max(0, min(row, last))
+        bar = self.verticalScrollBar()
+        steps = min(last, SCROLL_STEPS)
+        self._from_bar = False
+        bar.setRange(0, steps)
+        bar.setPageStep(max(1, min(rows, SCROLL_STEPS)))
+        bar.setSingleStep(1)
+        bar.setValue(self._top if steps == last else self._top * steps // last)
+        self._from_bar = True
+        self.viewport().update()
+
+    def _bar_moved(self, value: int) -> None:
+        if not self._from_bar:
+            return
+        last = max(0, self._model.row_count() - self.visible_rows())
+        steps = self.verticalScrollBar().maximum()
+        self._top = value if steps == last else value * last // max(1, steps)
+        self.viewport().update()
+
+    def _columns_moved(self, *_arguments: int) -> None:
+        self._header.setOffset(self.horizontalScrollBar().value())
+        bar = self.horizontalScrollBar()
+        bar.setRange(0, max(0, self._content_width() - self.viewport().width()))
+        self.viewport().update()
+
+    def _page(self, number: int) -> tuple[list[list[str]], list[RowStyle]]:
+        page = self._pages.get(number)
+        if page is None:
+            start = number * PAGE_ROWS
+            stop = min(start + PAGE_ROWS, self._model.row_count())
+            texts = self._model.page(start, stop) if start < stop else []
+            model = self._model
+            styles = model.styles(start, stop) if texts and isinstance(model, StyledRowModel) else []
+            page = self._pages[number] = (texts, styles)
+            if len(self._pages) > PAGES_KEPT:
+                self._pages.popitem(last=False)
+        else:
+            self._pages.move_to_end(number)
+        return page
+
+    # Painting
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        painter = QPainter(self.viewport())
+        scheme = theme.colors()
+        count = self._model.row_count()
+        if count == 0:
+            self._paint_placeholder(painter, scheme)
+            return
+        rows = range(self._top, min(count, self._top + self.visible_rows() + 1))
+        selected = self.selected()
+        for row in rows:
+            texts, styles = self._page(row // PAGE_ROWS)
+            place = row % PAGE_ROWS
+            if place >= len(texts):
+                continue
+            style = styles[place] if place < len(styles) else RowStyle.NONE
+            self._paint_row(painter, scheme, row, texts[place], style, row in selected)
+        painter.end()
+
+    def _paint_placeholder(self, painter: QPainter, scheme: theme.Colors) -> None:
+        painter.setPen(QColor(scheme.muted))
+        area = self.viewport().rect().adjusted(theme.HUGE, theme.HUGE, -theme.HUGE, -theme.HUGE)
+        flags = Qt.AlignmentFlag.AlignCenter | Qt.TextFlag.TextWordWrap
+        painter.drawText(area, flags, self._placeholder)
+
+    def _paint_row(
+        self,
+        painter: QPainter,
+        scheme: theme.Colors,
+        row: int,
+        texts: list[str],
+        style: RowStyle,
+        selected: bool,
+    ) -> None:
+        area = self.row_rect(row)
+        if selected:
+            painter.fillRect(area, QColor(scheme.accent_soft))
+        if row == self._current and self.hasFocus():
+            painter.setPen(QColor(scheme.accent))
+            painter.drawRect(area.adjusted(0, 0, -1, -1))
+        painter.setPen(QColor(_text_color(scheme, style)))
+        for section, (column, text) in enumerate(zip(self._model.columns, texts, strict=False)):
+            left = self._header.sectionViewportPosition(section)
+            width = self._header.sectionSize(section)
+            if left > area.width() or left + width < 0:
+                continue
+            font = self._cell_font(column, style)
+            painter.setFont(font)
+            box = QRect(left + _PADDING, area.top(), width - 2 * _PADDING, area.height())
+            side = Qt.AlignmentFlag.AlignRight if column.right else Qt.AlignmentFlag.AlignLeft
+            flags = side | Qt.AlignmentFlag.AlignVCenter | Qt.TextFlag.TextSingleLine
+            shown = painter.fontMetrics().elidedText(one_line(text), column.elide, box.width())
+            painter.drawText(box, flags, shown)
+        if style & RowStyle.CHANGED:
+            painter.fillRect(0, area.top() + 1, _MARK, area.height() - 2, QColor(scheme.changed))
+        if style & RowStyle.FAULT:
+            painter.setPen(QColor(scheme.fault))
+            painter.setFont(self._plain_bold)
+            painter.drawText(QRect(0, area.top(), _PADDING, area.height()), Qt.AlignmentFlag.AlignCenter, "!")
+
+    def _cell_font(self, column: Column, style: RowStyle) -> QFont:
+        bold = bool(style & RowStyle.CHANGED)
+        if column.mono:
+            font = self._mono_bold if bold else self._mono
+        else:
+            font = self._plain_bold if bold else self._plain
+        if style & RowStyle.REPLACED:
+            font = QFont(font)
+            font.setStrikeOut(True)
+        return font
+
+    # The current row
+
+    def _set_current(self, row: int | None, anchor: int | None) -> None:
+        changed = row != self._current
+        self._current, self._anchor = row, anchor
+        self.viewport().update()
+        if changed:
+            self._tell_screen_readers()
+            self.currentChanged.emit(row)
+
+    def _tell_screen_readers(self) -> None:
+        if self._current is None:
+            self.setAccessibleDescription("")
+            return
+        titles = [column.title for column in self._model.columns]
+        cells = (
+            f"{title} {one_line(text)}"
+            for title, text in zip(titles, self.row_text(self._current), strict=False)
+        )
+        self.setAccessibleDescription(
+            f"row {self._current} of {self._model.row_count()}: " + ", ".join(cells)
+        )
+        QAccessible.updateAccessibility(QAccessibleEvent(self, QAccessible.Event.DescriptionChanged))
+
+    def _move(self, row: int, extend: bool) -> None:
+        count = self._model.row_count()
+        if count == 0:
+            return
+        row = max(0, min(row, count - 1))
+        anchor = self._anchor if extend and self._anchor is not None else row
+        self._set_current(row, anchor)
+        self.scroll_to(row)
+
+    def row_at(self, position: QPoint) -> int | None:
+        """Return the row under a point of the viewport, or None."""
+        row = self._top + position.y() // self._row_height
+        return row if 0 <= row < self._model.row_count() else None
+
+    # Events
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.matches(QKeySequence.StandardKey.Copy):
+            self.copy_selected()
+            return
+        current = -1 if self._current is None else self._current
+        page = self.visible_rows()
+        targets = {
+            Qt.Key.Key_Up: max(current - 1, 0),
+            Qt.Key.Key_Down: current + 1,
+            Qt.Key.Key_PageUp: current - page,
+            Qt.Key.Key_PageDown: current + page,
+            Qt.Key.Key_Home: 0,
+            Qt.Key.Key_End: self._model.row_count() - 1,
+        }
+        key = Qt.Key(event.key())
+        if key in targets:
+            self._move(targets[key], bool(event.modifiers() & Qt.KeyboardModifier.ShiftModifier))
+        elif key in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and self._current is not None:
+            self.activated.emit(self._current)
+        elif key in (Qt.Key.Key_Left, Qt.Key.Key_Right):
+            step = self.viewport().width() // 4 * (1 if key == Qt.Key.Key_Right else -1)
+            self.horizontalScrollBar().setValue(self.horizontalScrollBar().value() + step)
+        else:
+            super().keyPressEvent(event)
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        row = self.row_at(event.position().toPoint())
+        if row is not None and event.button() in (Qt.MouseButton.LeftButton, Qt.MouseButton.RightButton):
+            inside = event.button() == Qt.MouseButton.RightButton and row in self.selected()
+            if not inside:
+                self._move(row, bool(event.modifiers() & Qt.KeyboardModifier.ShiftModifier))
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        if event.buttons() & Qt.MouseButton.LeftButton and self._anchor is not None:
+            self._move(self._top + int(event.position().y()) // self._row_height, True)
+
+    def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
+        row = self.row_at(event.position().toPoint())
+        if row is not None:
+            self.activated.emit(row)
+
+    def wheelEvent(self, event: QWheelEvent) -> None:
+        delta = event.angleDelta()
+        if event.modifiers() & Qt.KeyboardModifier.ShiftModifier or abs(delta.x()) > abs(delta.y()):
+            bar = self.horizontalScrollBar()
+            bar.setValue(bar.value() - (delta.x() or delta.y()) // 2)
+            return
+        self._wheel += delta.y()
+        rows, self._wheel = int(self._wheel / 40), self._wheel - int(self._wheel / 40) * 40
+        self._set_top(self._top - rows)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        self._layout_parts()
+
+    def focusInEvent(self, event: QFocusEvent) -> None:
+        self.viewport().update()
+
+    def focusOutEvent(self, event: QFocusEvent) -> None:
+        self.viewport().update()
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() in (QEvent.Type.FontChange, QEvent.Type.StyleChange, QEvent.Type.PaletteChange):
+            self._measure()
+
+    def viewportEvent(self, event: QEvent) -> bool:
+        if isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip:
+            self._show_cell_tooltip(event)
+            return True
+        return super().viewportEvent(event)
+
+    def _show_cell_tooltip(self, event: QHelpEvent) -> None:
+        row = self.row_at(event.pos())
+        section = self._header.logicalIndexAt(event.pos().x())
+        texts = [] if row is None else self.row_text(row)
+        if not 0 <= section < len(texts):
+            QToolTip.hideText()
+            return
+        font = self._mono if self._model.columns[section].mono else self._plain
+        wide = QFontMetrics(font).horizontalAdvance(one_line(texts[section]))
+        if wide <= self._header.sectionSize(section) - 2 * _PADDING:
+            QToolTip.hideText()
+            return
+        QToolTip.showText(event.globalPos(), theme.plain_tooltip(texts[section]), self.viewport())
+
+    def copy_selected(self) -> None:
+        """Put the selected rows on the clipboard, cells separated by tabs; at most `COPY_ROWS` rows."""
+        rows = self.selected()[:COPY_ROWS]
+        lines = ("\t".join(self.row_text(row)) for row in rows)
+        QGuiApplication.clipboard().setText("\n".join(lines))
+
+
+def _text_color(scheme: theme.Colors, style: RowStyle) -> str:
+    if style & RowStyle.FAULT:
+        return scheme.fault
+    if style & RowStyle.REPLACED:
+        return scheme.muted
+    return scheme.text
