@@ -1,0 +1,75 @@
+"""The bundled sample, and what a wheel holds."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+CHECKOUT = Path(__file__).resolve().parent.parent
+SAMPLE = CHECKOUT / "resources" / "sample"
+
+
+def digests(folder: Path) -> dict[str, str]:
+    return {
+        str(path.relative_to(folder)): hashlib.sha256(path.read_bytes()).hexdigest()
+        for path in sorted(folder.rglob("*"))
+        if path.is_file()
+    }
+
+
+def test_the_sample_has_every_feature() -> None:
+    document = json.loads((SAMPLE / "sea_surface.json").read_text("utf-8"))
+    assert document["version"] == 1
+    assert [len(rule["dimensions"]) for rule in document["gen"]] == [2, 1]
+    assert "{{" not in document["templates"]["u"]
+    assert "{{" in document["templates"]["month"]
+    refs = document["refs"]
+    assert refs["ocean/lat/0"].startswith("base64:")
+    packed = json.loads(refs["ocean/sst/.zattrs"])
+    assert {"scale_factor", "add_offset", "_FillValue"} <= packed.keys()
+    assert "since" in json.loads(refs["ocean/time/.zattrs"])["units"]
+    chunks = [
+        value for key, value in refs.items() if key.startswith("atmosphere/wind_speed/") and "/." not in key
+    ]
+    assert len({url for url, _, _ in chunks}) == 4
+    assert len(chunks) == 12 * 2 * 4 - 4
+    assert {key.split("/")[0] for key in refs if key.endswith("/.zgroup")} == {"ocean", "ice", "atmosphere"}
+    assert sum(path.stat().st_size for path in SAMPLE.rglob("*") if path.is_file()) < 3_000_000
+
+
+def test_the_script_makes_the_document_of_the_sample(tmp_path: Path) -> None:
+    script = CHECKOUT / "packaging" / "make_sample.py"
+    subprocess.run([sys.executable, str(script), str(tmp_path)], check=True, timeout=100)
+    made = json.loads((tmp_path / "sea_surface.json").read_text("utf-8"))
+    kept = json.loads((SAMPLE / "sea_surface.json").read_text("utf-8"))
+    assert made.keys() == kept.keys()
+    assert made["gen"] == kept["gen"]
+    assert made["refs"].keys() == kept["refs"].keys()
+    assert digests(tmp_path).keys() == digests(SAMPLE).keys()
+
+
+@pytest.mark.long
+def test_a_wheel_holds_the_sample_and_the_desktop_entry(tmp_path: Path) -> None:
+    command = [
+        sys.executable,
+        "-m",
+        "pip",
+        "wheel",
+        "--no-deps",
+        "--quiet",
+        "-w",
+        str(tmp_path),
+        str(CHECKOUT),
+    ]
+    subprocess.run(command, check=True, timeout=110)
+    names = zipfile.ZipFile(next(tmp_path.glob("*.whl"))).namelist()
+    assert "refbrowser/resources/sample/sea_surface.json" in names
+    assert "refbrowser/resources/sample/data/ice_2024.dat" in names
+    assert any(name.endswith("share/applications/refbrowser.desktop") for name in names)
+    assert not [name for name in names if name.startswith(("packaging/", "tests/"))]
