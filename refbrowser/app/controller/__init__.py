@@ -1,0 +1,1 @@
+"""What the window's parts act on: opened documents, without any widget."""

@@ -1,0 +1,316 @@
+"""One opened document: its history, its dataset, what it may read, and saving it."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from PySide6.QtCore import QObject, Signal
+
+from refbrowser.app.tasks import TaskControl, Tasks
+
+if TYPE_CHECKING:
+    from refbrowser.app.controller.work import FirstRows, Opened
+    from refbrowser.engine.dataset import Dataset
+    from refbrowser.engine.session import Session
+    from refbrowser.io.access import Access, Want
+    from refbrowser.io.origins import Origin
+    from refbrowser.model.nodes import Hierarchy
+    from refbrowser.references.document import ReferenceDocument
+    from refbrowser.references.history import History
+
+_numbers = itertools.count(1)
+
+
+class OpenDocument(QObject):
+    """A document in the window. Lives on the GUI thread; values it hands out are immutable.
+
+    `history` and `document` are None until the document is read (`is_open`); `dataset` follows each edit a
+    little later (`hierarchyChanged`), because it is made off the GUI thread.
+
+    Signals
+    -------
+    documentChanged()
+        `document` is another one: it was read, edited, undone, redone or reverted.
+    hierarchyChanged()
+        `dataset` is another one, and agrees with `document`.
+    trustChanged()
+        `access` or `wants` is another one.
+    savedChanged()
+        `is_dirty`, `pending_count`, `path` or `saved_document` changed.
+    firstRows(object)
+        Rows of a large document that is still being read (`work.FirstRows`).
+    progressChanged(object, object)
+        Bytes read so far, and in all (or None), while the document is read.
+    openFailed(object)
+        The document could not be read: the exception.
+    editFailed(object), saveFailed(object)
+        An edit could not be made, a save failed; the document is as it was.
+    saved(str)
+        The document was written to this path.
+    """
+
+    documentChanged = Signal()
+    hierarchyChanged = Signal()
+    trustChanged = Signal()
+    savedChanged = Signal()
+    firstRows = Signal(object)
+    progressChanged = Signal(object, object)
+    openFailed = Signal(object)
+    editFailed = Signal(object)
+    saveFailed = Signal(object)
+    saved = Signal(str)
+
+    def __init__(
+        self,
+        path: str,
+        tasks: Tasks,
+        template_values: Mapping[str, str] | None = None,
+        parent: QObject | None = None,
+    ) -> None:
+        super().__init__(parent)
+        self.number = next(_numbers)
+        self.path = path
+        self.tasks = tasks
+        self.template_values = dict(template_values or {})
+        self.history: History | None = None
+        self.dataset: Dataset | None = None
+        self.access: Access | None = None
+        self.wants: tuple[Want, ...] = ()
+        self.error: BaseException | None = None
+        self.is_saving = False
+
+    # What it is
+
+    @property
+    def title(self) -> str:
+        """The last part of the path, as a tab or a root of the tree calls the document."""
+        return self.path.rstrip("/").rsplit("/", 1)[-1] or self.path
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the document is read."""
+        return self.history is not None
+
+    @property
+    def is_local(self) -> bool:
+        """Whether the document is a local file, so that Save has a place to write to."""
+        return "://" not in self.path
+
+    @property
+    def document(self) -> ReferenceDocument | None:
+        """The document with every edit made so far."""
+        return None if self.history is None else self.history.document
+
+    @property
+    def saved_document(self) -> ReferenceDocument | None:
+        """The document as it was read or last saved; what Revert goes back to and changes are told against."""
+        return None if self.history is None else self.history.saved
+
+    @property
+    def hierarchy(self) -> Hierarchy | None:
+        """Groups and arrays of `dataset`."""
+        return None if self.dataset is None else self.dataset.hierarchy
+
+    @property
+    def session(self) -> Session | None:
+        """What reads chunks for `dataset`."""
+        return None if self.dataset is None else self.dataset.session
+
+    @property
+    def is_dirty(self) -> bool:
+        """Whether there are edits that were not saved."""
+        return self.history is not None and self.history.is_dirty
+
+    @property
+    def pending_count(self) -> int:
+        """How many steps lie between the saved state and this one."""
+        return 0 if self.history is None else self.history.pending
+
+    @property
+    def can_undo(self) -> bool:
+        """Whether there is an edit to undo."""
+        return self.history is not None and self.history.can_undo
+
+    @property
+    def can_redo(self) -> bool:
+        """Whether there is an edit to make again."""
+        return self.history is not None and self.history.can_redo
+
+    def owner(self, what: str) -> str:
+        """Return the owner name for tasks of this document, for example ``plot:3``."""
+        return f"{what}:{self.number}"
+
+    # Opening
+
+    def open(self) -> None:
+        """Start to read the document; `documentChanged` or `openFailed` tells the end."""
+        path, values = self.path, dict(self.template_values)
+
+        def read(control: TaskControl) -> Opened:
+            from refbrowser.app.controller.work import open_document
+
+            return open_document(path, values, control)
+
+        self.error = None
+        self.tasks.run(
+            self.owner("open"),
+            f"Open {self.title}",
+            read,
+            self._opened,
+            self._open_failed,
+            received=self._reading,
+        )
+
+    def cancel_open(self) -> None:
+        """Stop reading the document."""
+        from refbrowser.io.cancel import Cancelled
+
+        self.tasks.cancel_owner(self.owner("open"))
+        self._open_failed(Cancelled())
+
+    def _reading(self, news: tuple[int, int | None] | FirstRows) -> None:
+        if isinstance(news, tuple):
+            self.progressChanged.emit(*news)
+        else:
+            self.firstRows.emit(news)
+
+    def _opened(self, opened: Opened) -> None:
+        self.history = opened.history
+        self.access = opened.access
+        self.dataset = opened.dataset
+        self.wants = opened.wants
+        self.documentChanged.emit()
+        self.hierarchyChanged.emit()
+        self.savedChanged.emit()
+        self.trustChanged.emit()
+
+    def _open_failed(self, error: BaseException) -> None:
+        self.error = error
+        self.openFailed.emit(error)
+
+    def set_template_values(self, values: Mapping[str, str]) -> None:
+        """Use these values for templates; they are never saved."""
+        self.template_values = dict(values)
+        if self.history is not None:
+            self.history.set_template_values(self.template_values)
+            self._edited()
+
+    # Editing
+
+    def apply(self, edit: Any) -> bool:
+        """Make one edit (of `references.edits`) one step of the history.
+
+        Returns whether it could be made; where not, `editFailed` tells why.
+        """
+        from refbrowser.errors import RefbrowserError
+
+        if self.history is None:
+            return False
+        try:
+            self.history.apply(edit)
+        except RefbrowserError as error:
+            self.editFailed.emit(error)
+            return False
+        self._edited()
+        return True
+
+    def undo(self) -> None:
+        """Take back the last edit."""
+        if self.history is not None and self.history.can_undo:
+            self.history.undo()
+            self._edited()
+
+    def redo(self) -> None:
+        """Make the last undone edit again."""
+        if self.history is not None and self.history.can_redo:
+            self.history.redo()
+            self._edited()
+
+    def revert(self) -> None:
+        """Go back to the saved state; it can be undone as one step."""
+        if self.history is not None and self.history.is_dirty:
+            self.history.revert()
+            self._edited()
+
+    def _edited(self) -> None:
+        self.documentChanged.emit()
+        self.savedChanged.emit()
+        self._rebuild()
+
+    def _rebuild(self) -> None:
+        document, dataset = self.document, self.dataset
+        if document is None or dataset is None:
+            return
+
+        def build(control: TaskControl) -> tuple[Dataset, tuple[Want, ...]]:
+            from refbrowser.app.controller.work import rebuilt
+
+            return rebuilt(dataset, document, control)
+
+        self.tasks.run(self.owner("hierarchy"), f"Read the structure of {self.title}", build, self._rebuilt)
+
+    def _rebuilt(self, result: tuple[Dataset, tuple[Want, ...]]) -> None:
+        self.dataset, self.wants = result
+        self.access = self.dataset.access
+        self.hierarchyChanged.emit()
+        self.trustChanged.emit()
+
+    # Trust
+
+    def allow(self, origins: Iterable[Origin]) -> None:
+        """Let this document read from more origins, as the user said."""
+        if self.access is None:
+            return
+        self.access = self.access.allow(origins)
+        if self.dataset is not None:
+            self.dataset = self.dataset.with_access(self.access)
+        self.hierarchyChanged.emit()
+        self._rebuild()
+        self.trustChanged.emit()
+
+    # Saving
+
+    def save(self, path: str | None = None, version: int | None = None, *, overwrite: bool = False) -> None:
+        """Write the document (in its own version, or as Version 0 or 1), atomically, off the GUI thread.
+
+        `saved` or `saveFailed` tells the end. Saving under another path or in its own version makes the
+        document the saved one; saving a Version 1 document as Version 0 writes a copy beside it.
+        """
+        document = self.document
+        if document is None or self.is_saving:
+            return
+        target = self.path if path is None else path
+        self.is_saving = True
+        copy = version is not None and version != document.version
+
+        def write(control: TaskControl) -> None:
+            from refbrowser.app.controller.work import save_document
+
+            save_document(document, target, version, overwrite or path is not None, control)
+
+        def done(_result: None) -> None:
+            self.is_saving = False
+            if not copy and self.history is not None:
+                self.history.mark_saved(document)
+                self.path = str(Path(target)) if path is not None else self.path
+            self.savedChanged.emit()
+            self.saved.emit(target)
+
+        def failed(error: BaseException) -> None:
+            self.is_saving = False
+            self.savedChanged.emit()
+            self.saveFailed.emit(error)
+
+        self.tasks.run(self.owner("save"), f"Save {self.title}", write, done, failed)
+
+    def close(self) -> None:
+        """Cancel everything that runs for this document and let go of its data."""
+        for what in ("open", "hierarchy", "save", "plot", "references", "raw", "export"):
+            self.tasks.cancel_owner(self.owner(what))
+        if self.dataset is not None:
+            self.dataset.close()
+        self.history = self.dataset = self.access = None
+        self.wants = ()
