@@ -1,0 +1,1 @@
+"""Chunk bytes to arrays and back."""

@@ -1,0 +1,1 @@
+"""Files to the model and back: one module or folder per format."""

@@ -1,0 +1,1 @@
+"""What a dataset is: groups, arrays, dimensions, chunk grids, types and references."""

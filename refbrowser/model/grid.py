@@ -1,3 +1,224 @@
-"""Selections of an array, and the chunks that they touch."""
+"""Chunk grids: which chunks a selection touches, and which part of each."""
 
 from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from math import prod
+
+import numpy as np
+import numpy.typing as npt
+
+from refbrowser.errors import ErrorKind, RefbrowserError
+from refbrowser.model.selection import Selection
+
+#: Pieces of one axis that are made once and kept while the parts of a selection are enumerated.
+_KEPT_PIECES = 65_536
+
+
+@dataclass(frozen=True, slots=True)
+class ChunkPart:
+    """What a selection takes of one chunk.
+
+    Attributes
+    ----------
+    coords
+        Of the chunk in the grid.
+    inside
+        The elements taken, as slices of the chunk.
+    target
+        Where they go, as slices of `Selection.box_shape`.
+    whole
+        The part is every element of the chunk, none cut off by the array's edge.
+    """
+
+    coords: tuple[int, ...]
+    inside: tuple[slice, ...]
+    target: tuple[slice, ...]
+    whole: bool
+
+
+@dataclass(frozen=True, slots=True)
+class RegularChunkGrid:
+    """Chunks of equal shape; those at the upper edge reach over it.
+
+    Attributes
+    ----------
+    shape
+        Of the array.
+    chunk_shape
+        Of each chunk as it is stored; no side is 0.
+    """
+
+    shape: tuple[int, ...]
+    chunk_shape: tuple[int, ...]
+
+    def __post_init__(self) -> None:
+        if len(self.shape) != len(self.chunk_shape):
+            raise RefbrowserError(
+                ErrorKind.META,
+                f"the array has {len(self.shape)} dimensions, its chunks {len(self.chunk_shape)}",
+            )
+        if any(side < 1 for side in self.chunk_shape) or any(size < 0 for size in self.shape):
+            raise RefbrowserError(
+                ErrorKind.META, f"chunks of {self.chunk_shape} cannot tile an array of {self.shape}"
+            )
+
+    @property
+    def ndim(self) -> int:
+        """Number of dimensions."""
+        return len(self.shape)
+
+    @property
+    def grid_shape(self) -> tuple[int, ...]:
+        """Number of chunks along each dimension; () for a 0-d array, which has one chunk."""
+        return tuple(-(-size // side) for size, side in zip(self.shape, self.chunk_shape, strict=True))
+
+    @property
+    def size(self) -> int:
+        """Number of chunks."""
+        return prod(self.grid_shape)
+
+    def __contains__(self, coords: object) -> bool:
+        return (
+            isinstance(coords, tuple)
+            and len(coords) == self.ndim
+            and all(0 <= at < count for at, count in zip(coords, self.grid_shape, strict=True))
+        )
+
+    def extent(self, coords: tuple[int, ...]) -> tuple[int, ...]:
+        """Return the shape of the chunk at `coords`, cut at the array's edge."""
+        return tuple(
+            min(side, size - at * side)
+            for at, side, size in zip(coords, self.chunk_shape, self.shape, strict=True)
+        )
+
+    def origin(self, coords: tuple[int, ...]) -> tuple[int, ...]:
+        """Return the array index of the first element of the chunk at `coords`."""
+        return tuple(at * side for at, side in zip(coords, self.chunk_shape, strict=True))
+
+    def count(self, selection: Selection) -> int:
+        """Return how many chunks `selection` touches, without enumerating them."""
+        return prod(axis.count() for axis in self._axes(selection))
+
+    def parts(self, selection: Selection) -> Iterator[ChunkPart]:
+        """Yield the part of each chunk that `selection` touches, in C order of the chunks."""
+        for pieces in _product([axis.pieces() for axis in self._axes(selection)]):
+            yield _part(pieces)
+
+    def part(self, selection: Selection, coords: tuple[int, ...]) -> ChunkPart | None:
+        """Return what `selection` takes of the chunk at `coords`, or None where it takes nothing."""
+        if coords not in self:
+            return None
+        axes = self._axes(selection)
+        pieces = [axis.piece(at) for axis, at in zip(axes, coords, strict=True)]
+        found = tuple(piece for piece in pieces if piece is not None)
+        return _part(found) if len(found) == len(pieces) else None
+
+    def coords(self, selection: Selection) -> npt.NDArray[np.int64]:
+        """Return the coordinates of the chunks that `selection` touches, C order, shape (n, ndim)."""
+        columns = [axis.column() for axis in self._axes(selection)]
+        if not columns:
+            return np.zeros((1, 0), np.int64)
+        return np.stack(np.meshgrid(*columns, indexing="ij"), axis=-1).reshape(-1, len(columns))
+
+    def _axes(self, selection: Selection) -> list[_Axis]:
+        return [
+            _Axis(taken, side, size)
+            for taken, side, size in zip(selection.axes, self.chunk_shape, self.shape, strict=True)
+        ]
+
+
+@dataclass(frozen=True, slots=True)
+class _Piece:
+    """One axis of a part."""
+
+    at: int
+    inside: slice
+    target: slice
+    whole: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _Axis:
+    """One axis of a selection over chunks of `side`."""
+
+    taken: range
+    side: int
+    size: int
+
+    def count(self) -> int:
+        """Return how many chunks are touched."""
+        if not self.taken:
+            return 0
+        if self.taken.step >= self.side:
+            return len(self.taken)
+        return self.taken[-1] // self.side - self.taken[0] // self.side + 1
+
+    def chunks(self) -> Iterator[int]:
+        """Yield the chunk numbers touched, ascending."""
+        if self.taken.step >= self.side:
+            return (index // self.side for index in self.taken)
+        first = self.taken.start // self.side
+        return iter(range(first, first + self.count()))
+
+    def column(self) -> npt.NDArray[np.int64]:
+        """Return the chunk numbers touched, ascending."""
+        if self.taken.step >= self.side:
+            return np.arange(self.taken.start, self.taken.stop, self.taken.step, dtype=np.int64) // self.side
+        return self.taken.start // self.side + np.arange(self.count(), dtype=np.int64)
+
+    def piece(self, at: int) -> _Piece | None:
+        """Return what is taken of chunk number `at`, or None where it is nothing."""
+        start, step = self.taken.start, self.taken.step
+        low = at * self.side
+        first = max(0, -(-(low - start) // step))
+        stop = min(len(self.taken), -(-(low + self.side - start) // step))
+        if first >= stop:
+            return None
+        begin = start + first * step - low
+        last = begin + (stop - first - 1) * step
+        count = stop - first
+        inside = slice(begin, last + 1, step if count > 1 else 1)
+        return _Piece(at, inside, slice(first, stop), count == self.side)
+
+    def pieces(self) -> Iterable[_Piece]:
+        """Return the pieces of all chunks touched; iterable more than once."""
+        if self.count() <= _KEPT_PIECES:
+            return list(self._made())
+        return _Again(self)
+
+    def _made(self) -> Iterator[_Piece]:
+        for at in self.chunks():
+            piece = self.piece(at)
+            if piece is not None:
+                yield piece
+
+
+@dataclass(frozen=True, slots=True)
+class _Again:
+    """The pieces of a long axis, made anew in each iteration so that memory stays flat."""
+
+    axis: _Axis
+
+    def __iter__(self) -> Iterator[_Piece]:
+        return self.axis._made()
+
+
+def _product(axes: list[Iterable[_Piece]]) -> Iterator[tuple[_Piece, ...]]:
+    """Like itertools.product, which would hold every axis in memory."""
+    if not axes:
+        yield ()
+        return
+    for head in axes[0]:
+        for tail in _product(axes[1:]):
+            yield (head, *tail)
+
+
+def _part(pieces: tuple[_Piece, ...]) -> ChunkPart:
+    return ChunkPart(
+        tuple(piece.at for piece in pieces),
+        tuple(piece.inside for piece in pieces),
+        tuple(piece.target for piece in pieces),
+        all(piece.whole for piece in pieces),
+    )

@@ -1,0 +1,36 @@
+"""What a hierarchy is built from: metadata keys with their bytes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Protocol
+
+from refbrowser.model.chunk_keys import ChunkKeyEncoding
+from refbrowser.model.grid import RegularChunkGrid
+from refbrowser.model.manifest import ChunkManifest
+
+
+class MetadataSource(Protocol):
+    """The Zarr metadata of a dataset, by key.
+
+    A key ends in ``.zgroup``, ``.zarray``, ``.zattrs``, ``.zmetadata`` or ``zarr.json``.
+    """
+
+    def metadata_keys(self) -> Iterable[str]:
+        """Return the metadata keys, in document order, each once."""
+        ...
+
+    def value(self, key: str) -> bytes:
+        """Return the bytes of a metadata key.
+
+        Raises
+        ------
+        RefbrowserError
+            The entry is faulty, or its bytes are elsewhere and were not read yet (`BLOCKED`).
+        """
+        ...
+
+
+#: Makes the manifest of an array from the prefix of its keys (``temp/``, empty for a root array), its grid
+#: and the encoding of its chunk keys.
+ManifestMaker = Callable[[str, RegularChunkGrid, ChunkKeyEncoding], ChunkManifest]

@@ -1,0 +1,49 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from refbrowser.model.chunk_keys import ChunkKeyEncoding
+
+ENCODINGS = st.builds(ChunkKeyEncoding, st.sampled_from(["v2", "default"]), st.sampled_from([".", "/"]))
+
+
+@given(ENCODINGS, st.lists(st.integers(0, 10**12), max_size=4).map(tuple))
+def test_decode_is_the_inverse(encoding, coords):
+    assert encoding.decode(encoding.encode(coords), len(coords)) == coords
+
+
+@given(ENCODINGS, st.text("c0123./-+ ٣", max_size=6))
+def test_only_canonical_text_is_decoded(encoding, text):
+    coords = encoding.decode(text)
+    if coords is not None:
+        assert encoding.encode(coords) == text
+
+
+@given(ENCODINGS, st.integers(0, 3), st.integers(0, 5))
+def test_many_are_the_same_as_one_by_one(encoding, ndim, count):
+    coords = np.arange(count * ndim, dtype=np.int64).reshape(count, ndim)
+    assert encoding.encode_many(coords) == [encoding.encode(tuple(row)) for row in coords.tolist()]
+
+
+@pytest.mark.parametrize(
+    ("encoding", "coords", "key"),
+    [
+        (ChunkKeyEncoding(), (1, 20), "1.20"),
+        (ChunkKeyEncoding("v2", "/"), (1, 20), "1/20"),
+        (ChunkKeyEncoding(), (), "0"),
+        (ChunkKeyEncoding("default", "/"), (1, 20), "c/1/20"),
+        (ChunkKeyEncoding("default", "."), (1, 20), "c.1.20"),
+        (ChunkKeyEncoding("default", "/"), (), "c"),
+    ],
+)
+def test_spellings(encoding, coords, key):
+    assert encoding.encode(coords) == key
+    assert encoding.decode(key, len(coords)) == coords
+
+
+def test_the_number_of_dimensions_must_fit():
+    assert ChunkKeyEncoding().decode("0.0", 3) is None
+    assert ChunkKeyEncoding().decode("0") == (0,)
+    assert ChunkKeyEncoding().decode("01") is None
+    assert ChunkKeyEncoding("default", "/").decode("0/0") is None
