@@ -1,0 +1,1 @@
+"""The plot of an array: lines, images, and text where a picture says nothing."""

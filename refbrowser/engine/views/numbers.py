@@ -1,0 +1,74 @@
+"""Numbers as people read them on axes, beside sliders and under the pointer."""
+
+from __future__ import annotations
+
+import math
+
+#: At or above the first, or below the second, numbers are written with an exponent.
+LARGE, SMALL = 1e7, 1e-4
+_MINUS = "\N{MINUS SIGN}"
+
+
+def nice_step(span: float, count: int, steps: tuple[float, ...] = (1, 2, 2.5, 5, 10)) -> float:
+    """Return the smallest of `steps` times a power of ten that cuts `span` into at most `count` parts."""
+    if not span > 0 or not math.isfinite(span) or count < 1:
+        return 1.0
+    least = span / count
+    power = 10.0 ** math.floor(math.log10(least))
+    return next((step * power for step in steps if step * power >= least * (1 - 1e-9)), 10 * power)
+
+
+def nice_numbers(low: float, high: float, count: int, degrees: bool = False) -> tuple[list[float], float]:
+    """Return at most about `count` round numbers from `low` to `high`, and the step between them.
+
+    With `degrees` the steps are parts of a circle (15, 30, 45, 60, 90) where they are that large.
+    """
+    step = nice_step(high - low, count)
+    if degrees and step > 5:
+        step = next((round_step for round_step in (10, 15, 30, 45, 60, 90) if round_step >= step), step)
+    first = math.ceil(low / step - 1e-9)
+    last = math.floor(high / step + 1e-9)
+    return [index * step for index in range(first, min(last, first + 1000) + 1)], step
+
+
+def decimals_for(step: float) -> int:
+    """Return how many decimals tell numbers `step` apart."""
+    if not step > 0 or not math.isfinite(step):
+        return 0
+    exponent = math.floor(math.log10(step) + 1e-9)
+    first = step / 10.0**exponent
+    extra = 0 if abs(first - round(first)) < 1e-6 else 1
+    return max(0, extra - exponent)
+
+
+def stepped_text(value: float, step: float, greatest: float | None = None) -> str:
+    """Return `value` with the decimals that `step` needs.
+
+    `greatest` is the largest magnitude beside it, so that all numbers of one axis are written alike.
+    """
+    magnitude = abs(value) if greatest is None else abs(greatest)
+    if value == 0:
+        return "0"
+    if magnitude >= LARGE or (0 < magnitude < SMALL):
+        digits = max(0, math.floor(math.log10(abs(value))) - math.floor(math.log10(step) + 1e-9))
+        return f"{value:.{min(digits, 15)}e}".replace("-", _MINUS).replace("e+0", "e").replace("e+", "e")
+    return f"{value:.{min(decimals_for(step), 15)}f}".replace("-", _MINUS)
+
+
+def value_text(value: object, digits: int = 7) -> str:
+    """Return one value of an array (number, bool, text, complex, date) as short text."""
+    if isinstance(value, complex):
+        sign = _MINUS if value.imag < 0 else "+"
+        return f"{value_text(value.real, digits)} {sign} {value_text(abs(value.imag), digits)}i"
+    if isinstance(value, float):
+        return f"{value:.{digits}g}".replace("-", _MINUS)
+    if isinstance(value, int) and not isinstance(value, bool):
+        return str(value).replace("-", _MINUS)
+    return str(value)
+
+
+def degrees_text(value: float, step: float, positive: str, negative: str) -> str:
+    """Return a latitude or longitude with its hemisphere (``45.5°N``); 0 has none."""
+    size = stepped_text(abs(value), step)
+    side = "" if float(size) == 0 else positive if value > 0 else negative
+    return f"{size}°{side}"

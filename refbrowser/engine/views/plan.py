@@ -1,0 +1,137 @@
+"""What a view reads: all of a slice, every n-th value of it, or first a question."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import ceil, prod
+
+from refbrowser.engine.views.slicing import SliceState
+from refbrowser.limits import LIMITS
+from refbrowser.model.nodes import ArrayNode
+from refbrowser.model.selection import Selection
+
+
+@dataclass(frozen=True, slots=True)
+class ViewPlan:
+    """One read for a view, as a value.
+
+    Attributes
+    ----------
+    ranges
+        Indices along the axes of the slice, in the order of `SliceState.axes`.
+    selection
+        The same as a selection of the array.
+    chunks
+        How many chunks it touches.
+    decoded
+        Bytes that these chunks hold once decoded.
+    """
+
+    slice: SliceState
+    ranges: tuple[range, ...]
+    selection: Selection
+    chunks: int
+    decoded: int
+
+    @property
+    def steps(self) -> tuple[int, ...]:
+        """Of how many values each axis takes one."""
+        return tuple(taken.step for taken in self.ranges)
+
+    @property
+    def is_sampled(self) -> bool:
+        """Whether values are left out."""
+        return any(step > 1 for step in self.steps)
+
+    @property
+    def too_large(self) -> bool:
+        """Whether to ask before reading."""
+        return self.chunks > LIMITS.view_chunks or self.decoded > LIMITS.view_decoded
+
+    @property
+    def elements(self) -> int:
+        """Number of values read."""
+        return prod(len(taken) for taken in self.ranges)
+
+
+def plan_view(
+    node: ArrayNode,
+    state: SliceState,
+    window: Sequence[range] | None = None,
+    steps: Sequence[int] | None = None,
+) -> ViewPlan:
+    """Plan the read of a slice.
+
+    Parameters
+    ----------
+    window
+        Indices along the axes that are wanted, steps of 1; the whole axes when None.
+    steps
+        Of how many values each axis takes one; when None, as many as the memory of one view allows.
+    """
+    whole = [range(state.shape[axis]) for axis in state.axes] if window is None else list(window)
+    taken = _steps_for([len(part) for part in whole]) if steps is None else steps
+    ranges = tuple(range(part.start, part.stop, step) for part, step in zip(whole, taken, strict=True))
+    selection = Selection.from_index(state.index(ranges), state.shape)
+    chunks, decoded = _cost(node, selection)
+    return ViewPlan(state, ranges, selection, chunks, decoded)
+
+
+def _cost(node: ArrayNode, selection: Selection) -> tuple[int, int]:
+    assert node.grid is not None
+    assert node.dtype is not None
+    chunks = node.grid.count(selection)
+    chunk_bytes = prod(node.grid.chunk_shape) * node.dtype.itemsize
+    if chunk_bytes > LIMITS.chunk_size:
+        # Only a chunk of plain elements may be that large, and of it only the selection is read.
+        return chunks, selection.size * node.dtype.itemsize
+    return chunks, chunks * chunk_bytes
+
+
+def _steps_for(lengths: Sequence[int]) -> tuple[int, ...]:
+    """Return one step per axis that keeps the values within the limit, larger for the longer axes."""
+    steps = [1] * len(lengths)
+    while prod(ceil(n / s) for n, s in zip(lengths, steps, strict=True)) > LIMITS.view_elements:
+        longest = max(range(len(lengths)), key=lambda axis: lengths[axis] / steps[axis])
+        excess = prod(ceil(n / s) for n, s in zip(lengths, steps, strict=True)) / LIMITS.view_elements
+        steps[longest] += (
+            1 if len(lengths) > 1 and excess < 4 else max(1, int(steps[longest] * (excess**0.5 - 1)))
+        )
+    return tuple(steps)
+
+
+def sampled_plan(node: ArrayNode, state: SliceState) -> ViewPlan:
+    """Return the finest plan of a whole slice that takes every n-th value and needs no question."""
+    assert node.grid is not None
+    lengths = [state.shape[axis] for axis in state.axes]
+    sides = [node.grid.chunk_shape[axis] for axis in state.axes]
+    steps = list(_steps_for(lengths))
+    plan = plan_view(node, state, steps=steps)
+    while plan.too_large and any(step < length for step, length in zip(steps, lengths, strict=True)):
+        # Chunks are only left out by steps longer than they are.
+        counts = [ceil(n / max(s, side)) for n, s, side in zip(lengths, steps, sides, strict=True)]
+        longest = max(range(len(steps)), key=lambda axis: counts[axis])
+        steps[longest] = min(lengths[longest], max(steps[longest] + sides[longest], sides[longest] + 1))
+        plan = plan_view(node, state, steps=steps)
+    return plan
+
+
+def middle_plan(node: ArrayNode, state: SliceState) -> ViewPlan:
+    """Return the largest plan of whole chunks around the middle of a slice that needs no question."""
+    assert node.grid is not None
+    lengths = [state.shape[axis] for axis in state.axes]
+    sizes = list(lengths)
+    plan = plan_view(node, state, window=_middle(lengths, sizes))
+    while (plan.too_large or plan.is_sampled) and max(sizes) > 1:
+        longest = max(range(len(sizes)), key=lambda axis: sizes[axis])
+        sizes[longest] = max(1, sizes[longest] * 7 // 10)
+        plan = plan_view(node, state, window=_middle(lengths, sizes))
+    return plan
+
+
+def _middle(lengths: Sequence[int], sizes: Sequence[int]) -> list[range]:
+    return [
+        range((length - size) // 2, (length - size) // 2 + size)
+        for length, size in zip(lengths, sizes, strict=True)
+    ]

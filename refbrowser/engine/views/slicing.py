@@ -1,0 +1,117 @@
+"""Which slice of an array a view shows: the axes of the plot and an index for every other dimension."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from refbrowser.engine.views.roles import AxisRole
+from refbrowser.model.nodes import ArrayNode
+
+
+@dataclass(frozen=True, slots=True)
+class SliceState:
+    """The slice on the screen; a change gives a new value.
+
+    Attributes
+    ----------
+    shape
+        Of the whole array.
+    names
+        One name per dimension, made up where the array has none.
+    x
+        The dimension that runs to the right.
+    y
+        The dimension that runs upwards, or None for a line.
+    indices
+        One index per dimension; those of the axes are kept for when they become sliders.
+    """
+
+    shape: tuple[int, ...]
+    names: tuple[str, ...]
+    x: int
+    y: int | None
+    indices: tuple[int, ...]
+
+    @property
+    def axes(self) -> tuple[int, ...]:
+        """The dimensions on the axes, ``(y, x)`` or ``(x,)``: the order of a picture's own axes."""
+        return (self.x,) if self.y is None else (self.y, self.x)
+
+    @property
+    def sliders(self) -> tuple[int, ...]:
+        """The dimensions that are not on an axis, in the array's order."""
+        return tuple(axis for axis in range(len(self.shape)) if axis not in self.axes)
+
+    def with_index(self, dimension: int, index: int) -> SliceState:
+        """Return the slice moved to `index` along one dimension; the index is held inside the array."""
+        held = max(0, min(index, self.shape[dimension] - 1))
+        indices = (*self.indices[:dimension], held, *self.indices[dimension + 1 :])
+        return replace(self, indices=indices)
+
+    def with_x(self, dimension: int) -> SliceState:
+        """Return the slice with another x axis; when that was the y axis, the two are exchanged."""
+        return replace(self, x=dimension, y=self.x if dimension == self.y else self.y)
+
+    def with_y(self, dimension: int | None) -> SliceState:
+        """Return the slice with another y axis (None: a line); exchanged when that was the x axis."""
+        if dimension is not None and dimension == self.x:
+            if self.y is None:
+                return self
+            return replace(self, x=self.y, y=dimension)
+        return replace(self, y=dimension)
+
+    def index(self, ranges: Sequence[range]) -> tuple[int | slice, ...]:
+        """Return the numpy index of `ranges` along the axes (in the order of `axes`) at this slice."""
+        chosen = dict(zip(self.axes, ranges, strict=True))
+        return tuple(
+            slice(chosen[axis].start, chosen[axis].stop, chosen[axis].step) if axis in chosen else index
+            for axis, index in enumerate(self.indices)
+        )
+
+    def text(self) -> str:
+        """Return the slice as it is written for `--select` (``0,3,:,:``)."""
+        return ",".join(":" if axis in self.axes else str(index) for axis, index in enumerate(self.indices))
+
+
+def dimension_names(node: ArrayNode) -> tuple[str, ...]:
+    """Return a name for each dimension of `node`; ``dim 0`` and so on where it has none."""
+    given = node.dimensions if len(node.dimensions) == len(node.shape) else (None,) * len(node.shape)
+    return tuple(name or f"dim {axis}" for axis, name in enumerate(given))
+
+
+def first_slice(node: ArrayNode, roles: Sequence[AxisRole], before: SliceState | None = None) -> SliceState:
+    """Return the slice to begin with.
+
+    The axes are longitude and latitude (or projected x and y) where the roles tell them, else the last
+    dimensions longer than one; a single such dimension gives a line. Where `before` has the same dimensions,
+    its axes and indices stay.
+
+    Raises
+    ------
+    ValueError
+        The array has no dimension.
+    """
+    names = dimension_names(node)
+    if before is not None and before.names == names and before.shape == node.shape:
+        return before
+    x, y = _first_axes(node.shape, roles)
+    state = SliceState(node.shape, names, x, y, (0,) * len(node.shape))
+    if before is not None:
+        for dimension, name in enumerate(names):
+            if name in before.names and before.shape[before.names.index(name)] == node.shape[dimension]:
+                state = state.with_index(dimension, before.indices[before.names.index(name)])
+    return state
+
+
+def _first_axes(shape: tuple[int, ...], roles: Sequence[AxisRole]) -> tuple[int, int | None]:
+    if not shape:
+        raise ValueError("an array without dimensions has no slice")
+    long = [axis for axis, size in enumerate(shape) if size > 1]
+    if len(long) < 2:
+        return (long[0] if long else len(shape) - 1), None
+    east = [axis for axis in long if roles[axis].runs_east]
+    north = [axis for axis in long if roles[axis].runs_north]
+    if east and north:
+        return east[-1], north[-1]
+    return long[-1], long[-2]
