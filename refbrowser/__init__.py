@@ -1,0 +1,43 @@
+"""Open, understand, repair and export datasets described by references.
+
+``open(path)`` gives a `Dataset`, ``dataset["/ocean/temp"][0, :, :]`` a numpy array; ``export`` writes a
+dataset as another format, and ``expand`` gives the Version 0 view of a document. What they need is imported
+when they are first used.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from refbrowser.engine.api import expand, export, open
+    from refbrowser.engine.dataset import Array, Dataset, Group
+    from refbrowser.errors import RefbrowserError
+
+__version__ = "0.1.0"
+
+__all__ = ["Array", "Dataset", "Group", "RefbrowserError", "__version__", "expand", "export", "open"]
+
+_PLACES = {
+    "Array": "refbrowser.engine.dataset",
+    "Dataset": "refbrowser.engine.dataset",
+    "Group": "refbrowser.engine.dataset",
+    "RefbrowserError": "refbrowser.errors",
+    "expand": "refbrowser.engine.api",
+    "export": "refbrowser.engine.api",
+    "open": "refbrowser.engine.api",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _PLACES:
+        raise AttributeError(f"module 'refbrowser' has no attribute {name!r}")
+    from importlib import import_module
+
+    value = getattr(import_module(_PLACES[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(set(globals()) | set(_PLACES))
