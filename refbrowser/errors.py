@@ -63,7 +63,7 @@ class Place:
     """Where something is: in a document, in a rule, under a key, in a file.
 
     Lines and columns count from 1, columns in characters; rows and rules from 0; `start` and `stop` are
-    bytes of `url`.
+    bytes of `url`; `span` is the part of the text of a template or field, in characters (start, stop).
     """
 
     document: str | None = None
@@ -78,6 +78,7 @@ class Place:
     url: str | None = None
     start: int | None = None
     stop: int | None = None
+    span: tuple[int, int] | None = None
 
     def __str__(self) -> str:
         parts = []

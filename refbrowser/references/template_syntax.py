@@ -1,0 +1,257 @@
+"""The grammar of templates: jinja2's parser, and the check of what its tree may hold."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
+from refbrowser.limits import LIMITS
+
+if TYPE_CHECKING:
+    from jinja2 import Environment, nodes
+
+Span = tuple[int, int]
+
+#: A text with none of these is its own rendering.
+DELIMITERS = ("{{", "{%", "{#")
+
+_ARITHMETIC = {"Add", "Sub", "Mul", "Div", "FloorDiv", "Mod", "Pow", "Neg", "Pos"}
+_LOGIC = {"Not", "And", "Or", "Compare", "CondExpr", "If"}
+_NESTING = frozenset({*_ARITHMETIC, *_LOGIC, "Concat", "Filter", "Getitem", "Call", "List", "Tuple", "Dict"})
+_ALLOWED = _NESTING | {"Output", "TemplateData", "Name", "Const", "Operand", "Keyword", "Pair", "Getattr"}
+_ADVICE = {
+    "Test": "tests (is ...) are not known here; compare with == or use the filter default",
+    "Slice": "subscripts are one integer or one text",
+}
+
+
+def template_error(
+    kind: ErrorKind, message: str, span: Span | None = None, advice: str = ""
+) -> RefbrowserError:
+    """Return an error at `span` (characters) of the text of a template."""
+    return RefbrowserError(kind, message, Place(span=span), advice)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Syntax:
+    """The checked tree of one template text; positions in it are offsets of characters.
+
+    Attributes
+    ----------
+    text
+        The source.
+    body
+        jinja2's nodes; `lineno` of each is the offset of a token of it.
+    stops
+        Offset of each token to the offset where it ends.
+    """
+
+    text: str
+    body: tuple[nodes.Node, ...]
+    stops: dict[int, int]
+
+    def span(self, node: nodes.Node) -> Span:
+        """Return where `node` stands in the text."""
+        places = [item.lineno for item, _ in _walk((node,)) if item.lineno is not None]
+        if not places:
+            return (0, len(self.text))
+        return (min(places), max(self.stops.get(place, place + 1) for place in places))
+
+    def walk(self) -> Iterator[nodes.Node]:
+        """Yield every node, parents first."""
+        for node, _ in _walk(self.body):
+            yield node
+
+
+def parse(text: str) -> Syntax:
+    """Parse and check one jinja-str (References specification, Version 1).
+
+    Raises
+    ------
+    RefbrowserError
+        E_TEMPLATE for what is not grammar or not allowed, E_UNSAFE for attributes, E_BUDGET for a limit of
+        safety section 3; `place.span` is the part of the text that is at fault.
+    """
+    if text_size(text) > LIMITS.template_source:
+        raise template_error(
+            ErrorKind.BUDGET, f"the template is longer than {LIMITS.template_source} bytes", (0, len(text))
+        )
+    body, stops = _parse_body(text)
+    syntax = Syntax(text, body, stops)
+    for size, (node, depth) in enumerate(_walk(body), 1):
+        if size > LIMITS.template_nodes:
+            raise template_error(
+                ErrorKind.BUDGET, f"the template has more than {LIMITS.template_nodes} nodes", (0, len(text))
+            )
+        if depth > LIMITS.template_nesting:
+            raise _too_deep(syntax.span(node))
+        _check_node(node, syntax)
+    return syntax
+
+
+def text_size(text: str) -> int:
+    """Return the bytes of a text in UTF-8 (lone surrogates count too)."""
+    return len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))
+
+
+def _parse_body(text: str) -> tuple[tuple[nodes.Node, ...], dict[int, int]]:
+    from jinja2 import TemplateSyntaxError
+    from jinja2.lexer import TokenStream
+    from jinja2.parser import Parser
+
+    environment = _environment()
+    tokens = _Positions(text)
+    try:
+        parser = Parser(environment, "")
+        parser.stream = TokenStream(environment.lexer.wrap(iter(tokens)), None, None)
+        return tuple(parser.parse().body), tokens.stops
+    except TemplateSyntaxError as error:
+        span = tokens.span_of(error.lineno)
+        message = _plain(error.message or "not a template")
+        raise template_error(ErrorKind.TEMPLATE, message, span) from None
+    except RecursionError:
+        raise _too_deep((0, len(text))) from None
+
+
+class _Positions:
+    """jinja2's tokens of a text with the offset in place of the line number."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.stops: dict[int, int] = {}
+        self._last = 0
+
+    def __iter__(self) -> Iterator[tuple[int, str, str]]:
+        position = depth = prefixes = 0
+        for _, kind, value in _environment().lexer.tokeniter(self.text, None):
+            found = self.text.find(value, position)
+            start = position if found < 0 else found
+            position = start + len(value)
+            self.stops[start] = position
+            self._last = start
+            if kind == "operator":
+                depth += (value in "([{") - (value in ")]}")
+            prefix = (kind == "operator" and value in "+-") or (kind == "name" and value == "not")
+            if kind != "whitespace":
+                prefixes = prefixes + 1 if prefix else 0
+            if max(depth, prefixes) > LIMITS.template_nesting:
+                raise _too_deep((start, position))
+            if kind == "integer" and len(value) > LIMITS.template_integer_bits * 2:
+                raise template_error(ErrorKind.BUDGET, "the integer is too long", (start, position))
+            yield start, kind, value
+
+    def span_of(self, place: int) -> Span:
+        """Return the token at the offset `place`, or where the text stopped to make sense."""
+        start = place if place in self.stops and place >= self._last else self._last
+        if start == self._last and place != start:
+            return (self.stops.get(start, 0), len(self.text)) if self._stopped() else self._token(start)
+        return self._token(start)
+
+    def _stopped(self) -> bool:
+        return self.stops.get(self._last, 0) < len(self.text)
+
+    def _token(self, start: int) -> Span:
+        return (start, self.stops.get(start, len(self.text)))
+
+
+def _walk(roots: tuple[nodes.Node, ...]) -> Iterator[tuple[nodes.Node, int]]:
+    pending: list[tuple[Any, int]] = [(node, 0) for node in reversed(roots)]
+    while pending:
+        node, depth = pending.pop()
+        depth += type(node).__name__ in _NESTING
+        yield node, depth
+        pending.extend((child, depth) for child in reversed(list(node.iter_child_nodes())))
+
+
+def _check_node(node: nodes.Node, syntax: Syntax) -> None:
+    from jinja2 import nodes
+
+    name = type(node).__name__
+    if isinstance(node, nodes.Getattr):
+        if not _is_format(node):
+            raise template_error(
+                ErrorKind.UNSAFE,
+                f"attributes are not allowed: {quoted(node.attr)}",
+                syntax.span(node),
+                "only '...'.format(...) of a text that stands in the template is known",
+            )
+        return
+    if name not in _ALLOWED:
+        what = "statement" if isinstance(node, nodes.Stmt) else "expression"
+        raise template_error(
+            ErrorKind.TEMPLATE,
+            f"{what} not allowed: {name.lower()}",
+            syntax.span(node),
+            _ADVICE.get(name, "statements are limited to if and else" if what == "statement" else ""),
+        )
+    if isinstance(node, nodes.Call):
+        _check_call(node, syntax)
+    elif isinstance(node, nodes.Filter):
+        _check_arguments(node, syntax)
+        if node.node is None:
+            raise template_error(ErrorKind.TEMPLATE, "filter blocks are not allowed", syntax.span(node))
+    elif isinstance(node, nodes.Const) and type(node.value) is int:
+        check_integer(node.value, syntax.span(node))
+
+
+def check_integer(value: int, span: Span | None = None) -> int:
+    """Return `value`, or raise E_BUDGET when it has more bits than a template may make."""
+    if value.bit_length() > LIMITS.template_integer_bits:
+        message = f"the integer has more than {LIMITS.template_integer_bits} bits"
+        raise template_error(ErrorKind.BUDGET, message, span)
+    return value
+
+
+def _check_call(node: nodes.Call, syntax: Syntax) -> None:
+    from jinja2 import nodes
+
+    _check_arguments(node, syntax)
+    if isinstance(node.node, nodes.Name):
+        if node.args:
+            raise template_error(
+                ErrorKind.TEMPLATE,
+                f"template {quoted(node.node.name)} is called with a positional argument",
+                syntax.span(node),
+                "templates are called with keyword arguments: f(c='text')",
+            )
+    elif not isinstance(node.node, nodes.Getattr):
+        raise template_error(
+            ErrorKind.UNSAFE, "only the document's templates can be called", syntax.span(node)
+        )
+
+
+def _check_arguments(node: Any, syntax: Syntax) -> None:
+    if node.dyn_args is not None or node.dyn_kwargs is not None:
+        raise template_error(ErrorKind.TEMPLATE, "arguments with * are not allowed", syntax.span(node))
+    names = [item.key for item in node.kwargs]
+    for name in names:
+        if names.count(name) > 1:
+            message = f"argument {quoted(name)} is given twice"
+            raise template_error(ErrorKind.TEMPLATE, message, syntax.span(node))
+
+
+def _is_format(node: nodes.Getattr) -> bool:
+    from jinja2 import nodes
+
+    return node.attr == "format" and isinstance(node.node, nodes.Const) and isinstance(node.node.value, str)
+
+
+def _too_deep(span: Span) -> RefbrowserError:
+    return template_error(
+        ErrorKind.BUDGET, f"brackets or operators nest deeper than {LIMITS.template_nesting}", span
+    )
+
+
+def _plain(message: str) -> str:
+    return quoted(message.rstrip("."), 240)[1:-1]
+
+
+@cache
+def _environment() -> Environment:
+    from jinja2 import Environment
+
+    # Only its lexer and parser are used: nothing is ever compiled or rendered by jinja2.
+    return Environment(autoescape=False)

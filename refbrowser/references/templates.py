@@ -1,0 +1,118 @@
+"""The templates of a document: parsed once, rendered for the URLs in `refs`, tried out in the editor."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
+from refbrowser.limits import LIMITS
+from refbrowser.references.evaluate import Scope, compile_template
+from refbrowser.references.template import Template
+from refbrowser.references.template_syntax import template_error
+
+__all__ = ["Template", "TemplateSet"]
+
+
+@dataclass(frozen=True)
+class TemplateSet:
+    """Names to jinja-str in document order, with the values that the user gave instead (never saved).
+
+    A template is literal (plain text, used by its name), or function-like: it sees the keyword arguments that
+    it is called with and nothing else, neither dimensions nor other templates (References specification,
+    Version 1: "the variables are to be passed in").
+
+    Parameters
+    ----------
+    templates
+        Texts as they stand in the document; a value that is not text is a fault.
+    values
+        Texts given by the user; they win over those of the document, and may add names.
+    """
+
+    templates: Mapping[str, Any] = field(default_factory=dict)
+    values: Mapping[str, str] = field(default_factory=dict)
+
+    @cached_property
+    def texts(self) -> dict[str, Any]:
+        """Name to the text in force."""
+        return {**self.templates, **self.values}
+
+    @cached_property
+    def faults(self) -> list[tuple[str, RefbrowserError]]:
+        """Every faulty template: its name and error (`place.pointer`, and `place.span` within its text)."""
+        return list(self.scope.faults.items())
+
+    @cached_property
+    def scope(self) -> Scope:
+        """What the names mean where these templates are used."""
+        parsed: dict[str, Template] = {}
+        faults: dict[str, RefbrowserError] = {}
+        for number, (name, text) in enumerate(self.texts.items()):
+            try:
+                if number >= LIMITS.templates_per_document:
+                    message = f"the document has more than {LIMITS.templates_per_document} templates"
+                    raise template_error(ErrorKind.BUDGET, message)
+                parsed[name] = _parse_template(name, text)
+            except RefbrowserError as error:
+                place = replace(error.place, pointer=f"/templates/{_escaped(name)}")
+                faults[name] = RefbrowserError(error.kind, error.message, place, error.advice)
+        return Scope({}, parsed, faults)
+
+    def with_values(self, values: Mapping[str, str]) -> TemplateSet:
+        """Return the same templates with other values given by the user."""
+        return TemplateSet(self.templates, dict(values))
+
+    def render(self, text: str) -> str:
+        """Return the URL that a jinja-str in `refs` stands for.
+
+        Raises
+        ------
+        RefbrowserError
+            E_TEMPLATE, E_UNSAFE or E_BUDGET with `place.span` in `text`.
+        """
+        if "{" not in text and not text.endswith(("\n", "\r")):
+            return text
+        return compile_template(Template.parse(text), self.scope).render()
+
+    def try_out(self, name: str, arguments: Mapping[str, Any]) -> str:
+        """Return what template `name` gives for `arguments`; errors have their span in its text.
+
+        Raises
+        ------
+        RefbrowserError
+            E_TEMPLATE, E_UNSAFE or E_BUDGET.
+        """
+        if name in self.scope.faults:
+            raise self.scope.faults[name]
+        if name not in self.scope.templates:
+            raise template_error(ErrorKind.TEMPLATE, f"there is no template {quoted(name)}")
+        template = self.scope.templates[name]
+        if template.is_literal:
+            return template.text
+        slots = {key: slot for slot, key in enumerate(arguments)}
+        return compile_template(template, Scope(slots)).render(tuple(arguments.values()))
+
+
+def _parse_template(name: str, text: Any) -> Template:
+    if not isinstance(text, str):
+        raise RefbrowserError(ErrorKind.SCHEMA, f"template {quoted(name)} is not text", Place())
+    template = Template.parse(text)
+    if template.calls:
+        raise template_error(
+            ErrorKind.TEMPLATE,
+            f"a template sees only its arguments, it cannot call {quoted(template.calls[0])}",
+            None,
+            "pass what the other template gives as an argument: f(c=g(d=1))",
+        )
+    if template.syntax is not None:
+        compiled = compile_template(template, Scope({key: slot for slot, key in enumerate(template.names)}))
+        if compiled.problems:
+            raise compiled.problems[0]
+    return template
+
+
+def _escaped(name: str) -> str:
+    return name.replace("~", "~0").replace("/", "~1")
