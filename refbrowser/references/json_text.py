@@ -1,0 +1,320 @@
+"""Exact JSON reader: values with the place of each in the text, and errors that say where it breaks.
+
+It reads bytes, because places are bytes and because a document of gigabytes is never decoded as one string.
+Integers stay exact, duplicate members are all kept (the last counts), strings may hold lone surrogates (the
+caller decides), and ``NaN``, ``Infinity`` and ``-Infinity`` are read and marked.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import dataclass
+from enum import Enum
+from json.decoder import scanstring
+from typing import Any
+
+from refbrowser.errors import ErrorKind, quoted
+from refbrowser.limits import LIMITS
+
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+
+SPACE = re.compile(rb"[ \t\n\r]*+")
+STRING = re.compile(rb'"[^"\\\x00-\x1f]*+(?:\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})[^"\\\x00-\x1f]*+)*+"')
+_STRING_START = re.compile(rb'"[^"\\\x00-\x1f]*+(?:\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})[^"\\\x00-\x1f]*+)*+')
+_NUMBER = re.compile(rb"-?(?:0|[1-9][0-9]*+)(?P<rest>(?:\.[0-9]++)?(?:[eE][+-]?[0-9]++)?)")
+_WORDS: tuple[tuple[bytes, Any], ...] = (
+    (b"true", True),
+    (b"false", False),
+    (b"null", None),
+    (b"NaN", math.nan),
+    (b"Infinity", math.inf),
+    (b"-Infinity", -math.inf),
+)
+_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+class JsonError(Exception):
+    """The text is not JSON from `position` on."""
+
+    def __init__(
+        self, position: int, message: str, advice: str = "", kind: ErrorKind = ErrorKind.JSON
+    ) -> None:
+        super().__init__(message)
+        self.position = position
+        self.message = message
+        self.advice = advice
+        self.kind = kind
+
+
+class Incomplete(Exception):  # noqa: N818  not an error: the caller reads on and asks again
+    """The text ends within a value, and there is more of it to come."""
+
+
+class NodeKind(Enum):
+    """What a value is in the text."""
+
+    OBJECT = "an object"
+    LIST = "a list"
+    STRING = "text"
+    INTEGER = "an integer"
+    LONG = "an integer of too many digits"
+    FRACTION = "a number with a fraction or exponent"
+    NOT_FINITE = "not a finite number"
+    BOOLEAN = "true or false"
+    NULL = "null"
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """One member of an object: `start` to `key_stop` is the key with its quotes."""
+
+    start: int
+    key_stop: int
+    key: str
+    value: Node
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """One value with its place; positions are bytes of the whole text.
+
+    `content` is the Python value of a scalar, the list of members of an object, of items of a list.
+    """
+
+    start: int
+    stop: int
+    kind: NodeKind
+    content: Any
+
+    @property
+    def members(self) -> list[Member]:
+        """Members in the order of the text, all of those with the same name."""
+        return self.content if self.kind is NodeKind.OBJECT else []
+
+    @property
+    def items(self) -> list[Node]:
+        """Items of a list."""
+        return self.content if self.kind is NodeKind.LIST else []
+
+    def member(self, key: str) -> Node | None:
+        """Return the value that counts for `key`: the last one."""
+        found = None
+        for member in self.members:
+            if member.key == key:
+                found = member.value
+        return found
+
+    def to_python(self) -> Any:
+        """Return the value in Python's types; of duplicate members the last."""
+        if self.kind is NodeKind.OBJECT:
+            return {member.key: member.value.to_python() for member in self.content}
+        if self.kind is NodeKind.LIST:
+            return [item.to_python() for item in self.content]
+        return self.content
+
+
+def has_surrogate(text: str) -> bool:
+    """Return whether `text` holds a lone surrogate, which no UTF-8 text can."""
+    return not text.isascii() and _SURROGATE.search(text) is not None
+
+
+def skip_space(data: bytes, position: int) -> int:
+    """Return where the white space at `position` ends."""
+    return SPACE.match(data, position).end()  # type: ignore[union-attr]
+
+
+class JsonReader:
+    """Reads values from a window of text.
+
+    Parameters
+    ----------
+    data
+        The window.
+    base
+        Position of its first byte in the whole text; every position in results counts from there.
+    complete
+        Whether the text ends where the window ends; otherwise `Incomplete` is raised there.
+    """
+
+    def __init__(self, data: bytes, base: int = 0, complete: bool = True) -> None:
+        self.data = data
+        self.base = base
+        self.complete = complete
+
+    def fail(self, position: int, message: str, advice: str = "") -> JsonError | Incomplete:
+        """Return the error at `position` of the window, or `Incomplete` where the window ends there."""
+        if position >= len(self.data) and not self.complete:
+            return Incomplete()
+        if position >= len(self.data):
+            message = f"the text ends where {message}"
+        return JsonError(self.base + position, message, advice)
+
+    def space(self, position: int) -> int:
+        """Return where the white space at `position` of the window ends."""
+        return skip_space(self.data, position)
+
+    def string(self, position: int) -> tuple[str, int]:
+        """Return the string at `position` of the window, and where it ends."""
+        match = STRING.match(self.data, position)
+        if match is None:
+            raise self._broken_string(position)
+        stop = match.end()
+        return self.decode_string(position, stop), stop
+
+    def decode_string(self, start: int, stop: int) -> str:
+        """Return the string between two positions of the window, quotes included."""
+        raw = self.data[start + 1 : stop - 1]
+        try:
+            text = raw.decode("utf-8")
+        except UnicodeDecodeError as error:
+            raise JsonError(
+                self.base + start + 1 + error.start,
+                "the text is not UTF-8",
+                "Save the document as UTF-8.",
+                ErrorKind.ENCODING,
+            ) from None
+        if "\\" in text:
+            text, _ = scanstring(text + '"', 0, True)
+        return text
+
+    def _broken_string(self, position: int) -> JsonError | Incomplete:
+        match = _STRING_START.match(self.data, position)
+        if match is None:
+            return self.fail(position, "text in double quotes should begin")
+        at = match.end()
+        rest = self.data[at : at + 6]
+        if len(rest) < 6 and at + len(rest) == len(self.data) and not self.complete:
+            return Incomplete()
+        if not rest:
+            return JsonError(self.base + position, "text in double quotes has no end")
+        if rest[:1] == b"\\":
+            return JsonError(self.base + at, f"{quoted(rest.decode('latin-1'))} is not an escape of JSON")
+        return JsonError(
+            self.base + at,
+            f"a control character (code {rest[0]}) stands in text",
+            "Write it as an escape, for example \\n or \\u0000.",
+        )
+
+    def value(self, position: int, depth: int = 0) -> Node:
+        """Return the value that begins at `position` of the window (white space already skipped)."""
+        first = self.data[position : position + 1]
+        if first == b'"':
+            text, stop = self.string(position)
+            return Node(self.base + position, self.base + stop, NodeKind.STRING, text)
+        if first in (b"{", b"["):
+            if depth >= LIMITS.json_nesting:
+                raise JsonError(
+                    self.base + position,
+                    f"values are nested more than {LIMITS.json_nesting} levels deep",
+                    kind=ErrorKind.BUDGET,
+                )
+            return self._object(position, depth) if first == b"{" else self._list(position, depth)
+        return self._scalar(position)
+
+    def _object(self, position: int, depth: int) -> Node:
+        members: list[Member] = []
+        at = self.space(position + 1)
+        if self.data[at : at + 1] == b"}":
+            return Node(self.base + position, self.base + at + 1, NodeKind.OBJECT, members)
+        while True:
+            member, stop = self.read_member(at, depth + 1)
+            members.append(member)
+            at, ended = self.after_item(stop, b"}")
+            if ended:
+                return Node(self.base + position, self.base + at, NodeKind.OBJECT, members)
+
+    def read_member(self, position: int, depth: int = 1) -> tuple[Member, int]:
+        """Return the member of an object at `position` of the window, and where its value ends."""
+        key, key_stop = self.string(position)
+        at = self.colon(key_stop)
+        value = self.value(at, depth)
+        member = Member(self.base + position, self.base + key_stop, key, value)
+        return member, value.stop - self.base
+
+    def colon(self, position: int) -> int:
+        """Return where the value after a key begins."""
+        at = self.space(position)
+        if self.data[at : at + 1] != b":":
+            raise self.fail(at, "a colon should follow the key")
+        at = self.space(at + 1)
+        if at == len(self.data) and not self.complete:
+            raise Incomplete
+        return at
+
+    def after_item(self, position: int, closing: bytes) -> tuple[int, bool]:
+        """Return what follows an item: where the next one begins, or (end, True) after the closing bracket."""
+        at = self.space(position)
+        found = self.data[at : at + 1]
+        if found == closing:
+            return at + 1, True
+        if found != b",":
+            raise self.fail(at, f"a comma or {quoted(closing.decode())} should follow")
+        comma = at
+        at = self.space(at + 1)
+        if self.data[at : at + 1] == closing:
+            raise JsonError(
+                self.base + at,
+                f"a comma stands before the closing {quoted(closing.decode())}",
+                f"Remove the comma {at - comma} {'byte' if at - comma == 1 else 'bytes'} before it.",
+            )
+        return at, False
+
+    def _list(self, position: int, depth: int) -> Node:
+        items: list[Node] = []
+        at = self.space(position + 1)
+        if self.data[at : at + 1] == b"]":
+            return Node(self.base + position, self.base + at + 1, NodeKind.LIST, items)
+        while True:
+            item = self.value(at, depth + 1)
+            items.append(item)
+            at, ended = self.after_item(item.stop - self.base, b"]")
+            if ended:
+                return Node(self.base + position, self.base + at, NodeKind.LIST, items)
+
+    def _scalar(self, position: int) -> Node:
+        match = _NUMBER.match(self.data, position)
+        if match is not None:
+            return self._number(match)
+        rest = self.data[position : position + 10]
+        for word, content in _WORDS:
+            if rest.startswith(word):
+                kind = NodeKind.NULL if content is None else NodeKind.BOOLEAN
+                if isinstance(content, float):
+                    kind = NodeKind.NOT_FINITE
+                return Node(self.base + position, self.base + position + len(word), kind, content)
+        if len(rest) < 10 and position + len(rest) == len(self.data) and not self.complete:
+            raise Incomplete
+        raise self.fail(position, "a value should stand")
+
+    def _number(self, match: re.Match[bytes]) -> Node:
+        start, stop = match.span()
+        if stop + 2 >= len(self.data) and not self.complete:  # "1.", "1e-": the rest may follow
+            raise Incomplete
+        raw = match.group()
+        if match.group("rest"):
+            return Node(self.base + start, self.base + stop, NodeKind.FRACTION, float(raw))
+        if len(raw.lstrip(b"-")) > LIMITS.json_digits:
+            return Node(self.base + start, self.base + stop, NodeKind.LONG, float(raw))
+        return Node(self.base + start, self.base + stop, NodeKind.INTEGER, int(raw))
+
+
+def parse(data: bytes) -> Node:
+    """Return the one value that `data` is.
+
+    Raises
+    ------
+    JsonError
+        It is not JSON, or something follows the value.
+    """
+    reader = JsonReader(data)
+    node = reader.value(reader.space(0))
+    rest = reader.space(node.stop)
+    if rest != len(data):
+        raise JsonError(rest, "something follows the end of the value")
+    return node
+
+
+def pointer(*parts: str | int) -> str:
+    """Return the JSON pointer (RFC 6901) of the member or item at `parts`."""
+    return "".join("/" + str(part).replace("~", "~0").replace("/", "~1") for part in parts)

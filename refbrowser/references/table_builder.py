@@ -1,0 +1,178 @@
+"""Collects the rows of a `ReferenceTable`, one by one or in blocks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from refbrowser.errors import ErrorKind
+from refbrowser.limits import LIMITS
+from refbrowser.references.chunk_code import Group, pack, split_key
+from refbrowser.references.groups import GroupColumn
+from refbrowser.references.json_text import JsonError, Member
+from refbrowser.references.table import ODD, WHOLE, ReferenceTable, key_bytes, odd_code
+from refbrowser.references.text import DocumentText
+from refbrowser.references.values import Value, ValueKind, interpret, key_issues
+
+_FLUSH = 65_536
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """Rows as columns; `runs` and `run_groups` are the first row (within the block) and group of each run."""
+
+    start: npt.NDArray[np.uint32]
+    code: npt.NDArray[np.uint64]
+    url: npt.NDArray[np.int32]
+    offset: npt.NDArray[np.signedinteger[Any]]
+    length: npt.NDArray[np.signedinteger[Any]]
+    runs: npt.NDArray[np.int64]
+    run_groups: npt.NDArray[np.int32]
+
+
+def smallest(column: npt.NDArray[np.int64]) -> npt.NDArray[np.signedinteger[Any]]:
+    """Return a column in 32 bits where it fits."""
+    if len(column) and (column.max() > 2**31 - 1 or column.min() < -(2**31)):
+        return column
+    return column.astype(np.int32)
+
+
+class TableBuilder:
+    """Rows in document order; `finish` makes the table."""
+
+    def __init__(self) -> None:
+        self.count = 0
+        self._blocks: list[Block] = []
+        self._rows: list[tuple[int, int, int, int, int, int]] = []
+        self._flagged: list[int] = []
+        self._groups: dict[Group, int] = {("", ""): ODD}
+        self._urls: dict[str, int] = {}
+
+    def group_number(self, group: Group) -> int:
+        """Return the number of a group, new or not."""
+        return self._groups.setdefault(group, len(self._groups))
+
+    def url_number(self, url: str) -> int:
+        """Return the number of a URL, new or not."""
+        return self._urls.setdefault(url, len(self._urls))
+
+    def add_member(self, member: Member, raw: bytes) -> None:
+        """Add an entry that was read exactly; `raw` is the text of its value."""
+        value = interpret(member.value, raw)
+        about_key = key_issues(member.key, member.start)
+        if about_key or value.issues:
+            self._flagged.append(self.count)
+        if about_key:
+            value = Value(ValueKind.FAULT)
+        if value.kind is None:
+            self.add_range(member.start, member.key, value.url, value.offset or 0, value.length)
+            return
+        size = member.value.stop - member.value.start
+        self._add(member.start, member.key, int(value.kind), member.value.start, size)
+
+    def add_range(self, start: int, key: str, url: str, offset: int, length: int | None) -> None:
+        """Add an entry with a URL; `length` None is the whole file."""
+        self._add(start, key, self.url_number(url), offset, WHOLE if length is None else length)
+
+    def add_text(self, start: int, key: str, position: int, size: int) -> None:
+        """Add an inline value of plain ASCII text whose JSON text is at `position`."""
+        self._add(start, key, ValueKind.TEXT, position, size)
+
+    def _add(self, start: int, key: str, url: int, offset: int, length: int) -> None:
+        parts = split_key(key)
+        code = None if parts is None else pack(parts[1])
+        if parts is None or code is None:
+            group, code = ODD, odd_code(key_bytes(key))
+        else:
+            group = self.group_number(parts[0])
+        self._rows.append((start, group, code, url, offset, length))
+        self._counted(1, start)
+        if len(self._rows) >= _FLUSH:
+            self._flush()
+
+    def _counted(self, more: int, position: int) -> None:
+        self.count += more
+        if self.count > LIMITS.references:
+            raise JsonError(
+                position, f"there are more than {LIMITS.references} references", kind=ErrorKind.BUDGET
+            )
+
+    def add_block(self, block: Block) -> None:
+        """Add rows that were read as columns."""
+        self._flush()
+        self._blocks.append(block)
+        self._counted(len(block.start), int(block.start[0]) if len(block.start) else 0)
+
+    def flag(self, row: int) -> None:
+        """Note that a row has a warning."""
+        self._flagged.append(row)
+
+    def _flush(self) -> None:
+        if not self._rows:
+            return
+        start, group, code, url, offset, length = zip(*self._rows, strict=True)
+        self._rows = []
+        owners = np.array(group, np.int32)
+        runs = np.flatnonzero(np.diff(owners, prepend=-1))
+        self._blocks.append(
+            Block(
+                np.array(start, np.uint32),
+                np.array(code, np.uint64),
+                np.array(url, np.int32),
+                smallest(np.array(offset, np.int64)),
+                smallest(np.array(length, np.int64)),
+                runs,
+                owners[runs],
+            )
+        )
+
+    def finish(self, text: DocumentText, stop: int) -> ReferenceTable:
+        """Return the table of all rows so far; the builder may go on.
+
+        Parameters
+        ----------
+        text
+            Of the whole document.
+        stop
+            Where the last entry ends.
+        """
+        self._flush()
+        return ReferenceTable(
+            text=text,
+            start=self._column("start", np.uint32),
+            stop=stop,
+            group=self._group_column(),
+            groups=tuple(self._groups),
+            code=self._column("code", np.uint64),
+            url=self._url_column(),
+            offset=self._column("offset", np.int32),
+            length=self._column("length", np.int32),
+            urls=tuple(self._urls),
+            flagged=np.array(sorted(set(self._flagged)), np.int64),
+        )
+
+    def _column(self, name: str, empty: Any) -> npt.NDArray[Any]:
+        parts = [getattr(block, name) for block in self._blocks]
+        return np.concatenate(parts) if parts else np.zeros(0, empty)
+
+    def _url_column(self) -> npt.NDArray[np.signedinteger[Any]]:
+        kind = np.int8 if len(self._urls) < 2**7 else np.int16 if len(self._urls) < 2**15 else np.int32
+        parts = [block.url.astype(kind) for block in self._blocks]
+        return np.concatenate(parts) if parts else np.zeros(0, kind)
+
+    def _group_column(self) -> GroupColumn:
+        starts: list[npt.NDArray[np.int64]] = []
+        owners: list[npt.NDArray[np.int32]] = []
+        row = 0
+        for block in self._blocks:
+            starts.append(block.runs + row)
+            owners.append(block.run_groups)
+            row += len(block.start)
+        if not starts:
+            return GroupColumn(np.zeros(0, np.int64), np.zeros(0, np.int32), 0)
+        groups = np.concatenate(owners)
+        heads = np.flatnonzero(np.diff(groups, prepend=-1))
+        return GroupColumn(np.concatenate(starts)[heads], groups[heads], row)
