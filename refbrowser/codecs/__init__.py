@@ -1,1 +1,7 @@
 """Chunk bytes to arrays and back."""
+
+from refbrowser.codecs.pipeline import CodecPipeline
+from refbrowser.codecs.sharding import ShardLayout
+from refbrowser.codecs.table import known_codecs
+
+__all__ = ["CodecPipeline", "ShardLayout", "known_codecs"]

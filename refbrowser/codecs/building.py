@@ -1,0 +1,155 @@
+"""Codecs of metadata put in a row, each with the sizes before and after it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, cast
+
+from refbrowser.codecs.base import ByteCodec, Room, Settings
+from refbrowser.codecs.elements import DType, Labels, NumcodecsElements, PackBits, SwapBytes
+from refbrowser.codecs.table import Elements, byte_codec, is_object_codec
+from refbrowser.errors import ErrorKind, RefbrowserError
+from refbrowser.limits import LIMITS
+from refbrowser.model.dtypes import with_byte_order
+from refbrowser.model.nodes import CodecSpec
+
+_PREFIX = "numcodecs."
+#: Codecs whose result depends on the order of the elements: no transpose can come after them.
+_ORDERED = ("delta", "packbits")
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """One byte codec of a pipeline, with the room of what it decodes to."""
+
+    name: str
+    codec: ByteCodec
+    room: Room
+
+
+def encoded_room(stages: Sequence[Stage], room: Room) -> Room:
+    """Return the room of encoded chunks: that of the last stage, or `room` where there is none."""
+    return stages[-1].codec.encoded(stages[-1].room) if stages else room
+
+
+class Row:
+    """Byte codecs being put in a row, with what stands after the last one."""
+
+    def __init__(self, dtype: DType, count: int) -> None:
+        self.stages: list[Stage] = []
+        self.dtype: DType | None = dtype
+        self.room = Room.of(count * dtype.itemsize)
+
+    @property
+    def elements(self) -> Elements:
+        """What the next codec gets."""
+        return Elements(self.dtype, self.room)
+
+    def compressed(self, room: Room) -> None:
+        """Go on after a codec whose result is not made of elements."""
+        self.dtype, self.room = None, room
+
+    def add(self, name: str, codec: ByteCodec) -> None:
+        """Append a codec."""
+        self.stages.append(Stage(name, codec, self.room))
+        self.room = encoded_room(self.stages, self.room)
+        if isinstance(codec, NumcodecsElements | Labels):
+            self.dtype = codec.stored
+        elif isinstance(codec, PackBits) or self.room.exact is None:
+            self.dtype = None
+
+
+def plain_name(name: str) -> str:
+    """Return the name of a codec of numcodecs without what v3 metadata puts before it."""
+    return name.removeprefix(_PREFIX)
+
+
+def makes_bytes(name: str) -> bool:
+    """Whether a v3 codec makes bytes of an array."""
+    return name in ("bytes", "endian", "sharding_indexed") or (
+        is_object_codec(plain_name(name)) and plain_name(name) != "categorize"
+    )
+
+
+def endian_of(spec: CodecSpec) -> Literal["little", "big"]:
+    """Return the byte order in the configuration of a ``bytes`` codec; little where it has none.
+
+    Raises
+    ------
+    RefbrowserError
+        `META`: another word.
+    """
+    choice = Settings(spec.name, spec.configuration).choice("endian", "little", ("little", "big"))
+    return cast(Literal["little", "big"], choice)
+
+
+def add_array_codecs(specs: Sequence[CodecSpec], shape: tuple[int, ...], row: Row) -> tuple[int, ...]:
+    """Put the codecs from array to array in `row`; return the stored order of the axes."""
+    axes = tuple(range(len(shape)))
+    ordered = False
+    for spec in specs:
+        name = plain_name(spec.name)
+        if name == "transpose":
+            if ordered:
+                raise RefbrowserError(
+                    ErrorKind.META, "'transpose' after 'delta' or 'packbits' is not supported"
+                )
+            axes = tuple(axes[axis] for axis in _order(spec, len(shape)))
+            continue
+        codec = byte_codec(name, spec.configuration, row.elements)
+        if isinstance(codec, NumcodecsElements) and row.dtype is not None:
+            add_swap(row, "big" if codec.decoded.str[0] == ">" else "little")
+        row.add(spec.name, codec)
+        ordered |= name in _ORDERED
+    return axes
+
+
+def add_swap(row: Row, endian: Literal["little", "big"]) -> None:
+    """Add a change of byte order where the elements of `row` are not in `endian`."""
+    if row.dtype is None:
+        return
+    wanted = with_byte_order(row.dtype, endian)
+    if wanted == row.dtype:
+        return
+    row.add("bytes", SwapBytes(row.dtype))
+    row.dtype = wanted
+
+
+def _order(spec: CodecSpec, ndim: int) -> tuple[int, ...]:
+    order: Any = spec.configuration.get("order")
+    if order == "C":
+        return tuple(range(ndim))
+    if order == "F":
+        return tuple(reversed(range(ndim)))
+    whole = isinstance(order, list) and all(type(axis) is int for axis in order)
+    if not whole or sorted(order) != list(range(ndim)):
+        raise Settings(spec.name, spec.configuration).wrong("order", f"the {ndim} dimensions in some order")
+    return tuple(order)
+
+
+def specs_in(settings: Settings, name: str) -> tuple[CodecSpec, ...]:
+    """Return the codecs in a list of v3 metadata, each a name or an object with `name`.
+
+    Raises
+    ------
+    RefbrowserError
+        `META`: something else stands there.
+    """
+    items: Any = settings.values.get(name)
+    if not isinstance(items, list) or len(items) > LIMITS.filters:
+        raise settings.wrong(name, f"a list of at most {LIMITS.filters} codecs")
+    specs = []
+    for item in items:
+        if isinstance(item, str):
+            item = {"name": item}
+        configuration = item.get("configuration") or {} if isinstance(item, dict) else None
+        if not isinstance(configuration, dict) or not isinstance(item.get("name"), str):
+            raise settings.wrong(name, "a list of codecs with names")
+        specs.append(CodecSpec(item["name"], configuration))
+    return tuple(specs)
+
+
+def no_object_codec() -> RefbrowserError:
+    """Return the error for an array of objects whose first codec does not store objects."""
+    return RefbrowserError(ErrorKind.META, "the array holds objects and no codec says how they are stored")

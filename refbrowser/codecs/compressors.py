@@ -1,0 +1,217 @@
+"""zstd, lz4, blosc, bz2 and lzma: announced sizes are compared before anything is allocated."""
+
+from __future__ import annotations
+
+import bz2
+import lzma
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from refbrowser.codecs.base import Bytes, DecodeError, Room, as_bytes
+from refbrowser.limits import LIMITS
+
+#: Streams one after the other in one chunk; each costs a copy of what follows it.
+_STREAMS = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class Zstd:
+    """One Zstandard frame (RFC 8878)."""
+
+    level: int
+    checksum: bool
+
+    def encoded(self, room: Room) -> Room:
+        """Return the room of the compressed bytes."""
+        return room.compressed()
+
+    def decode(self, data: Bytes, room: Room, out: Bytes | None) -> Bytes:
+        """Return the decompressed bytes; nothing may follow the frame."""
+        import zstandard
+        from numcodecs import zstd
+
+        try:
+            announced = zstandard.frame_content_size(data.data)
+            if announced < 0:
+                decoder = zstandard.ZstdDecompressor()
+                plain = decoder.decompress(data.data, max_output_size=room.most + 1, allow_extra_data=False)
+                return as_bytes(plain) if plain else np.empty(0, np.uint8)
+        except zstandard.ZstdError as error:
+            raise DecodeError(str(error)) from None
+        room.check(announced)
+        if announced == 0:
+            return np.empty(0, np.uint8)
+        target = np.empty(announced, np.uint8) if out is None else out
+        zstd.decompress(data, target)
+        return target
+
+    def encode(self, data: Bytes) -> Bytes:
+        """Return one frame that tells its size."""
+        import zstandard
+
+        return as_bytes(
+            zstandard.ZstdCompressor(level=self.level, write_checksum=self.checksum).compress(data.data)
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class LZ4:
+    """One LZ4 block after its decoded size in four bytes, as numcodecs writes it."""
+
+    acceleration: int
+
+    def encoded(self, room: Room) -> Room:
+        """Return the room of the compressed bytes."""
+        return room.compressed()
+
+    def decode(self, data: Bytes, room: Room, out: Bytes | None) -> Bytes:
+        """Return the decompressed bytes."""
+        from numcodecs import lz4
+
+        if len(data) < 4:
+            raise DecodeError("the header is cut off")
+        announced = int.from_bytes(data[:4].tobytes(), "little")
+        room.check(announced)
+        target = np.empty(announced, np.uint8) if out is None else out
+        lz4.decompress(data, target)
+        return target
+
+    def encode(self, data: Bytes) -> Bytes:
+        """Return the compressed bytes."""
+        from numcodecs import lz4
+
+        return as_bytes(lz4.compress(data, self.acceleration))
+
+
+@dataclass(frozen=True, slots=True)
+class Blosc:
+    """One Blosc 1 buffer.
+
+    Attributes
+    ----------
+    item_size
+        Bytes of an element for the shuffle.
+    """
+
+    cname: str
+    clevel: int
+    shuffle: int
+    blocksize: int
+    item_size: int
+
+    def encoded(self, room: Room) -> Room:
+        """Return the room of the compressed bytes."""
+        return room.compressed()
+
+    def decode(self, data: Bytes, room: Room, out: Bytes | None) -> Bytes:
+        """Return the decompressed bytes; the header's sizes must be right."""
+        blosc = _single_threaded_blosc()
+        if len(data) < 16:
+            raise DecodeError("the header is cut off")
+        announced, _, stored = (int(size) for size in data[4:16].view("<u4"))
+        if stored != len(data):
+            raise DecodeError(f"the header announces {stored} bytes, there are {len(data)}")
+        room.check(announced)
+        if announced == 0:
+            return np.empty(0, np.uint8)
+        target = np.empty(announced, np.uint8) if out is None else out
+        blosc.decompress(data, target)
+        return target
+
+    def encode(self, data: Bytes) -> Bytes:
+        """Return the compressed bytes."""
+        blosc = _single_threaded_blosc()
+        whole = self.item_size > 0 and len(data) % self.item_size == 0
+        # numcodecs takes the element's size from the array.
+        elements = data.view(f"V{self.item_size}") if whole else data
+        packed = blosc.compress(elements, self.cname.encode(), self.clevel, self.shuffle, self.blocksize)
+        return as_bytes(packed)
+
+
+def _single_threaded_blosc() -> Any:
+    from numcodecs import blosc
+
+    # The pool decodes several chunks at once: threads inside one only take turns.
+    if blosc.get_nthreads() != 1:
+        blosc.set_nthreads(1)
+    return blosc
+
+
+@dataclass(frozen=True, slots=True)
+class BZ2:
+    """The bzip2 format."""
+
+    level: int
+
+    def encoded(self, room: Room) -> Room:
+        """Return the room of the compressed bytes."""
+        return room.compressed()
+
+    def decode(self, data: Bytes, room: Room, out: Bytes | None) -> Bytes:
+        """Return the decompressed bytes of all streams."""
+        return _streams(bz2.BZ2Decompressor, data, room)
+
+    def encode(self, data: Bytes) -> Bytes:
+        """Return the compressed bytes."""
+        return as_bytes(bz2.compress(data.data, self.level))
+
+
+@dataclass(frozen=True, slots=True)
+class LZMA:
+    """The xz, lzma and raw formats of the lzma library."""
+
+    container: int
+    check: int
+    preset: int | None
+    filters: tuple[dict[str, int], ...] | None
+
+    def encoded(self, room: Room) -> Room:
+        """Return the room of the compressed bytes."""
+        return room.compressed()
+
+    def decode(self, data: Bytes, room: Room, out: Bytes | None) -> Bytes:
+        """Return the decompressed bytes of all streams."""
+        if self.container != lzma.FORMAT_RAW:
+            return _streams(
+                lambda: lzma.LZMADecompressor(self.container, memlimit=LIMITS.decoding_memory), data, room
+            )
+        decoder = lzma.LZMADecompressor(lzma.FORMAT_RAW, filters=self._chain())
+        try:
+            return as_bytes(decoder.decompress(data.data, room.most + 1))
+        except lzma.LZMAError as error:
+            raise DecodeError(str(error)) from None
+
+    def encode(self, data: Bytes) -> Bytes:
+        """Return the compressed bytes."""
+        packed = lzma.compress(data.data, self.container, self.check, self.preset, self._chain())
+        return as_bytes(packed)
+
+    def _chain(self) -> Sequence[dict[str, int]] | None:
+        return None if self.filters is None else list(self.filters)
+
+
+def _streams(start: Callable[[], Any], data: Bytes, room: Room) -> Bytes:
+    """Return at most ``room.most + 1`` bytes from streams that follow each other."""
+    parts: list[bytes] = []
+    rest: Any = data
+    left = room.most + 1
+    for _ in range(_STREAMS):
+        stream = start()
+        while not stream.eof:
+            try:
+                parts.append(stream.decompress(rest, left))
+            except (OSError, lzma.LZMAError, ValueError) as error:
+                raise DecodeError(str(error)) from None
+            rest = b""
+            left -= len(parts[-1])
+            if left <= 0:
+                raise DecodeError(f"more than {room.most} bytes")
+            if stream.needs_input and not stream.eof:
+                raise DecodeError("the stream ends early")
+        rest = stream.unused_data
+        if not rest:
+            return as_bytes(b"".join(parts)) if any(parts) else np.empty(0, np.uint8)
+    raise DecodeError(f"more than {_STREAMS} streams")

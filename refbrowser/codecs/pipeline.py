@@ -1,0 +1,301 @@
+"""Bytes of a chunk to its array and back: the codecs of an array in a row."""
+
+from __future__ import annotations
+
+import lzma
+import zlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import prod
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from refbrowser.codecs.base import Bytes, Room, Settings, as_bytes
+from refbrowser.codecs.building import (
+    Row,
+    Stage,
+    add_array_codecs,
+    add_swap,
+    encoded_room,
+    endian_of,
+    makes_bytes,
+    no_object_codec,
+    plain_name,
+    specs_in,
+)
+from refbrowser.codecs.elements import DType, flat_bytes
+from refbrowser.codecs.objects import ObjectCodec
+from refbrowser.codecs.sharding import ShardLayout
+from refbrowser.codecs.table import Elements, byte_codec, is_object_codec, object_codec
+from refbrowser.errors import ErrorKind, RefbrowserError, quoted
+from refbrowser.limits import LIMITS
+from refbrowser.model.grid import RegularChunkGrid
+from refbrowser.model.nodes import ArrayNode, CodecSpec
+
+#: What libraries raise on bytes that are damaged.
+_FAULTS = (
+    ArithmeticError,
+    BufferError,
+    EOFError,
+    LookupError,
+    MemoryError,
+    OSError,
+    RuntimeError,
+    TypeError,
+    ValueError,
+    lzma.LZMAError,
+    zlib.error,
+)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CodecPipeline:
+    """The codecs of an array, ready to decode chunks on any thread.
+
+    Attributes
+    ----------
+    shape
+        Of a whole chunk.
+    dtype
+        Of its elements.
+    axes
+        The chunk's axes in the order in which they are stored, the slowest first.
+    stages
+        Byte codecs in encoding order.
+    objects
+        How objects become bytes, for arrays of objects.
+    sharding
+        How inner chunks are stored, where chunks are shards.
+    """
+
+    shape: tuple[int, ...]
+    dtype: np.dtype[Any]
+    axes: tuple[int, ...]
+    stages: tuple[Stage, ...] = ()
+    objects: ObjectCodec | None = None
+    sharding: ShardLayout | None = None
+
+    @classmethod
+    def for_array(cls, node: ArrayNode) -> CodecPipeline:
+        """Return the pipeline of an array.
+
+        Raises
+        ------
+        RefbrowserError
+            `META`: a codec is not known (the advice says which package brings it, if one does) or its
+            configuration is wrong; `UNSAFE`: it would run code. An error that the node holds is raised.
+        """
+        return _build(node)
+
+    @property
+    def decoded_size(self) -> int:
+        """Bytes of a decoded chunk; of an array of objects, of the references to them."""
+        return prod(self.shape) * self.dtype.itemsize
+
+    @property
+    def is_raw(self) -> bool:
+        """Whether the bytes are the elements in the order of `axes`: parts of a chunk can be read alone."""
+        return not self.stages and self.objects is None and self.sharding is None
+
+    @property
+    def shard(self) -> ShardLayout | None:
+        """The layout of shards whose inner chunks can be read alone; None where they cannot."""
+        plain = not self.stages and self.axes == tuple(range(len(self.axes)))
+        return self.sharding if plain else None
+
+    def decode(self, data: Any, out: npt.NDArray[Any] | None = None) -> npt.NDArray[Any]:
+        """Return a chunk from its bytes.
+
+        Parameters
+        ----------
+        data
+            Bytes-like and contiguous. Of a raw pipeline the result is a view of it, read-only where it is.
+        out
+            Of `shape`: is filled and returned. Written without a copy where it is of `dtype` and contiguous
+            in the stored order. After an error its content is undefined.
+
+        Raises
+        ------
+        RefbrowserError
+            `DECODE`: damaged, or decodes to less or more than a chunk; never more than a chunk and a byte
+            are made. `BUDGET`: the chunk is larger than what is decoded whole.
+        """
+        if self.decoded_size > LIMITS.chunk_size and not self.is_raw:
+            raise RefbrowserError(
+                ErrorKind.BUDGET,
+                f"a chunk of {self.decoded_size} bytes cannot be decoded in part, "
+                f"and only {LIMITS.chunk_size} bytes are decoded whole",
+            )
+        target = None if out is None else self._target(out)
+        buffer = as_bytes(data)
+        with np.errstate(all="ignore"):
+            for place in reversed(range(len(self.stages))):
+                buffer = _decoded(self.stages[place], buffer, target if place == 0 else None)
+            return self._finished(buffer, out, target)
+
+    def encode(self, chunk: npt.NDArray[Any]) -> bytes:
+        """Return the bytes of a whole chunk of `shape`, of a type that casts to `dtype`."""
+        values = np.asarray(chunk).astype(self.dtype, copy=False)
+        if values.shape != self.shape:
+            raise ValueError(f"a chunk of shape {values.shape} where {self.shape} is expected")
+        stored = np.ascontiguousarray(values.transpose(self.axes))
+        if self.sharding is not None:
+            buffer = self.sharding.encode(stored)
+        elif self.objects is not None:
+            buffer = self.objects.encode(stored.reshape(-1))
+        else:
+            buffer = flat_bytes(stored) if self.decoded_size else np.empty(0, np.uint8)
+        with np.errstate(all="ignore"):
+            for stage in self.stages:
+                buffer = stage.codec.encode(buffer)
+        return buffer.tobytes()
+
+    @property
+    def _stored_shape(self) -> tuple[int, ...]:
+        return tuple(self.shape[axis] for axis in self.axes)
+
+    def _target(self, out: npt.NDArray[Any]) -> Bytes | None:
+        """Return the bytes of `out` where the innermost codec can write into it."""
+        if out.shape != self.shape:
+            raise ValueError(f"a target of shape {out.shape} where {self.shape} is expected")
+        stored = out.transpose(self.axes)
+        elements = self.objects is None and self.sharding is None and self.decoded_size > 0
+        if not elements or out.dtype != self.dtype or not stored.flags.c_contiguous:
+            return None
+        return flat_bytes(stored)
+
+    def _finished(
+        self, buffer: Bytes, out: npt.NDArray[Any] | None, target: Bytes | None
+    ) -> npt.NDArray[Any]:
+        """Return the array in the bytes that the innermost codec gave."""
+        if buffer is target and out is not None:
+            return out
+        values = self._array(buffer)
+        stored = values.reshape(self._stored_shape).transpose(np.argsort(self.axes).tolist())
+        if out is None:
+            return stored
+        out[...] = stored
+        return out
+
+    def _array(self, buffer: Bytes) -> npt.NDArray[Any]:
+        """Return the elements in stored order."""
+        try:
+            if self.sharding is not None:
+                values = np.empty(self._stored_shape, self.dtype)
+                self.sharding.decode(buffer, values)
+                return values
+            if self.objects is not None:
+                return self.objects.decode(buffer, prod(self.shape))
+        except _FAULTS as error:
+            raise _fault("sharding_indexed" if self.sharding else "of objects", error) from None
+        if len(buffer) != self.decoded_size:
+            raise RefbrowserError(
+                ErrorKind.DECODE, f"the chunk is {len(buffer)} bytes, its shape and type {self.decoded_size}"
+            )
+        return buffer.view(self.dtype) if self.decoded_size else np.zeros(self._stored_shape, self.dtype)
+
+
+def _decoded(stage: Stage, buffer: Bytes, target: Bytes | None) -> Bytes:
+    try:
+        result = stage.codec.decode(buffer, stage.room, target)
+        stage.room.check(len(result))
+    except _FAULTS as error:
+        raise _fault(stage.name, error) from None
+    return result
+
+
+def _fault(name: str, error: BaseException) -> RefbrowserError:
+    return RefbrowserError(ErrorKind.DECODE, f"codec {quoted(name)} cannot decode: {quoted(error)}")
+
+
+def _build(node: ArrayNode) -> CodecPipeline:
+    for error in (node.error, node.unreadable):
+        if error is not None:
+            raise error
+    if node.grid is None or node.dtype is None:
+        raise RefbrowserError(ErrorKind.META, "the array has no grid or type")
+    if len(node.codecs) > LIMITS.filters:
+        raise RefbrowserError(
+            ErrorKind.BUDGET, f"{len(node.codecs)} codecs; at most {LIMITS.filters} are decoded"
+        )
+    shape = node.grid.chunk_shape
+    if node.format == "zarr-v3":
+        return _build_v3(node.codecs, shape, node.dtype, node.fill_value, 0)
+    axes = tuple(range(len(shape)))
+    return _build_v2(node.codecs, shape, node.dtype, axes[::-1] if node.order == "F" else axes)
+
+
+def _build_v2(
+    specs: Sequence[CodecSpec], shape: tuple[int, ...], dtype: DType, axes: tuple[int, ...]
+) -> CodecPipeline:
+    row = Row(dtype, prod(shape))
+    objects = None
+    for place, spec in enumerate(specs):
+        if place == 0 and dtype.hasobject:
+            objects = object_codec(spec.name, spec.configuration)
+            row.compressed(Room(None, LIMITS.chunk_size))
+        else:
+            row.add(spec.name, byte_codec(spec.name, spec.configuration, row.elements))
+    if dtype.hasobject and objects is None:
+        raise no_object_codec()
+    return CodecPipeline(shape, dtype, axes, tuple(row.stages), objects)
+
+
+def _build_v3(
+    specs: Sequence[CodecSpec], shape: tuple[int, ...], dtype: DType, fill_value: Any, depth: int
+) -> CodecPipeline:
+    at = next((place for place, spec in enumerate(specs) if makes_bytes(spec.name)), None)
+    if at is None:
+        for spec in specs:
+            byte_codec(plain_name(spec.name), spec.configuration, Elements(None, Room.of(0)))
+        raise RefbrowserError(ErrorKind.META, "no codec makes bytes of the array")
+    row = Row(dtype, prod(shape))
+    axes = add_array_codecs(specs[:at], shape, row)
+    maker = specs[at]
+    objects = shards = None
+    if maker.name == "sharding_indexed":
+        if row.stages:
+            raise RefbrowserError(ErrorKind.META, "filters before 'sharding_indexed' are not supported")
+        stored_shape = tuple(shape[axis] for axis in axes)
+        shards = _shards(maker, stored_shape, dtype, fill_value, depth)
+        row.compressed(Room(None, LIMITS.chunk_size))
+    elif is_object_codec(plain_name(maker.name)):
+        if not dtype.hasobject:
+            raise RefbrowserError(ErrorKind.META, f"codec {quoted(maker.name)} needs an array of objects")
+        objects = object_codec(plain_name(maker.name), maker.configuration)
+        row.compressed(Room(None, LIMITS.chunk_size))
+    elif dtype.hasobject:
+        raise no_object_codec()
+    else:
+        add_swap(row, endian_of(maker))
+    for spec in specs[at + 1 :]:
+        row.add(spec.name, byte_codec(plain_name(spec.name), spec.configuration, row.elements))
+    return CodecPipeline(shape, dtype, axes, tuple(row.stages), objects, shards)
+
+
+def _shards(
+    spec: CodecSpec, shape: tuple[int, ...], dtype: DType, fill_value: Any, depth: int
+) -> ShardLayout:
+    if depth >= LIMITS.shard_nesting:
+        raise RefbrowserError(
+            ErrorKind.BUDGET, f"shards are nested more than {LIMITS.shard_nesting} levels deep"
+        )
+    settings = Settings(spec.name, spec.configuration)
+    inner_shape: Any = settings.values.get("chunk_shape")
+    fits = isinstance(inner_shape, list) and len(inner_shape) == len(shape)
+    if not fits or not all(type(side) is int and side > 0 for side in inner_shape):
+        raise settings.wrong("chunk_shape", "a list of positive integers, one for each dimension")
+    if any(side % inner for side, inner in zip(shape, inner_shape, strict=True)):
+        raise settings.wrong("chunk_shape", f"a shape that tiles the shard {shape}")
+    grid = RegularChunkGrid(shape, tuple(inner_shape))
+    index = _build_v3(
+        specs_in(settings, "index_codecs"), (*grid.grid_shape, 2), np.dtype("<u8"), None, LIMITS.shard_nesting
+    )
+    size = encoded_room(index.stages, Room.of(index.decoded_size)).exact
+    if size is None:
+        raise settings.wrong("index_codecs", "codecs that keep the size of the index known")
+    inner = _build_v3(specs_in(settings, "codecs"), grid.chunk_shape, dtype, fill_value, depth + 1)
+    at_end = settings.choice("index_location", "end", ("start", "end")) == "end"
+    return ShardLayout(grid, inner, index, size, at_end, fill_value)
