@@ -1,0 +1,300 @@
+"""What one opened document may read (safety design, section 5)."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from urllib.parse import urljoin
+
+import numpy as np
+
+from refbrowser.errors import ErrorKind, Place, RefbrowserError
+from refbrowser.io.address import is_private_name
+from refbrowser.io.identity import ObjectIdentities
+from refbrowser.io.origins import DEFAULT_PORTS, OBJECT_STORES, Origin, is_below, scheme_of, split_url
+from refbrowser.io.settings import ConnectionSettings
+from refbrowser.model.reference import ReferenceColumns, ReferenceKind
+
+_NEVER = ("/proc", "/sys", "/dev")
+
+
+@dataclass(frozen=True, slots=True)
+class Location:
+    """A checked place where bytes lie.
+
+    Attributes
+    ----------
+    url
+        Absolute and canonical: what messages show and objects are known by.
+    origin
+        What a permission is asked for; the folder, for a file.
+    path
+        File path with links resolved, http request target, or object key.
+    """
+
+    url: str
+    origin: Origin
+    path: str
+
+    @property
+    def scheme(self) -> str:
+        """One of ``file http https s3 gs abfs``."""
+        return self.origin.scheme
+
+
+@dataclass(frozen=True, slots=True)
+class Want:
+    """One line of the permission sheet.
+
+    Attributes
+    ----------
+    origin
+        None where it depends on a dimension of a rule: `pattern` is shown then.
+    kind
+        ``host``, ``bucket``, ``folder`` or ``private`` (a host that needs its own confirmation).
+    count
+        Number of references (Python int).
+    size
+        Bytes in all, None where that is not known.
+    """
+
+    origin: Origin | None
+    kind: str
+    count: int
+    size: int | None
+    allowed: bool
+    pattern: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """References that share a URL, or the static beginning of the URL of a rule (`is_pattern`)."""
+
+    url: str
+    count: int = 1
+    size: int | None = None
+    is_pattern: bool = False
+
+
+class AccessMemory:
+    """What was learned since the document was opened; shared by all its `Access` values, thread-safe."""
+
+    def __init__(self) -> None:
+        self.identities = ObjectIdentities()
+        self._lock = threading.Lock()
+        self._met: dict[Origin, bool] = {}
+
+    def meet(self, origin: Origin, private: bool) -> None:
+        """Remember an origin that no reference names (a redirect), or that proved to be private."""
+        with self._lock:
+            self._met[origin] = self._met.get(origin, False) or private
+
+    @property
+    def met(self) -> dict[Origin, bool]:
+        """Origins that `meet` was called with, and whether they are private."""
+        with self._lock:
+            return dict(self._met)
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """What one opened document may read; a value, `allow` gives the next one.
+
+    Attributes
+    ----------
+    base
+        Folder of the document (absolute, links resolved) or the URL that it came from.
+    from_network
+        The document came over the network: it may not name local files.
+    allowed
+        Origins that the user allowed.
+    private
+        Those of them that are allowed even when their address is private.
+    settings
+        Connection settings that the user gave, per origin.
+    """
+
+    base: str
+    from_network: bool
+    allowed: frozenset[Origin] = frozenset()
+    private: frozenset[Origin] = frozenset()
+    settings: Mapping[Origin, ConnectionSettings] = field(default_factory=dict)
+    memory: AccessMemory = field(default_factory=AccessMemory, compare=False)
+
+    @classmethod
+    def for_document(
+        cls,
+        source: str | os.PathLike[str],
+        allow: Iterable[Origin] = (),
+        settings: Mapping[Origin, ConnectionSettings] | None = None,
+    ) -> Access:
+        """Return the access of a document that the user named: its own origin, and what is in `allow`.
+
+        Raises
+        ------
+        RefbrowserError
+            The source is refused by `split_url`.
+        """
+        named = os.fspath(source)
+        exact = frozenset(allow)
+        if scheme_of(named) in (None, "file"):
+            path = split_url(named).path if scheme_of(named) else named
+            folder = os.path.dirname(os.path.realpath(path))
+            return cls(folder, False, exact, exact, settings or {})
+        exact |= {split_url(named).origin}
+        return cls(named, True, exact, exact, settings or {})
+
+    def allow(self, origins: Iterable[Origin], private: bool = False) -> Access:
+        """Return this access with more origins; with `private`, also where their address is private."""
+        new = frozenset(origins)
+        confirmed = self.private | new if private else self.private
+        return replace(self, allowed=self.allowed | new, private=confirmed)
+
+    def connection(self, origin: Origin) -> ConnectionSettings:
+        """Return the user's settings for an origin, or the defaults."""
+        return self.settings.get(origin) or ConnectionSettings()
+
+    def locate(self, url: str) -> Location:
+        """Return where a reference's URL points, without asking whether it may be read.
+
+        Raises
+        ------
+        RefbrowserError
+            `E_PROTOCOL` or `E_UNSAFE`: the URL can never be read from this document.
+        """
+        if scheme_of(url) is None and self.from_network:
+            url = self._joined(url)
+        parts = split_url(url)
+        if parts.scheme == "file":
+            if self.from_network:
+                message = "a document from the network may not name local files"
+                raise RefbrowserError(ErrorKind.UNSAFE, message, Place(url=url))
+            return self._local(parts.path, url)
+        origin = parts.origin
+        separator = "" if parts.scheme in DEFAULT_PORTS else "/"
+        return Location(f"{origin}{separator}{parts.path}", origin, parts.path)
+
+    def resolve(self, url: str) -> Location:
+        """Return where a reference's URL points, if it may be read.
+
+        Raises
+        ------
+        RefbrowserError
+            `E_PROTOCOL`, `E_UNSAFE`, or `E_BLOCKED` where a permission is missing.
+        """
+        location = self.locate(url)
+        self.check(location)
+        return location
+
+    def check(self, location: Location) -> None:
+        """Raise `E_BLOCKED` unless `location` may be read."""
+        if not self.permits(location):
+            raise blocked(location)
+
+    def permits(self, location: Location) -> bool:
+        """Tell whether a permission covers `location`; a private host needs one of its own."""
+        origin = location.origin
+        if origin.scheme == "file":
+            if not self.from_network and is_below(origin.folder, self.base):
+                return True
+            return any(granted.covers(origin) for granted in self.allowed)
+        if origin not in self.allowed:
+            return False
+        return origin in self.private or not _is_private(origin)
+
+    def permits_private(self, origin: Origin) -> bool:
+        """Tell whether `origin` may be read although its address is private."""
+        return origin in self.private
+
+    def wanted(self, sources: Iterable[Source]) -> list[Want]:
+        """Return one line for each origin that the document wants, in order of first appearance.
+
+        Files in the document's own folder are left out, and so are URLs that can never be read.
+        """
+        counts: dict[tuple[Origin | None, str], list[int | None]] = {}
+        for source in sources:
+            origin, pattern = self._origin(source)
+            if origin is None and not pattern:
+                continue
+            if origin is not None and origin.scheme == "file" and is_below(origin.folder, self.base):
+                continue
+            entry = counts.setdefault((origin, pattern), [0, 0])
+            entry[0] = (entry[0] or 0) + source.count
+            entry[1] = None if entry[1] is None or source.size is None else entry[1] + source.size
+        for origin in self.memory.met:
+            counts.setdefault((origin, ""), [0, None])
+        return [
+            self._want(origin, pattern, count or 0, size)
+            for (origin, pattern), (count, size) in counts.items()
+        ]
+
+    def _want(self, origin: Origin | None, pattern: str, count: int, size: int | None) -> Want:
+        if origin is None:
+            return Want(None, "host", count, size, False, pattern)
+        private = _is_private(origin) or self.memory.met.get(origin, False)
+        permitted = self.permits(Location("", origin, "")) and (not private or origin in self.private)
+        if origin.scheme == "file":
+            kind = "folder"
+        elif origin.scheme in OBJECT_STORES:
+            kind = "bucket"
+        else:
+            kind = "private" if private else "host"
+        return Want(origin, kind, count, size, permitted)
+
+    def _origin(self, source: Source) -> tuple[Origin | None, str]:
+        text = source.url
+        if source.is_pattern and scheme_of(text) is not None and text.count("/") < 3:
+            return None, text
+        try:
+            return self.locate(text + "x" if source.is_pattern else text).origin, ""
+        except RefbrowserError:
+            return None, ""
+
+    def _joined(self, url: str) -> str:
+        if url.startswith(("/", "\\")) or url[1:3] in (":\\", ":/"):
+            message = "a document from the network may not name local files"
+            raise RefbrowserError(ErrorKind.UNSAFE, message, Place(url=url))
+        parts = split_url(self.base)
+        if parts.scheme in DEFAULT_PORTS:
+            return urljoin(self.base, url)
+        # urljoin joins only the schemes that it knows.
+        joined = urljoin(f"http://bucket/{parts.path}", url).removeprefix("http://bucket/")
+        return f"{parts.origin}/{joined}"
+
+    def _local(self, path: str, url: str) -> Location:
+        real = os.path.realpath(os.path.join(self.base, path))
+        if os.name == "posix" and any(is_below(real, folder) for folder in _NEVER):
+            raise RefbrowserError(ErrorKind.UNSAFE, "device and kernel files are never read", Place(url=url))
+        return Location(real, Origin("file", folder=os.path.dirname(real)), real)
+
+
+def blocked(location: Location) -> RefbrowserError:
+    """Return the error for a location that needs a permission."""
+    return RefbrowserError(
+        ErrorKind.BLOCKED,
+        f"reading from {location.origin} needs permission",
+        Place(url=location.url),
+        f"allow it with --allow {location.origin}",
+    )
+
+
+def sources_of(columns: ReferenceColumns) -> list[Source]:
+    """Return the references in `columns` counted per URL, with their sizes where all are ranges."""
+    has_url = columns.url >= 0
+    ids = columns.url[has_url]
+    number = len(columns.urls)
+    counts = np.bincount(ids, minlength=number)
+    whole = np.bincount(ids[columns.kind[has_url] == ReferenceKind.WHOLE], minlength=number)
+    ranges = columns.kind == ReferenceKind.RANGE
+    sizes = np.bincount(columns.url[ranges], weights=columns.length[ranges].astype(float), minlength=number)
+    return [
+        Source(url, int(counts[i]), None if whole[i] else int(sizes[i]))
+        for i, url in enumerate(columns.urls)
+        if counts[i]
+    ]
+
+
+def _is_private(origin: Origin) -> bool:
+    return origin.scheme in DEFAULT_PORTS and is_private_name(origin.host)

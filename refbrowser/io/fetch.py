@@ -1,0 +1,213 @@
+"""Reading the bytes of many references: files, HTTP servers and object stores behind one call."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+
+import numpy as np
+
+from refbrowser.errors import RefbrowserError
+from refbrowser.io.access import Access, Location
+from refbrowser.io.cancel import Cancelled, CancelToken
+from refbrowser.io.http_client import FetchEvent, HttpClient
+from refbrowser.io.link import LOCAL, Link
+from refbrowser.io.local import read_segments
+from refbrowser.io.origins import DEFAULT_PORTS, Origin
+from refbrowser.io.ranges import RangePlan, plan_ranges
+from refbrowser.io.task import Counters, Deliver, Destination, FetchTask, RowKey, Segment
+from refbrowser.limits import LIMITS
+from refbrowser.model.reference import ReferenceColumns
+
+_EMPTY = memoryview(b"")
+#: The place of segments whose URL leads nowhere: their error tells the URL.
+_NOWHERE = Location("", Origin("file"), "")
+#: Bytes of one file that a thread reads before another may take over.
+_TURN = 16 << 20
+
+
+class Fetcher:
+    """Reads references for all documents of a session; may be used from any thread.
+
+    Parameters
+    ----------
+    observer
+        Called, on an I/O thread, with what the status bar should tell.
+    """
+
+    def __init__(self, observer: Callable[[FetchEvent], None] | None = None) -> None:
+        self.counters = Counters()
+        self._http = HttpClient(observer)
+        self._lock = threading.Lock()
+        self._pools: dict[str, ThreadPoolExecutor] = {}
+
+    def plan(self, columns: ReferenceColumns, access: Access) -> RangePlan:
+        """Return the plan for reading `columns`, by what is known of the links; reads nothing."""
+        return plan_ranges(columns, [self._link(url, access) for url in columns.urls])
+
+    def fetch(
+        self,
+        plan: RangePlan,
+        access: Access,
+        deliver: Deliver,
+        *,
+        cancel: CancelToken | None = None,
+        destination: Destination | None = None,
+        key: RowKey | None = None,
+        export: bool = False,
+        priority: int = 0,
+        size_limit: int = LIMITS.chunk_size,
+        progress: Callable[[int, int | None], None] | None = None,
+    ) -> Counters:
+        """Read everything in `plan`; returns when each of its rows was delivered.
+
+        Parameters
+        ----------
+        deliver
+            Called for each row once, with its bytes as they arrive or with the error. Calls come from I/O
+            threads, one at a time; they must be short. What it raises ends the fetch and is raised here.
+        cancel
+            Ends the fetch: nothing is delivered or written after `Cancelled` is raised.
+        destination
+            Asked for where the bytes of a row should be written; used where a request brings just that row.
+            The bytes in it are good only once the row is delivered.
+        key
+            Names a row in errors.
+        export
+            Try longer.
+        priority
+            Lower goes first, over all fetches of this fetcher.
+        size_limit
+            Largest whole object in bytes.
+        progress
+            Called with the bytes received and the total (None: not known) of a whole object.
+
+        Raises
+        ------
+        Cancelled
+            `cancel` was cancelled.
+        """
+        task = FetchTask(
+            access,
+            deliver,
+            destination=destination,
+            key=key,
+            export=export,
+            priority=priority,
+            size_limit=size_limit,
+            progress=progress,
+        )
+        forget = cancel.on_cancel(task.stop) if cancel is not None else None
+        try:
+            self._start(plan, task)
+            task.done.wait()
+        except BaseException:
+            task.stop()
+            raise
+        finally:
+            if forget is not None:
+                forget()
+            if not task.live:
+                # Buffers may belong to the caller: nothing may be written to them after this call.
+                self._http.drop(task)
+                task.wait_for_readers()
+            task.counters.wasted = plan.wasted_bytes
+            with self._lock:
+                self.counters.add(task.counters)
+        if task.failure is not None:
+            raise task.failure
+        if not task.live:
+            raise Cancelled
+        return task.counters
+
+    def close(self) -> None:
+        """Close all connections and end the threads."""
+        self._http.close()
+        with self._lock:
+            pools, self._pools = list(self._pools.values()), {}
+        for pool in pools:
+            pool.shutdown(wait=False, cancel_futures=True)
+
+    def __enter__(self) -> Fetcher:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.close()
+
+    def _link(self, url: str, access: Access) -> Link:
+        try:
+            location = access.locate(url)
+        except RefbrowserError:
+            return LOCAL
+        return LOCAL if location.scheme == "file" else self._http.model(location.origin).link
+
+    def _start(self, plan: RangePlan, task: FetchTask) -> None:
+        # One more than there are segments, so that the task cannot be done before all is handed out.
+        task.expect(plan.segments + 1)
+        for row in plan.empty.tolist():
+            task.deliver(row, _EMPTY)
+        for row, error in plan.faults.items():
+            task.deliver(row, error)
+        places = self._places(plan, task.access)
+        ranks = np.minimum.reduceat(plan.rows, plan.rows_of[:-1]) if plan.segments else plan.rows
+        remote: list[tuple[int, Segment]] = []
+        local: list[Segment] = []
+        for number in np.argsort(ranks, kind="stable").tolist():
+            place = places[plan.segment_url[number]]
+            if isinstance(place, RefbrowserError):
+                Segment(plan, number, _NOWHERE, task).fail(place)
+                continue
+            segment = Segment(plan, number, place, task)
+            if place.scheme in DEFAULT_PORTS:
+                remote.append((int(ranks[number]), segment))
+            else:
+                local.append(segment)
+        if remote:
+            self._http.submit(task, remote)
+        for location, turn in _turns(local):
+            self._read_in_pool(task, location, turn)
+        task.settle()
+
+    def _places(self, plan: RangePlan, access: Access) -> dict[int, Location | RefbrowserError]:
+        places: dict[int, Location | RefbrowserError] = {}
+        for number in np.unique(plan.segment_url).tolist():
+            try:
+                places[number] = access.resolve(plan.urls[number])
+            except RefbrowserError as error:
+                places[number] = error
+        return places
+
+    def _read_in_pool(self, task: FetchTask, location: Location, segments: Sequence[Segment]) -> None:
+        if location.scheme == "file":
+            pool = self._pool("file", min(4, os.cpu_count() or 1))
+            task.read_in(pool, partial(read_segments, location, segments))
+        else:
+            from refbrowser.io.objects import read_objects
+
+            pool = self._pool("object", 32)
+            task.read_in(pool, partial(read_objects, location, segments))
+
+    def _pool(self, name: str, threads: int) -> ThreadPoolExecutor:
+        with self._lock:
+            pool = self._pools.get(name)
+            if pool is None:
+                pool = self._pools[name] = ThreadPoolExecutor(threads, thread_name_prefix=name)
+            return pool
+
+
+def _turns(segments: Iterable[Segment]) -> Iterator[tuple[Location, list[Segment]]]:
+    """Yield runs of segments of one file (one segment of an object store) for a thread to read."""
+    turn: list[Segment] = []
+    size = 0
+    for segment in segments:
+        full = size >= _TURN or segment.location.scheme != "file"
+        if turn and (full or segment.location != turn[0].location):
+            yield turn[0].location, turn
+            turn, size = [], 0
+        turn.append(segment)
+        size += segment.size or _TURN
+    if turn:
+        yield turn[0].location, turn

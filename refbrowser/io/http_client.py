@@ -1,0 +1,174 @@
+"""The HTTP client: one thread that runs the connections of all hosts."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import threading
+import time
+import weakref
+from collections.abc import Callable, Coroutine, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from refbrowser.io.http_dial import Dialer
+from refbrowser.io.http_host import HttpHost
+from refbrowser.io.http_request import HttpRequest
+from refbrowser.io.link import LinkModel
+from refbrowser.io.origins import Origin
+from refbrowser.io.task import FetchTask, Segment
+from refbrowser.limits import LIMITS
+
+_SWEEP = 0.1
+
+
+@dataclass(frozen=True, slots=True)
+class FetchEvent:
+    """Something that the status bar tells.
+
+    `kind` is ``throttled`` (the host asked for less) or ``circuit`` (the host is left alone for a while).
+    """
+
+    kind: str
+    origin: Origin
+    message: str
+
+
+class HttpClient:
+    """Reads segments over HTTP; its methods may be called from any thread where not said otherwise."""
+
+    def __init__(self, observer: Callable[[FetchEvent], None] | None = None) -> None:
+        self.dialer = Dialer()
+        self._observer = observer
+        self._lock = threading.Lock()
+        self._models: dict[Origin, LinkModel] = {}
+        self._hosts: dict[Origin, HttpHost] = {}
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._thread: threading.Thread | None = None
+        self._serial = itertools.count()
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._sweeping = False
+        self._running: weakref.WeakSet[FetchTask] = weakref.WeakSet()
+
+    def model(self, origin: Origin) -> LinkModel:
+        """Return the model of the link to an origin, shared by all who read from it."""
+        with self._lock:
+            model = self._models.get(origin)
+            if model is None:
+                model = self._models[origin] = LinkModel(str(origin))
+            return model
+
+    def submit(self, task: FetchTask, segments: Sequence[tuple[int, Segment]]) -> None:
+        """Read segments, each with its rank within the task (lower first)."""
+        self._running_loop().call_soon_threadsafe(self._add, task, segments)
+
+    def drop(self, task: FetchTask) -> None:
+        """Stop reading for a task; returns when its buffers are not written to any more."""
+        loop = self._loop
+        if loop is None or threading.current_thread() is self._thread:
+            return
+        dropped = threading.Event()
+
+        def drop() -> None:
+            for host in list(self._hosts.values()):
+                host.drop(task)
+            dropped.set()
+
+        loop.call_soon_threadsafe(drop)
+        dropped.wait(1)
+
+    def close(self) -> None:
+        """Close all connections and end the thread."""
+        with self._lock:
+            loop, self._loop = self._loop, None
+            thread, self._thread = self._thread, None
+        if loop is not None and thread is not None:
+            loop.call_soon_threadsafe(self._shut, loop)
+            thread.join(2)
+
+    # On the loop's thread
+
+    def host(self, origin: Origin) -> HttpHost:
+        """Return the queue of an origin."""
+        host = self._hosts.get(origin)
+        if host is None:
+            host = self._hosts[origin] = HttpHost(self, origin, self.model(origin))
+        return host
+
+    def may_open(self, host: HttpHost) -> bool:
+        """Whether another connection may be opened; closes an idle one elsewhere for it."""
+        if sum(other.open_connections for other in self._hosts.values()) < LIMITS.connections_total:
+            return True
+        return any(other.close_idle() for other in self._hosts.values() if other is not host)
+
+    def spawn(self, work: Coroutine[Any, Any, None]) -> None:
+        """Run a coroutine on the loop."""
+        task = asyncio.get_running_loop().create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    def later(self, seconds: float, function: Callable[..., None], *arguments: Any) -> None:
+        """Call a function after some time."""
+        asyncio.get_running_loop().call_later(seconds, function, *arguments)
+
+    def report(self, kind: str, origin: Origin, message: str) -> None:
+        """Tell the observer."""
+        if self._observer is not None:
+            self._observer(FetchEvent(kind, origin, message))
+
+    def _add(self, task: FetchTask, segments: Sequence[tuple[int, Segment]]) -> None:
+        if not task.live:
+            return
+        self._running.add(task)
+        number = next(self._serial)
+        hosts = set()
+        for rank, segment in segments:
+            host = self.host(segment.location.origin)
+            hosts.add(host)
+            for piece in range(max(len(segment.pieces), 1)):
+                host.add(HttpRequest(segment, piece), (task.priority, number, rank))
+        for host in hosts:
+            host.pump()
+        if not self._sweeping:
+            self._sweeping = True
+            self.later(_SWEEP, self._sweep)
+
+    def _sweep(self) -> None:
+        now = time.monotonic()
+        for host in list(self._hosts.values()):
+            host.sweep(now)
+            host.pump()
+        self._sweeping = any(host.open_connections for host in self._hosts.values())
+        if self._sweeping:
+            self.later(_SWEEP, self._sweep)
+
+    def _crash(self, loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+        """End all tasks on an exception that nothing expected: waiting for ever would be worse."""
+        error = context.get("exception") or RuntimeError(context["message"])
+        for task in list(self._running):
+            task.crash(error)
+
+    def _shut(self, loop: asyncio.AbstractEventLoop) -> None:
+        for host in self._hosts.values():
+            host.close()
+        for task in self._tasks:
+            task.cancel()
+        # Once more round the loop, so that transports and cancelled tasks are finished.
+        loop.call_later(0.01, loop.stop)
+
+    def _running_loop(self) -> asyncio.AbstractEventLoop:
+        with self._lock:
+            if self._loop is None:
+                loop = self._loop = asyncio.SelectorEventLoop()
+                loop.set_exception_handler(self._crash)
+                self._thread = threading.Thread(target=_run, args=(loop,), name="http", daemon=True)
+                self._thread.start()
+            return self._loop
+
+
+def _run(loop: asyncio.AbstractEventLoop) -> None:
+    asyncio.set_event_loop(loop)
+    try:
+        loop.run_forever()
+    finally:
+        loop.close()

@@ -1,0 +1,225 @@
+"""The head of an HTTP answer: parsed strictly, and held against the request (safety design, section 6)."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from email.utils import parsedate_to_datetime
+from typing import NamedTuple
+
+from refbrowser.errors import ErrorKind, quoted
+from refbrowser.io.identity import ObjectIdentity
+from refbrowser.limits import LIMITS
+
+#: Statuses after which the same request may succeed.
+RETRIED = frozenset({408, 425, 429, 500, 502, 503, 504})
+REDIRECTS = frozenset({301, 302, 303, 307, 308})
+#: Statuses by which a host asks for fewer requests.
+THROTTLING = frozenset({429, 503})
+
+_STATUS = re.compile(rb"HTTP/1\.([01]) ([1-5][0-9]{2})(?: (.*))?")
+_FIELD = re.compile(rb"([A-Za-z0-9!#$%&'*+.^_`|~\-]+):[ \t]*(.*?)[ \t]*")
+_CONTENT_RANGE = re.compile(r"bytes (\d{1,18})-(\d{1,18})/(\d{1,18}|\*)")
+_UNSATISFIED = re.compile(r"bytes \*/(\d{1,18})")
+
+
+class AttemptError(Exception):
+    """One try of a request failed.
+
+    Attributes
+    ----------
+    retry
+        Another try may succeed.
+    after
+        Seconds that the server asked to wait.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        kind: ErrorKind = ErrorKind.SOURCE,
+        *,
+        retry: bool = False,
+        after: float | None = None,
+        advice: str = "",
+    ) -> None:
+        super().__init__(message)
+        self.message = message
+        self.kind = kind
+        self.retry = retry
+        self.after = after
+        self.advice = advice
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """Status and fields of an answer; field names in lower case, repeated ones joined by a comma."""
+
+    status: int
+    reason: str
+    fields: Mapping[str, str]
+    keep_alive: bool
+
+    @property
+    def chunked(self) -> bool:
+        """Whether the body has the chunked transfer coding."""
+        return "transfer-encoding" in self.fields
+
+    @property
+    def length(self) -> int | None:
+        """Bytes of the body, where the head says so."""
+        text = self.fields.get("content-length")
+        return None if text is None or self.chunked else int(text)
+
+
+class Body(NamedTuple):
+    """What to do with the body of a good answer.
+
+    Attributes
+    ----------
+    length
+        Its exact size; None where only its end tells.
+    is_range
+        It is the range asked for; otherwise the whole object.
+    total
+        Size of the whole object where known.
+    """
+
+    length: int | None
+    is_range: bool
+    total: int | None
+
+
+def parse_head(data: bytes) -> Head:
+    """Parse everything before the empty line.
+
+    Raises
+    ------
+    AttemptError
+        It is not the head of an HTTP/1 answer, or breaks a limit.
+    """
+    first, *lines = data.split(b"\r\n")
+    status = _STATUS.fullmatch(first)
+    if status is None:
+        raise AttemptError(f"the answer is not HTTP: {quoted(first.decode('latin-1'), 60)}", retry=True)
+    if len(lines) > LIMITS.http_header_lines:
+        raise AttemptError(f"the answer has more than {LIMITS.http_header_lines} header lines")
+    found: dict[str, str] = {}
+    for line in lines:
+        match = _FIELD.fullmatch(line)
+        if match is None:
+            raise AttemptError(f"malformed header line {quoted(line.decode('latin-1'), 60)}")
+        name, value = match[1].decode("ascii").lower(), match[2].decode("latin-1")
+        if name in found and not (name in _SINGLE and found[name] == value):
+            if name in _SINGLE:
+                raise AttemptError(f"the answer has two different {name} headers")
+            value = f"{found[name]}, {value}"
+        found[name] = value
+    length = found.get("content-length")
+    if length is not None and not re.fullmatch(r"[0-9]{1,18}", length, re.ASCII):
+        raise AttemptError(f"{quoted(length)} is not a Content-Length")
+    coding = found.get("transfer-encoding")
+    if coding is not None and coding.lower() != "chunked":
+        raise AttemptError(f"transfer coding {quoted(coding)} is not supported")
+    tokens = found.get("connection", "").lower().replace(" ", "").split(",")
+    keep = "close" not in tokens if status[1] == b"1" else "keep-alive" in tokens
+    return Head(int(status[2]), (status[3] or b"").decode("latin-1"), found, keep)
+
+
+_SINGLE = frozenset(
+    {
+        "content-length",
+        "content-range",
+        "content-encoding",
+        "etag",
+        "last-modified",
+        "location",
+        "transfer-encoding",
+    }
+)
+
+
+def check_answer(head: Head, start: int, stop: int | None, size_limit: int) -> Body:
+    """Tell what the body of a final answer is, for a request of bytes `start` to `stop` (None: whole object).
+
+    Raises
+    ------
+    AttemptError
+        The answer is not what was asked for.
+    """
+    if head.status not in (200, 206):
+        raise status_error(head, start, stop)
+    encoding = head.fields.get("content-encoding", "identity").lower()
+    if encoding not in ("identity", ""):
+        raise AttemptError(
+            f"the server encodes the bytes as {quoted(encoding)}, though identity was asked for"
+        )
+    if head.status == 206:
+        return _partial(head, start, stop)
+    length = head.length
+    if stop is None or (start == 0 and length == stop):
+        if length is not None and length > size_limit:
+            message = f"an object of {length} bytes is larger than the {size_limit} that are read whole"
+            raise AttemptError(message, ErrorKind.BUDGET)
+        return Body(length, False, length)
+    if length is not None and length < stop:
+        raise AttemptError(f"the object has {length} bytes, the range ends at {stop}", ErrorKind.RANGE)
+    if length is not None and length > LIMITS.http_cut:
+        message = f"the server ignores ranges and the object of {length} bytes is too large to be read whole"
+        raise AttemptError(
+            message, advice="copy the file to a server that answers ranges, or to this machine"
+        )
+    return Body(length, False, length)
+
+
+def identity_of(head: Head, total: int | None) -> ObjectIdentity:
+    """Return the identity of the object that an answer describes."""
+    etag = head.fields.get("etag")
+    return ObjectIdentity(total, etag and etag.removeprefix("W/"), head.fields.get("last-modified"))
+
+
+def status_error(head: Head, start: int, stop: int | None) -> AttemptError:
+    """Return the error for an answer that is neither the bytes nor a redirect."""
+    if head.status == 416:
+        match = _UNSATISFIED.fullmatch(head.fields.get("content-range", ""))
+        size = f"the object has {match[1]} bytes, " if match else ""
+        message = f"{size}the range from {start} to {stop} is not there (status 416)"
+        return AttemptError(message, ErrorKind.RANGE)
+    reason = f" {quoted(head.reason, 60)}" if head.reason else ""
+    message = f"the server answered {head.status}{reason}"
+    if head.status not in RETRIED:
+        return AttemptError(message)
+    after = _retry_after(head.fields.get("retry-after"))
+    if after is not None and after > LIMITS.http_retry_after:
+        return AttemptError(f"{message} and asks to wait {after:.0f} s")
+    return AttemptError(message, retry=True, after=after)
+
+
+def _partial(head: Head, start: int, stop: int | None) -> Body:
+    text = head.fields.get("content-range", "")
+    match = _CONTENT_RANGE.fullmatch(text)
+    if stop is None or match is None:
+        raise AttemptError(f"the answer has the Content-Range {quoted(text)}, which was not asked for")
+    first, last = int(match[1]), int(match[2])
+    total = None if match[3] == "*" else int(match[3])
+    if total is not None and stop > total:
+        raise AttemptError(f"the object has {total} bytes, the range ends at {stop}", ErrorKind.RANGE)
+    if (first, last + 1) != (start, stop):
+        raise AttemptError(f"bytes {start} to {stop - 1} were asked for, the answer holds {first} to {last}")
+    if head.length not in (None, stop - start):
+        raise AttemptError(f"a body of {head.length} bytes was announced where {stop - start} were asked for")
+    return Body(stop - start, True, total)
+
+
+def _retry_after(text: str | None) -> float | None:
+    if text is None:
+        return None
+    if re.fullmatch(r"[0-9]{1,9}", text, re.ASCII):
+        return float(text)
+    try:
+        moment = parsedate_to_datetime(text)
+    except ValueError:
+        return None
+    return max(moment.timestamp() - time.time(), 0.0)

@@ -1,0 +1,322 @@
+"""The requests for one host: which come first, over how many connections, and what follows a failure."""
+
+from __future__ import annotations
+
+import heapq
+import itertools
+import random
+import time
+from typing import TYPE_CHECKING
+from urllib.parse import urljoin
+
+from refbrowser.errors import ErrorKind, RefbrowserError, quoted
+from refbrowser.io.http_connection import Connection
+from refbrowser.io.http_dial import Proxy, proxy_for
+from refbrowser.io.http_head import THROTTLING, AttemptError, Head
+from refbrowser.io.http_request import HttpRequest
+from refbrowser.io.link import LinkModel
+from refbrowser.io.origins import Origin, scheme_of, split_url
+from refbrowser.io.task import FetchTask
+from refbrowser.limits import LIMITS
+
+if TYPE_CHECKING:
+    from refbrowser.io.http_client import HttpClient
+
+Rank = tuple[int, int, int, int]
+
+
+class HttpHost:
+    """Queue and connections of one origin; used on the loop's thread only."""
+
+    def __init__(self, client: HttpClient, origin: Origin, model: LinkModel) -> None:
+        self.origin = origin
+        self.model = model
+        self._client = client
+        self._queue: list[tuple[Rank, HttpRequest]] = []
+        self._serial = itertools.count()
+        self._backlog = 0
+        self._busy: dict[HttpRequest, Connection | None] = {}
+        self._idle: list[Connection] = []
+        self._failures = 0
+        self._open_until = 0.0
+        self._window = (time.monotonic(), 0)
+        self._proxy: tuple[Proxy | None] | None = None
+
+    # Requests
+
+    def add(self, request: HttpRequest, rank: tuple[int, int, int]) -> None:
+        """Queue a request; lower ranks come first. `pump` starts it."""
+        request.host, request.rank = self, rank
+        self._backlog += request.size
+        heapq.heappush(self._queue, ((*rank, next(self._serial)), request))
+
+    def pump(self) -> None:
+        """Start queued requests while connections may be used."""
+        while self._queue and len(self._busy) < self._wanted_connections():
+            connection = self._usable()
+            if connection is None and not self._client.may_open(self):
+                return
+            request = self._pop()
+            if request is None:
+                return
+            if not self._admitted(request):
+                continue
+            request.begin()
+            self._busy[request] = connection
+            if connection is None:
+                self._client.spawn(self._dial(request))
+            else:
+                self._send(request, connection)
+
+    def drop(self, task: FetchTask) -> None:
+        """Forget all requests of a task; those under way are cut off."""
+        kept = [entry for entry in self._queue if entry[1].segment.task is not task]
+        self._backlog -= sum(entry[1].size for entry in self._queue if entry[1].segment.task is task)
+        heapq.heapify(kept)
+        self._queue = kept
+        for request, connection in list(self._busy.items()):
+            if request.segment.task is task and connection is not None:
+                connection.close()
+                self._forget(request)
+        self.pump()
+
+    def share_whole(self, url: str, whole: memoryview) -> None:
+        """Serve queued requests from an object that a server without ranges sent whole."""
+        mine = [
+            entry for entry in self._queue if entry[1].segment.location.url == url and not entry[1].is_whole
+        ]
+        if not mine:
+            return
+        taken = {id(entry[1]) for entry in mine}
+        self._queue = [entry for entry in self._queue if id(entry[1]) not in taken]
+        heapq.heapify(self._queue)
+        for _, request in mine:
+            self._backlog -= request.size
+            request.cut(whole)
+
+    # What happens to a request under way
+
+    def answered(self, request: HttpRequest, head: Head) -> None:
+        """Note the head of an answer."""
+        connection = self._busy.get(request)
+        if connection is not None:
+            self.model.saw_first_byte(connection.active_at - connection.sent_at)
+        if head.status in THROTTLING:
+            self.model.throttle()
+            self._client.report("throttled", self.origin, f"{self.origin} asked for fewer requests")
+
+    def received(self, count: int) -> None:
+        """Count bytes; while requests wait they tell what the whole link carries."""
+        began, size = self._window
+        size += count
+        now = time.monotonic()
+        if now - began > 0.1:
+            if self._queue:
+                self.model.saw_total(size, now - began)
+            self._window = (now, 0)
+        else:
+            self._window = (began, size)
+
+    def release(self, request: HttpRequest, connection: Connection) -> None:
+        """Take a connection back."""
+        self._forget(request)
+        if connection.usable:
+            self._idle.append(connection)
+
+    def succeeded(self, request: HttpRequest, size: int, seconds: float) -> None:
+        """Take note that a request is complete."""
+        self._failures = 0
+        self.model.saw_body(size, seconds)
+        self.model.update()
+
+    def failed(self, request: HttpRequest, error: AttemptError, free: bool = False) -> None:
+        """Try again after a wait, or give up; `free` tries are not counted."""
+        if not request.wanted:
+            return
+        if error.kind == ErrorKind.BLOCKED:
+            request.segment.task.access.memory.meet(self.origin, private=True)
+        request.tries += 0 if free else 1
+        allowed = LIMITS.http_tries_export if request.segment.task.export else LIMITS.http_tries
+        wait = 0.0 if free else self._wait(request.tries, error.after)
+        if not error.retry or request.tries >= allowed or time.monotonic() + wait > request.deadline:
+            self._give_up(request, error)
+            return
+        self._client.later(wait, self._again, request)
+
+    def redirected(self, request: HttpRequest) -> None:
+        """Check the next hop like a new URL, and send the request there."""
+        access = request.segment.task.access
+        target = urljoin(request.location.url, request.redirect or "")
+        request.hops += 1
+        try:
+            if request.hops > LIMITS.http_redirects:
+                raise AttemptError(f"more than {LIMITS.http_redirects} redirects")
+            if scheme_of(target) not in ("http", "https"):
+                raise AttemptError(f"a redirect to {quoted(target)} is refused", ErrorKind.UNSAFE)
+            parts = split_url(target)
+            if self.origin.scheme == "https" and parts.scheme == "http":
+                raise AttemptError("a redirect from https to http is refused", ErrorKind.UNSAFE)
+            location = access.locate(target)
+            if not access.permits(location):
+                access.memory.meet(location.origin, private=False)
+            access.check(location)
+        except (AttemptError, RefbrowserError) as error:
+            request.fail(AttemptError(f"redirect: {error.message}", error.kind, advice=error.advice))
+            return
+        request.location = location
+        host = self._client.host(location.origin)
+        host.add(request, request.rank)
+        host.pump()
+
+    def sweep(self, now: float) -> None:
+        """Fail exchanges that take too long, and close connections that idle."""
+        for request, connection in list(self._busy.items()):
+            if connection is not None:
+                message = _overdue(request, connection, now)
+                if message:
+                    connection.fail(AttemptError(message, retry=now < request.deadline))
+        for connection in self._idle[:]:
+            if not connection.usable or now - connection.active_at > 20:
+                self._idle.remove(connection)
+                connection.close()
+
+    def close_idle(self) -> bool:
+        """Close one idle connection to make room for another host's; tell whether there was one."""
+        while self._idle:
+            connection = self._idle.pop(0)
+            was_open = connection.usable
+            connection.close()
+            if was_open:
+                return True
+        return False
+
+    def close(self) -> None:
+        """Close all connections."""
+        for connection in [*self._idle, *self._busy.values()]:
+            if connection is not None:
+                connection.close()
+        self._idle.clear()
+        self._busy.clear()
+        self._queue.clear()
+
+    @property
+    def open_connections(self) -> int:
+        """Connections that are open or being opened."""
+        return len(self._busy) + len(self._idle)
+
+    # Inside
+
+    def _pop(self) -> HttpRequest | None:
+        while self._queue:
+            request = heapq.heappop(self._queue)[1]
+            self._backlog -= request.size
+            if request.wanted:
+                return request
+        return None
+
+    def _wanted_connections(self) -> int:
+        requests = len(self._queue) + len(self._busy)
+        size = self._backlog + sum(request.size for request in self._busy)
+        return self.model.link.connections(size, requests)
+
+    def _usable(self) -> Connection | None:
+        while self._idle:
+            connection = self._idle.pop()
+            if connection.usable:
+                return connection
+        return None
+
+    def _forget(self, request: HttpRequest) -> None:
+        self._busy.pop(request, None)
+        request.connection = None
+
+    def _admitted(self, request: HttpRequest) -> bool:
+        """Whether a request may be sent now; it is failed otherwise."""
+        left = self._open_until - time.monotonic()
+        if left <= 0:
+            return True
+        failed = f"{self.origin} failed {LIMITS.circuit_failures} times in a row"
+        request.fail(AttemptError(f"{failed} and is left alone for {left:.0f} s"))
+        return False
+
+    async def _dial(self, request: HttpRequest) -> None:
+        access = request.segment.task.access
+        try:
+            if self._proxy is None:
+                self._proxy = (proxy_for(self.origin),)
+            allowed = access.permits_private(self.origin)
+            connection = await self._client.dialer.dial(self.origin, self._proxy[0], allowed)
+        except AttemptError as error:
+            self._forget(request)
+            self.failed(request, error)
+            self.pump()
+            return
+        if request.wanted:
+            self._send(request, connection)
+        else:
+            self._forget(request)
+            self._idle.append(connection)
+            self.pump()
+
+    def _send(self, request: HttpRequest, connection: Connection) -> None:
+        self._busy[request] = connection
+        request.connection = connection
+        start, stop = request.bounds
+        target = request.location.path
+        proxy = self._proxy[0] if self._proxy else None
+        lines = [
+            f"Host: {str(self.origin).partition('://')[2]}",
+            "User-Agent: refbrowser",
+            "Accept-Encoding: identity",
+        ]
+        if proxy is not None and self.origin.scheme == "http":
+            target = f"{self.origin}{target}"
+            if proxy.authorization:
+                lines.append(f"Proxy-Authorization: {proxy.authorization}")
+        if stop is not None:
+            lines.append(f"Range: bytes={start}-{stop - 1}")
+        try:
+            settings = request.segment.task.access.connection(self.origin)
+            lines += [f"{name}: {value}" for name, value in settings.header_values().items()]
+        except RefbrowserError as error:
+            self.release(request, connection)
+            request.fail(AttemptError(error.message, error.kind))
+            return
+        text = "\r\n".join([f"GET {target} HTTP/1.1", *lines, "", ""])
+        connection.begin(request, text.encode("latin-1"))
+
+    def _again(self, request: HttpRequest) -> None:
+        if request.wanted:
+            self.add(request, request.rank)
+            self.pump()
+
+    def _give_up(self, request: HttpRequest, error: AttemptError) -> None:
+        request.fail(error)
+        if not error.retry:
+            return
+        self._failures += 1
+        if self._failures >= LIMITS.circuit_failures:
+            self._failures = 0
+            self._open_until = time.monotonic() + LIMITS.circuit_open
+            self._client.report(
+                "circuit", self.origin, f"{self.origin} is left alone for {LIMITS.circuit_open:g} s"
+            )
+
+    def _wait(self, tries: int, after: float | None) -> float:
+        if after is not None:
+            return after
+        longest = min(LIMITS.http_wait_start * 2 ** (tries - 1), LIMITS.http_wait_most)
+        return longest * random.uniform(0.5, 1)
+
+
+def _overdue(request: HttpRequest, connection: Connection, now: float) -> str | None:
+    """Return why an exchange has taken too long, or None."""
+    if now > request.deadline:
+        return "the request took too long in all"
+    if not connection.answered:
+        return (
+            "no answer within the time allowed" if now - connection.sent_at > LIMITS.http_first_byte else None
+        )
+    if now - connection.active_at > LIMITS.http_between_bytes:
+        return f"no more bytes for {LIMITS.http_between_bytes:g} s"
+    return "the answer comes too slowly" if connection.is_slow(now) else None

@@ -1,0 +1,183 @@
+"""One range request through all its tries: verified, resumed, redirected."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from refbrowser.errors import ErrorKind, RefbrowserError
+from refbrowser.io.access import Location
+from refbrowser.io.http_body import FixedSink, GrowingSink, Sink
+from refbrowser.io.http_head import REDIRECTS, AttemptError, Body, Head, check_answer, identity_of
+from refbrowser.io.task import Segment
+from refbrowser.limits import LIMITS
+
+if TYPE_CHECKING:
+    from refbrowser.io.http_connection import Connection
+    from refbrowser.io.http_host import HttpHost
+
+
+class HttpRequest:
+    """A piece of a segment that is read from an HTTP server; lives on the loop's thread.
+
+    Attributes
+    ----------
+    location
+        Where it is sent: the segment's location, or what that was redirected to.
+    rank
+        Priority, number of the task, place within it: lower goes first.
+    tries, hops
+        Tries that failed, and redirects followed.
+    """
+
+    def __init__(self, segment: Segment, piece: int) -> None:
+        self.segment = segment
+        self.piece = piece
+        self.location: Location = segment.location
+        self.rank = (0, 0, 0)
+        self.tries = 0
+        self.hops = 0
+        self.host: HttpHost | None = None
+        self.connection: Connection | None = None
+        self.deadline = 0.0
+        self.redirect: str | None = None
+        self._received = 0
+        self._sink: Sink | None = None
+        self._body: Body | None = None
+        self._error: AttemptError | None = None
+        self._head_at = 0.0
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether the whole object is asked for."""
+        return not self.segment.pieces
+
+    @property
+    def wanted(self) -> bool:
+        """Whether anybody still waits for it."""
+        return self.segment.task.live and not self.segment.settled
+
+    @property
+    def size(self) -> int:
+        """Bytes still to come; a guess for a whole object."""
+        if self.is_whole:
+            return 1 << 20
+        first, last = self.segment.pieces[self.piece]
+        return last - first - self._received
+
+    @property
+    def bounds(self) -> tuple[int, int | None]:
+        """Bytes of the object that the next try asks for."""
+        if self.is_whole:
+            return 0, None
+        first, last = self.segment.pieces[self.piece]
+        return self.segment.start + first + self._received, self.segment.start + last
+
+    def begin(self) -> None:
+        """Note the start of the first try: the time allowed for all tries counts from here."""
+        if not self.deadline:
+            task = self.segment.task
+            allowed = LIMITS.http_total_export if task.export else LIMITS.http_total
+            self.deadline = time.monotonic() + allowed + self.size / LIMITS.http_total_rate
+        self.segment.task.count(requests=1)
+        self.redirect = self._error = self._body = self._sink = None
+
+    # Exchange
+
+    def on_head(self, head: Head) -> Sink | None:
+        """Hold the answer against the request; see `Exchange`."""
+        assert self.host is not None
+        self._head_at = time.monotonic()
+        self.host.answered(self, head)
+        if head.status in REDIRECTS and "location" in head.fields:
+            self.redirect = head.fields["location"]
+            return None
+        start, stop = self.bounds
+        task = self.segment.task
+        try:
+            self._body = check_answer(head, start, stop, task.size_limit)
+            identity = identity_of(head, self._body.total)
+            task.access.memory.identities.confirm(self.segment.location.url, identity)
+        except AttemptError as error:
+            self._error = error
+            return None
+        except RefbrowserError as error:
+            self._error = AttemptError(error.message, error.kind, advice=error.advice)
+            return None
+        self._sink = self._make_sink(self._body)
+        return self._sink
+
+    def on_bytes(self, count: int) -> None:
+        """Deliver what has become complete; see `Exchange`."""
+        assert self.host is not None
+        assert self._body is not None
+        self.host.received(count)
+        segment = self.segment
+        segment.task.count(size=count)
+        if self._body.is_range:
+            self._received += count
+            segment.arrived(self.piece, self._received)
+        elif segment.task.progress is not None and self._sink is not None:
+            segment.task.progress(self._sink.received, self._body.length)
+
+    def on_done(self) -> None:
+        """See `Exchange`."""
+        host, connection = self.host, self.connection
+        assert host is not None
+        assert connection is not None
+        host.release(self, connection)
+        if self._error is not None:
+            host.failed(self, self._error)
+        elif self.redirect is not None:
+            host.redirected(self)
+        else:
+            assert self._sink is not None
+            host.succeeded(self, self._sink.received, time.monotonic() - self._head_at)
+            if self._body is not None and not self._body.is_range:
+                self._take_whole(self._sink.view)
+        host.pump()
+
+    def on_failed(self, error: AttemptError, answered: bool) -> None:
+        """See `Exchange`."""
+        host, connection = self.host, self.connection
+        assert host is not None
+        assert connection is not None
+        stale = not answered and connection.exchanges > 1
+        host.release(self, connection)
+        host.failed(self, self._error or error, free=stale)
+        host.pump()
+
+    def cut(self, whole: memoryview) -> None:
+        """Take the bytes of this request from the whole object."""
+        first, last = self.segment.pieces[self.piece]
+        start = self.segment.start
+        if start + last > len(whole):
+            message = f"the object has {len(whole)} bytes, the range ends at {start + last}"
+            self.fail(AttemptError(message, ErrorKind.RANGE))
+            return
+        self.segment.allocate()[first:last] = whole[start + first : start + last]
+        self._received = last - first
+        self.segment.arrived(self.piece, self._received)
+
+    def fail(self, error: AttemptError) -> None:
+        """Deliver the failure to the rows that wait for these bytes."""
+        tries = f" (after {self.tries} tries)" if self.tries > 1 else ""
+        self.segment.fail(RefbrowserError(error.kind, error.message + tries, advice=error.advice))
+
+    def _make_sink(self, body: Body) -> Sink:
+        if body.is_range:
+            first, last = self.segment.pieces[self.piece]
+            return FixedSink(self.segment.allocate()[first + self._received : last])
+        if body.length is not None:
+            return FixedSink(np.empty(body.length, np.uint8).data)
+        return GrowingSink(self.segment.task.size_limit if self.is_whole else LIMITS.http_cut)
+
+    def _take_whole(self, whole: memoryview) -> None:
+        assert self.host is not None
+        if self.is_whole:
+            self.segment.filled(whole)
+            return
+        self.cut(whole)
+        self.host.share_whole(self.segment.location.url, whole)

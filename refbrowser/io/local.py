@@ -1,0 +1,156 @@
+"""Reading regular files: opened without following links, read straight into their destination."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
+import numpy as np
+
+from refbrowser.errors import ErrorKind, Place, RefbrowserError
+from refbrowser.io.access import Location
+from refbrowser.io.identity import FileIdentity
+from refbrowser.io.task import FetchTask, Segment, short_object
+
+#: Buffers of one system call; IOV_MAX is 1024 on Linux.
+_GROUP = 512
+#: Bytes of one system call, so that a cancelled task ends soon.
+_PORTION = 16 << 20
+_FLAGS = (
+    os.O_RDONLY
+    | getattr(os, "O_BINARY", 0)
+    | getattr(os, "O_CLOEXEC", 0)
+    | getattr(os, "O_NOINHERIT", 0)
+    | getattr(os, "O_NOFOLLOW", 0)
+    | getattr(os, "O_NONBLOCK", 0)
+    | getattr(os, "O_NOCTTY", 0)
+)
+
+
+@contextmanager
+def open_regular(path: str) -> Iterator[tuple[int, FileIdentity]]:
+    """Open a regular file for reading; yields its descriptor and identity.
+
+    `path` has its links resolved: a link in its place is refused.
+
+    Raises
+    ------
+    RefbrowserError
+        `E_IO`: there is no such file or it cannot be read; `E_UNSAFE`: it is not a regular file.
+    """
+    try:
+        # Looked at before opening as well: opening a device or a pipe can have effects.
+        _check_regular(os.lstat(path), path)
+        descriptor = os.open(path, _FLAGS)
+    except OSError as error:
+        raise _failed(error, path) from error
+    try:
+        status = os.fstat(descriptor)
+        _check_regular(status, path)
+        yield descriptor, FileIdentity.of(status)
+    finally:
+        os.close(descriptor)
+
+
+def read_exactly(
+    descriptor: int, buffers: Sequence[memoryview], offset: int, task: FetchTask | None = None
+) -> int:
+    """Fill `buffers` with the bytes from `offset` on; return how many there were (fewer at the end).
+
+    Stops early when `task` is not live any more.
+    """
+    done = 0
+    for first in range(0, len(buffers), _GROUP):
+        group = list(buffers[first : first + _GROUP])
+        while group and (task is None or task.live):
+            portion = _portion(group)
+            count = _read_into(descriptor, portion, offset + done)
+            if not count:
+                return done
+            done += count
+            group = _after(group, count)
+    return done
+
+
+def read_segments(location: Location, segments: Sequence[Segment]) -> None:
+    """Read segments of one file and deliver their rows; failures are delivered, not raised."""
+    try:
+        with open_regular(location.path) as (descriptor, identity):
+            for segment in segments:
+                if not segment.task.live:
+                    return
+                try:
+                    _read_segment(descriptor, identity, segment)
+                except RefbrowserError as error:
+                    segment.fail(error)
+                except OSError as error:
+                    segment.fail(_failed(error, location.path))
+    except RefbrowserError as error:
+        for segment in segments:
+            segment.fail(error)
+
+
+def _read_segment(descriptor: int, identity: FileIdentity, segment: Segment) -> None:
+    task, url = segment.task, segment.location.url
+    task.access.memory.identities.confirm(url, identity.as_object())
+    stop = identity.size if segment.stop is None else segment.stop
+    size = stop - segment.start
+    if stop > identity.size:
+        raise short_object(url, identity.size, segment.start, stop)
+    whole = segment.stop is None
+    if whole and size > task.size_limit:
+        message = f"a file of {size} bytes is larger than the {task.size_limit} that are read whole"
+        raise RefbrowserError(ErrorKind.BUDGET, message, Place(url=url))
+    scattered = None if whole else segment.scattered()
+    buffer = np.empty(size, np.uint8).data if whole else None if scattered else segment.allocate()
+    views = scattered if scattered is not None else [buffer]
+    task.count(requests=1)
+    count = read_exactly(descriptor, views, segment.start, task)  # type: ignore[arg-type]
+    task.count(size=count)
+    if not task.live:
+        return
+    if count != size:
+        raise short_object(url, segment.start + count, segment.start, stop)
+    if FileIdentity.of(os.fstat(descriptor)) != identity:
+        raise RefbrowserError(ErrorKind.SOURCE, "the file changed while it was read", Place(url=url))
+    if scattered is not None:
+        segment.delivered_into(scattered)
+    elif buffer is not None:
+        segment.filled(buffer)
+
+
+def _check_regular(status: os.stat_result, path: str) -> None:
+    if stat.S_ISDIR(status.st_mode):
+        raise RefbrowserError(ErrorKind.IO, "is a folder, not a file", Place(url=path))
+    if not stat.S_ISREG(status.st_mode):
+        raise RefbrowserError(ErrorKind.UNSAFE, "only regular files are read", Place(url=path))
+
+
+def _failed(error: OSError, path: str) -> RefbrowserError:
+    reason = "there is no such file" if isinstance(error, FileNotFoundError) else error.strerror or str(error)
+    return RefbrowserError(ErrorKind.IO, reason[:1].lower() + reason[1:], Place(url=path))
+
+
+def _portion(buffers: list[memoryview]) -> list[memoryview]:
+    return [buffers[0][:_PORTION]] if len(buffers[0]) > _PORTION else buffers
+
+
+def _read_into(descriptor: int, buffers: list[memoryview], offset: int) -> int:
+    if hasattr(os, "preadv"):
+        return os.preadv(descriptor, buffers, offset)
+    # The descriptor belongs to one thread, so seeking is safe.
+    os.lseek(descriptor, offset, os.SEEK_SET)
+    data = os.read(descriptor, len(buffers[0]))
+    buffers[0][: len(data)] = data
+    return len(data)
+
+
+def _after(buffers: list[memoryview], count: int) -> list[memoryview]:
+    """Return what is left of `buffers` once their first `count` bytes are full."""
+    for position, buffer in enumerate(buffers):
+        if count < len(buffer):
+            return [buffer[count:], *buffers[position + 1 :]]
+        count -= len(buffer)
+    return []

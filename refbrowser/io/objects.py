@@ -1,0 +1,128 @@
+"""Reading object stores (s3, gs, abfs) through fsspec's packages, behind our own checks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from importlib import import_module
+from typing import Any
+
+from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
+from refbrowser.io.access import Location
+from refbrowser.io.identity import ObjectIdentity
+from refbrowser.io.settings import ConnectionSettings
+from refbrowser.io.task import FetchTask, Segment, short_object
+
+#: Scheme to the module and class that read it: fixed, never looked up by a name from a file.
+_PACKAGES = {
+    "s3": ("s3fs", "S3FileSystem"),
+    "gs": ("gcsfs", "GCSFileSystem"),
+    "abfs": ("adlfs", "AzureBlobFileSystem"),
+}
+
+
+def read_objects(location: Location, segments: Sequence[Segment]) -> None:
+    """Read segments of one object and deliver their rows; failures are delivered, not raised."""
+    for segment in segments:
+        try:
+            _read_segment(location, segment)
+        except RefbrowserError as error:
+            segment.fail(error)
+
+
+def filesystem(scheme: str, settings: ConnectionSettings) -> Any:
+    """Return fsspec's file system for one of ``s3 gs abfs``.
+
+    Raises
+    ------
+    RefbrowserError
+        `E_PROTOCOL`: its package is not installed.
+    """
+    options = _options(scheme, settings)
+    return _filesystem(
+        scheme, tuple(sorted((key, repr(value)) for key, value in options.items())), _Box(options)
+    )
+
+
+class _Box:
+    """Carries the options past the cache's key, where their printed form stands for them."""
+
+    def __init__(self, options: dict[str, Any]) -> None:
+        self.options = options
+
+    def __hash__(self) -> int:
+        return 0
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Box)
+
+
+@lru_cache(maxsize=64)
+def _filesystem(scheme: str, key: tuple[tuple[str, str], ...], box: _Box) -> Any:
+    module, name = _PACKAGES[scheme]
+    try:
+        kind = getattr(import_module(module), name)
+    except ImportError:
+        raise RefbrowserError(
+            ErrorKind.PROTOCOL,
+            f"reading {scheme} needs the package {module}",
+            advice="install it with: pip install refbrowser[cloud]",
+        ) from None
+    return kind(skip_instance_cache=True, **box.options)
+
+
+def _options(scheme: str, settings: ConnectionSettings) -> dict[str, Any]:
+    if scheme == "s3":
+        client = {"region_name": settings.region} if settings.region else {}
+        return {
+            "anon": settings.anonymous,
+            "profile": settings.profile,
+            "endpoint_url": settings.endpoint,
+            "requester_pays": settings.requester_pays,
+            "client_kwargs": client,
+        }
+    if scheme == "gs":
+        token = "anon" if settings.anonymous else settings.profile or "google_default"
+        return {"token": token, "requester_pays": settings.requester_pays, "endpoint_url": settings.endpoint}
+    return {"anon": settings.anonymous, "account_name": settings.account}
+
+
+def _read_segment(location: Location, segment: Segment) -> None:
+    task = segment.task
+    settings = task.access.connection(location.origin)
+    path = f"{location.origin.host}/{location.path}"
+    try:
+        system = filesystem(location.scheme, settings)
+        total = _confirm(system, path, location, task)
+        stop = total if segment.stop is None else segment.stop
+        if stop > total:
+            raise short_object(location.url, total, segment.start, stop)
+        if segment.stop is None and total > task.size_limit:
+            message = f"an object of {total} bytes is larger than the {task.size_limit} that are read whole"
+            raise RefbrowserError(ErrorKind.BUDGET, message)
+        task.count(requests=1)
+        data = system.cat_file(path, start=segment.start, end=stop) if stop > segment.start else b""
+    except FileNotFoundError:
+        raise RefbrowserError(ErrorKind.SOURCE, "there is no such object", Place(url=location.url)) from None
+    except RefbrowserError:
+        raise
+    except Exception as error:  # the packages raise whatever their clients do
+        message = f"{type(error).__name__}: {quoted(error)}"
+        raise RefbrowserError(ErrorKind.SOURCE, message, Place(url=location.url)) from error
+    task.count(size=len(data))
+    if len(data) != stop - segment.start:
+        message = f"{stop - segment.start} bytes were asked for, {len(data)} came"
+        raise RefbrowserError(ErrorKind.SOURCE, message, Place(url=location.url))
+    if task.live:
+        segment.filled(memoryview(data))
+
+
+def _confirm(system: Any, path: str, location: Location, task: FetchTask) -> int:
+    """Compare the object with its first reading, and return its size."""
+    info = system.info(path)
+    total = int(info["size"])
+    etag = info.get("ETag") or info.get("etag")
+    modified = info.get("LastModified") or info.get("updated") or info.get("last_modified")
+    identity = ObjectIdentity(total, etag and str(etag), modified and str(modified))
+    task.access.memory.identities.confirm(location.url, identity)
+    return total

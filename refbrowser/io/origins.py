@@ -1,0 +1,258 @@
+"""URLs and their origins: the fixed table of protocols, and what is refused (safety design, section 5)."""
+
+from __future__ import annotations
+
+import ipaddress
+import os
+import re
+import unicodedata
+from dataclasses import dataclass
+from urllib.parse import quote
+
+from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
+from refbrowser.io.address import parse_ipv4
+from refbrowser.limits import LIMITS
+
+#: Protocol as spelled to the one it means; nothing else is ever opened.
+PROTOCOLS = {
+    "file": "file",
+    "http": "http",
+    "https": "https",
+    "s3": "s3",
+    "gs": "gs",
+    "gcs": "gs",
+    "abfs": "abfs",
+    "abfss": "abfs",
+    "az": "abfs",
+}
+DEFAULT_PORTS = {"http": 80, "https": 443}
+OBJECT_STORES = frozenset({"s3", "gs", "abfs"})
+
+_SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.\-]*)://")
+_AUTHORITY = re.compile(r"[^/?#]*")
+_LABEL = re.compile(r"[a-z0-9_](?:[a-z0-9_\-]{0,61}[a-z0-9_])?")
+#: Scripts that are written together (safety: any other mixture in a label is refused).
+_WRITTEN_TOGETHER = (
+    frozenset({"CJK", "HIRAGANA", "KATAKANA", "KATAKANA-HIRAGANA"}),
+    frozenset({"CJK", "HANGUL"}),
+    frozenset({"CJK", "BOPOMOFO"}),
+)
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Origin:
+    """Where bytes come from, as permissions see it.
+
+    Attributes
+    ----------
+    scheme
+        One of ``file http https s3 gs abfs``.
+    host
+        Host (lower case, IPv6 without brackets), bucket, or container; empty for files.
+    port
+        None for files and object stores.
+    folder
+        Absolute folder with links resolved, for files.
+    """
+
+    scheme: str
+    host: str = ""
+    port: int | None = None
+    folder: str = ""
+
+    @classmethod
+    def parse(cls, text: str) -> Origin:
+        """Return the origin of a URL (its path is ignored) or a folder, as ``--allow`` takes it.
+
+        Raises
+        ------
+        RefbrowserError
+            The text is refused by `split_url`.
+        """
+        url = split_url(text)
+        if url.scheme == "file":
+            return cls("file", folder=os.path.realpath(os.path.expanduser(url.path)))
+        return url.origin
+
+    def covers(self, other: Origin) -> bool:
+        """Tell whether a permission for this origin holds for `other`: the same, or a folder below."""
+        if self.scheme != "file" or other.scheme != "file":
+            return self == other
+        return is_below(other.folder, self.folder)
+
+    def __str__(self) -> str:
+        if self.scheme == "file":
+            return self.folder
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        port = "" if self.port in (None, DEFAULT_PORTS.get(self.scheme)) else f":{self.port}"
+        return f"{self.scheme}://{host}{port}"
+
+
+@dataclass(frozen=True, slots=True)
+class SplitUrl:
+    """A URL in parts, checked.
+
+    `path` is the request target for http (percent-encoded, with the query), the key for object stores, and
+    the path as written for files.
+    """
+
+    scheme: str
+    host: str
+    port: int | None
+    path: str
+
+    @property
+    def origin(self) -> Origin:
+        """The origin of a URL that is not a file."""
+        return Origin(self.scheme, self.host, self.port)
+
+
+def is_below(path: str, folder: str) -> bool:
+    """Tell whether `path` is `folder` or inside it; both absolute with links resolved."""
+    path, folder = os.path.normcase(path), os.path.normcase(folder)
+    return path == folder or path.startswith(folder.rstrip(os.sep) + os.sep)
+
+
+def scheme_of(text: str) -> str | None:
+    """Return the protocol that `text` begins with, lower case, or None for a path."""
+    match = _SCHEME.match(text)
+    if match:
+        return match[1].lower()
+    return "file" if text[:5].lower() == "file:" else None
+
+
+def split_url(text: str) -> SplitUrl:
+    """Take a URL or a path apart.
+
+    Raises
+    ------
+    RefbrowserError
+        `E_PROTOCOL` for a protocol outside the table and for chained URLs; `E_UNSAFE` for user names,
+        control characters, bad ports and mixed-script hosts; `E_BUDGET` for a text that is too long.
+    """
+    _check_text(text)
+    spelled = scheme_of(text)
+    if spelled is None:
+        return SplitUrl("file", "", None, text)
+    scheme = PROTOCOLS.get(spelled)
+    if scheme is None:
+        known = ", ".join(sorted(set(PROTOCOLS)))
+        raise RefbrowserError(
+            ErrorKind.PROTOCOL,
+            f"protocol {quoted(spelled)} is not supported",
+            Place(url=text),
+            f"supported: {known}",
+        )
+    if scheme == "file":
+        return SplitUrl("file", "", None, _file_path(text))
+    rest = text[len(spelled) + 3 :]
+    authority = _AUTHORITY.match(rest)[0]  # type: ignore[index] # matches the empty text too
+    tail = rest[len(authority) :].split("#", 1)[0] if scheme in DEFAULT_PORTS else rest[len(authority) :]
+    if scheme in OBJECT_STORES:
+        return SplitUrl(scheme, _bucket(authority, scheme, text), None, tail.lstrip("/"))
+    host, port = _host_and_port(authority, text)
+    target = tail if tail.startswith("/") else "/" + tail
+    return SplitUrl(
+        scheme, host, port or DEFAULT_PORTS[scheme], quote(target, safe="/?%:@!$&'()*+,;=-._~[]|")
+    )
+
+
+def _check_text(text: str) -> None:
+    if len(text) > LIMITS.url_length:
+        message = f"a URL of {len(text)} characters is longer than {LIMITS.url_length} (url_length)"
+        raise RefbrowserError(ErrorKind.BUDGET, message, Place(url=text[:200]))
+    if not text:
+        raise RefbrowserError(ErrorKind.REF, "the URL is empty")
+    if any(unicodedata.category(character) in ("Cc", "Cs", "Zl", "Zp") for character in text):
+        raise _unsafe(text, "the URL contains control characters")
+    bare = re.sub(r"(?<=//)\[[0-9A-Fa-f:.]*\]", "", text, count=1)
+    if "::" in bare:
+        raise RefbrowserError(ErrorKind.PROTOCOL, "chained URLs ('::') are not supported", Place(url=text))
+
+
+def _unsafe(text: str, message: str) -> RefbrowserError:
+    return RefbrowserError(ErrorKind.UNSAFE, message, Place(url=text))
+
+
+def _file_path(text: str) -> str:
+    path = text[5:]
+    if path.startswith("//"):
+        path = path[2:]
+        if path.lower().startswith("localhost/"):
+            path = path[9:]
+        if not path.startswith("/"):
+            raise _unsafe(text, "a file URL may not name a host")
+    if os.name == "nt" and re.match(r"/[A-Za-z]:", path):
+        path = path[1:]
+    return path
+
+
+def _bucket(authority: str, scheme: str, text: str) -> str:
+    pattern = r"[\w.\-]{1,255}(?:@[A-Za-z0-9.\-]{1,255})?" if scheme == "abfs" else r"[\w.\-]{1,255}"
+    if not re.fullmatch(pattern, authority, re.ASCII):
+        raise _unsafe(text, f"{quoted(authority)} is not a bucket name")
+    return authority
+
+
+def _host_and_port(authority: str, text: str) -> tuple[str, int | None]:
+    if "@" in authority:
+        raise _unsafe(text, "user names and passwords in URLs are refused")
+    bracketed = re.fullmatch(r"\[([^\]]*)\](?::(.*))?", authority)
+    if bracketed:
+        host_text, port_text = bracketed[1], bracketed[2]
+        try:
+            host = str(ipaddress.IPv6Address(host_text))
+        except ValueError:
+            raise _unsafe(text, f"{quoted(host_text)} is not an IPv6 address") from None
+        if "%" in host:
+            raise _unsafe(text, "an address with a zone is refused")
+        return host, _port(port_text, text)
+    host_text, colon, port_text = authority.partition(":")
+    return _host(host_text, text), _port(port_text if colon else None, text)
+
+
+def _port(port: str | None, text: str) -> int | None:
+    if not port:
+        return None
+    if not re.fullmatch(r"[0-9]{1,5}", port, re.ASCII) or not 0 < int(port) < 65536:
+        raise _unsafe(text, f"{quoted(port)} is not a port number")
+    return int(port)
+
+
+def _host(host: str, text: str) -> str:
+    name = host.removesuffix(".").lower()
+    if not name.isascii():
+        for label in re.split("[.。．｡]", name):
+            _check_scripts(label, text)
+        try:
+            name = name.encode("idna").decode("ascii").lower()
+        except UnicodeError:
+            raise _unsafe(text, f"{quoted(host)} is not a host name") from None
+    try:
+        address = parse_ipv4(name)
+    except ValueError as error:
+        raise _unsafe(text, f"{quoted(host)} is not an IPv4 address: {error}") from None
+    if address is not None:
+        return str(address)
+    labels = name.split(".")
+    if len(name) > 253 or not all(_LABEL.fullmatch(label) for label in labels):
+        raise _unsafe(text, f"{quoted(host)} is not a host name")
+    for label in labels:
+        if label.startswith("xn--"):
+            _check_scripts(_decoded(label, text), text)
+    return name
+
+
+def _decoded(label: str, text: str) -> str:
+    try:
+        return label.encode("ascii").decode("idna")
+    except UnicodeError:
+        raise _unsafe(text, f"{quoted(label)} is not a host name") from None
+
+
+def _check_scripts(label: str, text: str) -> None:
+    scripts = {
+        unicodedata.name(character, "UNNAMED").split()[0] for character in label if character.isalpha()
+    }
+    if len(scripts) > 1 and not any(scripts <= together for together in _WRITTEN_TOGETHER):
+        raise _unsafe(text, f"the host name {quoted(label)} mixes scripts")

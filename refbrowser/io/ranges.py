@@ -1,0 +1,274 @@
+"""Which requests a set of references needs: merged over small gaps, split for parallel reading.
+
+A plan is a value: it can be printed, drawn and tested without a network.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from refbrowser.errors import ErrorKind, Place, RefbrowserError
+from refbrowser.io.link import Link
+from refbrowser.model.reference import ReferenceColumns, ReferenceKind
+
+Ints = npt.NDArray[np.int64]
+
+#: Never read more than this many useless bytes for each useful one, whatever the model says.
+MOST_WASTE = 4.0
+#: The stop of a request that goes to the end of an object of unknown size.
+TO_THE_END = -1
+
+
+class Request(NamedTuple):
+    """Bytes `start` to `stop` (not included; None is the end of the object) of one URL."""
+
+    url: str
+    start: int
+    stop: int | None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RangePlan:
+    """The requests for a set of references, and which of their bytes belong to which row.
+
+    A *segment* is a run of bytes that is held in one buffer, read by one request or by several that touch,
+    and holds whole rows. Rows without a segment need no bytes from anywhere (missing, inline, faulty, empty).
+
+    Attributes
+    ----------
+    urls
+        The URLs of the columns planned.
+    segment_url, segment_start, segment_stop
+        One entry per segment; the stop is -1 for a whole file.
+    requests_of, request_start, request_stop
+        Segment `s` is read by the requests `requests_of[s]` to `requests_of[s + 1]`.
+    rows_of, rows
+        Segment `s` holds `rows[rows_of[s] : rows_of[s + 1]]`, ordered by their first byte.
+    cut_start, cut_length
+        For each entry of `rows`: where its bytes begin in the segment, and how many there are (-1: all).
+    empty
+        Rows of no bytes.
+    faults
+        Row to error for ranges that no object can have.
+    useful_bytes
+        Distinct bytes that rows need, without whole files.
+    wasted_bytes
+        Bytes that are requested beside those.
+    """
+
+    urls: tuple[str, ...]
+    segment_url: Ints
+    segment_start: Ints
+    segment_stop: Ints
+    requests_of: Ints
+    request_start: Ints
+    request_stop: Ints
+    rows_of: Ints
+    rows: Ints
+    cut_start: Ints
+    cut_length: Ints
+    empty: Ints
+    faults: dict[int, RefbrowserError]
+    useful_bytes: int
+    wasted_bytes: int
+
+    @property
+    def segments(self) -> int:
+        """Number of segments."""
+        return len(self.segment_start)
+
+    @property
+    def request_count(self) -> int:
+        """Number of requests."""
+        return len(self.request_start)
+
+    def requests(self) -> list[Request]:
+        """Return the requests as values, by URL and first byte."""
+        urls = np.repeat(self.segment_url, np.diff(self.requests_of))
+        return [
+            Request(self.urls[url], start, None if stop == TO_THE_END else stop)
+            for url, start, stop in zip(
+                urls.tolist(), self.request_start.tolist(), self.request_stop.tolist(), strict=True
+            )
+        ]
+
+
+def plan_ranges(columns: ReferenceColumns, links: Sequence[Link]) -> RangePlan:
+    """Plan the reading of all rows of `columns`.
+
+    Parameters
+    ----------
+    columns
+        References in any order; only ranges and whole files cause requests.
+    links
+        The link of each of `columns.urls`; equal links are one host.
+    """
+    ranges, empty, faults = _readable_ranges(columns)
+    order = _sorted(columns.url[ranges], columns.offset[ranges])
+    rows = ranges if order is None else ranges[order]
+    url, start = columns.url[rows].astype(np.int64), columns.offset[rows]
+    stop = start + columns.length[rows]
+    reach = _running_stop(url, stop)
+    same = np.zeros(len(rows), bool)
+    same[1:] = url[1:] == url[:-1]
+    gap = np.zeros(len(rows), np.int64)
+    gap[1:] = np.where(same[1:], start[1:] - reach[:-1], 0)
+    fresh = reach - start + np.minimum(gap, 0)
+    fresh[1:] = np.where(same[1:], reach[1:] - np.maximum(start[1:], reach[:-1]), fresh[1:])
+    opens, block = _segment_starts(url, start, same, gap, fresh, links)
+
+    first = np.flatnonzero(opens)
+    segment_start = start[first]
+    last = np.append(first[1:], len(rows)) - 1 if len(first) else first
+    segment_stop = reach[last]
+    pieces, request_start, request_stop = _split(segment_start, segment_stop, block[first])
+    useful = int(fresh.sum())
+    whole = _whole_files(columns)
+    segments = len(first)
+    number = np.cumsum(opens) - 1
+    return RangePlan(
+        urls=columns.urls,
+        segment_url=np.concatenate([url[first], whole.url]),
+        segment_start=np.concatenate([segment_start, np.zeros(len(whole.url), np.int64)]),
+        segment_stop=np.concatenate([segment_stop, np.full(len(whole.url), TO_THE_END)]),
+        requests_of=_bounds(np.concatenate([pieces, np.ones(len(whole.url), np.int64)])),
+        request_start=np.concatenate([request_start, np.zeros(len(whole.url), np.int64)]),
+        request_stop=np.concatenate([request_stop, np.full(len(whole.url), TO_THE_END)]),
+        rows_of=_bounds(np.concatenate([np.bincount(number, minlength=segments), whole.counts])),
+        rows=np.concatenate([rows, whole.rows]),
+        cut_start=np.concatenate([start - segment_start[number], np.zeros(len(whole.rows), np.int64)]),
+        cut_length=np.concatenate([columns.length[rows], np.full(len(whole.rows), -1)]),
+        empty=empty,
+        faults=faults,
+        useful_bytes=useful,
+        wasted_bytes=int((segment_stop - segment_start).sum()) - useful,
+    )
+
+
+class _WholeFiles(NamedTuple):
+    url: Ints
+    counts: Ints
+    rows: Ints
+
+
+def _whole_files(columns: ReferenceColumns) -> _WholeFiles:
+    rows = np.flatnonzero(columns.kind == ReferenceKind.WHOLE)
+    urls = columns.url[rows].astype(np.int64)
+    order = np.argsort(urls, kind="stable")
+    distinct, counts = np.unique(urls, return_counts=True)
+    return _WholeFiles(distinct, counts.astype(np.int64), rows[order])
+
+
+def _readable_ranges(columns: ReferenceColumns) -> tuple[Ints, Ints, dict[int, RefbrowserError]]:
+    rows = np.flatnonzero(columns.kind == ReferenceKind.RANGE)
+    offset, length = columns.offset[rows], columns.length[rows]
+    most = np.iinfo(np.int64).max
+    good = (offset >= 0) & (length >= 0) & (length <= most - np.maximum(offset, 0))
+    faults = {}
+    for row in rows[~good].tolist():
+        start, size = int(columns.offset[row]), int(columns.length[row])
+        place = Place(url=columns.urls[columns.url[row]], start=start, stop=start + size)
+        faults[row] = RefbrowserError(ErrorKind.RANGE, "no object has such a range", place)
+    return rows[good & (length > 0)], rows[good & (length == 0)], faults
+
+
+def _sorted(url: npt.NDArray[np.int32], start: Ints) -> Ints | None:
+    """Return the order by (url, start), or None where the rows are in it already."""
+    later = (url[1:] > url[:-1]) | ((url[1:] == url[:-1]) & (start[1:] >= start[:-1]))
+    if later.all():
+        return None
+    bits = int(start.max()).bit_length()
+    if bits + int(url.max()).bit_length() < 63:
+        return np.argsort((url.astype(np.int64) << bits) | start, kind="stable")
+    return np.lexsort((start, url))
+
+
+def _running_stop(url: Ints, stop: Ints) -> Ints:
+    """Return the furthest byte that any row up to this one reaches in its object."""
+    falls = np.flatnonzero((stop[1:] < stop[:-1]) & (url[1:] == url[:-1]))
+    if not len(falls):
+        return stop
+    reach = stop.copy()
+    for one in np.unique(url[falls]):
+        first, last = np.searchsorted(url, one), np.searchsorted(url, one, "right")
+        np.maximum.accumulate(reach[first:last], out=reach[first:last])
+    return reach
+
+
+def _segment_starts(
+    url: Ints, start: Ints, same: npt.NDArray[np.bool_], gap: Ints, fresh: Ints, links: Sequence[Link]
+) -> tuple[npt.NDArray[np.bool_], Ints]:
+    """Return which rows open a segment, and the block size of each row's host."""
+    opens = ~same
+    block = np.ones(len(url), np.int64)
+    hosts: dict[Link, int] = {}
+    host_of_url = np.array([hosts.setdefault(link, len(hosts)) for link in links], np.int64)
+    host = host_of_url[url]
+    for link, number in hosts.items():
+        mine = slice(None) if len(hosts) == 1 else host == number
+        gaps = gap[mine][same[mine]]
+        useful = int(fresh[mine].sum())
+        if not useful:
+            continue
+        streams = int((~same[mine]).sum())
+        widest, size = _best_gap(gaps[gaps > 0], useful, streams, link)
+        opens[mine] |= same[mine] & (gap[mine] > widest)
+        block[mine] = link.block_size(size)
+    _cut_at_rows(opens, start, gap, block)
+    return opens, block
+
+
+def _best_gap(gaps: Ints, useful: int, streams: int, link: Link) -> tuple[int, int]:
+    """Return the widest gap to read over, and the bytes that are then read."""
+    if not len(gaps) or link.latency == 0:
+        return 0, useful
+    ordered = np.sort(gaps)
+    wasted = np.concatenate([[0], np.cumsum(ordered, dtype=np.float64)])
+    least = min(link.blocks, useful // link.block[0] + 1)
+    best = (link.time(useful, max(streams + len(ordered), least)), 0, useful)
+    top = int(ordered[-1])
+    for width in [*(1 << power for power in range(top.bit_length())), top]:
+        bridged = int(np.searchsorted(ordered, width, "right"))
+        waste = float(wasted[bridged])
+        if waste > MOST_WASTE * useful:
+            break
+        requests = max(streams + len(ordered) - bridged, least)
+        seconds = link.time(useful + waste, requests)
+        if seconds < best[0] - 1e-9:
+            best = (seconds, width, useful + int(waste))
+    return best[1], best[2]
+
+
+def _cut_at_rows(opens: npt.NDArray[np.bool_], start: Ints, gap: Ints, block: Ints) -> None:
+    """Open a segment too where a merged run passes a multiple of the block size, between two rows."""
+    if not len(opens):
+        return
+    run = np.maximum.accumulate(np.where(opens, np.arange(len(opens)), 0))
+    place = (start - start[run]) // block
+    passes = np.zeros(len(opens), bool)
+    passes[1:] = place[1:] > place[:-1]
+    # A row that begins inside the one before cannot open a buffer of its own.
+    opens |= passes & (gap >= 0)
+
+
+def _split(start: Ints, stop: Ints, block: Ints) -> tuple[Ints, Ints, Ints]:
+    """Return the number of requests per segment and their bounds, nearly equal in size."""
+    size = stop - start
+    pieces = np.maximum((size + block // 2) // np.maximum(block, 1), 1)
+    segment = np.repeat(np.arange(len(start)), pieces)
+    which = np.arange(len(segment)) - np.repeat(_bounds(pieces)[:-1], pieces)
+    share, extra = size // pieces, size % pieces
+    begin = start[segment] + which * share[segment] + np.minimum(which, extra[segment])
+    end = begin + share[segment] + (which < extra[segment])
+    return pieces, begin, end
+
+
+def _bounds(counts: Ints) -> Ints:
+    bounds = np.zeros(len(counts) + 1, np.int64)
+    np.cumsum(counts, out=bounds[1:])
+    return bounds
