@@ -209,11 +209,12 @@ class RowSpace:
         ]
 
     def index_window(self, start: int, stop: int) -> list[Int64]:
-        """Return the positions of each dimension for the rows [start, stop), which may be beyond int64."""
-        rows = np.arange(stop - start, dtype=np.int64)
-        return self._advance(self.indices(start), rows)
+        """Return the positions of each dimension for the rows [start, stop), which may be beyond int64.
 
-    def _advance(self, first: tuple[int, ...], steps: Int64) -> list[Int64]:
+        No dimension may be longer than `INT_ROOM`.
+        """
+        steps = np.arange(stop - start, dtype=np.int64)
+        first = self.indices(start)
         columns: list[Int64] = []
         carry: Int64 | None = steps
         for index, length in zip(reversed(first), reversed(self.lengths), strict=True):

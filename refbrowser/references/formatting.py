@@ -30,8 +30,9 @@ _NUMBER_SIZE = 400
 
 @dataclass(frozen=True, slots=True)
 class Directive:
-    """One ``%`` directive: the mapping key, width, precision and type letter."""
+    """One ``%`` directive: the text before it, the mapping key, flags, width, precision and type letter."""
 
+    before: str
     key: str | None
     flags: str
     width: int
@@ -41,11 +42,10 @@ class Directive:
 
 @dataclass(frozen=True, slots=True)
 class PercentFormat:
-    """A ``%`` format read and bounded."""
+    """A ``%`` format read and bounded; `after` is the text behind the last directive."""
 
-    text: str
     directives: tuple[Directive, ...]
-    literal_size: int
+    after: str
 
 
 @lru_cache(maxsize=256)
@@ -58,24 +58,24 @@ def parse_percent(text: str) -> PercentFormat:
         E_TEMPLATE for a directive that is not plain, E_BUDGET for a width or precision above the limit.
     """
     directives = []
-    position = literal = 0
+    position = 0
     while (found := text.find("%", position)) >= 0:
         match = _DIRECTIVE.match(text, found)
         if match is None:
             raise fault(f"not a plain format directive: {quoted(text[found : found + 12])}")
-        literal += found - position
+        before = text[position:found]
         position = match.end()
         width = bounded_width(match["width"])
         precision = _bounded_precision(match["precision"])
-        directives.append(Directive(match["key"], match["flags"], width, precision, match["type"]))
-    return PercentFormat(text, tuple(directives), literal + len(text) - position)
+        directives.append(Directive(before, match["key"], match["flags"], width, precision, match["type"]))
+    return PercentFormat(tuple(directives), text[position:])
 
 
 def percent(text: str, arguments: Any) -> str:
     """Return ``text % arguments`` for a tuple, a mapping or one value."""
     form = parse_percent(text)
     values = list(arguments) if isinstance(arguments, tuple) else [arguments]
-    size = form.literal_size * 4
+    size = len(text) * 4
     position = 0
     for directive in form.directives:
         if directive.letter == "%":

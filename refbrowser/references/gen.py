@@ -1,9 +1,9 @@
-"""Gen rules (References specification, Version 1) as algebra: counted, viewed and searched, never expanded."""
+"""Gen rules (References specification, Version 1) as algebra: counted, viewed, searched, never expanded."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -11,7 +11,9 @@ from refbrowser.errors import ErrorKind, Finding, Place, RefbrowserError, Severi
 from refbrowser.limits import LIMITS
 from refbrowser.model.reference import ByteRange, Reference, WholeFile
 from refbrowser.references.dimensions import RowSpace, RuleDimension, parse_dimensions
+from refbrowser.references.gen_columns import RuleColumns
 from refbrowser.references.gen_fields import FIELDS, RuleField, placed, read_field, rule_scope
+from refbrowser.references.gen_rows import FieldColumn, GenRow, GenRows
 from refbrowser.references.templates import TemplateSet
 
 
@@ -20,41 +22,6 @@ class NotDecided:
     """The answer of a search that reached its bound: so many rows were looked at."""
 
     rows_checked: int
-
-
-@dataclass(frozen=True, slots=True)
-class GenRow:
-    """One generated entry: its key where that renders, and a reference or the error of the entry."""
-
-    row: int
-    key: str | None
-    reference: Reference | None
-    error: RefbrowserError | None
-
-
-@dataclass(frozen=True, eq=False)
-class GenRows:
-    """A window of generated entries as columns; position k is row `start` + k.
-
-    Attributes
-    ----------
-    keys, urls
-        Texts, None where the field is faulty at that row.
-    offsets, lengths
-        Integers, None where faulty; the whole columns are None for rules that give whole files.
-    faults
-        Position in the window to the first error of that row.
-    """
-
-    start: int
-    keys: list[str | None]
-    urls: list[str | None]
-    offsets: list[int | None] | None
-    lengths: list[int | None] | None
-    faults: Mapping[int, RefbrowserError] = field(default_factory=dict)
-
-    def __len__(self) -> int:
-        return len(self.keys)
 
 
 class GenRule:
@@ -79,7 +46,7 @@ class GenRule:
         self._is_object = isinstance(fields, Mapping)
         self._dimensions, self._dimension_faults = parse_dimensions(self._members.get("dimensions"))
         self.space = RowSpace(self._dimensions)
-        scope = rule_scope(self.space, templates)
+        scope = self._scope = rule_scope(self.space, templates)
         self.fields: dict[str, RuleField] = {}
         for name in FIELDS:
             found = read_field(name, self._members, scope)
@@ -123,6 +90,11 @@ class GenRule:
     def __len__(self) -> int:
         return self.count
 
+    @cached_property
+    def columns(self) -> RuleColumns | None:
+        """The fields as columns; None where there are no rows."""
+        return RuleColumns(self.fields, self.space, self._scope, self.index) if self.count else None
+
     def row(self, row: int) -> GenRow:
         """Return one generated entry, 0 <= row < count.
 
@@ -134,17 +106,6 @@ class GenRule:
         if not 0 <= row < self.count:
             raise IndexError(row)
         values = self.space.values(row)
-        found, error = self._evaluate(row, values)
-        key = found.get("key")
-        reference: Reference | None = None
-        if error is None:
-            if "offset" in self.fields:
-                reference = ByteRange(found["url"], found["offset"], found["length"])
-            else:
-                reference = WholeFile(found["url"])
-        return GenRow(row, key, reference, error)
-
-    def _evaluate(self, row: int, values: list[int]) -> tuple[dict[str, Any], RefbrowserError | None]:
         found: dict[str, Any] = {}
         first: RefbrowserError | None = None
         for name, rule_field in self.fields.items():
@@ -152,29 +113,20 @@ class GenRule:
                 found[name] = rule_field.evaluate(values)
             except RefbrowserError as error:
                 first = first or placed(error, self.index, name, row)
-        return found, first
+        reference: Reference | None = None
+        if first is None and "offset" in self.fields:
+            reference = ByteRange(found["url"], found["offset"], found["length"])
+        elif first is None:
+            reference = WholeFile(found["url"])
+        return GenRow(row, found.get("key"), reference, first)
 
     def rows(self, start: int, stop: int) -> GenRows:
-        """Return the entries of rows [start, stop), cut at the ends of the rule."""
+        """Return the entries of rows [start, stop), cut at the ends of the rule, as columns."""
         start = max(0, min(start, self.count))
         stop = max(start, min(stop, self.count))
-        columns: dict[str, list[Any]] = {name: [] for name in FIELDS}
-        faults = {}
-        for row in range(start, stop):
-            found, error = self._evaluate(row, self.space.values(row))
-            for name in FIELDS:
-                columns[name].append(found.get(name))
-            if error is not None:
-                faults[row - start] = error
-        whole = "offset" not in self.fields
-        return GenRows(
-            start,
-            columns["key"],
-            columns["url"],
-            None if whole else columns["offset"],
-            None if whole else columns["length"],
-            faults,
-        )
+        if self.columns is None or start == stop:
+            return GenRows(start, 0, lambda name: FieldColumn([], {}) if name in self.fields else None)
+        return self.columns.window(start, stop)
 
     def find(self, key: str) -> int | None | NotDecided:
         """Return the last row with this key, None where there is none, or that it was not decided."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -39,7 +39,7 @@ class RuleField:
     compiled: Compiled | None
     faults: tuple[RefbrowserError, ...]
 
-    def evaluate(self, values: list[Any]) -> str | int:
+    def evaluate(self, values: Iterable[Any]) -> str | int:
         """Return the text, or for offset and length the integer, at the values of the dimensions.
 
         Raises
@@ -102,14 +102,15 @@ def parse_integer(name: str, text: str) -> int:
     if len(digits) > LIMITS.json_digits:
         message = f"{name} has more than {LIMITS.json_digits} digits"
         raise RefbrowserError(ErrorKind.BUDGET, message, Place())
-    return checked_size(name, int(digits))
-
-
-def checked_size(name: str, value: int) -> int:
-    """Return an offset or length, or raise E_TEMPLATE where it is below 0."""
+    value = int(digits)
     if value < 0:
-        raise RefbrowserError(ErrorKind.TEMPLATE, f"{name} is below 0: {value}", Place())
+        raise below_zero(name, value)
     return value
+
+
+def below_zero(name: str, value: int) -> RefbrowserError:
+    """Return the error of an offset or length below 0."""
+    return RefbrowserError(ErrorKind.TEMPLATE, f"{name} is below 0: {value}")
 
 
 def checked_name(name: str, text: str) -> str:
