@@ -35,7 +35,7 @@ class Address:
     """One address of a host, as `getaddrinfo` gives it."""
 
     family: int
-    sockaddr: tuple[str | int, ...]
+    sockaddr: tuple[str | int | bytes, ...]
     private: bool
 
 

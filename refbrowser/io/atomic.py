@@ -1,0 +1,182 @@
+"""Writing a file so that it is the old one or the new one, whole, at every moment (safety design, section 8)."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import secrets
+import stat
+import sys
+import time
+from collections.abc import Iterable
+
+from refbrowser.errors import ErrorKind, Place, RefbrowserError
+from refbrowser.io.cancel import CancelToken
+from refbrowser.io.identity import FileIdentity
+
+_MARK = ".refbrowser-"
+_SIBLING = re.compile(r"\..*\.refbrowser-(\d+)-[0-9a-f]{8}")
+#: Where processes cannot be asked for: siblings older than this have no owner.
+_ABANDONED = 24 * 3600.0
+
+
+class ChangedOnDiskError(RefbrowserError):
+    """The file to be replaced is not the one that was opened: ask before writing without `expected`."""
+
+
+def write_atomically(
+    path: str | os.PathLike[str],
+    blocks: Iterable[bytes | memoryview],
+    *,
+    expected: FileIdentity | None = None,
+    cancel: CancelToken | None = None,
+) -> FileIdentity:
+    """Write a file under its name in one step, and return its new identity.
+
+    A link is followed and its target replaced; permissions of the old file are kept. On any failure the old
+    file stays as it was.
+
+    Parameters
+    ----------
+    expected
+        Identity that the old file must still have.
+    cancel
+        Ends the writing, with the old file in place.
+
+    Raises
+    ------
+    ChangedOnDiskError
+        The file has changed since `expected` was taken, or is gone.
+    RefbrowserError
+        `E_IO`: it cannot be written.
+    Cancelled
+        `cancel` was cancelled.
+    """
+    target = os.path.realpath(path)
+    try:
+        old = _status(target)
+        if old is not None and not stat.S_ISREG(old.st_mode):
+            raise RefbrowserError(ErrorKind.IO, "only regular files are replaced", Place(path=target))
+        _check(target, old, expected)
+        remove_leftovers(target)
+        return _replace(target, old, blocks, expected, cancel)
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise RefbrowserError(ErrorKind.IO, f"cannot write: {reason}", Place(path=target)) from error
+
+
+def identity_on_disk(path: str | os.PathLike[str]) -> FileIdentity | None:
+    """Return the identity of the file at `path` (links followed), None where there is none."""
+    try:
+        return FileIdentity.of(os.stat(path))
+    except OSError:
+        return None
+
+
+def remove_leftovers(path: str | os.PathLike[str]) -> list[str]:
+    """Remove what killed processes left beside `path`; return the names removed."""
+    folder, name = os.path.split(os.path.realpath(path))
+    removed = []
+    with contextlib.suppress(OSError):
+        for entry in os.scandir(folder or "."):
+            match = _SIBLING.fullmatch(entry.name)
+            if match and entry.name.startswith(f".{name}{_MARK}") and _is_abandoned(entry, int(match[1])):
+                with contextlib.suppress(OSError):
+                    os.unlink(entry.path)
+                    removed.append(entry.name)
+    return removed
+
+
+def _replace(
+    target: str,
+    old: os.stat_result | None,
+    blocks: Iterable[bytes | memoryview],
+    expected: FileIdentity | None,
+    cancel: CancelToken | None,
+) -> FileIdentity:
+    folder, name = os.path.split(target)
+    sibling = os.path.join(folder, f".{name}{_MARK}{os.getpid()}-{secrets.token_hex(4)}")
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)
+    # Closed to others until the permissions of the old file are known to apply.
+    descriptor = os.open(sibling, flags, 0o600 if old is not None else 0o666)
+    try:
+        try:
+            _write(descriptor, blocks, cancel)
+            _keep_permissions(descriptor, sibling, old)
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+        _check(target, _status(target), expected)
+        os.replace(sibling, target)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            os.unlink(sibling)
+        raise
+    _sync_folder(folder)
+    return FileIdentity.of(os.stat(target))
+
+
+def _write(descriptor: int, blocks: Iterable[bytes | memoryview], cancel: CancelToken | None) -> None:
+    for block in blocks:
+        left = memoryview(block).cast("B")
+        while left:
+            if cancel is not None:
+                cancel.check()
+            left = left[os.write(descriptor, left[: 16 << 20]) :]
+
+
+def _keep_permissions(descriptor: int, sibling: str, old: os.stat_result | None) -> None:
+    if old is None:
+        return
+    if hasattr(os, "fchown"):
+        # Allowed only to the superuser where owner or group differ: then the file becomes ours.
+        with contextlib.suppress(OSError):
+            os.fchown(descriptor, old.st_uid, old.st_gid)
+    if hasattr(os, "fchmod"):
+        os.fchmod(descriptor, stat.S_IMODE(old.st_mode))
+    else:
+        os.chmod(sibling, stat.S_IMODE(old.st_mode))
+
+
+def _sync_folder(folder: str) -> None:
+    if os.name != "posix":
+        return
+    # Some file systems refuse to flush a folder; the file itself is safe by then.
+    with contextlib.suppress(OSError):
+        descriptor = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+
+
+def _status(path: str) -> os.stat_result | None:
+    try:
+        return os.lstat(path)
+    except FileNotFoundError:
+        return None
+
+
+def _check(target: str, status: os.stat_result | None, expected: FileIdentity | None) -> None:
+    if expected is None:
+        return
+    if status is None or FileIdentity.of(status) != expected:
+        message = "the file is gone" if status is None else "the file was changed by another program"
+        raise ChangedOnDiskError(
+            ErrorKind.IO, message, Place(path=target), "save it anyway, or under another name"
+        )
+
+
+def _is_abandoned(entry: os.DirEntry[str], owner: int) -> bool:
+    if owner == os.getpid():
+        return False
+    if sys.platform == "win32":
+        return time.time() - entry.stat().st_mtime > _ABANDONED
+    try:
+        os.kill(owner, 0)
+    except ProcessLookupError:
+        return True
+    except OSError:
+        return False
+    return False
