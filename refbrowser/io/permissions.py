@@ -79,7 +79,7 @@ class Permissions:
             write_atomically(self._path, [text.encode()])
 
     def _read(self) -> dict[str, Any]:
-        """Return what is kept; a file that is missing or damaged keeps nothing, so everything is asked again."""
+        """Return what is kept: nothing where the file is missing or damaged, so that all is asked again."""
         try:
             content = json.loads(self._path.read_bytes())
         except (OSError, ValueError):

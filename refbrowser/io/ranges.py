@@ -184,7 +184,7 @@ def _sorted(url: npt.NDArray[np.int32], start: Ints) -> Ints | None:
         return None
     bits = int(start.max()).bit_length()
     if bits + int(url.max()).bit_length() < 63:
-        return np.argsort((url.astype(np.int64) << bits) | start, kind="stable")
+        return np.argsort((url.astype(np.int64) << bits) | start)
     return np.lexsort((start, url))
 
 
