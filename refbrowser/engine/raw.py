@@ -90,17 +90,29 @@ class RawSpans:
         inner_counts = self._inner_counts(number)
         inner_strides = self.strides[self.split :] if self.counts else ()
         values: npt.NDArray[Any] = np.ndarray(inner_counts, dtype, data, 0, inner_strides)
-        np.copyto(out.transpose(self.axes)[self._target(number)], values)
+        np.copyto(self.target(number, out), values)
 
-    def _target(self, number: int) -> tuple[Any, ...]:
+    def target(self, number: int, out: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        """Return the view of `out` that span `number` fills, its axes in memory order."""
+        view = out.transpose(self.axes)
         if not self.counts:
-            return (...,)
+            return view
         *single, block = np.unravel_index(number, self.outer)
         start = int(block) * self.group
-        return (*(int(index) for index in single), slice(start, start + self.group), ...)
+        return view[(*(int(index) for index in single), slice(start, start + self.group), ...)]
+
+    def is_dense(self, number: int) -> bool:
+        """Whether span `number` holds selected elements only, in the order of `target`."""
+        return self._length(self._inner_counts(number)) == self.selected_bytes(number)
+
+    def selected_bytes(self, number: int) -> int:
+        """Return how many bytes of span `number` belong to selected elements."""
+        return math.prod(self._inner_counts(number)) * self.itemsize
 
 
-def raw_spans(chunk_shape: tuple[int, ...], itemsize: int, order: str, inside: tuple[slice, ...]) -> RawSpans:
+def raw_spans(
+    chunk_shape: tuple[int, ...], itemsize: int, axes: tuple[int, ...], inside: tuple[slice, ...]
+) -> RawSpans:
     """Return the spans of a chunk that hold the elements `inside`.
 
     Parameters
@@ -109,13 +121,11 @@ def raw_spans(chunk_shape: tuple[int, ...], itemsize: int, order: str, inside: t
         Elements of the whole chunk along each axis.
     itemsize
         Bytes of one element.
-    order
-        ``C`` or ``F``: which axis is the slowest in memory.
+    axes
+        The axes in the order in which they lie in memory, the slowest first.
     inside
         Slices with a positive step, none of them empty.
     """
-    rank = len(chunk_shape)
-    axes = tuple(range(rank)) if order == "C" else tuple(reversed(range(rank)))
     strides, counts, first = [], [], 0
     stride = itemsize
     for axis in reversed(axes):

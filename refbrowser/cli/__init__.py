@@ -1,0 +1,5 @@
+"""The command line: every verb is one call of the layers below."""
+
+from refbrowser.cli.program import main
+
+__all__ = ["main"]

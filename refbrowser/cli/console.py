@@ -1,0 +1,117 @@
+"""What the command line says: data on standard output, everything else on standard error."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import time
+import traceback
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+from refbrowser.errors import Finding, RefbrowserError, Severity, quoted
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+#: The log of internal errors is begun anew above this many bytes.
+LOG_SIZE = 1024 * 1024
+
+
+def plain(text: object) -> str:
+    """Return foreign text fit for one line of a terminal: nothing in it acts on the terminal."""
+    return quoted(text, limit=16_384)[1:-1]
+
+
+def tell(line: str) -> None:
+    """Write one line to standard error, in one piece."""
+    encoding = sys.stderr.encoding or "utf-8"
+    sys.stderr.write(line.encode(encoding, "backslashreplace").decode(encoding) + "\n")
+    sys.stderr.flush()
+
+
+def tell_error(error: RefbrowserError) -> None:
+    """Write ``refbrowser: error[KIND]: what (where)``."""
+    tell(f"refbrowser: error[{error.kind}]: {_sentence(error.message, error.advice, error.place)}")
+
+
+def tell_warning(finding: Finding | RefbrowserError) -> None:
+    """Write ``refbrowser: warning[KIND]: what (where)``."""
+    tell(f"refbrowser: warning[{finding.kind}]: {_sentence(finding.message, finding.advice, finding.place)}")
+
+
+def tell_findings(findings: Iterable[Finding]) -> None:
+    """Write each finding as a warning line, whatever its severity: the command goes on."""
+    for finding in findings:
+        tell_warning(finding)
+
+
+def _sentence(message: str, advice: str, place: object) -> str:
+    line = f"{message}; {advice}" if advice else message
+    return f"{line} ({place})" if place else line
+
+
+def tell_internal_error() -> None:
+    """Log the exception being handled under an incident number, and name that number."""
+    incident = f"{time.strftime('%Y%m%d')}-{os.urandom(4).hex()}"
+    try:
+        log = _log_file()
+        log.parent.mkdir(parents=True, exist_ok=True)
+        mode = "w" if log.exists() and log.stat().st_size > LOG_SIZE else "a"
+        with log.open(mode, encoding="utf-8", errors="backslashreplace") as stream:
+            stream.write(f"incident {incident}\n{traceback.format_exc()}\n")
+        where = f"incident {incident} in {plain(log)}"
+    except OSError:
+        where = f"incident {incident}; its log could not be written"
+    tell(f"refbrowser: error[E_INTERNAL]: internal error, please report it ({where})")
+
+
+def _log_file() -> Path:
+    from pathlib import Path
+
+    default = Path.home() / ("AppData/Local" if os.name == "nt" else ".local/state")
+    return Path(os.environ.get("XDG_STATE_HOME") or default) / "refbrowser" / "errors.log"
+
+
+def write_line(text: str) -> None:
+    """Write one line of text to standard output."""
+    encoding = sys.stdout.encoding or "utf-8"
+    sys.stdout.write(text.encode(encoding, "backslashreplace").decode(encoding) + "\n")
+
+
+def write_json(value: Any) -> None:
+    """Write one JSON document on one line; pure ASCII, so that nothing in it acts on a terminal."""
+    sys.stdout.write(json.dumps(value, allow_nan=False) + "\n")
+
+
+def write_bytes(blocks: Iterable[bytes | memoryview]) -> None:
+    """Write bytes to standard output as they are."""
+    sys.stdout.flush()
+    for block in blocks:
+        sys.stdout.buffer.write(block)
+    sys.stdout.buffer.flush()
+
+
+def finding_json(finding: Finding) -> dict[str, Any]:
+    """Return a finding in the shape of ``check --json``."""
+    place = finding.place
+    shape: dict[str, Any] = {
+        "kind": str(finding.kind),
+        "message": finding.message,
+        "pointer": place.pointer,
+        "line": place.line,
+        "column": place.column,
+    }
+    if place.rule is not None:
+        shape |= {"rule": place.rule, "field": place.field, "row": place.row}
+    if finding.count > 1:
+        shape["count"] = finding.count
+    return shape
+
+
+def finding_line(finding: Finding) -> str:
+    """Return a finding as one line of text."""
+    word = "error" if finding.severity is Severity.FAULT else "warning"
+    more = f" [{finding.count} times]" if finding.count > 1 else ""
+    return f"{word}[{finding.kind}]: {_sentence(finding.message, finding.advice, finding.place)}{more}"

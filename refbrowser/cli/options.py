@@ -1,0 +1,127 @@
+"""Arguments that several verbs share, and opening what they name."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from typing import TYPE_CHECKING, Any
+
+from refbrowser.cli.console import tell
+from refbrowser.cli.progress import ProgressBar
+from refbrowser.errors import ErrorKind, RefbrowserError, quoted
+from refbrowser.io.cancel import CancelToken
+
+if TYPE_CHECKING:
+    from refbrowser.engine.dataset import Array, Dataset
+    from refbrowser.engine.jobs import JobControl
+
+
+def add_json(parser: argparse.ArgumentParser) -> None:
+    """Add ``--json``."""
+    parser.add_argument("--json", action="store_true", help="JSON on standard output")
+
+
+def add_reading(parser: argparse.ArgumentParser) -> None:
+    """Add what every verb that reads data takes."""
+    parser.add_argument(
+        "--allow",
+        action="append",
+        default=[],
+        metavar="ORIGIN",
+        help="let the document read from this origin: scheme, host and port, or a folder (repeatable)",
+    )
+    parser.add_argument(
+        "--storage-option",
+        action="append",
+        default=[],
+        metavar="ORIGIN:KEY=VALUE",
+        help="a connection setting for one origin (repeatable)",
+    )
+
+
+def add_templates(parser: argparse.ArgumentParser) -> None:
+    """Add ``--template``."""
+    parser.add_argument(
+        "--template",
+        action="append",
+        default=[],
+        metavar="NAME=VALUE",
+        help="use this value for a template (repeatable)",
+    )
+
+
+def add_yes(parser: argparse.ArgumentParser) -> None:
+    """Add ``--yes``."""
+    parser.add_argument("--yes", action="store_true", help="answer questions of size with yes")
+
+
+def add_skip_bad(parser: argparse.ArgumentParser) -> None:
+    """Add ``--skip-bad``."""
+    parser.add_argument(
+        "--skip-bad", action="store_true", help="leave out what is faulty, with a warning for each"
+    )
+
+
+def template_values(arguments: argparse.Namespace) -> dict[str, str]:
+    """Return the values given with ``--template``."""
+    values = {}
+    for text in arguments.template:
+        name, equals, value = text.partition("=")
+        if not equals or not name:
+            raise RefbrowserError(ErrorKind.USAGE, f"{quoted(text)} is not of the form NAME=VALUE")
+        values[name] = value
+    return values
+
+
+def ask(arguments: argparse.Namespace, error: RefbrowserError) -> bool:
+    """Tell whether to go on above a size that needs a question: ``--yes``, or the answer on a terminal."""
+    if arguments.yes:
+        return True
+    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+        return False
+    tell(f"refbrowser: {error}")
+    sys.stderr.write("Go on? [y/N] ")
+    sys.stderr.flush()
+    return sys.stdin.readline().strip().lower() in ("y", "yes")
+
+
+def job_control(token: CancelToken, bar: ProgressBar) -> JobControl:
+    """Return the control of work that tells its progress to `bar`."""
+    from refbrowser.engine.jobs import JobControl
+
+    return JobControl(token, bar.update)
+
+
+def find_array(dataset: Dataset, path: str) -> Array:
+    """Return the array at `path`."""
+    from refbrowser.engine.dataset import Array
+
+    node = dataset[path]
+    if not isinstance(node, Array):
+        raise RefbrowserError(ErrorKind.USAGE, f"{quoted(path)} is a group, not an array")
+    return node
+
+
+def open_dataset(arguments: argparse.Namespace, token: CancelToken) -> Dataset:
+    """Open the dataset that ``arguments.path`` names."""
+    from refbrowser.engine.opening import OpenRequest, open_dataset
+
+    with ProgressBar("opening") as bar:
+        return open_dataset(OpenRequest(arguments.path, **_how(arguments)), job_control(token, bar))
+
+
+def open_document(path: str, arguments: argparse.Namespace, token: CancelToken) -> Any:
+    """Open one reference document, without its hierarchy."""
+    from refbrowser.engine.opening import OpenRequest, open_document
+
+    with ProgressBar("opening") as bar:
+        return open_document(OpenRequest(path, **_how(arguments)), job_control(token, bar))
+
+
+def _how(arguments: argparse.Namespace) -> dict[str, Any]:
+    return {
+        "allow": tuple(getattr(arguments, "allow", ())),
+        "storage_options": tuple(getattr(arguments, "storage_option", ())),
+        "templates": template_values(arguments),
+        "question": lambda error: ask(arguments, error),
+    }

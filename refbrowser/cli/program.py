@@ -1,0 +1,120 @@
+"""The command ``refbrowser``: finds the verb, runs it, turns every failure into one line and an exit code."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import signal
+import sys
+import types
+from collections.abc import Sequence
+from importlib import import_module
+
+from refbrowser.cli.console import tell_error, tell_internal_error
+from refbrowser.errors import ErrorKind, RefbrowserError, quoted
+from refbrowser.io.cancel import Cancelled, CancelToken
+
+#: Verb to what it does; the module of the same name holds its arguments and carries it out.
+VERBS = {
+    "info": "show the hierarchy: groups, dimensions, arrays, problems",
+    "expand": "show the Version 0 rows of a document, or write it out as one object",
+    "check": "list all faults and warnings of documents",
+    "read": "read values of an array",
+    "cat": "write the stored bytes of one key",
+    "plan": "show which byte ranges a selection needs",
+    "export": "write a dataset in another format",
+    "limits": "print the limits in force",
+}
+
+INTERRUPTED = 130
+PIPE_CLOSED = 141
+
+
+class Parser(argparse.ArgumentParser):
+    """An argument parser whose complaints are errors like all others."""
+
+    def error(self, message: str) -> None:  # type: ignore[override]
+        """Raise the complaint as a usage error."""
+        raise RefbrowserError(ErrorKind.USAGE, message, advice=f"see {self.prog} --help")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line and return the exit code.
+
+    Parameters
+    ----------
+    arguments
+        Without the program's name; those of the process when None.
+    """
+    token = CancelToken()
+    previous = _cancel_on_interrupt(token)
+    try:
+        code = _run(list(sys.argv[1:] if arguments is None else arguments), token)
+        sys.stdout.flush()
+        return code
+    except RefbrowserError as error:
+        tell_error(error)
+        return error.kind.exit_code
+    except (Cancelled, KeyboardInterrupt):
+        return INTERRUPTED
+    except SystemExit as end:  # argparse, after --help and --version
+        return int(end.code or 0)
+    except BrokenPipeError:
+        # What reads our output has had enough; the interpreter must not try to flush the rest.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return PIPE_CLOSED
+    except OSError as error:
+        tell_error(RefbrowserError(ErrorKind.IO, quoted(error)[1:-1]))
+        return ErrorKind.IO.exit_code
+    except Exception:  # noqa: BLE001 - no traceback ever reaches the user
+        tell_internal_error()
+        return 1
+    finally:
+        if previous is not None:
+            signal.signal(signal.SIGINT, previous)
+
+
+def _cancel_on_interrupt(token: CancelToken) -> signal.Handlers | None:
+    """Let Ctrl+C cancel the work in order, and a second one end the process at once."""
+
+    def interrupt(number: int, frame: types.FrameType | None) -> None:
+        if token.cancelled:
+            raise KeyboardInterrupt
+        token.cancel()
+
+    try:
+        return signal.signal(signal.SIGINT, interrupt)  # type: ignore[return-value]
+    except ValueError:  # not the main thread: the caller has its own way to interrupt
+        return None
+
+
+def _run(arguments: list[str], token: CancelToken) -> int:
+    verb = arguments[0] if arguments else ""
+    if verb in VERBS:
+        module = import_module(f"refbrowser.cli.{verb}")
+        parser = Parser(prog=f"refbrowser {verb}", description=module.__doc__, allow_abbrev=False)
+        module.add_arguments(parser)
+        return int(module.run(_parsed(parser, arguments[1:]), token))
+    from refbrowser.cli import window
+
+    parser = Parser(
+        prog="refbrowser",
+        description="Open, understand, repair and export datasets described by references.",
+        usage="refbrowser [PATH...]   or   refbrowser VERB ...",
+        epilog="verbs:\n" + "\n".join(f"  {name:8} {what}" for name, what in VERBS.items()),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    window.add_arguments(parser)
+    return int(window.run(_parsed(parser, arguments), token))
+
+
+def _parsed(parser: Parser, arguments: list[str]) -> argparse.Namespace:
+    """Parse options and positionals in any order; a selection may begin with a minus sign."""
+    joined: list[str] = []
+    for argument in arguments:
+        if joined and joined[-1] == "--select":
+            joined[-1] = f"--select={argument}"
+        else:
+            joined.append(argument)
+    return parser.parse_intermixed_args(joined)

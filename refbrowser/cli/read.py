@@ -1,0 +1,95 @@
+"""Read values of an array: as .npy, or as nested lists with --json."""
+
+from __future__ import annotations
+
+import argparse
+import io
+import json
+import sys
+from typing import Any
+
+from refbrowser.cli.console import tell_findings, write_bytes, write_json
+from refbrowser.cli.options import (
+    add_json,
+    add_reading,
+    add_templates,
+    add_yes,
+    find_array,
+    job_control,
+    open_dataset,
+)
+from refbrowser.cli.progress import ProgressBar
+from refbrowser.errors import ErrorKind, RefbrowserError, quoted
+from refbrowser.io.cancel import CancelToken
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of the verb."""
+    parser.add_argument("path", metavar="PATH", help="what to open")
+    parser.add_argument("array", metavar="ARRAY", help="path of the array, for example /ocean/temp")
+    parser.add_argument("--select", default="", metavar="TEXT", help="for example 0,:,10:20:2")
+    parser.add_argument("-o", "--output", metavar="FILE", help="write to FILE instead of standard output")
+    add_json(parser)
+    add_reading(parser)
+    add_templates(parser)
+    add_yes(parser)
+
+
+def run(arguments: argparse.Namespace, token: CancelToken) -> int:
+    """Read the selection and write it."""
+    with open_dataset(arguments, token) as dataset:
+        array = find_array(dataset, arguments.array)
+        selection = array.selection(arguments.select)
+        if not arguments.json:
+            _check_npy(array.dtype, arguments)
+        with ProgressBar("reading") as bar:
+            values = array.read(selection, control=job_control(token, bar))
+        tell_findings(dataset.access.memory.identities.warnings)
+    if arguments.json:
+        _write_json(values, arguments.output)
+    else:
+        _write_npy(values, arguments.output)
+    return 0
+
+
+def _check_npy(dtype: Any, arguments: argparse.Namespace) -> None:
+    if dtype is not None and dtype.hasobject:
+        raise RefbrowserError(
+            ErrorKind.USAGE,
+            f"values of type {quoted(dtype)} cannot be held by .npy without pickle",
+            advice="use --json",
+        )
+    if arguments.output is None and sys.stdout.isatty():
+        raise RefbrowserError(
+            ErrorKind.USAGE,
+            "a terminal cannot show .npy bytes",
+            advice="use --json, -o FILE, or send the output elsewhere",
+        )
+
+
+def _write_npy(values: Any, output: str | None) -> None:
+    import numpy as np
+
+    from refbrowser.io.atomic import write_atomically
+
+    header = io.BytesIO()
+    form = np.lib.format.header_data_from_array_1_0(np.asarray(values))
+    np.lib.format.write_array_header_1_0(header, form)
+    ordered = np.asarray(values, order="F" if form["fortran_order"] else "C")
+    data = ordered.T if form["fortran_order"] else ordered
+    blocks = [header.getvalue(), memoryview(np.atleast_1d(data).reshape(-1).view(np.uint8))]
+    if output is None:
+        write_bytes(blocks)
+    else:
+        write_atomically(output, blocks)
+
+
+def _write_json(values: Any, output: str | None) -> None:
+    from refbrowser.cli.values import json_values
+    from refbrowser.io.atomic import write_atomically
+
+    nested = json_values(values)
+    if output is None:
+        write_json(nested)
+    else:
+        write_atomically(output, [json.dumps(nested, allow_nan=False).encode() + b"\n"])

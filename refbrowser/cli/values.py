@@ -1,0 +1,93 @@
+"""Array values as JSON: nested lists, with text for what JSON numbers cannot say."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+#: Letters of ISO 8601 durations for numpy's units; the smaller ones become decimals of a second.
+_DURATION_UNITS = {
+    "Y": "P{}Y",
+    "M": "P{}M",
+    "W": "P{}W",
+    "D": "P{}D",
+    "h": "PT{}H",
+    "m": "PT{}M",
+    "s": "PT{}S",
+}
+_SECOND_DIGITS = {"ms": 3, "us": 6, "ns": 9, "ps": 12, "fs": 15, "as": 18}
+
+
+def json_values(array: Any) -> Any:
+    """Return an array or scalar as nested lists fit for strict JSON.
+
+    NaN and infinities are ``"NaN"``, ``"Infinity"``, ``"-Infinity"``; complex numbers ``[re, im]``; bytes
+    ``{"hex": ...}``; datetimes and durations ISO 8601 text; structures objects.
+    """
+    values = np.asarray(array)
+    if values.dtype.kind in "biu":
+        return values.tolist()
+    if values.dtype.kind == "f" and values.dtype.itemsize <= 8 and np.isfinite(values).all():
+        return values.tolist()
+    return _nested(values)
+
+
+def _nested(values: np.ndarray[Any, Any]) -> Any:
+    if values.ndim:
+        return [_nested(part) for part in values]
+    return _scalar(values[()])
+
+
+def _scalar(value: Any) -> Any:
+    if isinstance(value, np.datetime64):
+        return "NaT" if np.isnat(value) else str(value)
+    if isinstance(value, np.timedelta64):
+        return duration_text(value)
+    if isinstance(value, np.void) and value.dtype.names:
+        return {name: json_values(value[name]) for name in value.dtype.names}
+    if isinstance(value, np.void):
+        return {"hex": value.tobytes().hex()}
+    if isinstance(value, np.ndarray):
+        return json_values(value)
+    if isinstance(value, np.generic):
+        return json_ready(float(value) if isinstance(value, np.floating) else value.item())
+    return json_ready(value)
+
+
+def json_ready(value: Any) -> Any:
+    """Return a Python value (attributes, a fill value) fit for strict JSON."""
+    if value is None or isinstance(value, bool | int | str):
+        return value
+    if isinstance(value, float):
+        if math.isfinite(value):
+            return value
+        return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
+    if isinstance(value, complex):
+        return [json_ready(value.real), json_ready(value.imag)]
+    if isinstance(value, bytes | bytearray | memoryview):
+        return {"hex": bytes(value).hex()}
+    if isinstance(value, Mapping):
+        return {str(name): json_ready(item) for name, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [json_ready(item) for item in value]
+    if isinstance(value, np.generic | np.ndarray):
+        return json_values(value)
+    return str(value)
+
+
+def duration_text(value: np.timedelta64) -> str:
+    """Return a duration as ISO 8601 text, ``P3D`` or ``PT0.250S``; exact."""
+    if np.isnat(value):
+        return "NaT"
+    unit, step = np.datetime_data(value.dtype)
+    count = int(value.astype(np.int64)) * step
+    if unit in _DURATION_UNITS:
+        return _DURATION_UNITS[unit].format(count)
+    if unit in _SECOND_DIGITS:
+        digits = _SECOND_DIGITS[unit]
+        whole, rest = divmod(abs(count), 10**digits)
+        return f"PT{'-' if count < 0 else ''}{whole}.{rest:0{digits}d}S"
+    return str(count)

@@ -1,0 +1,48 @@
+"""Open the window on documents, or draw it to a picture."""
+
+from __future__ import annotations
+
+import argparse
+import re
+
+from refbrowser import __version__
+from refbrowser.cli.options import add_reading, add_templates, template_values
+from refbrowser.errors import ErrorKind, RefbrowserError, quoted
+from refbrowser.io.cancel import CancelToken
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of the command without a verb."""
+    parser.add_argument(
+        "paths", nargs="*", metavar="PATH", help="documents to open; PATH::/array selects an array"
+    )
+    parser.add_argument("--version", action="version", version=f"refbrowser {__version__}")
+    parser.add_argument("--screenshot", metavar="FILE", help="draw the window to FILE, without a display")
+    parser.add_argument("--array", metavar="ARRAY", help="select and plot this array")
+    parser.add_argument("--size", metavar="WxH", help="size of the window in pixels, for example 1280x800")
+    add_reading(parser)
+    add_templates(parser)
+
+
+def run(arguments: argparse.Namespace, token: CancelToken) -> int:
+    """Open the window and return its exit code."""
+    from refbrowser.app.launch import main
+
+    return main(
+        arguments.paths,
+        screenshot=arguments.screenshot,
+        array=arguments.array,
+        size=_size(arguments.size),
+        templates=template_values(arguments),
+        allow=tuple(arguments.allow),
+        storage_options=tuple(arguments.storage_option),
+    )
+
+
+def _size(text: str | None) -> tuple[int, int] | None:
+    if text is None:
+        return None
+    match = re.fullmatch(r"([1-9][0-9]{1,4})[xX]([1-9][0-9]{1,4})", text)
+    if match is None:
+        raise RefbrowserError(ErrorKind.USAGE, f"{quoted(text)} is not a size like 1280x800")
+    return int(match[1]), int(match[2])

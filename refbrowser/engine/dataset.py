@@ -1,0 +1,280 @@
+"""An opened dataset: groups, and arrays that index like numpy's."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from refbrowser.engine.jobs import JobControl
+from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
+from refbrowser.io.cancel import CancelToken
+from refbrowser.model.nodes import ArrayNode, GroupNode, Hierarchy
+from refbrowser.model.selection import Selection
+
+if TYPE_CHECKING:
+    from refbrowser.engine.read_plan import ReadPlan
+    from refbrowser.engine.session import Session
+    from refbrowser.engine.store import ReferenceStore
+    from refbrowser.io.access import Access
+    from refbrowser.references.document import ReferenceDocument
+
+
+class Dataset:
+    """A dataset as it was opened: what is in it, what it may read, and what reads it.
+
+    It is a value: an edited document or another permission gives another dataset (`with_document`,
+    `with_access`) that shares the session.
+
+    Attributes
+    ----------
+    path
+        What was opened, as the user named it.
+    document
+        The reference document behind it.
+    hierarchy
+        Groups and arrays.
+    access
+        Where bytes may come from.
+    session
+        Fetcher, decode pool and cache.
+    """
+
+    def __init__(
+        self,
+        path: str,
+        document: ReferenceDocument,
+        hierarchy: Hierarchy,
+        access: Access,
+        session: Session,
+    ) -> None:
+        self.path = path
+        self.document = document
+        self.hierarchy = hierarchy
+        self.access = access
+        self.session = session
+
+    def __repr__(self) -> str:
+        return f"<refbrowser.Dataset {quoted(self.path)} {self.format}: {len(self.arrays)} arrays>"
+
+    def __enter__(self) -> Dataset:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    @property
+    def format(self) -> str:
+        """The name of its format, as in ``refbrowser export --to``."""
+        return self.hierarchy.format
+
+    @property
+    def attrs(self) -> Mapping[str, Any]:
+        """Attributes of the root."""
+        return self.hierarchy.root.attributes
+
+    @property
+    def groups(self) -> dict[str, Group]:
+        """Every group by its absolute path, parents first; the root is ``/``."""
+        nodes = self.hierarchy.walk()
+        return {node.path: Group(self, node) for node in nodes if isinstance(node, GroupNode)}
+
+    @property
+    def arrays(self) -> dict[str, Array]:
+        """Every array by its absolute path, in document order."""
+        nodes = self.hierarchy.walk()
+        return {node.path: Array(self, node) for node in nodes if isinstance(node, ArrayNode)}
+
+    def __getitem__(self, path: str) -> Array | Group:
+        node = self.hierarchy.find(path)
+        if node is None:
+            raise NoSuchNodeError(path, self.path)
+        return Array(self, node) if isinstance(node, ArrayNode) else Group(self, node)
+
+    def __contains__(self, path: object) -> bool:
+        return isinstance(path, str) and self.hierarchy.find(path) is not None
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.arrays)
+
+    def with_access(self, access: Access) -> Dataset:
+        """Return this dataset with other permissions; metadata is not read again."""
+        return Dataset(self.path, self.document, self.hierarchy, access, self.session)
+
+    def with_document(self, document: ReferenceDocument, control: JobControl | None = None) -> Dataset:
+        """Return the dataset that an edited document describes.
+
+        Raises
+        ------
+        Cancelled
+            Metadata that lies elsewhere was being read when `control` was cancelled.
+        """
+        from refbrowser.engine.opening import dataset_of
+
+        return dataset_of(self.path, document, self.access, self.session, control or JobControl())
+
+    def read_key(self, key: str, token: CancelToken | None = None) -> bytes:
+        """Return the stored bytes of one key, undecoded.
+
+        Raises
+        ------
+        RefbrowserError
+            `E_USAGE`: there is no such key; else why its bytes cannot be read.
+        """
+        from refbrowser.engine.keys import reference_of
+
+        reference = reference_of(self.document, key)
+        if reference is None:
+            raise RefbrowserError(
+                ErrorKind.USAGE, f"there is no key {quoted(key)}", Place(document=self.path)
+            )
+        return self.session.read_reference(key, reference, self.access, token or CancelToken())
+
+    def store(self) -> ReferenceStore:
+        """Return a read-only store for zarr-python: ``zarr.open(store)``, ``xarray.open_zarr(store)``."""
+        from refbrowser.engine.store import ReferenceStore
+
+        return ReferenceStore(self)
+
+    def close(self) -> None:
+        """Close connections and threads; arrays cannot be read any more."""
+        self.session.close()
+
+
+class Group:
+    """One group of a dataset."""
+
+    def __init__(self, dataset: Dataset, node: GroupNode) -> None:
+        self.dataset = dataset
+        self.node = node
+
+    def __repr__(self) -> str:
+        return f"<refbrowser.Group {quoted(self.path)}: {', '.join(map(quoted, self))}>"
+
+    @property
+    def path(self) -> str:
+        """Absolute path."""
+        return self.node.path
+
+    @property
+    def attrs(self) -> Mapping[str, Any]:
+        """Attributes."""
+        return self.node.attributes
+
+    @property
+    def groups(self) -> dict[str, Group]:
+        """Child groups by name."""
+        return {name: Group(self.dataset, node) for name, node in self.node.groups.items()}
+
+    @property
+    def arrays(self) -> dict[str, Array]:
+        """Child arrays by name."""
+        return {name: Array(self.dataset, node) for name, node in self.node.arrays.items()}
+
+    def __iter__(self) -> Iterator[str]:
+        yield from self.node.groups
+        yield from self.node.arrays
+
+    def __getitem__(self, path: str) -> Array | Group:
+        return self.dataset[str(PurePosixPath(self.path, path))]
+
+
+class Array:
+    """One array of a dataset; indexing it reads."""
+
+    def __init__(self, dataset: Dataset, node: ArrayNode) -> None:
+        self.dataset = dataset
+        self.node = node
+
+    def __repr__(self) -> str:
+        return f"<refbrowser.Array {quoted(self.path)} {self.shape} {self.node.type_name}>"
+
+    @property
+    def path(self) -> str:
+        """Absolute path."""
+        return self.node.path
+
+    @property
+    def name(self) -> str:
+        """Last part of the path."""
+        return self.node.name
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Number of elements along each dimension."""
+        return self.node.shape
+
+    @property
+    def ndim(self) -> int:
+        """Number of dimensions."""
+        return len(self.node.shape)
+
+    @property
+    def dtype(self) -> np.dtype[Any] | None:
+        """Type of the elements as stored; None when it is not known."""
+        return self.node.dtype
+
+    @property
+    def chunks(self) -> tuple[int, ...] | None:
+        """Shape of a chunk."""
+        return None if self.node.grid is None else self.node.grid.chunk_shape
+
+    @property
+    def dimensions(self) -> tuple[str | None, ...]:
+        """Names of the dimensions, None for one without."""
+        return self.node.dimensions
+
+    @property
+    def attrs(self) -> Mapping[str, Any]:
+        """Attributes."""
+        return self.node.attributes
+
+    @property
+    def fill_value(self) -> Any:
+        """What missing chunks hold; None when the metadata gives none."""
+        return self.node.fill_value
+
+    def __len__(self) -> int:
+        if not self.shape:
+            raise TypeError("len() of an array without dimensions")
+        return self.shape[0]
+
+    def __getitem__(self, index: Any) -> Any:
+        """Return the selected values: an array, or a scalar where every axis has an integer.
+
+        Raises
+        ------
+        RefbrowserError
+            The index does not fit, or a chunk could not be read: it names chunk, URL, range and cause.
+        """
+        return self.read(Selection.from_index(index, self.shape))[()]
+
+    def __array__(self, dtype: npt.DTypeLike | None = None, copy: bool | None = None) -> npt.NDArray[Any]:
+        values = self.read(Selection.whole(self.shape))
+        return values if dtype is None else values.astype(dtype)
+
+    def selection(self, text: str) -> Selection:
+        """Return the selection written in `text`, ``0,:,10:20:2``."""
+        return Selection.from_text(text, self.shape)
+
+    def read(self, selection: Selection, control: JobControl | None = None) -> npt.NDArray[Any]:
+        """Return the values of a selection, with the result's axes (0-d where every axis is dropped)."""
+        return self.dataset.session.read(self.node, self.dataset.access, selection, control=control)
+
+    def plan(self, selection: Selection) -> ReadPlan:
+        """Return which requests a selection needs, without making any."""
+        return self.dataset.session.plan(self.node, self.dataset.access, selection)
+
+
+class NoSuchNodeError(RefbrowserError, KeyError):
+    """There is no group or array of that path."""
+
+    def __init__(self, path: str, document: str) -> None:
+        RefbrowserError.__init__(
+            self, ErrorKind.USAGE, f"there is no group or array {quoted(path)}", Place(document=document)
+        )
+
+    __str__ = RefbrowserError.__str__

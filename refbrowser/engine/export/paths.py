@@ -1,0 +1,131 @@
+"""Keys as paths below a folder (safety design, section 8): nothing a key says can lead out of it."""
+
+from __future__ import annotations
+
+import os
+import re
+import unicodedata
+from collections.abc import Iterable
+from pathlib import Path
+from urllib.parse import unquote_to_bytes
+
+from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
+from refbrowser.io.origins import is_below
+
+#: Longest part of a path, in bytes of UTF-8.
+PART_LIMIT = 200
+#: A part that was too long goes on in the part below it; no escaped part ends like this otherwise.
+CONTINUED = "%~"
+
+#: Names that stand for devices on some systems, with any extension.
+_DEVICES = re.compile(r"(?:con|prn|aux|nul|clock\$|com[0-9¹²³]|lpt[0-9¹²³])(?:\..*)?\Z", re.IGNORECASE)
+_UNFIT = re.compile(r"[\x00-\x1f\x7f-\x9f:\\%\ud800-\udfff]")
+
+
+def escaped_key(key: str) -> str:
+    """Return `key` with every part fit for a file name; `unescaped_key` gives it back.
+
+    Empty parts, ``.`` and ``..``, drive, stream and device names, control characters, trailing dots and blanks
+    and parts over `PART_LIMIT` bytes are written with ``%`` and hexadecimal digits.
+    """
+    return "/".join(_escaped_part(part) for part in key.split("/"))
+
+
+def unescaped_key(path: str) -> str:
+    """Return the key that `escaped_key` made `path` from."""
+    joined = path.replace(CONTINUED + "/", "")
+    return "/".join("" if part == "%" else _unescaped_part(part) for part in joined.split("/"))
+
+
+def _escaped_part(part: str) -> str:
+    if part == "":
+        return "%"
+    text = _UNFIT.sub(lambda match: _hex(match[0]), part)
+    if part in (".", "..") or _DEVICES.match(part):
+        text = _hex(part[0]) + text[1:]
+    if text[-1] in ". ":
+        text = text[:-1] + _hex(text[-1])
+    return _shortened(text)
+
+
+def _shortened(text: str) -> str:
+    if len(text.encode("utf-8")) <= PART_LIMIT:
+        return text
+    pieces, piece, size = [], "", 0
+    for token in re.findall(r"%[0-9A-F]{2}|.", text, re.DOTALL):
+        length = len(token.encode("utf-8"))
+        if size + length > PART_LIMIT - len(CONTINUED):
+            pieces.append(piece + CONTINUED)
+            piece, size = "", 0
+        piece += token
+        size += length
+    if _DEVICES.match(piece):
+        piece = _hex(piece[0]) + piece[1:]
+    return "/".join([*pieces, piece])
+
+
+def _hex(character: str) -> str:
+    return "".join(f"%{byte:02X}" for byte in character.encode("utf-8", "surrogatepass"))
+
+
+def _unescaped_part(part: str) -> str:
+    return unquote_to_bytes(part).decode("utf-8", "surrogatepass")
+
+
+def path_below(folder: Path, key: str) -> Path:
+    """Return where `key` is written below `folder`; the path is checked to lie there.
+
+    Raises
+    ------
+    RefbrowserError
+        `E_UNSAFE`: a link below the folder leads out of it.
+    """
+    path = folder.joinpath(*escaped_key(key).split("/"))
+    parent = path.parent
+    while parent != folder and not parent.exists():
+        parent = parent.parent
+    if not is_below(os.path.realpath(parent), os.path.realpath(folder)):
+        raise RefbrowserError(
+            ErrorKind.UNSAFE, "a link below the target leads elsewhere", Place(key=key, path=str(parent))
+        )
+    return path
+
+
+def check_collisions(keys: Iterable[str], *, ignore_case: bool) -> None:
+    """Make sure that no two keys need the same path, nor one a folder where another needs a file.
+
+    Parameters
+    ----------
+    keys
+        Of metadata and arrays; a key that ends in ``/`` is a folder.
+    ignore_case
+        The target's file system does not tell upper from lower case, nor normal forms of letters.
+
+    Raises
+    ------
+    RefbrowserError
+        `E_UNSAFE`: two keys collide; it names both.
+    """
+    seen: dict[str, str] = {}
+    for key in keys:
+        path = escaped_key(key.rstrip("/"))
+        folded = unicodedata.normalize("NFC", path).casefold() if ignore_case else path
+        other = seen.setdefault(folded, key)
+        if other is not key and other != key:
+            raise RefbrowserError(
+                ErrorKind.UNSAFE,
+                f"{quoted(other)} and {quoted(key)} would be written to the same path",
+                advice="export one of them under another name, or to another file system",
+            )
+
+
+def ignores_case(folder: Path) -> bool:
+    """Tell whether names in `folder` that differ in case only are the same file."""
+    probe = folder / f".refbrowser-case-{os.getpid()}"
+    try:
+        probe.touch(exist_ok=True)
+        return probe.with_name(probe.name.upper()).exists()
+    except OSError:
+        return False
+    finally:
+        probe.unlink(missing_ok=True)

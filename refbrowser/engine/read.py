@@ -1,0 +1,412 @@
+"""Carrying out a read: bytes arrive, are decoded in the pool and written to their place, chunk by chunk."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Callable, Hashable, Iterator
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from refbrowser.codecs.pipeline import CodecPipeline
+from refbrowser.codecs.sharding import filled
+from refbrowser.engine.wanted import Wanted, cut_uncompressed, taken
+from refbrowser.errors import Place, RefbrowserError
+from refbrowser.io.cancel import Cancelled, CancelToken
+from refbrowser.model.grid import ChunkPart
+from refbrowser.model.manifest import ChunkManifest
+from refbrowser.model.nodes import ArrayNode
+from refbrowser.model.reference import ReferenceKind
+
+if TYPE_CHECKING:
+    from refbrowser.engine.session import Session
+    from refbrowser.io.access import Access
+
+#: Chunks that are planned together.
+BATCH = 65_536
+
+#: Called with chunks done, chunks in all, and bytes read and requests made so far.
+Progress = Callable[..., None]
+
+
+class PieceState(StrEnum):
+    """What became of a chunk."""
+
+    DONE = "done"
+    MISSING = "missing"
+    FAILED = "failed"
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """One chunk's part of a read, ended.
+
+    `part.target` is where it lies in `Selection.box` of the result; a missing chunk's part holds the fill
+    value, a failed one's is undefined.
+    """
+
+    part: ChunkPart
+    state: PieceState
+    error: RefbrowserError | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ReadOptions:
+    """How to read.
+
+    Attributes
+    ----------
+    on_piece
+        Told each chunk that has ended, on a worker thread; failures are then told, not raised.
+    token
+        Ends the read.
+    progress
+        Called as `progress(done, total, read_bytes=..., requests=...)`, from worker threads.
+    export
+        Try failing requests longer, and keep nothing in the cache.
+    priority
+        Lower goes first.
+    """
+
+    on_piece: Callable[[Piece], None] | None = None
+    token: CancelToken | None = None
+    progress: Progress | None = None
+    export: bool = False
+    priority: int = 0
+
+
+class Reader:
+    """One read of parts of one array into one box.
+
+    Parameters
+    ----------
+    box
+        The result with all axes kept (`Selection.box`); parts write at their `target`.
+    total
+        Number of parts, for the progress.
+    keep
+        Whether decoded chunks go to the cache.
+    """
+
+    def __init__(
+        self,
+        session: Session,
+        node: ArrayNode,
+        access: Access,
+        box: npt.NDArray[Any],
+        options: ReadOptions,
+        *,
+        total: int,
+        keep: bool,
+    ) -> None:
+        assert node.manifest is not None
+        self.session = session
+        self.node = node
+        self.manifest: ChunkManifest = node.manifest
+        self.access = access
+        self.box = box
+        self.options = options
+        self.keep = keep
+        self.pipeline = CodecPipeline.for_array(node)
+        self.total = total
+        self.done = 0
+        self.read_bytes = 0
+        self.requests = 0
+        self.error: RefbrowserError | None = None
+        self.token = CancelToken()
+        self._lock = threading.Lock()
+
+    def read(self, parts: Iterator[ChunkPart]) -> None:
+        """Read all `parts`.
+
+        Raises
+        ------
+        RefbrowserError
+            Without `on_piece`: the first chunk that failed.
+        Cancelled
+            The token of the options was cancelled.
+        """
+        outer = self.options.token
+        forget = outer.on_cancel(self.token.cancel) if outer is not None else None
+        try:
+            while batch := list(islice(parts, BATCH)):
+                _Batch(self, batch).run()
+        except Cancelled:
+            self.token.cancel()
+            if self.error is None:
+                raise
+        finally:
+            if forget is not None:
+                forget()
+        if self.error is not None:
+            raise self.error
+
+    def region(self, part: ChunkPart) -> npt.NDArray[Any]:
+        """Return the view of the result that a part fills."""
+        return self.box[(*part.target, ...)]
+
+    def ended(self, piece: Piece) -> None:
+        """Tell one chunk; remember the first failure where nobody wants to be told."""
+        if self.options.on_piece is not None:
+            if not self.token.cancelled:
+                self.options.on_piece(piece)
+        elif piece.state is PieceState.FAILED and self.error is None:
+            self.error = piece.error
+        with self._lock:
+            self.done += 1
+        self.tell()
+
+    def check(self) -> None:
+        """Raise `Cancelled` once a chunk has failed and nobody was told."""
+        if self.error is not None:
+            raise Cancelled
+
+    def tell(self) -> None:
+        """Tell the progress."""
+        if self.options.progress is not None:
+            self.options.progress(self.done, self.total, read_bytes=self.read_bytes, requests=self.requests)
+
+
+class _Batch:
+    """The chunks of a read that are planned together."""
+
+    def __init__(self, reader: Reader, parts: list[ChunkPart]) -> None:
+        self.reader = reader
+        self.parts = parts
+        self.queue = reader.session.pool.queue(reader.token)
+        self.fill = filled((), reader.pipeline.dtype, reader.node.fill_value)[()]
+        self._lock = threading.Lock()
+        self._left = [0] * len(parts)
+        self._errors: dict[int, RefbrowserError] = {}
+
+    def run(self) -> None:
+        """Read every chunk of the batch."""
+        reader = self.reader
+        coords = np.array([part.coords for part in self.parts], np.int64).reshape(len(self.parts), -1)
+        columns = reader.manifest.columns(coords)
+        present = np.flatnonzero(columns.kind != ReferenceKind.MISSING)
+        if len(present) < len(self.parts):
+            for row in np.flatnonzero(columns.kind == ReferenceKind.MISSING).tolist():
+                self._missing(row)
+            columns = taken(columns, present)
+        owners = present.tolist()
+        wanted = Wanted(reader.pipeline, [self.parts[row] for row in owners], owners, columns)
+        batches = [cut_uncompressed(each) for each in self._without_shards(wanted)]
+        for each in batches:
+            for owner in each.owners:
+                self._left[owner] += 1
+        for each in batches:
+            self._read(each)
+        self.queue.join()
+
+    def _without_shards(self, wanted: Wanted) -> list[Wanted]:
+        if wanted.pipeline.shard is None:
+            return [wanted]
+        from refbrowser.engine.shards import open_shards
+
+        return [each for opened in open_shards(self.reader, wanted) for each in self._opened(opened, wanted)]
+
+    def _opened(self, opened: Wanted, shards: Wanted) -> list[Wanted]:
+        # A shard that is read whole keeps its pipeline; inner chunks may be shards again.
+        return [opened] if opened.pipeline is shards.pipeline else self._without_shards(opened)
+
+    def _read(self, wanted: Wanted) -> None:
+        """Fetch and decode the rows of `wanted`."""
+        kinds = wanted.columns.kind
+        for row in np.flatnonzero(kinds == ReferenceKind.MISSING).tolist():
+            self.reader.region(wanted.parts[row])[...] = self.fill
+            self._row_ended(wanted, row, None)
+        for row in np.flatnonzero(kinds == ReferenceKind.FAULTY).tolist():
+            self._row_ended(wanted, row, wanted.columns.faults[row])
+        self.reader.check()
+        for row in np.flatnonzero(kinds == ReferenceKind.INLINE).tolist():
+            self._decode_later(wanted, row, memoryview(wanted.columns.inline[row]), None)
+        remote = np.flatnonzero((kinds == ReferenceKind.RANGE) | (kinds == ReferenceKind.WHOLE))
+        keys: dict[int, Hashable] = {}
+        if self.reader.keep:
+            keys = self._cache_keys(wanted, remote)
+            remote = np.array(
+                [row for row in remote.tolist() if not self._from_cache(wanted, row, keys)], int
+            )
+        if len(remote):
+            self._fetch(wanted, remote, keys)
+
+    def _fetch(self, wanted: Wanted, rows: npt.NDArray[np.int64], keys: dict[int, Hashable]) -> None:
+        reader, session = self.reader, self.reader.session
+        columns = taken(wanted.columns, rows)
+        numbers: list[int] = rows.tolist()
+        placed: dict[int, memoryview] = {}
+
+        def destination(position: int) -> memoryview | None:
+            view = self._place(wanted, numbers[position])
+            if view is not None:
+                placed[position] = view
+            return view
+
+        def deliver(position: int, data: memoryview | RefbrowserError) -> None:
+            row = numbers[position]
+            if isinstance(data, RefbrowserError):
+                self._row_ended(wanted, row, data)
+                # Cancelling here would wait for this very call to end.
+                reader.check()
+                return
+            reader.read_bytes += len(data)
+            if position in placed and data.obj is placed[position].obj:
+                self._row_ended(wanted, row, None)
+            else:
+                self._decode_later(wanted, row, data, keys.get(row))
+
+        counters = session.fetcher.fetch(
+            session.fetcher.plan(columns, reader.access),
+            reader.access,
+            deliver,
+            cancel=reader.token,
+            destination=None if reader.keep else destination,
+            key=lambda position: self._key(wanted, numbers[position]),
+            export=reader.options.export,
+            priority=reader.options.priority,
+        )
+        reader.requests += counters.requests
+
+    def _key(self, wanted: Wanted, row: int) -> str:
+        return self.reader.manifest.key(self.parts[wanted.owners[row]].coords)
+
+    def _place(self, wanted: Wanted, row: int) -> memoryview | None:
+        """Return where the bytes of a row belong in the result, if they lie there as they are stored."""
+        pipeline, region = wanted.pipeline, self.reader.region(wanted.parts[row])
+        if region.dtype != pipeline.dtype or not pipeline.is_raw:
+            return None
+        if row in wanted.spans:
+            spans, number = wanted.spans[row]
+            if not spans.is_dense(number):
+                return None
+            target = spans.target(number, region)
+        elif wanted.parts[row].whole and wanted.columns.length[row] == pipeline.decoded_size:
+            target = region.transpose(pipeline.axes)
+        else:
+            return None
+        return memoryview(target.reshape(-1).view(np.uint8)) if target.flags.c_contiguous else None
+
+    def _decode_later(self, wanted: Wanted, row: int, data: memoryview, cache_key: Hashable | None) -> None:
+        self.queue.put(
+            lambda: self._decode(wanted, row, data, cache_key), len(data) + wanted.decoded_size(row)
+        )
+
+    def _decode(self, wanted: Wanted, row: int, data: memoryview, cache_key: Hashable | None) -> None:
+        try:
+            if cache_key is None:
+                self._write(wanted, row, data)
+            elif row in wanted.spans:
+                stored = np.array(np.frombuffer(data, np.uint8))
+                self.reader.session.cache.put(cache_key, stored)
+                self._write(wanted, row, stored)
+            else:
+                chunk = wanted.pipeline.decode(data)
+                # A view would keep the whole buffer of its request alive.
+                kept = chunk if not wanted.pipeline.is_raw else chunk.copy("K")
+                self._write_chunk(wanted, row, kept)
+                self.reader.session.cache.put(cache_key, kept)
+        except RefbrowserError as error:
+            self._row_ended(wanted, row, error)
+            if self.reader.error is not None:
+                self.reader.token.cancel()
+        else:
+            self._row_ended(wanted, row, None)
+
+    def _write(self, wanted: Wanted, row: int, data: Any) -> None:
+        """Decode the bytes of a row to its place in the result."""
+        pipeline, part = wanted.pipeline, wanted.parts[row]
+        region = self.reader.region(part)
+        if row in wanted.spans:
+            spans, number = wanted.spans[row]
+            spans.scatter(number, data, pipeline.dtype, region)
+        elif part.whole:
+            pipeline.decode(data, out=region)
+        else:
+            region[...] = pipeline.decode(data)[part.inside]
+
+    def _write_chunk(self, wanted: Wanted, row: int, chunk: npt.NDArray[Any]) -> None:
+        part = wanted.parts[row]
+        self.reader.region(part)[...] = chunk[part.inside]
+
+    # The cache
+
+    def _cache_keys(self, wanted: Wanted, rows: npt.NDArray[np.int64]) -> dict[int, Hashable]:
+        """Return the cache key of each row that may be read; permission is asked before the cache is."""
+        columns, access = wanted.columns, self.reader.access
+        how = (*pipeline_key(self.reader.node), wanted.pipeline.shape)
+        places: dict[int, str | None] = {}
+        keys: dict[int, Hashable] = {}
+        for row in rows.tolist():
+            number = int(columns.url[row])
+            if number not in places:
+                try:
+                    places[number] = access.resolve(columns.urls[number]).url
+                except RefbrowserError:
+                    places[number] = None
+            if (url := places[number]) is not None:
+                span = () if row in wanted.spans else how
+                extent = int(columns.offset[row]), int(columns.length[row])
+                keys[row] = (access.memory, url, *extent, span)
+        return keys
+
+    def _from_cache(self, wanted: Wanted, row: int, keys: dict[int, Hashable]) -> bool:
+        kept = self.reader.session.cache.get(keys[row]) if row in keys else None
+        if kept is None:
+            return False
+        if row in wanted.spans:
+            self._write(wanted, row, kept)
+        else:
+            self._write_chunk(wanted, row, kept)
+        self._row_ended(wanted, row, None)
+        return True
+
+    # Chunks that have ended
+
+    def _missing(self, position: int) -> None:
+        self.reader.region(self.parts[position])[...] = self.fill
+        self.reader.ended(Piece(self.parts[position], PieceState.MISSING))
+
+    def _row_ended(self, wanted: Wanted, row: int, error: RefbrowserError | None) -> None:
+        owner = wanted.owners[row]
+        with self._lock:
+            self._left[owner] -= 1
+            last = not self._left[owner]
+            if error is not None and owner not in self._errors:
+                self._errors[owner] = self._placed(error, wanted, row)
+            failure = self._errors.get(owner)
+        if last or (error is not None and self.reader.options.on_piece is None):
+            state = PieceState.DONE if failure is None else PieceState.FAILED
+            self.reader.ended(Piece(self.parts[owner], state, failure))
+
+    def _placed(self, error: RefbrowserError, wanted: Wanted, row: int) -> RefbrowserError:
+        """Return `error` with the chunk's key, URL and range."""
+        columns = wanted.columns
+        place = error.place
+        found = Place(key=self._key(wanted, row), path=self.reader.node.path)
+        if columns.url[row] >= 0:
+            found = replace(found, url=columns.urls[columns.url[row]])
+            if columns.length[row] >= 0 and columns.kind[row] == ReferenceKind.RANGE:
+                start = int(columns.offset[row])
+                found = replace(found, start=start, stop=start + int(columns.length[row]))
+        place = replace(
+            place,
+            key=place.key or found.key,
+            path=place.path or found.path,
+            url=place.url or found.url,
+            start=found.start if place.start is None else place.start,
+            stop=found.stop if place.start is None else place.stop,
+        )
+        return RefbrowserError(error.kind, error.message, place, error.advice)
+
+
+def pipeline_key(node: ArrayNode) -> tuple[Hashable, ...]:
+    """Return what decoding a chunk of `node` depends on, as a value."""
+    codecs = json.dumps([[codec.name, dict(codec.configuration)] for codec in node.codecs], default=repr)
+    shape = node.grid.chunk_shape if node.grid is not None else ()
+    return (node.format, str(node.dtype), shape, node.order, codecs, repr(node.fill_value))

@@ -1,0 +1,97 @@
+"""The requests that a selection needs, as a value: to be printed, drawn and tested without a network."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from refbrowser.codecs.pipeline import CodecPipeline
+from refbrowser.engine.wanted import Wanted, cut_uncompressed
+from refbrowser.errors import ErrorKind, RefbrowserError, quoted
+from refbrowser.io.ranges import RangePlan, Request
+from refbrowser.limits import LIMITS
+from refbrowser.model.nodes import ArrayNode
+from refbrowser.model.reference import ReferenceKind
+from refbrowser.model.selection import Selection
+
+if TYPE_CHECKING:
+    from refbrowser.io.access import Access
+    from refbrowser.io.fetch import Fetcher
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ReadPlan:
+    """What reading a selection costs.
+
+    Attributes
+    ----------
+    ranges
+        The requests, and which bytes of them belong to what.
+    useful_bytes, wasted_bytes
+        Bytes requested that hold selected elements (or a chunk that must be decoded whole), and the others.
+    chunks
+        Chunks that the selection touches.
+    missing_chunks, inline_chunks, faulty_chunks
+        Those of them that need no request.
+    """
+
+    ranges: RangePlan
+    useful_bytes: int
+    wasted_bytes: int
+    chunks: int
+    missing_chunks: int
+    inline_chunks: int
+    faulty_chunks: int
+
+    @property
+    def requests(self) -> list[Request]:
+        """The requests, by URL and first byte."""
+        return self.ranges.requests()
+
+
+def plan_selection(fetcher: Fetcher, node: ArrayNode, access: Access, selection: Selection) -> ReadPlan:
+    """Plan the reading of a selection; shards are planned whole, because their indexes are not read.
+
+    Raises
+    ------
+    RefbrowserError
+        The array is not readable, or the selection touches too many chunks to plan at once.
+    """
+    pipeline = CodecPipeline.for_array(node)
+    assert node.grid is not None
+    assert node.manifest is not None
+    count = node.grid.count(selection)
+    if count > LIMITS.write_out_question:
+        raise RefbrowserError(
+            ErrorKind.BUDGET,
+            f"the selection of {quoted(node.path)} touches {count} chunks, "
+            f"more than {LIMITS.write_out_question} (write_out_question)",
+            advice="plan a smaller selection",
+        )
+    parts = list(node.grid.parts(selection))
+    columns = node.manifest.columns(node.grid.coords(selection))
+    wanted = cut_uncompressed(Wanted(pipeline, parts, list(range(len(parts))), columns))
+    ranges = fetcher.plan(wanted.columns, access)
+    gaps = _bytes_between_elements(wanted)
+    kinds = np.bincount(columns.kind, minlength=len(ReferenceKind))
+    return ReadPlan(
+        ranges,
+        useful_bytes=ranges.useful_bytes - gaps,
+        wasted_bytes=ranges.wasted_bytes + gaps,
+        chunks=count,
+        missing_chunks=int(kinds[ReferenceKind.MISSING]),
+        inline_chunks=int(kinds[ReferenceKind.INLINE]),
+        faulty_chunks=int(kinds[ReferenceKind.FAULTY]),
+    )
+
+
+def _bytes_between_elements(wanted: Wanted) -> int:
+    """Return how many bytes within spans belong to no selected element."""
+    columns = wanted.columns
+    return sum(
+        int(columns.length[row]) - spans.selected_bytes(number)
+        for row, (spans, number) in wanted.spans.items()
+        if columns.kind[row] == ReferenceKind.RANGE
+    )

@@ -1,0 +1,195 @@
+"""Reading inner chunks of shards alone: first the indexes, then only the chunks that are wanted."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from refbrowser.codecs.base import DecodeError
+from refbrowser.codecs.pipeline import CodecPipeline
+from refbrowser.codecs.sharding import ShardLayout
+from refbrowser.engine.wanted import WHOLE_LIMIT, Wanted, taken
+from refbrowser.errors import ErrorKind, RefbrowserError
+from refbrowser.model.grid import ChunkPart
+from refbrowser.model.reference import ReferenceColumns, ReferenceKind
+from refbrowser.model.selection import Selection
+
+if TYPE_CHECKING:
+    from refbrowser.engine.read import Reader
+
+
+def open_shards(reader: Reader, shards: Wanted) -> list[Wanted]:
+    """Return what must be read instead of `shards`: some of them whole, and inner chunks of the others."""
+    layout = shards.pipeline.shard
+    assert layout is not None
+    assert isinstance(layout.inner, CodecPipeline)
+    kinds = shards.columns.kind
+    remote = (kinds == ReferenceKind.RANGE) | (kinds == ReferenceKind.WHOLE)
+    small = shards.pipeline.decoded_size <= WHOLE_LIMIT
+    opened = np.array([not (part.whole and small) for part in shards.parts], bool) & remote
+    rows = np.flatnonzero(opened)
+    if not len(rows):
+        return [shards]
+    whole = _rows_of(shards, np.flatnonzero(~opened))
+    sizes = _sizes(reader, shards, rows, layout)
+    indexes = _indexes(reader, shards, rows, sizes, layout)
+    inner = _inner_chunks(shards, rows, indexes, layout, layout.inner)
+    return [inner] if not len(whole.parts) else [whole, inner]
+
+
+def _rows_of(wanted: Wanted, rows: npt.NDArray[np.int64]) -> Wanted:
+    numbers = rows.tolist()
+    return replace(
+        wanted,
+        parts=[wanted.parts[row] for row in numbers],
+        owners=[wanted.owners[row] for row in numbers],
+        columns=taken(wanted.columns, rows),
+    )
+
+
+Outcome = Any  # what was asked for, or the RefbrowserError why it could not be had
+
+
+def _sizes(
+    reader: Reader, shards: Wanted, rows: npt.NDArray[np.int64], layout: ShardLayout
+) -> dict[int, int | RefbrowserError]:
+    """Return the number of bytes of each shard; a whole object tells its own when any of it is read."""
+    columns = shards.columns
+    sizes: dict[int, int | RefbrowserError] = {
+        row: int(columns.length[row]) for row in rows.tolist() if columns.kind[row] == ReferenceKind.RANGE
+    }
+    unknown = np.array([row for row in rows.tolist() if row not in sizes], np.int64)
+    if not len(unknown):
+        return sizes
+    probes = taken(columns, unknown)
+    first = replace(
+        probes,
+        kind=np.full(len(unknown), ReferenceKind.RANGE, np.uint8),
+        offset=np.zeros(len(unknown), np.int64),
+        length=np.ones(len(unknown), np.int64),
+    )
+    answers = reader.session.fetch_all(first, reader.access, token=reader.token, export=reader.options.export)
+    for row, answer in zip(unknown.tolist(), answers, strict=True):
+        sizes[row] = answer if isinstance(answer, RefbrowserError) else _known_size(reader, columns, row)
+    return sizes
+
+
+def _known_size(reader: Reader, columns: ReferenceColumns, row: int) -> int | RefbrowserError:
+    access = reader.access
+    known = access.memory.identities.known(access.locate(columns.urls[columns.url[row]]).url)
+    if known is None or known.total is None:
+        return RefbrowserError(
+            ErrorKind.SOURCE, "the size of the shard is not known, so its index cannot be found"
+        )
+    return known.total
+
+
+def _indexes(
+    reader: Reader,
+    shards: Wanted,
+    rows: npt.NDArray[np.int64],
+    sizes: dict[int, int | RefbrowserError],
+    layout: ShardLayout,
+) -> dict[int, npt.NDArray[np.int64] | RefbrowserError]:
+    """Return offset and length of every inner chunk, per shard."""
+    outcomes: dict[int, npt.NDArray[np.int64] | RefbrowserError] = {}
+    asked: list[int] = []
+    begins: list[int] = []
+    for row in rows.tolist():
+        size = sizes[row]
+        try:
+            if isinstance(size, RefbrowserError):
+                raise size
+            start, _ = layout.index_range(size)
+        except (RefbrowserError, DecodeError) as error:
+            outcomes[row] = _as_error(error)
+            continue
+        asked.append(row)
+        base = shards.columns.offset[row] if shards.columns.kind[row] == ReferenceKind.RANGE else 0
+        begins.append(int(base) + start)
+    columns = replace(
+        taken(shards.columns, np.array(asked, np.int64)),
+        kind=np.full(len(asked), ReferenceKind.RANGE, np.uint8),
+        offset=np.array(begins, np.int64),
+        length=np.full(len(asked), layout.index_size, np.int64),
+    )
+    answers = reader.session.fetch_all(
+        columns, reader.access, token=reader.token, export=reader.options.export
+    )
+    for row, answer in zip(asked, answers, strict=True):
+        try:
+            if isinstance(answer, RefbrowserError):
+                raise answer
+            outcomes[row] = layout.inner_ranges(answer, int(sizes[row]))  # type: ignore[arg-type]
+        except (RefbrowserError, DecodeError) as error:
+            outcomes[row] = _as_error(error)
+    return outcomes
+
+
+def _as_error(error: RefbrowserError | DecodeError) -> RefbrowserError:
+    if isinstance(error, RefbrowserError):
+        return error
+    return RefbrowserError(ErrorKind.DECODE, f"the shard cannot be read: {error}")
+
+
+def _inner_chunks(
+    shards: Wanted,
+    rows: npt.NDArray[np.int64],
+    indexes: dict[int, npt.NDArray[np.int64] | RefbrowserError],
+    layout: ShardLayout,
+    pipeline: CodecPipeline,
+) -> Wanted:
+    """Return the wanted inner chunks of the shards at `rows`."""
+    parts: list[ChunkPart] = []
+    sources: list[int] = []
+    extents: list[tuple[int, int]] = []
+    faults: dict[int, RefbrowserError] = {}
+    for row in rows.tolist():
+        part, index = shards.parts[row], indexes[row]
+        if isinstance(index, RefbrowserError):
+            faults[len(parts)] = index
+            parts.append(part)
+            sources.append(row)
+            extents.append((-1, 0))
+            continue
+        table = index.reshape(*layout.grid.grid_shape, 2)
+        for inner in layout.grid.parts(_within(part, shards.pipeline.shape)):
+            parts.append(replace(inner, target=_shifted(inner.target, part.target)))
+            sources.append(row)
+            offset, length = table[inner.coords].tolist()
+            extents.append((offset, length))
+    owners = [shards.owners[row] for row in sources]
+    columns = _inner_columns(shards.columns, sources, extents, faults)
+    return Wanted(pipeline, parts, owners, columns)
+
+
+def _within(part: ChunkPart, shape: tuple[int, ...]) -> Selection:
+    return Selection(
+        tuple(range(*taken.indices(side)) for taken, side in zip(part.inside, shape, strict=True))
+    )
+
+
+def _shifted(target: tuple[slice, ...], frame: tuple[slice, ...]) -> tuple[slice, ...]:
+    return tuple(
+        slice(outer.start + inner.start, outer.start + inner.stop)
+        for inner, outer in zip(target, frame, strict=True)
+    )
+
+
+def _inner_columns(
+    columns: ReferenceColumns,
+    sources: list[int],
+    extents: list[tuple[int, int]],
+    faults: dict[int, RefbrowserError],
+) -> ReferenceColumns:
+    rows = np.array(sources, np.int64)
+    inside = np.array(extents, np.int64).reshape(-1, 2)
+    base = np.where(columns.kind[rows] == ReferenceKind.RANGE, columns.offset[rows], 0)
+    kind = np.where(inside[:, 0] < 0, ReferenceKind.MISSING, ReferenceKind.RANGE).astype(np.uint8)
+    kind[list(faults)] = ReferenceKind.FAULTY
+    return ReferenceColumns(
+        kind, columns.url[rows], base + inside[:, 0], inside[:, 1], columns.urls, faults=faults
+    )

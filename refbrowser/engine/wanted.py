@@ -1,0 +1,141 @@
+"""From the chunks that a selection touches to the stretches of bytes that must be read.
+
+A batch is a number of chunk parts. Each of its rows is one stretch of bytes to be decoded: a whole chunk, an
+inner chunk of a shard, or a span of an uncompressed chunk.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from refbrowser.codecs.pipeline import CodecPipeline
+from refbrowser.engine.raw import RawSpans, raw_spans
+from refbrowser.errors import ErrorKind, Place, RefbrowserError
+from refbrowser.model.grid import ChunkPart
+from refbrowser.model.reference import ReferenceColumns, ReferenceKind
+
+#: An uncompressed chunk up to this many bytes is read in one piece when all of it is wanted.
+WHOLE_LIMIT = 16 * 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What must be read for a batch of chunk parts.
+
+    Attributes
+    ----------
+    pipeline
+        Decodes each row.
+    parts
+        For each row, which elements of the decoded bytes go where in the result.
+    owners
+        For each row, the position in the batch of the chunk that it belongs to.
+    columns
+        The references of the rows.
+    spans
+        Rows that are a span of an uncompressed chunk: the chunk's spans, and the number of this one.
+    """
+
+    pipeline: CodecPipeline
+    parts: list[ChunkPart]
+    owners: list[int]
+    columns: ReferenceColumns
+    spans: Mapping[int, tuple[RawSpans, int]] = field(default_factory=dict)
+
+    def decoded_size(self, row: int) -> int:
+        """Return the bytes of memory that decoding a row takes."""
+        return 0 if row in self.spans else self.pipeline.decoded_size
+
+
+def taken(columns: ReferenceColumns, rows: npt.NDArray[np.int64]) -> ReferenceColumns:
+    """Return the references at `rows` (a row may be taken more than once), in that order."""
+    inline, faults = {}, {}
+    kinds = columns.kind[rows]
+    for place in np.flatnonzero(kinds == ReferenceKind.INLINE).tolist():
+        inline[place] = columns.inline[int(rows[place])]
+    for place in np.flatnonzero(kinds == ReferenceKind.FAULTY).tolist():
+        faults[place] = columns.faults[int(rows[place])]
+    return ReferenceColumns(
+        kinds, columns.url[rows], columns.offset[rows], columns.length[rows], columns.urls, inline, faults
+    )
+
+
+def cut_uncompressed(wanted: Wanted) -> Wanted:
+    """Return the batch with only those bytes of uncompressed chunks that are needed."""
+    pipeline = wanted.pipeline
+    if not pipeline.is_raw or not pipeline.decoded_size:
+        return wanted
+    large = pipeline.decoded_size > WHOLE_LIMIT
+    kinds = wanted.columns.kind
+    cut = [
+        (kinds[row] == ReferenceKind.RANGE or kinds[row] == ReferenceKind.WHOLE) and (large or not part.whole)
+        for row, part in enumerate(wanted.parts)
+    ]
+    if not any(cut):
+        return wanted
+    sources: list[npt.NDArray[np.int64]] = []
+    begins: list[npt.NDArray[np.int64]] = []
+    sizes: list[npt.NDArray[np.int64]] = []
+    spans: dict[int, tuple[RawSpans, int]] = {}
+    rows = 0
+    for row, part in enumerate(wanted.parts):
+        if not cut[row]:
+            offsets, lengths = np.full(1, -1, np.int64), np.full(1, -1, np.int64)
+        else:
+            of_chunk = raw_spans(pipeline.shape, pipeline.dtype.itemsize, pipeline.axes, part.inside)
+            offsets, lengths = of_chunk.ranges()
+            spans.update((rows + number, (of_chunk, number)) for number in range(len(offsets)))
+        sources.append(np.full(len(offsets), row, np.int64))
+        begins.append(offsets)
+        sizes.append(lengths)
+        rows += len(offsets)
+    source = np.concatenate(sources)
+    columns = _spans_of(
+        taken(wanted.columns, source), np.concatenate(begins), np.concatenate(sizes), pipeline.decoded_size
+    )
+    return replace(
+        wanted,
+        parts=[wanted.parts[row] for row in source.tolist()],
+        owners=[wanted.owners[row] for row in source.tolist()],
+        columns=columns,
+        spans=spans,
+    )
+
+
+def _spans_of(
+    columns: ReferenceColumns,
+    begin: npt.NDArray[np.int64],
+    size: npt.NDArray[np.int64],
+    chunk_size: int,
+) -> ReferenceColumns:
+    """Return the references of spans within the chunks of `columns`; `begin` is -1 for what stays whole."""
+    span = begin >= 0
+    ranges = span & (columns.kind == ReferenceKind.RANGE)
+    wrong = ranges & (columns.length != chunk_size)
+    kind = columns.kind.copy()
+    kind[span] = ReferenceKind.RANGE
+    kind[wrong] = ReferenceKind.FAULTY
+    faults = dict(columns.faults)
+    for row in np.flatnonzero(wrong).tolist():
+        faults[row] = _wrong_size(columns, row, chunk_size)
+    start = np.where(columns.kind == ReferenceKind.WHOLE, 0, columns.offset)
+    return replace(
+        columns,
+        kind=kind,
+        offset=np.where(span, start + begin, columns.offset),
+        length=np.where(span, size, columns.length),
+        faults=faults,
+    )
+
+
+def _wrong_size(columns: ReferenceColumns, row: int, chunk_size: int) -> RefbrowserError:
+    offset, length = int(columns.offset[row]), int(columns.length[row])
+    return RefbrowserError(
+        ErrorKind.DECODE,
+        f"the chunk is {length} bytes, its shape and type {chunk_size}",
+        Place(url=columns.urls[columns.url[row]], start=offset, stop=offset + length),
+    )

@@ -1,0 +1,81 @@
+"""The decode pool: bounded memory, errors, cancellation."""
+
+from __future__ import annotations
+
+import threading
+import time
+
+import pytest
+
+from refbrowser.engine.decoding import DecodePool, MemoryBudget
+from refbrowser.io.cancel import Cancelled, CancelToken
+
+
+@pytest.fixture
+def pool():
+    pool = DecodePool(threads=2, memory=MemoryBudget(100))
+    yield pool
+    pool.close()
+
+
+def test_all_tasks_run(pool: DecodePool) -> None:
+    queue = pool.queue(CancelToken())
+    done = []
+    for number in range(1000):
+        queue.put(lambda number=number: done.append(number), 10)
+    queue.join()
+    assert sorted(done) == list(range(1000))
+    assert pool.memory.used == 0
+
+
+def test_memory_in_flight_is_bounded(pool: DecodePool) -> None:
+    queue = pool.queue(CancelToken())
+    most = 0
+
+    def watch() -> None:
+        nonlocal most
+        most = max(most, pool.memory.used)
+        time.sleep(0.001)
+
+    for _ in range(50):
+        queue.put(watch, 40)
+    queue.put(watch, 1000)
+    queue.join()
+    assert most == 1000, "what is larger than the budget runs alone"
+
+
+def test_an_exception_ends_the_read_and_not_the_pool(pool: DecodePool) -> None:
+    queue = pool.queue(CancelToken())
+    queue.put(lambda: 1 // 0, 1)
+    with pytest.raises(ZeroDivisionError):
+        queue.join()
+    other = pool.queue(CancelToken())
+    other.put(lambda: None, 1)
+    other.join()
+
+
+def test_cancelling_frees_a_producer_that_waits_for_memory(pool: DecodePool) -> None:
+    token = CancelToken()
+    queue = pool.queue(token)
+    gate = threading.Event()
+    queue.put(lambda: gate.wait(5), 100)
+    threading.Timer(0.05, token.cancel).start()
+    start = time.monotonic()
+    with pytest.raises(Cancelled):
+        queue.put(lambda: None, 100)
+    with pytest.raises(Cancelled):
+        queue.join()
+    assert time.monotonic() - start < 0.25
+    gate.set()
+
+
+def test_tasks_after_a_cancel_do_not_run(pool: DecodePool) -> None:
+    token = CancelToken()
+    queue = pool.queue(token)
+    token.cancel()
+    ran = []
+    queue.put(lambda: ran.append(1), 1)
+    with pytest.raises(Cancelled):
+        queue.join()
+    time.sleep(0.05)
+    assert ran == []
