@@ -71,6 +71,8 @@ class Limits:
     chunk_question: int = _limit(128 * MIB, "bytes", "chunk decoded without a question")
     view_chunks: int = _limit(4_096, "chunks", "chunks touched by one view")
     view_elements: int = _limit(1 << 24, "elements", "elements held by one view; more are sampled")
+    view_points: int = _limit(1 << 21, "points", "points held by one line; more are sampled")
+    table_values: int = _limit(10_000, "values", "texts and structures listed as a table")
     view_decoded: int = _limit(2 * GIB, "bytes", "bytes decoded for one view without a question")
     element_size: int = _limit(MIB, "bytes", "one element")
     filters: int = _limit(16, "filters", "filters of one array")

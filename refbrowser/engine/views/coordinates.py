@@ -111,7 +111,7 @@ class Coordinate:
         return max(self.step / 100, 1e-6) if decimals_for(self.step) > 3 else self.step
 
     def nearest(self, value: float) -> int:
-        """Return the index whose value is nearest to `value`; without values the number itself, held inside."""
+        """Return the index whose value is nearest to `value`; without values the number itself."""
         if self.values is None:
             return max(0, min(self.size - 1, round(value)))
         return int(np.nanargmin(np.abs(self.values - value)))
@@ -173,7 +173,7 @@ class Coordinate:
         if self.dates is not None:
             return [(cell, self.dates.text(float(self.values[cell]))) for cell in cells]
         degrees = {AxisRole.LATITUDE: ("N", "S"), AxisRole.LONGITUDE: ("E", "W")}.get(self.role)
-        found = []
+        found: list[tuple[float, str]] = []
         for cell in cells:
             value = float(self.values[cell])
             found.append(

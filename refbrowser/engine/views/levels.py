@@ -78,3 +78,45 @@ def still_fit(levels: Levels, sample: npt.NDArray[Any], complete: bool) -> bool:
     if not flat and fresh.high - fresh.low < FILLED_LEAST * (levels.high - levels.low):
         return False
     return outside(levels, sample) <= (OUTSIDE_SETTLED if complete else OUTSIDE_MOST)
+
+
+class LevelKeeper:
+    """Keeps the levels of one variable still while its pictures change.
+
+    They come from the first data. While a picture fills, and from one slice to the next, they stay as long as
+    they fit; what the user set stays until `auto`.
+    """
+
+    def __init__(self) -> None:
+        self.levels: Levels | None = None
+        self.by_user = False
+        self.symmetric = False
+
+    def take(self, sample: npt.NDArray[Any], complete: bool) -> bool:
+        """Look at the values that have come; whether the levels changed."""
+        if self.by_user or (self.levels is not None and still_fit(self.levels, sample, complete)):
+            return False
+        return self._follow(sample)
+
+    def auto(self, sample: npt.NDArray[Any]) -> bool:
+        """Take levels from these values again; whether they changed."""
+        self.by_user = False
+        return self._follow(sample)
+
+    def set_by_user(self, levels: Levels) -> None:
+        """Hold these levels until `auto`."""
+        self.levels, self.by_user = levels, True
+
+    def forget(self) -> None:
+        """Begin anew with another variable, or other units."""
+        self.levels, self.by_user = None, False
+
+    def _follow(self, sample: npt.NDArray[Any]) -> bool:
+        fresh = levels_of(sample)
+        if fresh is None:
+            return False
+        if self.symmetric and fresh.low < 0 < fresh.high:
+            fresh = fresh.symmetric()
+        changed = fresh != self.levels
+        self.levels = fresh
+        return changed

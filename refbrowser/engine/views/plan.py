@@ -49,6 +49,17 @@ class ViewPlan:
         """Whether to ask before reading."""
         return self.chunks > LIMITS.view_chunks or self.decoded > LIMITS.view_decoded
 
+    def covers(self, window: Sequence[range]) -> bool:
+        """Whether every index of a window lies in the part that is read."""
+        return all(
+            not part or (taken.start <= part[0] and part[-1] < taken.stop)
+            for taken, part in zip(self.ranges, window, strict=True)
+        )
+
+    def finer_than(self, other: ViewPlan) -> bool:
+        """Whether it leaves out less than another plan, along any axis."""
+        return any(mine < theirs for mine, theirs in zip(self.steps, other.steps, strict=True))
+
     @property
     def elements(self) -> int:
         """Number of values read."""
@@ -71,7 +82,8 @@ def plan_view(
         Of how many values each axis takes one; when None, as many as the memory of one view allows.
     """
     whole = [range(state.shape[axis]) for axis in state.axes] if window is None else list(window)
-    taken = _steps_for([len(part) for part in whole]) if steps is None else steps
+    most = LIMITS.view_points if state.y is None else LIMITS.view_elements
+    taken = _steps_for([len(part) for part in whole], most) if steps is None else steps
     ranges = tuple(range(part.start, part.stop, step) for part, step in zip(whole, taken, strict=True))
     selection = Selection.from_index(state.index(ranges), state.shape)
     chunks, decoded = _cost(node, selection)
@@ -89,15 +101,15 @@ def _cost(node: ArrayNode, selection: Selection) -> tuple[int, int]:
     return chunks, chunks * chunk_bytes
 
 
-def _steps_for(lengths: Sequence[int]) -> tuple[int, ...]:
-    """Return one step per axis that keeps the values within the limit, larger for the longer axes."""
+def _steps_for(lengths: Sequence[int], most: int) -> tuple[int, ...]:
+    """Return one step per axis that keeps the values within `most`; the longer axes are thinned first."""
     steps = [1] * len(lengths)
-    while prod(ceil(n / s) for n, s in zip(lengths, steps, strict=True)) > LIMITS.view_elements:
-        longest = max(range(len(lengths)), key=lambda axis: lengths[axis] / steps[axis])
-        excess = prod(ceil(n / s) for n, s in zip(lengths, steps, strict=True)) / LIMITS.view_elements
-        steps[longest] += (
-            1 if len(lengths) > 1 and excess < 4 else max(1, int(steps[longest] * (excess**0.5 - 1)))
-        )
+    while prod(counts := [ceil(n / s) for n, s in zip(lengths, steps, strict=True)]) > most:
+        longest = counts.index(max(counts))
+        # Down to what the other axes leave, but not below them: they are thinned in their turn.
+        second = max([count for axis, count in enumerate(counts) if axis != longest], default=1)
+        wanted = max(1, most * counts[longest] // prod(counts), min(second, int(most**0.5)))
+        steps[longest] = max(steps[longest] + 1, ceil(lengths[longest] / wanted))
     return tuple(steps)
 
 
@@ -106,7 +118,7 @@ def sampled_plan(node: ArrayNode, state: SliceState) -> ViewPlan:
     assert node.grid is not None
     lengths = [state.shape[axis] for axis in state.axes]
     sides = [node.grid.chunk_shape[axis] for axis in state.axes]
-    steps = list(_steps_for(lengths))
+    steps = list(_steps_for(lengths, LIMITS.view_elements))
     plan = plan_view(node, state, steps=steps)
     while plan.too_large and any(step < length for step, length in zip(steps, lengths, strict=True)):
         # Chunks are only left out by steps longer than they are.
@@ -128,6 +140,20 @@ def middle_plan(node: ArrayNode, state: SliceState) -> ViewPlan:
         sizes[longest] = max(1, sizes[longest] * 7 // 10)
         plan = plan_view(node, state, window=_middle(lengths, sizes))
     return plan
+
+
+def first_values_plan(node: ArrayNode, state: SliceState) -> ViewPlan:
+    """Return the plan of the first values along a line, as many as a table of text holds."""
+    window = [range(min(state.shape[axis], LIMITS.table_values)) for axis in state.axes]
+    return plan_view(node, state, window)
+
+
+def widened(window: Sequence[range], state: SliceState) -> list[range]:
+    """Return a window with a margin of a quarter on each side, so that a short pan needs no new read."""
+    return [
+        range(max(0, part.start - len(part) // 4), min(state.shape[axis], part.stop + len(part) // 4))
+        for part, axis in zip(window, state.axes, strict=True)
+    ]
 
 
 def _middle(lengths: Sequence[int], sizes: Sequence[int]) -> list[range]:

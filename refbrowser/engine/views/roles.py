@@ -53,7 +53,7 @@ _STANDARD_NAMES = {
 
 
 def role_of(name: str, attributes: Mapping[str, Any]) -> AxisRole:
-    """Return the role of a coordinate by units, standard name, `positive` and `axis` attributes, then name."""
+    """Return the role of a coordinate by units, standard name, `positive` and `axis`, then its name."""
     units = _text(attributes, "units")
     if units in _LATITUDE_UNITS:
         return AxisRole.LATITUDE

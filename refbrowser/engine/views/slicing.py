@@ -35,7 +35,9 @@ class SliceState:
 
     @property
     def axes(self) -> tuple[int, ...]:
-        """The dimensions on the axes, ``(y, x)`` or ``(x,)``: the order of a picture's own axes."""
+        """The dimensions on the axes in the order of a picture: ``(y, x)`` or ``(x,)``; none of a scalar."""
+        if not self.shape:
+            return ()
         return (self.x,) if self.y is None else (self.y, self.x)
 
     @property
@@ -85,12 +87,7 @@ def first_slice(node: ArrayNode, roles: Sequence[AxisRole], before: SliceState |
 
     The axes are longitude and latitude (or projected x and y) where the roles tell them, else the last
     dimensions longer than one; a single such dimension gives a line. Where `before` has the same dimensions,
-    its axes and indices stay.
-
-    Raises
-    ------
-    ValueError
-        The array has no dimension.
+    its axes and indices stay. A scalar has no axis.
     """
     names = dimension_names(node)
     if before is not None and before.names == names and before.shape == node.shape:
@@ -105,11 +102,9 @@ def first_slice(node: ArrayNode, roles: Sequence[AxisRole], before: SliceState |
 
 
 def _first_axes(shape: tuple[int, ...], roles: Sequence[AxisRole]) -> tuple[int, int | None]:
-    if not shape:
-        raise ValueError("an array without dimensions has no slice")
     long = [axis for axis, size in enumerate(shape) if size > 1]
     if len(long) < 2:
-        return (long[0] if long else len(shape) - 1), None
+        return (long[0] if long else max(0, len(shape) - 1)), None
     east = [axis for axis in long if roles[axis].runs_east]
     north = [axis for axis in long if roles[axis].runs_north]
     if east and north:

@@ -1,0 +1,83 @@
+"""An axis that shows the coordinates of a dimension."""
+
+from __future__ import annotations
+
+from pyqtgraph import AxisItem, mkPen
+from PySide6.QtGui import QFontMetricsF
+from PySide6.QtWidgets import QApplication
+
+from refbrowser.app import theme
+from refbrowser.engine.views.coordinates import AxisScale, plain_coordinate
+
+#: Free space between tick texts, in pixels.
+_GAP = 22
+_LONGEST_TEXT = 18
+#: Tick texts may reach so far beyond the ends of the axis, in pixels.
+_OVERHANG = 40
+
+
+class CoordinateAxis(AxisItem):
+    """Ticks at round coordinate values, wherever these lie among the cells or points."""
+
+    def __init__(self, orientation: str) -> None:
+        super().__init__(orientation, maxTickLength=5)
+        self.enableAutoSIPrefix(False)
+        self.scale_shown: AxisScale | None = AxisScale(plain_coordinate("", 0))
+        self._texts: dict[float, str] = {}
+        self.setStyle(tickTextOffset=5, autoExpandTextSpace=True, hideOverlappingLabels=_OVERHANG)
+        self.restyle()
+
+    @property
+    def is_vertical(self) -> bool:
+        """Whether it stands at the side."""
+        return self.orientation in ("left", "right")
+
+    def restyle(self) -> None:
+        """Take colours and fonts of the theme."""
+        colors = theme.colors()
+        font = QApplication.font()
+        font.setPointSizeF(max(7.0, font.pointSizeF() - 0.5))
+        self.setTickFont(font)
+        self.setPen(mkPen(colors.border))
+        self.setTickPen(mkPen(colors.muted))
+        self.setTextPen(mkPen(colors.muted))
+        self.label.setFont(font)
+        self.setLabel(self.labelText, **{"color": colors.text, "font-size": f"{font.pointSizeF()}pt"})
+
+    def set_scale(self, scale: AxisScale | None, label: str) -> None:
+        """Show a dimension; None for plain numbers."""
+        self.scale_shown = scale
+        self.setLabel(label, **self.labelStyle)
+        self.picture = None
+        self.update()
+
+    def tickValues(self, minVal: float, maxVal: float, size: float) -> list[tuple[float, list[float]]]:
+        if self.scale_shown is None:
+            return super().tickValues(minVal, maxVal, size)[:1]
+        metrics = QFontMetricsF(self.style["tickFont"])
+        count = max(2, int(size / (metrics.height() * 2.6 if self.is_vertical else metrics.height() * 4.5)))
+        while True:
+            ticks = self.scale_shown.ticks(minVal, maxVal, count)
+            if self.is_vertical or count <= 2 or not ticks:
+                break
+            widest = max(metrics.horizontalAdvance(text) for _, text in ticks) + _GAP
+            if widest * len(ticks) <= size * 1.05:
+                break
+            count = max(2, min(count - 1, int(size / widest)))
+        self._texts = dict(ticks)
+        return [(1.0, [position for position, _text in ticks])]
+
+    def tickStrings(self, values: list[float], scale: float, spacing: float) -> list[str]:
+        if self.scale_shown is None:
+            return [
+                text.replace("-", "\N{MINUS SIGN}") for text in super().tickStrings(values, scale, spacing)
+            ]
+        return [_cut(self._texts.get(value, "")) for value in values]
+
+    def tick_texts(self) -> list[str]:
+        """Return the texts of the ticks drawn last."""
+        return list(self._texts.values())
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _LONGEST_TEXT else text[: _LONGEST_TEXT - 1] + "…"

@@ -1,0 +1,85 @@
+"""Reads beside the picture: coordinates of the axes, and the slices next to the one that is shown."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from refbrowser.app.tasks import TaskControl
+from refbrowser.engine.views.plan import ViewPlan, plan_view
+from refbrowser.engine.views.slicing import SliceState
+from refbrowser.model.nodes import ArrayNode
+
+if TYPE_CHECKING:
+    from refbrowser.app.controller.open_document import OpenDocument
+    from refbrowser.engine.views.reading import CoordinateSet
+
+_COORDINATES, _NEIGHBOURS = "plot-coordinates", "plot-neighbours"
+#: Neighbouring slices are read ahead when they are at most this large.
+AHEAD_CHUNKS, AHEAD_BYTES = 64, 64 << 20
+
+
+def read_coordinates(
+    document: OpenDocument,
+    node: ArrayNode,
+    arrays: tuple[ArrayNode | None, ...],
+    done: Callable[[CoordinateSet | None], None],
+) -> None:
+    """Read the coordinates of an array's dimensions; `done` gets None when none could be read."""
+    dataset = document.dataset
+    if dataset is None:
+        return
+
+    def read(control: TaskControl) -> CoordinateSet:
+        from refbrowser.engine.views import reading
+
+        return reading.read_coordinates(dataset.session, dataset.access, node, arrays, control.token)
+
+    title = f"Read the coordinates of {node.path}"
+    document.tasks.run(document.owner(_COORDINATES), title, read, done, lambda _error: done(None))
+
+
+def read_neighbours(document: OpenDocument, node: ArrayNode, state: SliceState, dimension: int) -> None:
+    """Read the slices before and after along a dimension into the cache, where they are in other chunks."""
+    dataset = document.dataset
+    plans = neighbour_plans(node, state, dimension)
+    if dataset is None or not plans:
+        return
+    from refbrowser.engine.jobs import Priority
+
+    def read(control: TaskControl) -> None:
+        for plan in plans:
+            dataset.session.read(
+                node, dataset.access, plan.selection, cancel=control.token, priority=Priority.NEIGHBOUR
+            )
+
+    document.tasks.run(
+        document.owner(_NEIGHBOURS),
+        f"Read ahead in {node.path}",
+        read,
+        failed=_ignore,
+        priority=Priority.NEIGHBOUR,
+    )
+
+
+def neighbour_plans(node: ArrayNode, state: SliceState, dimension: int) -> list[ViewPlan]:
+    """Return the reads of the slices beside `state` that need other chunks and are small enough."""
+    assert node.grid is not None
+    index, side = state.indices[dimension], node.grid.chunk_shape[dimension]
+    plans = []
+    for other in (index + 1, index - 1):
+        if 0 <= other < state.shape[dimension] and other // side != index // side:
+            plan = plan_view(node, state.with_index(dimension, other))
+            if plan.chunks <= AHEAD_CHUNKS and plan.decoded <= AHEAD_BYTES:
+                plans.append(plan)
+    return plans
+
+
+def cancel(document: OpenDocument) -> None:
+    """Stop these reads."""
+    for what in (_COORDINATES, _NEIGHBOURS):
+        document.tasks.cancel_owner(document.owner(what))
+
+
+def _ignore(_error: BaseException) -> None:
+    """Leave a slice that cannot be read ahead: its error is shown when it is asked for."""

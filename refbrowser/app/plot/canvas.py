@@ -1,0 +1,182 @@
+"""The drawing area: axes with coordinates, an image or a line, chunk states, a cross under the cursor."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pyqtgraph import InfiniteLine, PlotWidget, mkPen
+from PySide6.QtCore import QEvent, QPointF, Qt, Signal
+from PySide6.QtGui import QKeyEvent, QMouseEvent
+from PySide6.QtWidgets import QWidget
+
+from refbrowser.app import theme
+from refbrowser.app.plot.axis import CoordinateAxis
+from refbrowser.app.plot.chunk_states import ChunkStateItem
+from refbrowser.app.plot.image_layer import ImageLayer, View
+from refbrowser.app.plot.line_layer import LineLayer
+from refbrowser.engine.views.coordinates import AxisScale
+
+_MOVES = {
+    Qt.Key.Key_Left: (-1, 0),
+    Qt.Key.Key_Right: (1, 0),
+    Qt.Key.Key_Up: (0, 1),
+    Qt.Key.Key_Down: (0, -1),
+}
+
+
+class PlotCanvas(PlotWidget):
+    """Where a picture is drawn.
+
+    Signals
+    -------
+    viewMoved()
+        The visible range or the size changed.
+    pointed(object, object)
+        The position (across, upwards) under the pointer, or None, None outside.
+    clicked(object, object)
+        The position that was clicked.
+    cursorMoved(int, int)
+        The element cursor is to move by so many cells across and upwards on the screen.
+    keyUsed(int)
+        A key that the pane has a use for was pressed while the plot had the focus.
+    """
+
+    viewMoved = Signal()
+    pointed = Signal(object, object)
+    clicked = Signal(object, object)
+    cursorMoved = Signal(int, int)
+    keyUsed = Signal(int)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        self.across = CoordinateAxis("bottom")
+        self.upwards = CoordinateAxis("left")
+        super().__init__(parent, axisItems={"bottom": self.across, "left": self.upwards})
+        self.setObjectName("plotView")
+        self.setAccessibleName("Plot")
+        self.setAccessibleDescription(
+            "Shift and arrow keys move a cursor over the values; left and right step the slider"
+        )
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.plot = self.getPlotItem()
+        self.plot.setMenuEnabled(False)
+        self.plot.hideButtons()
+        self.plot.setContentsMargins(2, 10, 26, 2)
+        self.box = self.plot.getViewBox()
+        self.box.enableAutoRange(enable=False)
+        self.image = ImageLayer(0)
+        self.detail = ImageLayer(1)
+        self.line = LineLayer()
+        self.states = ChunkStateItem()
+        self._cross = (InfiniteLine(angle=90), InfiniteLine(angle=0))
+        for item in (self.image.item, self.detail.item, self.line.item, self.states, *self._cross):
+            self.plot.addItem(item, ignoreBounds=True)
+        for item in self._cross:
+            item.setZValue(20)
+            item.hide()
+        for name in ("top", "right"):
+            self.plot.showAxis(name)
+            self.plot.getAxis(name).setStyle(showValues=False)
+            self.plot.getAxis(name).setTicks([[]])
+        self.box.sigRangeChanged.connect(self._view_changed)
+        self.box.sigResized.connect(self._view_changed)
+        self.scene().sigMouseMoved.connect(self._mouse_moved)
+        self.scene().sigMouseClicked.connect(self._mouse_clicked)
+        self.restyle()
+
+    def restyle(self) -> None:
+        """Take the colours of the theme."""
+        colors = theme.colors()
+        self.setBackground(colors.surface)
+        self.across.restyle()
+        self.upwards.restyle()
+        for name in ("top", "right"):
+            self.plot.getAxis(name).setPen(mkPen(colors.border))
+        for item in self._cross:
+            item.setPen(mkPen(colors.accent, width=1, style=Qt.PenStyle.DashLine))
+        self.states.restyle()
+        self.line.set_picture(self.line.picture)
+
+    def set_scales(self, across: AxisScale, upwards: AxisScale | None, across_label: str, label: str) -> None:
+        """Show dimensions on the axes; `upwards` None: the values of a line."""
+        self.across.set_scale(across, across_label)
+        self.upwards.set_scale(upwards, label)
+        self.box.invertX(across.runs_backwards(vertical=False))
+        self.box.invertY(upwards is not None and upwards.runs_backwards(vertical=True))
+
+    def set_limits(self, across: tuple[float, float], upwards: tuple[float, float] | None) -> None:
+        """Hold panning and zooming inside these ranges; None: without limits."""
+        limits: dict[str, Any] = {"xMin": across[0], "xMax": across[1], "yMin": None, "yMax": None}
+        if upwards is not None:
+            limits["yMin"], limits["yMax"] = upwards
+        self.box.setLimits(**limits)
+
+    def show_range(self, across: tuple[float, float], upwards: tuple[float, float]) -> None:
+        """Make exactly this range visible."""
+        self.box.setRange(xRange=across, yRange=upwards, padding=0)
+
+    def view(self) -> View:
+        """Return the visible range and its size in device pixels."""
+        (left, right), (low, high) = self.box.viewRange()
+        ratio = self.devicePixelRatioF()
+        return (left, right), (low, high), (int(self.box.width() * ratio), int(self.box.height() * ratio))
+
+    def set_cross(self, position: tuple[float, float] | None) -> None:
+        """Show the cursor's cross at a position, or hide it."""
+        for item, place in zip(self._cross, position or (0.0, 0.0), strict=True):
+            item.setVisible(position is not None)
+            item.setPos(place)
+
+    def position_at(self, place: QPointF) -> tuple[float, float] | None:
+        """Return the position in the plot of a place in the scene, or None outside of the axes."""
+        if not self.box.sceneBoundingRect().contains(place):
+            return None
+        found = self.box.mapSceneToView(place)
+        return found.x(), found.y()
+
+    def _view_changed(self, *_arguments: Any) -> None:
+        self.viewMoved.emit()
+
+    def _mouse_moved(self, place: QPointF) -> None:
+        self.pointed.emit(*(self.position_at(place) or (None, None)))
+
+    def _mouse_clicked(self, event: Any) -> None:
+        position = self.position_at(event.scenePos())
+        if position is not None and event.button() == Qt.MouseButton.LeftButton:
+            self.clicked.emit(*position)
+
+    def leaveEvent(self, event: QEvent) -> None:
+        super().leaveEvent(event)
+        self.pointed.emit(None, None)
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        self.setFocus(Qt.FocusReason.MouseFocusReason)
+        super().mousePressEvent(event)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        key = Qt.Key(event.key())
+        shift = bool(event.modifiers() & Qt.KeyboardModifier.ShiftModifier)
+        if shift and key in _MOVES:
+            across, upwards = _MOVES[key]
+            across = -across if self.box.xInverted() else across
+            upwards = -upwards if self.box.yInverted() else upwards
+            self.cursorMoved.emit(across, upwards)
+        elif not event.modifiers() & ~Qt.KeyboardModifier.AltModifier and key in PANE_KEYS:
+            self.keyUsed.emit(event.keyCombination().toCombined())
+        else:
+            event.ignore()
+            return
+        event.accept()
+
+
+#: Keys that mean something to the pane while the plot has the focus.
+PANE_KEYS = frozenset(
+    (
+        Qt.Key.Key_Left,
+        Qt.Key.Key_Right,
+        Qt.Key.Key_Up,
+        Qt.Key.Key_Down,
+        Qt.Key.Key_R,
+        Qt.Key.Key_C,
+        Qt.Key.Key_Escape,
+    )
+)

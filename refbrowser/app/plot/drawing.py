@@ -1,0 +1,230 @@
+"""Draws pictures on the canvas: axes, visible range, levels, and what changed since the last time."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from PySide6.QtCore import QObject, QTimer
+
+from refbrowser.app.plot.canvas import PlotCanvas
+from refbrowser.app.plot.colour_bar import ColourBar
+from refbrowser.app.plot.colour_maps import DEFAULT_MAP, MAPS
+from refbrowser.engine.views.coordinates import AxisScale, Coordinate, line_scale, plain_coordinate
+from refbrowser.engine.views.interpretation import Interpretation
+from refbrowser.engine.views.levels import LevelKeeper, Levels
+from refbrowser.engine.views.picture import Picture
+from refbrowser.engine.views.slicing import SliceState
+
+#: Between two drawings while the user zooms or pans, in milliseconds.
+FRAME = 16
+#: Part of the values' range that is left free above and below a line.
+_PADDING = 0.06
+
+
+class Drawing(QObject):
+    """The canvas and the colour bar, as one thing that shows a slice."""
+
+    def __init__(self, canvas: PlotCanvas, bar: ColourBar, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self.canvas, self.bar = canvas, bar
+        self.keeper = LevelKeeper()
+        self.map_title = DEFAULT_MAP
+        self.slice: SliceState | None = None
+        self.shown: Interpretation | None = None
+        self.coordinates: Sequence[Coordinate] = ()
+        self.across = AxisScale(plain_coordinate("", 1))
+        self.upwards: AxisScale | None = None
+        self.base: Picture | None = None
+        self.detail: Picture | None = None
+        self._value_range: tuple[float, float] | None = None
+        self._timer = QTimer(self)
+        self._timer.setSingleShot(True)
+        self._timer.setInterval(FRAME)
+        self._timer.timeout.connect(self.draw)
+
+    @property
+    def is_line(self) -> bool:
+        """Whether a line is drawn, not an image."""
+        return self.slice is not None and self.slice.y is None
+
+    @property
+    def has_values(self) -> bool:
+        """Whether any value has come that is a number."""
+        if self.is_line:
+            return self.canvas.line.value_range() is not None
+        return self.keeper.levels is not None
+
+    def clear(self) -> None:
+        """Draw nothing, and forget levels and range."""
+        self.set_pictures(None, None)
+        self.keeper.forget()
+        self.slice = self.shown = None
+        self._value_range = None
+
+    # Axes and range
+
+    def set_slice(
+        self, state: SliceState, coordinates: Sequence[Coordinate], shown: Interpretation, label: str
+    ) -> None:
+        """Take axes and meaning of what is shown; `label` names the values."""
+        self.slice, self.coordinates, self.shown = state, coordinates, shown
+        units = f"{label} [{shown.units}]" if shown.units else label
+        if state.y is None:
+            self.across, self.upwards = line_scale(coordinates[state.x]), None
+            self.canvas.set_scales(self.across, None, coordinates[state.x].axis_label, units)
+        else:
+            self.across, self.upwards = AxisScale(coordinates[state.x]), AxisScale(coordinates[state.y])
+            labels = coordinates[state.x].axis_label, coordinates[state.y].axis_label
+            self.canvas.set_scales(self.across, self.upwards, *labels)
+        self.bar.setVisible(not self.is_line)
+        scale = Coordinate(name="value", size=0, dates=shown.dates)
+        self.bar.set_meaning(shown.units, scale)
+        self.bar.set_map(self.map_title)
+
+    def reset_view(self, window: Sequence[range] | None = None) -> None:
+        """Make the whole slice visible, or a window of it (indices along the axes)."""
+        state = self.slice
+        if state is None:
+            return
+        whole = [range(state.shape[axis]) for axis in state.axes]
+        seen = list(window or whole)
+        across = self._extent(self.across, whole[-1])
+        if state.y is None:
+            self._value_range = None
+            self.canvas.set_limits(_wider(across), None)
+            self.canvas.show_range(self._extent(self.across, seen[-1]), self.canvas.view()[1])
+            self._fit_values(complete=True)
+            return
+        assert self.upwards is not None
+        self.canvas.set_limits(_wider(across), _wider(self._extent(self.upwards, whole[0])))
+        self.canvas.show_range(self._extent(self.across, seen[1]), self._extent(self.upwards, seen[0]))
+
+    def visible_window(self) -> list[range]:
+        """Return the indices that are visible along the axes of the slice."""
+        assert self.slice is not None
+        across, upwards, _pixels = self.canvas.view()
+        spans = [across] if self.slice.y is None else [upwards, across]
+        scales = [self.across] if self.upwards is None else [self.upwards, self.across]
+        return [_indices(scale, span) for scale, span in zip(scales, spans, strict=True)]
+
+    def _extent(self, scale: AxisScale, indices: range) -> tuple[float, float]:
+        if not len(indices):
+            return 0.0, 1.0
+        if not scale.by_value:
+            if self.is_line:
+                return indices[0] - 0.02 * len(indices), indices[-1] + 0.02 * len(indices)
+            return indices[0] - 0.5, indices[-1] + 0.5
+        places = scale.positions(indices)
+        low, high = float(places.min()), float(places.max())
+        margin = (high - low) * 0.02 or max(abs(low) * 0.05, 0.5)
+        return low - margin, high + margin
+
+    # Levels
+
+    def look_at_levels(self, complete: bool) -> None:
+        """Let the levels follow what has come, as little as may be."""
+        if self.shown is None or self.base is None:
+            return
+        if self.is_line:
+            self._fit_values(complete)
+        elif self.base.has_data:
+            self.keeper.symmetric = MAPS[self.map_title].diverging
+            self.keeper.take(self.shown.numbers(self.base.sample()), complete)
+
+    def auto_levels(self) -> None:
+        """Take levels from the picture as it is now."""
+        if self.shown is not None and self.base is not None and self.base.has_data:
+            self.keeper.symmetric = MAPS[self.map_title].diverging
+            self.keeper.auto(self.shown.numbers(self.base.sample()))
+            self.draw()
+
+    def set_levels(self, levels: Levels) -> None:
+        """Hold the levels that the user set."""
+        self.keeper.set_by_user(levels)
+        self.draw()
+
+    def set_map(self, title: str) -> None:
+        """Use another colour map; a diverging one is centred on zero where there are values on both sides."""
+        changed = MAPS[title].diverging != MAPS[self.map_title].diverging
+        self.map_title = title
+        self.bar.set_map(title)
+        if changed and not self.keeper.by_user:
+            self.auto_levels()
+        self.draw()
+
+    def _fit_values(self, complete: bool) -> None:
+        """Give the value axis of a line the range of its values; it shrinks for another line only."""
+        found = self.canvas.line.value_range()
+        if found is None:
+            return
+        margin = (found.high - found.low) * _PADDING
+        wanted = (found.low - margin, found.high + margin)
+        now = self._value_range
+        seen = self.canvas.view()[1]
+        if now is not None and not np.allclose(now, seen, rtol=1e-6):
+            return
+        if now is not None:
+            fits = now[0] <= found.low and found.high <= now[1]
+            if fits and (not complete or wanted[1] - wanted[0] > 0.25 * (now[1] - now[0])):
+                return
+            if not complete:
+                wanted = (min(now[0], wanted[0]), max(now[1], wanted[1]))
+        self._value_range = wanted
+        self.canvas.show_range(self.canvas.view()[0], wanted)
+
+    # Drawing
+
+    def set_pictures(self, base: Picture | None, detail: Picture | None) -> None:
+        """Show a picture, and one of a part of it in more detail."""
+        self.base, self.detail = base, detail
+        canvas = self.canvas
+        drawn = detail or base
+        canvas.image.set_picture(None if self.is_line else base)
+        canvas.detail.set_picture(None if self.is_line else detail)
+        canvas.line.set_picture(drawn if self.is_line else None)
+        marked = drawn if self.is_line else base
+        canvas.states.set_picture(marked, None if marked is None else self._edges(marked))
+
+    def draw_soon(self) -> None:
+        """Draw within a frame, however often it is asked."""
+        if not self._timer.isActive():
+            self._timer.start()
+
+    def draw(self) -> None:
+        """Bring the canvas up to date."""
+        if self.base is None or self.shown is None:
+            return
+        view = self.canvas.view()
+        if self.is_line:
+            self.canvas.line.draw(view[0], view[2][0], self.shown, self.across)
+        else:
+            levels = self.keeper.levels
+            self.canvas.image.draw(view, self.shown, levels, self.map_title)
+            self.canvas.detail.draw(view, self.shown, levels, self.map_title)
+            self.bar.set_levels(levels)
+        self.canvas.states.refresh()
+
+    def _edges(self, picture: Picture) -> tuple[np.ndarray, np.ndarray]:
+        if not self.is_line:
+            return picture.chunk_edges(0), picture.chunk_edges(1)
+        across = picture.chunk_edges(0)
+        if self.across.by_value and self.across.coordinate.values is not None:
+            values = self.across.coordinate.values
+            across = np.interp(across, np.arange(len(values)), values)
+        # Bands that reach above and below whatever the value axis shows.
+        return np.array([-1e30, 1e30]), across
+
+
+def _wider(extent: tuple[float, float]) -> tuple[float, float]:
+    margin = (extent[1] - extent[0]) * 0.05
+    return extent[0] - margin, extent[1] + margin
+
+
+def _indices(scale: AxisScale, span: tuple[float, float]) -> range:
+    size = scale.coordinate.size
+    if scale.by_value:
+        ends = sorted(scale.coordinate.nearest(value) for value in span)
+        return range(max(0, ends[0] - 1), min(size, ends[1] + 2))
+    low, high = sorted(span)
+    return range(max(0, int(np.floor(low + 0.5))), min(size, int(np.ceil(high + 0.5))))

@@ -1,0 +1,191 @@
+"""The head of the plot: what is shown, which dimensions are the axes, coding and colour map."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QSizePolicy, QToolButton, QVBoxLayout, QWidget
+
+from refbrowser.app import icons, theme
+from refbrowser.app.cards import plain_label
+from refbrowser.app.plot import colour_maps
+from refbrowser.engine.views.slicing import SliceState
+
+_LINE = "none (a line)"
+
+
+class ElidedLabel(QLabel):
+    """A line of plain text that is cut with an ellipsis where it does not fit; the tool tip has all of it."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setTextFormat(Qt.TextFormat.PlainText)
+        self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
+        self._whole = ""
+
+    def set_whole(self, text: str) -> None:
+        """Show a text."""
+        self._whole = text
+        self.setToolTip(theme.plain_tooltip(text))
+        self._fit()
+
+    def whole(self) -> str:
+        """Return the text, not cut."""
+        return self._whole
+
+    def resizeEvent(self, event: object) -> None:
+        super().resizeEvent(event)  # type: ignore[arg-type]
+        self._fit()
+
+    def _fit(self) -> None:
+        self.setText(self.fontMetrics().elidedText(self._whole, Qt.TextElideMode.ElideRight, self.width()))
+
+    def minimumSizeHint(self) -> QSize:
+        return QSize(40, super().minimumSizeHint().height())
+
+
+class PlotHeader(QWidget):
+    """Title and controls.
+
+    Signals
+    -------
+    xChosen(int), yChosen(object)
+        The user chose a dimension for an axis; None for y: a line.
+    codingToggled(bool)
+        Scale, offset and fill value are to be applied, or not.
+    mapChosen(str)
+        A colour map was chosen by its title.
+    resetRequested()
+        The whole picture is to be seen again.
+    """
+
+    xChosen = Signal(int)
+    yChosen = Signal(object)
+    codingToggled = Signal(bool)
+    mapChosen = Signal(str)
+    resetRequested = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.title = ElidedLabel()
+        self.title.setObjectName("plotTitle")
+        self.title.setFont(theme.heading_font(2))
+        self.path_label = ElidedLabel()
+        self.path_label.setObjectName("plotPath")
+        self.path_label.setFont(theme.mono_font())
+        self.path_label.setProperty("role", "muted")
+        self.path_label.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+        self.slice_label = plain_label("", role="muted", wrap=False)
+        self.slice_label.setObjectName("plotSlice")
+        self.slice_label.setFont(theme.mono_font())
+        self.x_axis = self._combo("xAxisCombo", "Dimension on the x axis")
+        self.y_axis = self._combo("yAxisCombo", "Dimension on the y axis")
+        self.coding = self._button(
+            "codingButton", "CF", "Apply scale, offset and fill value (CF conventions)"
+        )
+        self.coding.setCheckable(True)
+        self.coding.setChecked(True)
+        self.map = self._combo("colourMapCombo", "Colour map")
+        self.map.setIconSize(QSize(48, 12))
+        for title in colour_maps.MAPS:
+            self.map.addItem(colour_maps.icon(title), title)
+        self.reset = self._button("resetViewButton", "", "Show the whole picture (R)")
+        self.reset.setAccessibleName("Show the whole picture")
+        self._x_label = plain_label("X", role="muted", wrap=False)
+        self._y_label = plain_label("Y", role="muted", wrap=False)
+        self._lay_out()
+        self.x_axis.activated.connect(self._x_activated)
+        self.y_axis.activated.connect(self._y_activated)
+        self.coding.clicked.connect(self.codingToggled)
+        self.map.activated.connect(self._map_activated)
+        self.reset.clicked.connect(self._reset_clicked)
+        self.restyle()
+
+    def restyle(self) -> None:
+        """Take the colours of the theme."""
+        self.reset.setIcon(icons.icon("retry"))
+
+    def set_title(self, title: str, path: str) -> None:
+        """Show what the array is called, and its path."""
+        self.title.set_whole(title)
+        self.path_label.set_whole(path)
+
+    def set_slice(self, state: SliceState | None, image_possible: bool) -> None:
+        """Show which dimensions are the axes."""
+        several = state is not None and sum(size > 1 for size in state.shape) > 1
+        for widget in (self.x_axis, self.y_axis, self._x_label, self._y_label):
+            widget.setVisible(several and image_possible)
+        self.slice_label.setText(
+            "" if state is None or not state.shape else f"[{state.text().replace(',', ', ')}]"
+        )
+        if state is None:
+            return
+        for combo, names in ((self.x_axis, list(state.names)), (self.y_axis, [*state.names, _LINE])):
+            if [combo.itemText(row) for row in range(combo.count())] != names:
+                combo.clear()
+                combo.addItems(names)
+        self.x_axis.setCurrentIndex(state.x)
+        self.y_axis.setCurrentIndex(len(state.names) if state.y is None else state.y)
+
+    def set_kind(self, *, image: bool, coded: bool, plot: bool) -> None:
+        """Show only the controls that do something for what is shown."""
+        self.map.setVisible(image)
+        self.coding.setVisible(coded)
+        self.reset.setVisible(plot)
+
+    def next_map(self) -> None:
+        """Choose the colour map after the current one."""
+        self.map.setCurrentIndex((self.map.currentIndex() + 1) % self.map.count())
+        self._map_activated()
+
+    def _lay_out(self) -> None:
+        titles = QHBoxLayout()
+        titles.setSpacing(theme.SMALL)
+        titles.addWidget(self.title, 3)
+        titles.addWidget(self.path_label, 1)
+        titles.addWidget(self.slice_label)
+        titles.addWidget(self.reset)
+        controls = QHBoxLayout()
+        controls.setSpacing(theme.MEDIUM)
+        left: tuple[QWidget, ...] = (self._x_label, self.x_axis, self._y_label, self.y_axis)
+        right: tuple[QWidget, ...] = (self.coding, self.map)
+        for widget in left:
+            controls.addWidget(widget)
+        controls.addStretch(1)
+        for widget in right:
+            controls.addWidget(widget)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(theme.SMALL)
+        layout.addLayout(titles)
+        layout.addLayout(controls)
+
+    def _combo(self, name: str, accessible: str) -> QComboBox:
+        combo = QComboBox()
+        combo.setObjectName(name)
+        combo.setAccessibleName(accessible)
+        combo.setToolTip(accessible)
+        combo.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
+        combo.setMaximumWidth(190)
+        return combo
+
+    def _button(self, name: str, text: str, tip: str) -> QToolButton:
+        button = QToolButton()
+        button.setObjectName(name)
+        button.setText(text)
+        button.setToolTip(tip)
+        button.setAccessibleName(tip)
+        return button
+
+    def _x_activated(self, index: int) -> None:
+        self.xChosen.emit(index)
+
+    def _y_activated(self, index: int) -> None:
+        self.yChosen.emit(
+            None if self.y_axis.itemText(index) == _LINE and index == self.x_axis.count() else index
+        )
+
+    def _map_activated(self, _index: int = 0) -> None:
+        self.mapChosen.emit(self.map.currentText())
+
+    def _reset_clicked(self) -> None:
+        self.resetRequested.emit()

@@ -1,0 +1,105 @@
+"""An image of a picture: decimated to the screen, coloured, and repainted only where something changed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from pyqtgraph import ImageItem
+from PySide6.QtCore import QRectF
+
+from refbrowser.app.plot.colour_maps import table
+from refbrowser.engine.views.interpretation import Interpretation
+from refbrowser.engine.views.levels import Levels
+from refbrowser.engine.views.painting import NO_VALUE, colour_indices, decimation, window
+from refbrowser.engine.views.picture import ChunkState, Picture
+
+#: The view as index ranges ((low, high) across, (low, high) upwards) and its size in pixels.
+View = tuple[tuple[float, float], tuple[float, float], tuple[int, int]]
+
+
+class ImageLayer:
+    """One `ImageItem` that shows one picture.
+
+    What is on the screen is a colour table and the position of each cell in it, so that new levels or another
+    map need no more than one pass over the cells that are seen.
+    """
+
+    def __init__(self, z: float) -> None:
+        self.item = ImageItem(axisOrder="row-major")
+        self.item.setZValue(z)
+        self.picture: Picture | None = None
+        self._drawn: tuple[Any, ...] | None = None
+        self._windows: tuple[range, range] | None = None
+        #: Positions in the colour table that are on the screen, (rows, columns).
+        self.indices: npt.NDArray[np.uint8] = np.zeros((0, 0), np.uint8)
+
+    def set_picture(self, picture: Picture | None) -> None:
+        """Show another picture, or nothing."""
+        self.picture = picture
+        self._drawn = self._windows = None
+        if picture is None:
+            self.item.clear()
+            self.indices = np.zeros((0, 0), np.uint8)
+
+    def draw(self, view: View, shown: Interpretation, levels: Levels | None, map_title: str) -> bool:
+        """Bring the item up to date; whether anything was drawn anew."""
+        picture = self.picture
+        if picture is None or not picture.values.size:
+            return False
+        windows = self._windows_for(picture, view)
+        if levels is None:
+            # Without levels there is no data either: nothing but pending, missing and failed chunks.
+            self.item.setVisible(False)
+            return False
+        state = (picture.arrived, windows, shown, levels, map_title)
+        if state == self._drawn:
+            return False
+        self._drawn = state
+        rows, columns = windows
+        block = picture.values[_slice(rows), _slice(columns)]
+        self.indices = colour_indices(shown.numbers(block), levels)
+        if not picture.all_done:
+            states = picture.element_states([_positions(rows), _positions(columns)])
+            self.indices[states != ChunkState.DONE] = NO_VALUE
+        self.item.setImage(self.indices, autoLevels=False, levels=(0, 255), lut=table(map_title))
+        self.item.setRect(self._rect(picture, rows, columns))
+        self.item.setVisible(True)
+        return True
+
+    def _windows_for(self, picture: Picture, view: View) -> tuple[range, range]:
+        """Return the rows and columns of `values` to draw; those drawn already while they will do."""
+        across, upwards, (width, height) = view
+        found = []
+        for axis, (span, pixels) in enumerate(((upwards, height), (across, width))):
+            taken = picture.plan.ranges[axis]
+            low, high = sorted(((span[0] - taken.start) / taken.step, (span[1] - taken.start) / taken.step))
+            low, high = max(low, 0.0), min(high, float(len(taken)))
+            step = decimation(int(max(0.0, high - low)), pixels)
+            old = None if self._windows is None else self._windows[axis]
+            if old is not None and old.step == step and old.start <= low and high <= old.stop:
+                found.append(old)
+            else:
+                found.append(window(low, high, len(taken), step))
+        self._windows = (found[0], found[1])
+        return self._windows
+
+    def _rect(self, picture: Picture, rows: range, columns: range) -> QRectF:
+        """Return what the cells cover, in array indices; each is drawn as wide as what it stands for."""
+        top, height = _extent(picture.plan.ranges[0], rows)
+        left, width = _extent(picture.plan.ranges[1], columns)
+        return QRectF(left, top, width, height)
+
+
+def _slice(cells: range) -> slice:
+    return slice(cells.start, cells.stop, cells.step)
+
+
+def _positions(cells: range) -> npt.NDArray[np.int64]:
+    return np.arange(cells.start, cells.stop, cells.step, dtype=np.int64)
+
+
+def _extent(taken: range, cells: range) -> tuple[float, float]:
+    start = taken.start + (cells.start - 0.5) * taken.step
+    return start, len(cells) * cells.step * taken.step

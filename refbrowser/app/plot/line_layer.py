@@ -1,0 +1,99 @@
+"""A line through the values of a picture, drawn by its extremes where it has more points than pixels."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from pyqtgraph import PlotDataItem, mkPen
+
+from refbrowser.app import theme
+from refbrowser.engine.views.coordinates import AxisScale
+from refbrowser.engine.views.interpretation import Interpretation
+from refbrowser.engine.views.levels import Levels, finite
+from refbrowser.engine.views.painting import extremes
+from refbrowser.engine.views.picture import ChunkState, Picture
+
+#: Lines of at most so many points show each of them.
+_MARKED_POINTS = 80
+
+
+class LineLayer:
+    """One line that shows one picture."""
+
+    def __init__(self) -> None:
+        self.item = PlotDataItem(connect="finite", antialias=True)
+        self.item.setZValue(5)
+        self.picture: Picture | None = None
+        self._drawn: tuple[Any, ...] | None = None
+        #: The numbers of the whole picture, NaN where there is none.
+        self.numbers: npt.NDArray[Any] = np.zeros(0)
+        self._places: npt.NDArray[np.float64] = np.zeros(0)
+
+    def set_picture(self, picture: Picture | None) -> None:
+        """Show another picture, or nothing."""
+        self.picture = picture
+        self._drawn = None
+        if picture is None:
+            self.item.clear()
+            self.numbers = self._places = np.zeros(0)
+
+    def draw(self, span: tuple[float, float], pixels: int, shown: Interpretation, scale: AxisScale) -> bool:
+        """Bring the item up to date for a view from ``span[0]`` to ``span[1]``; whether it was drawn anew."""
+        picture = self.picture
+        if picture is None:
+            return False
+        content = (picture.arrived, shown, scale)
+        if self._drawn is None or self._drawn[0] != content:
+            self._take(picture, shown, scale)
+        view = self._view(span)
+        if self._drawn == (content, view, pixels):
+            return False
+        self._drawn = (content, view, pixels)
+        x, y = extremes(self._places[view], self.numbers[view], pixels)
+        marked = len(x) <= _MARKED_POINTS
+        accent = theme.colors().accent
+        self.item.setData(
+            x,
+            y,
+            pen=mkPen(accent, width=1.6),
+            symbol="o" if marked else None,
+            symbolSize=5,
+            symbolBrush=accent,
+            symbolPen=None,
+        )
+        return True
+
+    def value_range(self) -> Levels | None:
+        """Return the least and greatest value so far, or None where there is none."""
+        known = finite(self.numbers)
+        if not len(known):
+            return None
+        low, high = float(known.min()), float(known.max())
+        if low < high:
+            return Levels(low, high)
+        reach = max(abs(low) * 0.05, 1e-12) if low else 1.0
+        return Levels(low - reach, low + reach)
+
+    def _take(self, picture: Picture, shown: Interpretation, scale: AxisScale) -> None:
+        numbers = shown.numbers(picture.values)
+        if not picture.all_done:
+            states = picture.element_states([np.arange(len(numbers), dtype=np.int64)])
+            numbers[states != ChunkState.DONE] = np.nan
+        self.numbers = numbers
+        self._places = scale.positions(picture.plan.ranges[0])
+
+    def _view(self, span: tuple[float, float]) -> slice:
+        """Return the points from one before the view to one after it."""
+        places = self._places
+        if len(places) < 2:
+            return slice(None)
+        low, high = sorted(span)
+        if places[0] > places[-1]:
+            first = len(places) - int(np.searchsorted(places[::-1], high, "right"))
+            last = len(places) - int(np.searchsorted(places[::-1], low, "left"))
+        else:
+            first = int(np.searchsorted(places, low, "left"))
+            last = int(np.searchsorted(places, high, "right"))
+        return slice(max(0, first - 1), last + 1)

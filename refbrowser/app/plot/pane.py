@@ -1,0 +1,166 @@
+"""The plot of the selected array: header, picture or card, legend, sliders, and what is under the pointer."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QEvent, QTimer, Signal
+from PySide6.QtWidgets import QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
+
+from refbrowser.app import theme
+from refbrowser.app.plot.canvas import PlotCanvas
+from refbrowser.app.plot.colour_bar import ColourBar
+from refbrowser.app.plot.header import ElidedLabel, PlotHeader
+from refbrowser.app.plot.legend import StateLegend
+from refbrowser.app.plot.plot_cards import PlotCards
+from refbrowser.app.plot.presenter import Presenter
+from refbrowser.app.plot.sliders import DimensionSliders
+from refbrowser.app.plot.values_view import ValuesView
+
+if TYPE_CHECKING:
+    from refbrowser.app.controller.open_document import OpenDocument
+    from refbrowser.engine.views.picture import Picture
+    from refbrowser.engine.views.slicing import SliceState
+    from refbrowser.model.nodes import ArrayNode
+
+
+class PlotPane(QWidget):
+    """Shows one array of an opened document.
+
+    Signals
+    -------
+    elementHovered(str)
+        What is under the pointer or the keyboard's cursor, as one line; empty when nothing is.
+    chunkActivated(str)
+        The key of the chunk that was clicked.
+    trustReviewRequested()
+        The user wants to review what the document may read.
+    settled()
+        What was asked for is on the screen: a finished picture, a value, or a card.
+    """
+
+    elementHovered = Signal(str)
+    chunkActivated = Signal(str)
+    trustReviewRequested = Signal()
+    settled = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("plotPane")
+        self.header = PlotHeader()
+        self.canvas = PlotCanvas()
+        self.bar = ColourBar()
+        self.cards = PlotCards()
+        self.values = ValuesView()
+        self.legend = StateLegend()
+        self.sliders = DimensionSliders()
+        self.status = ElidedLabel()
+        self.status.setObjectName("plotStatus")
+        self.status.setFont(theme.mono_font(-0.5))
+        self.status.setProperty("role", "muted")
+        self.status.setMinimumHeight(self.status.fontMetrics().height() + 2)
+        self._lay_out()
+        self._presenter = Presenter(self)
+        self._connect()
+        self._presenter.clear()
+
+    # What is shown
+
+    def set_array(self, document: OpenDocument, node: ArrayNode) -> None:
+        """Show an array; its slice and axes stay where it has the dimensions of the one before."""
+        self._presenter.set_array(document, node)
+
+    def clear(self) -> None:
+        """Show nothing, and stop reading."""
+        self._presenter.clear()
+
+    def array(self) -> ArrayNode | None:
+        """Return the array that is shown."""
+        return self._presenter.node
+
+    def slice_state(self) -> SliceState | None:
+        """Return the slice that is shown."""
+        return self._presenter.slice
+
+    def picture(self) -> Picture | None:
+        """Return the picture on the screen."""
+        return self._presenter.loader.current
+
+    def is_settled(self) -> bool:
+        """Whether nothing is still being read for what is shown."""
+        return self._presenter.is_settled()
+
+    # Assembly
+
+    def show_page(self, page: QWidget) -> None:
+        """Bring a page (cards, plot or values) to the front and show what belongs to it."""
+        self._pages.setCurrentWidget(self._plot if page is self.canvas else page)
+        is_card = page is self.cards
+        self.legend.setVisible(not is_card and self.legend.isVisibleTo(self))
+        self.status.setVisible(page is self.canvas)
+
+    def page(self) -> QWidget:
+        """Return the page in front: `cards`, `canvas` or `values`."""
+        current = self._pages.currentWidget()
+        return next((page for page in (self.cards, self.values) if page is current), self.canvas)
+
+    def _lay_out(self) -> None:
+        self._plot = QWidget()
+        across = QHBoxLayout(self._plot)
+        across.setContentsMargins(0, 0, 0, 0)
+        across.setSpacing(theme.MEDIUM)
+        across.addWidget(self.canvas, 1)
+        across.addWidget(self.bar)
+        self._pages = QStackedWidget()
+        for page in (self.cards, self._plot, self.values):
+            self._pages.addWidget(page)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(theme.LARGE, theme.LARGE, theme.LARGE, theme.MEDIUM)
+        layout.setSpacing(theme.MEDIUM)
+        layout.addWidget(self.header)
+        layout.addWidget(self._pages, 1)
+        layout.addWidget(self.legend)
+        layout.addWidget(self.sliders)
+        layout.addWidget(self.status)
+
+    def _connect(self) -> None:
+        presenter = self._presenter
+        self.header.xChosen.connect(presenter.choose_x)
+        self.header.yChosen.connect(presenter.choose_y)
+        self.header.codingToggled.connect(presenter.set_decoded)
+        self.header.mapChosen.connect(presenter.set_map)
+        self.header.resetRequested.connect(presenter.reset_view)
+        self.sliders.indexChanged.connect(presenter.set_index)
+        self.bar.levelsEdited.connect(presenter.set_levels)
+        self.bar.autoRequested.connect(presenter.auto_levels)
+        self.legend.retry.clicked.connect(presenter.retry)
+        self.cards.retryRequested.connect(presenter.retry)
+        self.cards.trustReviewRequested.connect(self.trustReviewRequested)
+        self.cards.choiceMade.connect(presenter.choose_size)
+        self.canvas.viewMoved.connect(presenter.view_moved)
+        pointing = presenter.pointing
+        self.canvas.pointed.connect(pointing.point_at)
+        self.canvas.clicked.connect(pointing.click_at)
+        self.canvas.cursorMoved.connect(pointing.move)
+        pointing.said.connect(self._say)
+        pointing.chunkActivated.connect(self.chunkActivated)
+        self.canvas.keyUsed.connect(presenter.use_key)
+        presenter.settled.connect(self.settled)
+
+    def _say(self, text: str) -> None:
+        if text != self.status.whole():
+            self.status.set_whole(text)
+            self.elementHovered.emit(text)
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.PaletteChange and hasattr(self, "_presenter"):
+            # Once, after the style sheet has reached every child.
+            QTimer.singleShot(0, self, self._restyle)
+
+    def _restyle(self) -> None:
+        self.canvas.restyle()
+        self.header.restyle()
+        self.legend.restyle()
+        self.bar.strip.update()
+        self._presenter.redraw()

@@ -1,0 +1,101 @@
+"""What stands where the plot would be: a hint, an error, a permission to give, a question of size."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QStackedWidget, QWidget
+
+from refbrowser.app import theme
+from refbrowser.app.cards import Card, ErrorCard, centred
+from refbrowser.engine.views.plan import ViewPlan
+from refbrowser.limits import LIMITS
+
+
+class PlotCards(QStackedWidget):
+    """The cards, one of them seen.
+
+    Signals
+    -------
+    retryRequested()
+        The read is to be tried again.
+    trustReviewRequested()
+        The user wants to see, and allow, what the document reads.
+    choiceMade(str)
+        The answer to the question of size: ``middle``, ``sampled`` or ``all``.
+    """
+
+    retryRequested = Signal()
+    trustReviewRequested = Signal()
+    choiceMade = Signal(str)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("plotCards")
+        self._hint = Card(
+            "line", "Nothing to plot yet", "Select an array in the hierarchy to see its picture."
+        )
+        self._error = ErrorCard()
+        self._blocked = Card("lock", "Data is not read until you allow it")
+        self._question = Card("warning", "This picture is large")
+        self._error.retry.connect(self.retryRequested)
+        review = self._blocked.add_button(
+            "Review what it reads…", "plotTrustButton", self.trustReviewRequested.emit, default=True
+        )
+        review.setAccessibleDescription("Lists the hosts and folders that the document points to")
+        self._middle = self._question.add_button("Show the middle", "plotMiddleButton", self._choose_middle)
+        self._sampled = self._question.add_button("Show a sample", "plotSampledButton", self._choose_sampled)
+        self._question.add_button("Load all of it", "plotLoadAnywayButton", self._choose_all)
+        for card in (self._hint, self._error, self._blocked, self._question):
+            self.addWidget(centred(card))
+
+    def show_hint(self, heading: str, text: str) -> None:
+        """Say why there is nothing."""
+        self._hint.set_content("line", heading, text)
+        self.setCurrentIndex(0)
+
+    def show_error(self, heading: str, error: BaseException, *, can_retry: bool = True) -> None:
+        """Show an error where it arose."""
+        self._error.set_error(heading, error, can_retry=can_retry)
+        self.setCurrentIndex(1)
+
+    def show_blocked(self, reason: str) -> None:
+        """Say that a permission is needed."""
+        text = f"{reason}\nThe structure can be browsed without it."
+        self._blocked.set_content("lock", "Data is not read until you allow it", text)
+        self.setCurrentIndex(2)
+
+    def show_question(self, plan: ViewPlan, sampled: ViewPlan, middle: ViewPlan) -> None:
+        """Ask what to do with a read that is too large to begin unasked."""
+        text = (
+            f"It needs {theme.count_text(plan.chunks)} chunks, {theme.size_text(plan.decoded)} once decoded. "
+            f"A view reads at most {theme.count_text(LIMITS.view_chunks)} chunks and "
+            f"{theme.size_text(LIMITS.view_decoded)} unasked."
+        )
+        self._question.set_content("warning", "This picture is large", text, "warning")
+        sizes = " × ".join(theme.count_text(len(taken)) for taken in middle.ranges)
+        self._middle.setToolTip(f"{sizes} values in full detail; pan to see the rest")
+        steps = " × ".join(theme.count_text(step) for step in sampled.steps)
+        self._sampled.setToolTip(f"One value of {steps}")
+        self._sampled.setVisible(not sampled.too_large)
+        self.setCurrentIndex(3)
+
+    def shown(self) -> str:
+        """Return which card is seen: ``hint``, ``error``, ``blocked`` or ``question``."""
+        return ("hint", "error", "blocked", "question")[self.currentIndex()]
+
+    def heading(self) -> str:
+        """Return the heading of the card that is seen."""
+        return (self._hint, self._error, self._blocked, self._question)[self.currentIndex()].heading()
+
+    def text(self) -> str:
+        """Return the text of the card that is seen."""
+        return (self._hint, self._error, self._blocked, self._question)[self.currentIndex()].text()
+
+    def _choose_middle(self) -> None:
+        self.choiceMade.emit("middle")
+
+    def _choose_sampled(self) -> None:
+        self.choiceMade.emit("sampled")
+
+    def _choose_all(self) -> None:
+        self.choiceMade.emit("all")

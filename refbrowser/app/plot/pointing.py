@@ -1,0 +1,108 @@
+"""The element under the pointer or the keyboard's cursor: its text, its cross, and its chunk when clicked."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QObject, Signal
+
+from refbrowser.app.plot.drawing import Drawing
+from refbrowser.engine.views.picture import Picture
+from refbrowser.engine.views.readout import chunk_key, readout
+
+
+class Pointing(QObject):
+    """Knows which element is pointed at, on the picture that shows it in most detail.
+
+    Signals
+    -------
+    said(str)
+        What the element is, as one line; empty when there is none.
+    chunkActivated(str)
+        Key of the chunk that was clicked.
+    """
+
+    said = Signal(str)
+    chunkActivated = Signal(str)
+
+    def __init__(self, drawing: Drawing, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._drawing = drawing
+        #: Indices along the axes of the slice.
+        self.element: tuple[int, ...] | None = None
+
+    def point_at(self, across: float | None, upwards: float | None) -> None:
+        """Take the element at a position of the plot; None: the pointer left."""
+        self._drawing.canvas.set_cross(None)
+        self.element = None if across is None or upwards is None else self._indices_at(across, upwards)
+        self.say()
+
+    def click_at(self, across: float, upwards: float) -> None:
+        """Tell which chunk is at a position."""
+        self.element = self._indices_at(across, upwards)
+        picture = self._picture()
+        if picture is not None and self.element is not None and picture.position(self.element) is not None:
+            self.chunkActivated.emit(chunk_key(picture, self.element))
+
+    def move(self, across: int, upwards: int) -> None:
+        """Move the element by cells; the first move puts it in the middle of the view."""
+        state = self._drawing.slice
+        if state is None or self._drawing.base is None:
+            return
+        if self.element is None:
+            window = self._drawing.visible_window()
+            self.element = tuple(max(part.start, (part.start + part.stop - 1) // 2) for part in window)
+        else:
+            moves = (across,) if state.y is None else (upwards, across)
+            self.element = tuple(
+                min(max(index + move * self._step(axis), 0), state.shape[dimension] - 1)
+                for axis, (index, move, dimension) in enumerate(
+                    zip(self.element, moves, state.axes, strict=True)
+                )
+            )
+        self._drawing.canvas.set_cross(self._position())
+        self.say()
+
+    def forget(self) -> None:
+        """Point at nothing."""
+        self.element = None
+        self._drawing.canvas.set_cross(None)
+        self.said.emit("")
+
+    def say(self) -> None:
+        """Tell of the element again, because its value may have come."""
+        drawing, picture = self._drawing, self._picture()
+        if picture is None or self.element is None or drawing.shown is None:
+            self.said.emit("")
+        else:
+            self.said.emit(readout(picture, drawing.shown, drawing.coordinates, self.element))
+
+    def _indices_at(self, across: float, upwards: float) -> tuple[int, ...] | None:
+        drawing = self._drawing
+        column = drawing.across.index_at(across)
+        if column is None or drawing.slice is None:
+            return None
+        if drawing.upwards is None:
+            return (column,)
+        row = drawing.upwards.index_at(upwards)
+        return None if row is None else (row, column)
+
+    def _position(self) -> tuple[float, float]:
+        drawing, element = self._drawing, self.element
+        assert element is not None
+        column = element[-1]
+        across = float(drawing.across.positions(range(column, column + 1))[0])
+        if drawing.upwards is not None:
+            return across, float(element[0])
+        picture = self._picture()
+        at = None if picture is None else picture.position(element)
+        numbers = drawing.canvas.line.numbers
+        return across, float(numbers[at[0]]) if at is not None and at[0] < len(numbers) else 0.0
+
+    def _picture(self) -> Picture | None:
+        detail = self._drawing.detail
+        if detail is not None and self.element is not None and detail.position(self.element) is not None:
+            return detail
+        return self._drawing.base
+
+    def _step(self, axis: int) -> int:
+        picture = self._picture()
+        return 1 if picture is None else picture.plan.steps[axis]

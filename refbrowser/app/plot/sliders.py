@@ -1,0 +1,175 @@
+"""A slider, a number field and the coordinate's text for every dimension that is not on an axis."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtWidgets import (
+    QFrame,
+    QGridLayout,
+    QLabel,
+    QScrollArea,
+    QSizePolicy,
+    QSlider,
+    QSpinBox,
+    QWidget,
+)
+
+from refbrowser.app import theme
+from refbrowser.app.cards import plain_label
+from refbrowser.engine.views.coordinates import Coordinate
+from refbrowser.engine.views.slicing import SliceState
+
+#: Rows that are seen at once; more are scrolled.
+ROWS_SEEN = 4
+_LARGEST = 2**31 - 1
+
+
+@dataclass(slots=True)
+class _Row:
+    name: QLabel
+    slider: QSlider
+    field: QSpinBox
+    text: QLabel
+
+
+class DimensionSliders(QScrollArea):
+    """One row per remaining dimension, aligned in a grid.
+
+    Signals
+    -------
+    indexChanged(int, int)
+        The user moved a dimension (its number) to an index.
+    """
+
+    indexChanged = Signal(int, int)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("dimensionSliders")
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setWidgetResizable(True)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self._inner = QWidget()
+        self._grid = QGridLayout(self._inner)
+        self._grid.setContentsMargins(0, 0, 0, 0)
+        self._grid.setHorizontalSpacing(theme.LARGE)
+        self._grid.setVerticalSpacing(theme.SMALL)
+        self._grid.setColumnStretch(1, 1)
+        self.setWidget(self._inner)
+        # The pane's own ground shows through.
+        self._inner.setAutoFillBackground(False)
+        self.viewport().setAutoFillBackground(False)
+        self._rows: dict[int, _Row] = {}
+        self._state: SliceState | None = None
+        self._coordinates: Sequence[Coordinate] = ()
+        self.hide()
+
+    def set_slice(self, state: SliceState | None, coordinates: Sequence[Coordinate]) -> None:
+        """Show the indices of a slice; rows are made anew only for other dimensions."""
+        wanted = () if state is None else state.sliders
+        same = (
+            self._state is not None
+            and state is not None
+            and tuple(self._rows) == wanted
+            and self._state.shape == state.shape
+            and self._state.names == state.names
+        )
+        self._state, self._coordinates = state, coordinates
+        if not same:
+            self._make_rows()
+        self._fill_rows()
+        self.setVisible(bool(wanted))
+
+    def row_text(self, dimension: int) -> str:
+        """Return the coordinate's text beside a slider."""
+        return self._rows[dimension].text.text()
+
+    def step(self, dimension: int, by: int) -> None:
+        """Move a slider as the user does."""
+        slider = self._rows[dimension].slider
+        slider.setValue(slider.value() + by)
+
+    def mark(self, dimension: int | None) -> None:
+        """Show which slider the keyboard steps."""
+        for number, row in self._rows.items():
+            font = row.name.font()
+            font.setBold(number == dimension and len(self._rows) > 1)
+            row.name.setFont(font)
+
+    def _make_rows(self) -> None:
+        for row in self._rows.values():
+            for widget in (row.name, row.slider, row.field, row.text):
+                self._grid.removeWidget(widget)
+                widget.hide()
+                widget.deleteLater()
+        self._rows = {}
+        if self._state is None:
+            return
+        for place, dimension in enumerate(self._state.sliders):
+            self._rows[dimension] = self._make_row(place, dimension)
+        self.updateGeometry()
+
+    def _make_row(self, place: int, dimension: int) -> _Row:
+        assert self._state is not None
+        name = self._state.names[dimension]
+        last = min(self._state.shape[dimension] - 1, _LARGEST)
+        label = plain_label(name, wrap=False)
+        slider = QSlider(Qt.Orientation.Horizontal)
+        slider.setObjectName(f"slider_{name}")
+        slider.setAccessibleName(f"Index of {name}")
+        slider.setRange(0, last)
+        slider.setPageStep(max(1, last // 10))
+        field = QSpinBox()
+        field.setObjectName(f"index_{name}")
+        field.setAccessibleName(f"Index of {name}, 0 to {last}")
+        field.setRange(0, last)
+        field.setKeyboardTracking(False)
+        field.setFixedWidth(max(64, field.sizeHint().width()))
+        text = plain_label("", role="muted", wrap=False)
+        text.setMinimumWidth(130)
+        label.setBuddy(field)
+        for control in (slider, field):
+            control.setEnabled(last > 0)
+            control.valueChanged.connect(self._moved)
+            control.setProperty("dimension", dimension)
+        self._grid.addWidget(label, place, 0)
+        self._grid.addWidget(slider, place, 1)
+        self._grid.addWidget(field, place, 2)
+        self._grid.addWidget(text, place, 3)
+        return _Row(label, slider, field, text)
+
+    def _fill_rows(self) -> None:
+        if self._state is None:
+            return
+        for dimension, row in self._rows.items():
+            index = self._state.indices[dimension]
+            for widget in (row.slider, row.field):
+                widget.blockSignals(True)
+                widget.setValue(min(index, _LARGEST))
+                widget.blockSignals(False)
+            text = self._coordinates[dimension].text(index)
+            row.text.setText(text or f"of {self._state.shape[dimension]}")
+            row.slider.setToolTip(theme.plain_tooltip(text))
+
+    def _moved(self, value: int) -> None:
+        dimension = self.sender().property("dimension")
+        if self._state is None or dimension not in self._rows:
+            return
+        if value != self._state.indices[dimension]:
+            self.indexChanged.emit(dimension, value)
+
+    def sizeHint(self) -> QSize:
+        rows = min(len(self._rows), ROWS_SEEN)
+        inner = self._inner.sizeHint()
+        if not rows:
+            return QSize(inner.width(), 0)
+        each = (inner.height() + theme.SMALL) / len(self._rows)
+        return QSize(inner.width(), round(each * rows - theme.SMALL) + 2)
+
+    def minimumSizeHint(self) -> QSize:
+        return QSize(200, self.sizeHint().height())

@@ -1,0 +1,99 @@
+"""Values as text: scalars large and alone, strings and structures as rows of a table."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QStackedWidget, QVBoxLayout, QWidget
+
+from refbrowser.app import theme
+from refbrowser.app.cards import plain_label
+from refbrowser.app.virtual_table import Column, NoRows, VirtualTable
+from refbrowser.engine.views.coordinates import Coordinate
+from refbrowser.engine.views.interpretation import Interpretation
+from refbrowser.engine.views.picture import ChunkState, Picture
+
+_STATE_TEXTS = {
+    ChunkState.PENDING: "…",
+    ChunkState.MISSING: "(missing chunk)",
+    ChunkState.FAILED: "(could not be read)",
+}
+
+
+class PictureRows:
+    """The values of a line as rows: index, coordinate, value."""
+
+    def __init__(self, picture: Picture, coordinate: Coordinate, shown: Interpretation) -> None:
+        self._named = coordinate.values is not None or coordinate.texts is not None
+        middle = (Column(coordinate.name, 160),) if self._named else ()
+        self.columns: Sequence[Column] = (Column("Index", 80, right=True), *middle, Column("Value", 400))
+        self._picture, self._coordinate, self._shown = picture, coordinate, shown
+
+    def row_count(self) -> int:
+        """Return how many values there are."""
+        return len(self._picture.values)
+
+    def page(self, start: int, stop: int) -> list[list[str]]:
+        """Return the texts of rows `start` to `stop`."""
+        return [self._row(row) for row in range(start, stop)]
+
+    def _row(self, row: int) -> list[str]:
+        index = self._picture.plan.ranges[0][row]
+        middle = [self._coordinate.text(index)] if self._named else []
+        return [str(index), *middle, self._value(row)]
+
+    def _value(self, row: int) -> str:
+        state = self._picture.state_at((row,))
+        if state is not ChunkState.DONE:
+            return _STATE_TEXTS[state]
+        return self._shown.text(self._picture.values[row])
+
+
+class ValuesView(QStackedWidget):
+    """Either one value, or a table of them."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("plotValues")
+        page = QWidget()
+        layout = QVBoxLayout(page)
+        layout.setSpacing(theme.MEDIUM)
+        self.value = plain_label("")
+        self.value.setObjectName("scalarValue")
+        self.value.setAccessibleName("Value")
+        self.value.setFont(theme.heading_font(12))
+        self.detail = plain_label("", role="muted")
+        for widget in (self.value, self.detail):
+            widget.setAlignment(Qt.AlignmentFlag.AlignHCenter)
+        layout.addStretch(1)
+        layout.addWidget(self.value)
+        layout.addWidget(self.detail)
+        layout.addStretch(2)
+        self.table = VirtualTable()
+        self.table.setObjectName("plotValuesTable")
+        self.table.setAccessibleName("Values")
+        self.addWidget(page)
+        self.addWidget(self.table)
+
+    def show_scalar(self, text: str, detail: str) -> None:
+        """Show one value and a line about it."""
+        self.table.set_model(NoRows())
+        self.value.setText(text)
+        self.detail.setText(detail)
+        self.setCurrentIndex(0)
+
+    def show_rows(self, rows: PictureRows) -> None:
+        """Show the values of a picture."""
+        self.table.set_model(rows)
+        self.setCurrentIndex(1)
+
+    def refresh(self) -> None:
+        """More values have come."""
+        self.table.refresh()
+
+    def clear(self) -> None:
+        """Let go of everything."""
+        self.table.set_model(NoRows())
+        self.value.clear()
+        self.detail.clear()

@@ -1,0 +1,67 @@
+"""From numbers to positions in a colour table, and from long lines to what a screen can show."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from refbrowser.engine.views.levels import Levels
+
+#: Colours of a table; the entry after them is transparent and stands for no value.
+COLOURS = 255
+NO_VALUE = 255
+#: A line of more points than this per pixel is drawn by its extremes.
+POINTS_PER_PIXEL = 4
+
+
+def colour_indices(numbers: npt.NDArray[Any], levels: Levels) -> npt.NDArray[np.uint8]:
+    """Return the position of each number in a colour table: 0 to 254 between the levels, 255 for NaN.
+
+    Numbers outside the levels take the colour of the nearer end.
+    """
+    kind = np.float64 if numbers.dtype.itemsize > 4 else np.float32
+    scaled = np.subtract(numbers, levels.low, dtype=kind)
+    with np.errstate(invalid="ignore", over="ignore"):
+        scaled *= kind(COLOURS / (levels.high - levels.low))
+        np.clip(scaled, 0, COLOURS - 1, out=scaled)
+        np.copyto(scaled, NO_VALUE, where=np.isnan(scaled))
+    return scaled.astype(np.uint8)
+
+
+def decimation(visible: int, pixels: int) -> int:
+    """Return of how many cells a picture takes one: a power of two, so that zooming changes it seldom."""
+    step = 1
+    while visible // (step * 2) >= max(1, pixels):
+        step *= 2
+    return step
+
+
+def window(low: float, high: float, size: int, step: int) -> range:
+    """Return the cells to draw for a view from `low` to `high`, with half a view more on each side."""
+    margin = (high - low) / 2
+    block = step * 16
+    start = max(0, int((low - margin) // block) * block)
+    stop = min(size, (int((high + margin) // block) + 1) * block)
+    return range(min(start, size), max(stop, min(start, size)), step)
+
+
+def extremes(
+    x: npt.NDArray[np.float64], y: npt.NDArray[Any], pixels: int
+) -> tuple[npt.NDArray[np.float64], npt.NDArray[Any]]:
+    """Return a line that looks the same on `pixels` columns: the least and greatest of each run of points.
+
+    NaN in a run is passed over, a run of NaN alone stays a gap.
+    """
+    run = len(y) // max(1, pixels * POINTS_PER_PIXEL // 2)
+    if run < 2:
+        return x, y
+    runs = len(y) // run
+    head = y[: runs * run].reshape(runs, run)
+    low = np.fmin.reduce(head, axis=1)
+    high = np.fmax.reduce(head, axis=1)
+    paired = np.stack([low, high], axis=1).ravel()
+    places = np.repeat(x[: runs * run : run], 2)
+    rest = slice(runs * run, None)
+    return np.concatenate([places, x[rest]]), np.concatenate([paired, y[rest]])

@@ -1,0 +1,56 @@
+"""What is said about the element under the pointer: where it is, its value, its chunk."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from refbrowser.engine.views.coordinates import Coordinate
+from refbrowser.engine.views.interpretation import Interpretation
+from refbrowser.engine.views.numbers import value_text
+from refbrowser.engine.views.picture import ChunkState, Picture
+
+_SEPARATOR = "   "
+
+
+def readout(
+    picture: Picture, shown: Interpretation, coordinates: Sequence[Coordinate], indices: Sequence[int]
+) -> str:
+    """Return one line about the element at `indices` (along the axes of the plot); empty outside the picture.
+
+    Where values are sampled it tells of the value that is drawn there, at the indices of that value.
+    """
+    position = picture.position(indices)
+    if position is None:
+        return ""
+    exact = [taken[at] for taken, at in zip(picture.plan.ranges, position, strict=True)]
+    places = []
+    for axis, index in zip(picture.plan.slice.axes, exact, strict=True):
+        text = coordinates[axis].text(index)
+        name = coordinates[axis].name
+        places.append(f"{name} {text} [{index}]" if text else f"{name} [{index}]")
+    parts = [*places, value_at(picture, shown, position), f"chunk {chunk_key(picture, exact)}"]
+    return _SEPARATOR.join(parts)
+
+
+def chunk_key(picture: Picture, indices: Sequence[int]) -> str:
+    """Return the key of the chunk that holds the element at `indices` (along the axes of the plot)."""
+    coords = picture.chunk_coords(indices)
+    manifest = picture.node.manifest
+    return manifest.key(coords) if manifest is not None else ".".join(map(str, coords))
+
+
+def value_at(picture: Picture, shown: Interpretation, position: tuple[int, ...]) -> str:
+    """Return the value at a position of the picture with its units, or why there is none."""
+    state = picture.state_at(position)
+    if state is ChunkState.PENDING:
+        return "not here yet"
+    if state is ChunkState.MISSING:
+        fill = picture.node.fill_value
+        reads = (
+            "" if fill is None else f", reads as {value_text(fill.item() if hasattr(fill, 'item') else fill)}"
+        )
+        return f"missing chunk{reads}"
+    if state is ChunkState.FAILED:
+        error = picture.error_at(position)
+        return f"could not be read: {error.message}" if error is not None else "could not be read"
+    return shown.text_with_units(picture.values[position])

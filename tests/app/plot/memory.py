@@ -1,0 +1,171 @@
+"""A document whose arrays are in memory, and a session that a test holds back, fails or lets go chunk by chunk."""
+
+from __future__ import annotations
+
+import itertools
+import threading
+import time
+from collections.abc import Callable, Mapping
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+from PySide6.QtCore import QObject, Signal
+
+from refbrowser.app.tasks import Tasks
+from refbrowser.engine.read import Piece, PieceState
+from refbrowser.errors import ErrorKind, Place, RefbrowserError
+from refbrowser.model.grid import RegularChunkGrid
+from refbrowser.model.nodes import ArrayNode, GroupNode, Hierarchy
+
+Fate = PieceState | RefbrowserError
+
+
+class Keys:
+    """The keys of a manifest, and nothing else of it."""
+
+    def __init__(self, path: str) -> None:
+        self.path = path.strip("/")
+
+    def key(self, coords: tuple[int, ...]) -> str:
+        return f"{self.path}/{'.'.join(map(str, coords)) or '0'}"
+
+
+def array(
+    path: str,
+    values: np.ndarray,
+    dimensions: tuple[str, ...] = (),
+    chunks: tuple[int, ...] | None = None,
+    **attributes: Any,
+) -> tuple[ArrayNode, np.ndarray]:
+    """Return the node of an array, and its values."""
+    fill = attributes.pop("fill_value", None)
+    return (
+        ArrayNode(
+            path=path,
+            shape=values.shape,
+            dtype=values.dtype,
+            type_name=values.dtype.str,
+            dimensions=dimensions,
+            grid=RegularChunkGrid(values.shape, chunks or tuple(max(1, n) for n in values.shape)),
+            fill_value=fill,
+            attributes=attributes,
+            manifest=Keys(path),  # type: ignore[arg-type]
+        ),
+        values,
+    )
+
+
+class MemorySession:
+    """Reads arrays from memory, in chunks.
+
+    Attributes
+    ----------
+    fate
+        Called with path and chunk coordinates: `DONE`, `MISSING`, or the error that the chunk ends with.
+    gate
+        Cleared by a test to hold back every chunk for which `held` is true.
+    reads
+        Path and selection of each read.
+    """
+
+    def __init__(self, values: Mapping[str, np.ndarray]) -> None:
+        self.values = dict(values)
+        self.fate: Callable[[str, tuple[int, ...]], Fate] = lambda path, coords: PieceState.DONE
+        self.held: Callable[[str, tuple[int, ...]], bool] = lambda path, coords: True
+        self.gate = threading.Event()
+        self.gate.set()
+        self.error: RefbrowserError | None = None
+        self.delay = 0.0
+        self.reads: list[tuple[str, Any]] = []
+
+    def read(
+        self,
+        node: ArrayNode,
+        access: object,
+        selection: Any,
+        *,
+        out: np.ndarray | None = None,
+        on_piece: Callable[[Piece], None] | None = None,
+        cancel: Any = None,
+        progress: Any = None,
+        priority: int = 0,
+    ) -> np.ndarray:
+        self.reads.append((node.path, selection))
+        if self.error is not None:
+            raise self.error
+        if out is None:
+            out = np.empty(selection.shape, node.dtype)
+        assert node.grid is not None
+        box = selection.box(out)
+        for number, part in enumerate(node.grid.parts(selection)):
+            while not self.gate.is_set() and self.held(node.path, part.coords):
+                cancel.check()
+                time.sleep(0.002)
+            if cancel is not None:
+                cancel.check()
+            if self.delay and number % 64 == 0:
+                time.sleep(self.delay)
+            self._end(node, part, box, on_piece)
+        return out
+
+    def _end(self, node: ArrayNode, part: Any, box: np.ndarray, on_piece: Any) -> None:
+        fate = self.fate(node.path, part.coords)
+        error = fate if isinstance(fate, RefbrowserError) else None
+        if error is not None and on_piece is None:
+            raise error
+        if fate is PieceState.MISSING:
+            box[part.target] = 0 if node.fill_value is None else node.fill_value
+        elif error is None:
+            assert node.grid is not None
+            origin = node.grid.origin(part.coords)
+            where = tuple(
+                slice(start + inside.start, start + inside.stop, inside.step)
+                for start, inside in zip(origin, part.inside, strict=True)
+            )
+            box[part.target] = self.values[node.path][where]
+        if on_piece is not None:
+            on_piece(Piece(part, PieceState.FAILED if error is not None else fate, error))
+
+
+class MemoryDocument(QObject):
+    """What the plot pane uses of an opened document."""
+
+    hierarchyChanged = Signal()
+    trustChanged = Signal()
+    _numbers = itertools.count(1)
+
+    def __init__(self, tasks: Tasks, *arrays: tuple[ArrayNode, np.ndarray]) -> None:
+        super().__init__()
+        self.tasks = tasks
+        self.number = next(self._numbers)
+        nodes = {node.name: node for node, _values in arrays}
+        self.session = MemorySession({node.path: values for node, values in arrays})
+        self.set_nodes(nodes)
+
+    def set_nodes(self, nodes: Mapping[str, ArrayNode]) -> None:
+        self.hierarchy = Hierarchy(root=GroupNode(arrays=nodes), format="refs-v1")
+        self.dataset: Any = SimpleNamespace(session=self.session, access=None, hierarchy=self.hierarchy)
+
+    def owner(self, what: str) -> str:
+        return f"{what}:{self.number}"
+
+    def node(self, name: str) -> ArrayNode:
+        found = self.hierarchy.find(name)
+        assert isinstance(found, ArrayNode)
+        return found
+
+
+def source_error(key: str = "field/0.0") -> RefbrowserError:
+    """Return the error of a chunk whose server fails."""
+    return RefbrowserError(
+        ErrorKind.SOURCE,
+        "the server answered 404",
+        Place(key=key, url="https://example.invalid/a"),
+        "Ask the provider",
+    )
+
+
+def blocked_error() -> RefbrowserError:
+    """Return the error of a chunk whose origin is not allowed."""
+    return RefbrowserError(ErrorKind.BLOCKED, "https://example.invalid is not allowed yet")
