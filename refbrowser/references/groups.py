@@ -150,7 +150,10 @@ def index_groups(
 
 
 def _sort_rest(
-    result: list[GroupRows], groups: GroupColumn, codes: npt.NDArray[np.uint64], ordered: npt.NDArray[np.bool_]
+    result: list[GroupRows],
+    groups: GroupColumn,
+    codes: npt.NDArray[np.uint64],
+    ordered: npt.NDArray[np.bool_],
 ) -> None:
     owner = groups.expand()
     rest = np.flatnonzero(~ordered[owner])

@@ -35,12 +35,18 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 class JsonError(Exception):
-    """The text is not JSON from `position` on."""
+    """The text is not JSON from `position` on, or cannot be a document for another reason that `kind` tells."""
 
     def __init__(
-        self, position: int, message: str, advice: str = "", kind: ErrorKind = ErrorKind.JSON
+        self,
+        position: int,
+        message: str,
+        advice: str = "",
+        kind: ErrorKind = ErrorKind.JSON,
+        pointer: str | None = None,
     ) -> None:
         super().__init__(message)
+        self.pointer = pointer
         self.position = position
         self.message = message
         self.advice = advice

@@ -12,13 +12,21 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import TypeVar
 
-from refbrowser.errors import ErrorKind, quoted
+from refbrowser.errors import ErrorKind
 from refbrowser.limits import LIMITS
-from refbrowser.references.json_text import BYTE_ORDER_MARK, Incomplete, JsonError, JsonReader, Member, Node, NodeKind
+from refbrowser.references.json_text import (
+    BYTE_ORDER_MARK,
+    Incomplete,
+    JsonError,
+    JsonReader,
+    Member,
+    Node,
+    NodeKind,
+)
 from refbrowser.references.scanner import Layout, scan
 from refbrowser.references.table import ReferenceTable
 from refbrowser.references.table_builder import TableBuilder
-from refbrowser.references.text import DocumentText, TextBuilder
+from refbrowser.references.text import DocumentText, TextBuilder, locate
 
 #: Members of the top level that make a document Version 1.
 SPECIAL = ("version", "templates", "gen", "refs")
@@ -168,6 +176,10 @@ class DocumentReader:
             result.refs_region = (self._refs.start, self._refs.stop)
         return result
 
+    def locate(self, position: int) -> tuple[int, int]:
+        """Return line and column of a byte of the text that was read so far; for after an error."""
+        return locate(self._text.finish().chunks(), [position])[position]
+
     # The window of text
 
     @property
@@ -260,7 +272,9 @@ class DocumentReader:
             self._pause()
             before = region.builder.count
             self._scan(region)
-            refused = _RETRY_FIRST if region.builder.count - before > refused else min(2 * refused, _RETRY_MOST)
+            refused = (
+                _RETRY_FIRST if region.builder.count - before > refused else min(2 * refused, _RETRY_MOST)
+            )
             wait = refused if region.builder.count - before < refused else 1
 
     def _scan(self, region: _Region) -> None:
@@ -373,8 +387,3 @@ class DocumentReader:
             return False
         self._at = base + at
         return True
-
-
-def describe(error: JsonError) -> str:
-    """Return the message of an error, with foreign text quoted."""
-    return error.message if error.message else quoted(str(error))

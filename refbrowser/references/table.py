@@ -187,7 +187,9 @@ class ReferenceTable:
         found = group_of_chunks(prefix, len(grid_shape), encoding)
         if found is None:
             coords = np.stack(np.unravel_index(np.arange(size), grid_shape), axis=1) if grid_shape else None
-            return self.find_chunks(prefix, np.zeros((1, 0), np.int64) if coords is None else coords, encoding)
+            return self.find_chunks(
+                prefix, np.zeros((1, 0), np.int64) if coords is None else coords, encoding
+            )
         group, leading = found
         result = np.full(size, -1, np.int64)
         rows_of_group = self.rows_of(group)

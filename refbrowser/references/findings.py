@@ -1,0 +1,292 @@
+"""Every fault and warning of a document but those of its rules, each with pointer, line and column."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from refbrowser.errors import ErrorKind, Finding, Place, RefbrowserError, Severity, quoted
+from refbrowser.references.json_text import Member, Node, NodeKind, pointer
+from refbrowser.references.key_findings import equal_keys, files_that_are_folders
+from refbrowser.references.metadata_findings import metadata_warnings
+from refbrowser.references.values import Issue
+from refbrowser.references.writer import splices
+
+if TYPE_CHECKING:
+    from refbrowser.references.document import ReferenceDocument
+
+#: Findings listed one by one; the last one tells how many more there are.
+MOST = 10_000
+
+_KNOWN_TOP = frozenset({"version", "templates", "gen", "refs"})
+_KNOWN_RULE = frozenset({"key", "url", "offset", "length", "dimensions"})
+_KNOWN_RANGE = frozenset({"start", "stop", "step"})
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """One finding before its byte became line and column."""
+
+    severity: Severity
+    kind: ErrorKind
+    message: str
+    pointer: str
+    position: int | None
+    advice: str = ""
+    key: str | None = None
+    span: tuple[int, int] | None = None
+    rule: int | None = None
+    field: str | None = None
+    fix: Any = None
+
+
+def document_findings(document: ReferenceDocument) -> tuple[Finding, ...]:
+    """Return the findings of the top level, the templates and refs, in that order."""
+    found: list[Found] = []
+    more = 0
+    for item in _all(document):
+        if len(found) < MOST:
+            found.append(item)
+        else:
+            more += 1
+    places = document.locate(item.position for item in found if item.position is not None)
+    findings = [_finding(item, places, document.name) for item in found]
+    if more:
+        findings[-1] = replace(findings[-1], count=1 + more)
+    return tuple(findings)
+
+
+def _finding(item: Found, places: dict[int, tuple[int, int]], name: str | None) -> Finding:
+    line, column = (None, None) if item.position is None else places[item.position]
+    place = Place(
+        document=name, pointer=item.pointer, line=line, column=column, key=item.key, span=item.span,
+        rule=item.rule, field=item.field,
+    )  # fmt: skip
+    return Finding(
+        severity=item.severity, kind=item.kind, message=item.message, place=place, advice=item.advice,
+        fix=item.fix,
+    )  # fmt: skip
+
+
+def _all(document: ReferenceDocument) -> Iterator[Found]:
+    positions = Positions(document)
+    yield from _top(document, positions)
+    if document.version == 1:
+        yield from _outer(document, positions)
+        yield from _templates(document, positions)
+    yield from _entries(document, positions)
+    for key, other in equal_keys(document.refs):
+        message = f"the key differs from {quoted(other)} only in case or in the form of its characters"
+        yield _about_key(document, positions, key, message)
+    for key in files_that_are_folders(document.refs):
+        yield _about_key(document, positions, key, "the key is a file and, for other keys, a folder")
+    for key, kind, message in metadata_warnings(document):
+        yield replace(_about_key(document, positions, key, message), kind=kind)
+
+
+def _about_key(document: ReferenceDocument, positions: Positions, key: str, message: str) -> Found:
+    slot = document.refs.find_slot(key)
+    position = None if slot is None else positions.entry(slot)
+    return Found(Severity.WARNING, ErrorKind.REF, message, document.key_pointer(key), position, key=key)
+
+
+class Positions:
+    """Bytes of the document as it is now, for what stands in its outer text and for entries of refs."""
+
+    def __init__(self, document: ReferenceDocument) -> None:
+        self._document = document
+        starts, growth = [], [0]
+        self._tail = (0, b"")
+        for start, stop, data in splices(document.refs, document.region):
+            starts.append(start)
+            growth.append(growth[-1] + len(data) - (stop - start))
+            self._tail = (start, data)
+        self._starts = np.array(starts, np.int64)
+        self._growth = growth
+        hole = document.hole
+        self._hole = len(document.outer) if hole is None else hole
+        start, stop = document.region
+        self._region = stop - start + growth[-1]
+
+    def outer(self, position: int) -> int:
+        """Return where a byte of the outer text stands."""
+        return position if position < self._hole else position + self._region
+
+    def read(self, position: int) -> int:
+        """Return where a byte of refs, as it was read, stands now."""
+        moved = self._growth[int(self._starts.searchsorted(position))]
+        return position - self._document.region[0] + self._hole + moved
+
+    def entry(self, slot: int) -> int:
+        """Return where the key of an entry stands."""
+        if slot >= 0:
+            return self.read(int(self._document.refs.table.start[slot]))
+        start, data = self._tail
+        patch = self._document.refs.patch(slot)
+        assert patch is not None
+        return self.read(start) + max(data.rfind(patch.key_text + b":"), data.rfind(patch.key_text), 0)
+
+    def issue(self, slot: int, issue: Issue) -> int:
+        """Return where an issue of an entry stands."""
+        refs = self._document.refs
+        patch = refs.patch(slot)
+        if patch is None:
+            return self.read(issue.position)
+        entry = self.entry(slot)
+        if issue.position < 0:
+            return entry
+        between = 2
+        if slot >= 0:
+            member = refs.table.member(slot)
+            between = member.value.start - member.key_stop
+        return entry + len(patch.key_text) + between + issue.position
+
+
+def _top(document: ReferenceDocument, positions: Positions) -> Iterator[Found]:
+    if document.mark:
+        message = "the document begins with a byte-order mark"
+        yield Found(Severity.WARNING, ErrorKind.ENCODING, message, "", 0)
+    if document.version_missing:
+        from refbrowser.references.edits import SetVersion
+
+        yield Found(
+            Severity.FAULT,
+            ErrorKind.SCHEMA,
+            "the version is missing",
+            "",
+            document.node.start,
+            'Add "version": 1.',
+            fix=SetVersion(1),
+        )
+
+
+def _outer(document: ReferenceDocument, positions: Positions) -> Iterator[Found]:
+    """Yield what is wrong with members, whatever they hold: doubled, unknown, of the wrong type."""
+    expected = {"templates": NodeKind.OBJECT, "gen": NodeKind.LIST, "refs": NodeKind.OBJECT}
+    for name, kind in expected.items():
+        node = document.node.member(name)
+        if node is not None and node.kind is not kind:
+            message = f"{name} is {node.kind.value}, not {kind.value}"
+            yield Found(Severity.FAULT, ErrorKind.SCHEMA, message, pointer(name), positions.outer(node.start))
+    for parts, node in _walk(document.node, ()):
+        where = positions.outer(node.start)
+        if node.kind is NodeKind.OBJECT:
+            for member, message in _odd_members(parts, node):
+                yield Found(
+                    Severity.WARNING,
+                    ErrorKind.SCHEMA,
+                    message,
+                    pointer(*parts, member.key),
+                    positions.outer(member.start),
+                    **_rule_of(parts),
+                )
+        elif node.kind is NodeKind.NOT_FINITE:
+            yield Found(
+                Severity.WARNING, ErrorKind.JSON, "NaN and Infinity are not JSON", pointer(*parts), where
+            )
+
+
+def _walk(node: Node, parts: tuple[str | int, ...]) -> Iterator[tuple[tuple[str | int, ...], Node]]:
+    pending = [(parts, node)]
+    while pending:
+        parts, node = pending.pop()
+        yield parts, node
+        inner = [((*parts, member.key), member.value) for member in node.members]
+        inner += [((*parts, number), item) for number, item in enumerate(node.items)]
+        pending.extend(reversed(inner))
+
+
+def _rule_of(parts: tuple[str | int, ...]) -> dict[str, Any]:
+    if len(parts) > 1 and parts[0] == "gen" and isinstance(parts[1], int):
+        return {"rule": parts[1]}
+    return {}
+
+
+def _odd_members(parts: tuple[str | int, ...], node: Node) -> Iterator[tuple[Member, str]]:
+    known = None
+    if not parts:
+        known = _KNOWN_TOP
+    elif len(parts) == 2 and parts[0] == "gen":
+        known = _KNOWN_RULE
+    elif len(parts) == 4 and parts[0] == "gen" and parts[2] == "dimensions":
+        known = _KNOWN_RANGE
+    seen: set[str] = set()
+    for member in node.members:
+        if member.key in seen:
+            yield member, f"the member {quoted(member.key)} is there more than once: the last counts"
+        elif known is not None and member.key not in known:
+            yield member, f"the member {quoted(member.key)} is not known to the specification: it is kept"
+        seen.add(member.key)
+
+
+def _templates(document: ReferenceDocument, positions: Positions) -> Iterator[Found]:
+    node = document.node.member("templates")
+    for name, error in document.templates.faults:
+        value = None if node is None else node.member(name)
+        if value is None:
+            yield _of_error(error, pointer("templates", name), None)
+            continue
+        position = value.start
+        if error.place.span is not None and value.kind is NodeKind.STRING:
+            position += _inside(document.outer[value.start : value.stop], error.place.span[0])
+        yield _of_error(error, pointer("templates", name), positions.outer(position))
+
+
+def _inside(raw: bytes, characters: int) -> int:
+    """Return where the character of that number stands in the JSON text of a string."""
+    return 1 + characters if raw.isascii() and b"\\" not in raw else 0
+
+
+def _of_error(error: RefbrowserError, where: str, position: int | None, key: str | None = None) -> Found:
+    return Found(
+        Severity.FAULT, error.kind, error.message, where, position, error.advice, key, error.place.span
+    )
+
+
+def _entries(document: ReferenceDocument, positions: Positions) -> Iterator[Found]:
+    refs = document.refs
+    table = refs.table
+    rows = set(table.flagged.tolist()) | set(refs.replaced)
+    bad = list(document.urls.faults)
+    if bad:
+        rows.update(np.flatnonzero(np.isin(table.url, bad)).tolist())
+    twice = _doubled(document)
+    rows |= set(twice)
+    gone = set(refs.removed.tolist())
+    slots = [row for row in sorted(rows) if row not in gone]
+    slots += [-2 - number for number in range(len(refs.appended))]
+    for slot in slots:
+        yield from _entry(document, positions, slot, slot in twice)
+
+
+def _doubled(document: ReferenceDocument) -> set[int]:
+    """Return the rows whose key came before."""
+    refs = document.refs
+    later: set[int] = set()
+    for row in refs.table.duplicates.tolist():
+        slots = refs.all_slots(refs.key_of(row))
+        later.update(slots[1:])
+    return later
+
+
+def _entry(document: ReferenceDocument, positions: Positions, slot: int, twice: bool) -> Iterator[Found]:
+    refs = document.refs
+    key = refs.key_of(slot)
+    where = document.key_pointer(key)
+    if twice:
+        message = f"the key {quoted(key)} is there more than once: the last counts"
+        yield Found(Severity.WARNING, ErrorKind.REF, message, where, positions.entry(slot), key=key)
+    value = refs.value(slot)
+    for issue in value.issues:
+        yield Found(
+            issue.severity, issue.kind, issue.message, where + issue.below, positions.issue(slot, issue),
+            issue.advice, key,
+        )  # fmt: skip
+    if value.fault is None and value.url:
+        try:
+            document.view.reference(slot)
+        except RefbrowserError as error:
+            yield _of_error(error, f"{where}/0", positions.entry(slot), key)

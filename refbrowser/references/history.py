@@ -1,0 +1,105 @@
+"""Undo and redo: every state is a whole immutable document, and all share their columns."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from refbrowser.references.document import Edit, ReferenceDocument
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One edit that was made, and the document after it."""
+
+    edit: Edit
+    document: ReferenceDocument
+
+
+class History:
+    """The states of a document, where it stands among them, and which one is saved.
+
+    Undoing everything gives back the document that was opened, and so its bytes. Not safe to share across
+    threads; the documents are.
+    """
+
+    def __init__(self, document: ReferenceDocument) -> None:
+        self._first = document
+        self._steps: list[Step] = []
+        self._at = 0
+        self._saved = document
+
+    @property
+    def document(self) -> ReferenceDocument:
+        """The document as it is now."""
+        return self._first if self._at == 0 else self._steps[self._at - 1].document
+
+    @property
+    def saved(self) -> ReferenceDocument:
+        """The document as it was opened or last saved."""
+        return self._saved
+
+    @property
+    def can_undo(self) -> bool:
+        """Whether there is a step to undo."""
+        return self._at > 0
+
+    @property
+    def can_redo(self) -> bool:
+        """Whether there is a step to make again."""
+        return self._at < len(self._steps)
+
+    @property
+    def is_dirty(self) -> bool:
+        """Whether the document differs from the saved one."""
+        return self.document is not self._saved
+
+    @property
+    def entries(self) -> list[str]:
+        """Titles of all steps, those to redo included."""
+        return [step.edit.title for step in self._steps]
+
+    @property
+    def position(self) -> int:
+        """How many of the steps are made."""
+        return self._at
+
+    @property
+    def pending(self) -> int:
+        """How many steps lie between the saved document and this one; at least 1 when they differ."""
+        states = [self._first, *(step.document for step in self._steps)]
+        for number, state in enumerate(states):
+            if state is self._saved:
+                return abs(self._at - number)
+        return max(self._at, 1)
+
+    def apply(self, edit: Edit) -> ReferenceDocument:
+        """Make an edit; steps that were undone are forgotten.
+
+        An edit that changes nothing makes no step.
+
+        Raises
+        ------
+        RefbrowserError
+            The edit cannot be made; nothing has changed.
+        """
+        changed = self.document.apply(edit)
+        if changed is self.document:
+            return changed
+        del self._steps[self._at :]
+        self._steps.append(Step(edit, changed))
+        self._at += 1
+        return changed
+
+    def undo(self) -> ReferenceDocument:
+        """Go one step back; at the first state it stays there."""
+        self._at = max(self._at - 1, 0)
+        return self.document
+
+    def redo(self) -> ReferenceDocument:
+        """Make the next step again; at the last one it stays there."""
+        self._at = min(self._at + 1, len(self._steps))
+        return self.document
+
+    def mark_saved(self) -> None:
+        """Note that the document as it is now is saved."""
+        self._saved = self.document

@@ -1,0 +1,75 @@
+"""Consolidated metadata beside the documents that it repeats: differences, and numbers that are not JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+from refbrowser.errors import ErrorKind, RefbrowserError, quoted
+from refbrowser.model.reference import Inline
+from refbrowser.references.json_text import JsonError, Node, NodeKind, parse
+
+if TYPE_CHECKING:
+    from refbrowser.references.document import ReferenceDocument
+
+#: Names of Zarr metadata documents.
+METADATA_NAMES = frozenset({".zgroup", ".zarray", ".zattrs", ".zmetadata", "zarr.json"})
+CONSOLIDATED = ".zmetadata"
+
+
+def is_metadata(key: str) -> bool:
+    """Return whether a key names a Zarr metadata document."""
+    return key.rpartition("/")[2] in METADATA_NAMES
+
+
+def metadata_node(document: ReferenceDocument, slot: int) -> Node | None:
+    """Return the JSON of an inline metadata entry, or None where it is not one that can be read."""
+    try:
+        reference = document.view.reference(slot)
+        return parse(reference.data) if isinstance(reference, Inline) else None
+    except (RefbrowserError, JsonError):
+        return None
+
+
+def metadata_warnings(document: ReferenceDocument) -> Iterator[tuple[str, ErrorKind, str]]:
+    """Yield key, kind and message of each warning about metadata."""
+    nodes: dict[str, Node] = {}
+    for key, slot in document.refs.odd_keys():
+        if is_metadata(key) and document.refs.find_slot(key) == slot:
+            node = metadata_node(document, slot)
+            if node is not None:
+                nodes[key] = node
+    for key, node in nodes.items():
+        if _not_finite(node):
+            yield key, ErrorKind.META, "the metadata holds NaN or Infinity, which are not JSON"
+    for key, node in nodes.items():
+        if key.rpartition("/")[2] == CONSOLIDATED:
+            yield from _differences(key, node, nodes)
+
+
+def _not_finite(node: Node) -> bool:
+    pending = [node]
+    for inner in pending:
+        if inner.kind is NodeKind.NOT_FINITE:
+            return True
+        pending.extend(member.value for member in inner.members)
+        pending.extend(inner.items)
+    return False
+
+
+def _differences(key: str, node: Node, nodes: dict[str, Node]) -> Iterator[tuple[str, ErrorKind, str]]:
+    folder = key[: -len(CONSOLIDATED)]
+    metadata = node.member("metadata")
+    if metadata is None or metadata.kind is not NodeKind.OBJECT:
+        yield key, ErrorKind.META, "the consolidated metadata has no object 'metadata'"
+        return
+    consolidated: Mapping[str, Any] = metadata.to_python()
+    for name, value in consolidated.items():
+        beside = nodes.get(folder + name)
+        if beside is not None and beside.to_python() != value:
+            yield key, ErrorKind.META, f"the consolidated metadata differs from {quoted(folder + name)}"
+    for other in nodes:
+        name = other.removeprefix(folder)
+        inside = other.startswith(folder) and other != key and not name.endswith("zarr.json")
+        if inside and name not in consolidated:
+            yield key, ErrorKind.META, f"the consolidated metadata lacks {quoted(other)}"

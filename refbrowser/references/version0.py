@@ -1,0 +1,171 @@
+"""Writes the expansion of a document as one Version 0 object, in pieces."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from refbrowser.errors import RefbrowserError
+from refbrowser.model.reference import ByteRange, Reference, WholeFile
+from refbrowser.references.gen import GenRule
+from refbrowser.references.values import ValueKind
+
+if TYPE_CHECKING:
+    from refbrowser.references.expansion import Expansion
+
+_ROWS = 4096
+
+
+def version0_chunks(expansion: Expansion, skip_bad: bool) -> Iterator[bytes]:
+    """Return the pieces of the text; faults are raised before the first one unless they are skipped."""
+    plan = _Plan(expansion, skip_bad)
+    return plan.chunks()
+
+
+class _Plan:
+    """Which rows count: found by one pass over the rules, before anything is written."""
+
+    def __init__(self, expansion: Expansion, skip_bad: bool) -> None:
+        self._expansion = expansion
+        self._skip_bad = skip_bad
+        self._refs = expansion.document.refs
+        #: Slot of refs to the generated row that replaces it.
+        self._replaced: dict[int, tuple[int, int]] = {}
+        #: Generated key that comes more than once to the last row that has it.
+        self._repeated: dict[str, tuple[int, int]] = {}
+        self._check_refs()
+        self._look_at_rules()
+
+    def _check_refs(self) -> None:
+        if self._skip_bad:
+            return
+        view = self._expansion.document.view
+        for slot in self._bad_slots():
+            view.reference(slot)
+
+    def _bad_slots(self) -> Iterator[int]:
+        document = self._expansion.document
+        table = self._refs.table
+        rows = np.flatnonzero(table.url == ValueKind.FAULT)
+        if document.urls.faults:
+            broken = np.flatnonzero(np.isin(table.url, list(document.urls.faults)))
+            rows = np.union1d(rows, broken)
+        rows = rows[~np.isin(rows, self._refs.removed)]
+        yield from (row for row in rows.tolist() if row not in self._refs.replaced)
+        yield from self._refs.replaced
+        yield from (-2 - number for number in range(len(self._refs.appended)))
+
+    def _look_at_rules(self) -> None:
+        hashes = []
+        for number, first, keys, faults in self._generated():
+            if faults and not self._skip_bad:
+                raise faults[min(faults)]
+            for at, key in enumerate(keys):
+                slot = None if key is None or at in faults else self._refs.find_slot(key)
+                if slot is not None:
+                    self._replaced[slot] = (number, first + at)
+            hashes.append(np.array([hash(key) for key in keys], np.int64))
+        if not hashes:
+            return
+        sorted_ = np.sort(np.concatenate(hashes))
+        again = set(sorted_[1:][sorted_[1:] == sorted_[:-1]].tolist())
+        if not again:
+            return
+        for number, first, keys, faults in self._generated():
+            for at, key in enumerate(keys):
+                if key is not None and at not in faults and hash(key) in again:
+                    self._repeated[key] = (number, first + at)
+
+    def _generated(self) -> Iterator[tuple[int, int, list[str | None], dict[int, RefbrowserError]]]:
+        for number, rule in enumerate(self._expansion.rules):
+            for first in range(0, rule.count, _ROWS):
+                rows = rule.rows(first, first + _ROWS)
+                yield number, first, rows.keys, dict(rows.faults)
+
+    def chunks(self) -> Iterator[bytes]:
+        """Yield the text."""
+        before = b"{\n"
+        for piece in self._entries():
+            yield before + piece
+            before = b",\n"
+        yield b"{}\n" if before == b"{\n" else b"\n}\n"
+
+    def _entries(self) -> Iterator[bytes]:
+        refs = self._refs
+        for start in range(0, len(refs), _ROWS):
+            slots = refs.slots(start, start + _ROWS)
+            lines = [
+                line
+                for slot, key in zip(slots, refs.keys_of(slots), strict=True)
+                if (line := self._of_slot(slot, key)) is not None
+            ]
+            if lines:
+                yield b",\n".join(lines)
+        for number, first, keys, faults in self._generated():
+            lines = self._of_rule(number, first, keys, faults)
+            if lines:
+                yield b",\n".join(lines)
+
+    def _of_slot(self, slot: int, key: str) -> bytes | None:
+        if slot in self._duplicates and self._refs.find_slot(key) != slot:
+            return None
+        if slot in self._replaced:
+            number, row = self._repeated.get(key, self._replaced[slot])
+            return _line(key, _generated(self._expansion.rules[number], row))
+        try:
+            reference = self._expansion.document.view.reference(slot)
+        except RefbrowserError:
+            return None
+        if isinstance(reference, ByteRange | WholeFile):
+            return _line(key, reference)
+        value = self._refs.value(slot)
+        text = value.text if value.kind is ValueKind.OBJECT else None
+        raw = self._refs.value_text(slot) if text is None else json.dumps(text).encode()
+        return _text(key) + b": " + raw
+
+    @property
+    def _duplicates(self) -> set[int]:
+        if not hasattr(self, "_early"):
+            self._early = set(self._refs.table.duplicates.tolist())
+        return self._early
+
+    def _of_rule(
+        self, number: int, first: int, keys: list[str | None], faults: dict[int, RefbrowserError]
+    ) -> list[bytes]:
+        lines = []
+        rule = self._expansion.rules[number]
+        rows = rule.rows(first, first + len(keys))
+        for at, key in enumerate(keys):
+            if key is None or at in faults or self._refs.find_slot(key) is not None:
+                continue
+            if self._repeated.get(key, (number, first + at)) != (number, first + at):
+                continue
+            offset = None if rows.offsets is None else rows.offsets[at]
+            length = None if rows.lengths is None else rows.lengths[at]
+            url = rows.urls[at] or ""
+            whole = offset is None or length is None
+            reference = WholeFile(url) if whole else ByteRange(url, offset or 0, length or 0)
+            lines.append(_line(key, reference))
+        return lines
+
+
+def _generated(rule: GenRule, row: int) -> Reference:
+    found = rule.row(row)
+    assert found.reference is not None
+    return found.reference
+
+
+def _text(text: str) -> bytes:
+    return json.dumps(text).encode()
+
+
+def _line(key: str, reference: Reference) -> bytes:
+    if isinstance(reference, ByteRange):
+        value = json.dumps([reference.url, reference.offset, reference.length])
+    else:
+        assert isinstance(reference, WholeFile)
+        value = json.dumps([reference.url])
+    return _text(key) + b": " + value.encode()

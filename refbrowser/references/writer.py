@@ -1,0 +1,140 @@
+"""The text of `refs` after edits: the text as it was read, changed only where an entry changed."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from heapq import merge
+
+import numpy as np
+
+from refbrowser.references.groups import Rows
+from refbrowser.references.json_edit import dump
+from refbrowser.references.json_text import STRING, skip_space
+from refbrowser.references.refs import References
+from refbrowser.references.table import ReferenceTable
+
+#: The text from `start` to `stop` becomes this.
+Splice = tuple[int, int, bytes]
+
+_ROWS_AT_ONCE = 8192
+_URL = re.compile(STRING.pattern + rb"[ \t\n\r]*+:[ \t\n\r]*+\[[ \t\n\r]*+(" + STRING.pattern + rb")")
+
+
+def region_chunks(refs: References, region: tuple[int, int]) -> Iterator[bytes]:
+    """Yield the text between the brackets of `refs`.
+
+    Parameters
+    ----------
+    refs
+        The entries.
+    region
+        Where they stand in the text that was read.
+    """
+    at = region[0]
+    text = refs.table.text
+    for start, stop, data in splices(refs, region):
+        yield from text.chunks(at, start)
+        if data:
+            yield data
+        at = stop
+    yield from text.chunks(at, region[1])
+
+
+def splices(refs: References, region: tuple[int, int]) -> Iterator[Splice]:
+    """Yield what differs from the text that was read, in its order."""
+    if not refs.is_edited:
+        return iter(())
+    return merge(_replaced(refs), _renamed_urls(refs), _removed_and_appended(refs, region))
+
+
+def _replaced(refs: References) -> Iterator[Splice]:
+    for row, patch in sorted(refs.replaced.items()):
+        member = refs.table.member(row)
+        between = refs.table.text.read(member.key_stop, member.value.start)
+        yield member.start, member.value.stop, patch.key_text + between + patch.raw
+
+
+def _changed_urls(table: ReferenceTable) -> Rows:
+    """Return the rows whose URL is another than in the text."""
+    written = table.written
+    if written is None:
+        return np.zeros(0, np.int64)
+    numbers = {text: number for number, text in enumerate(table.urls)}
+    # What each URL of the text would be numbered now, -1 where it is used no more.
+    now = np.array([numbers.get(text, -1) for text in written.urls] or [0], np.int64)
+    has_url = written.url >= 0
+    expected = np.where(has_url, now[np.where(has_url, written.url, 0)], -1)
+    return np.flatnonzero(has_url & (expected != table.url))
+
+
+def _renamed_urls(refs: References) -> Iterator[Splice]:
+    table = refs.table
+    rows = _changed_urls(table)
+    if refs.replaced:
+        rows = rows[~np.isin(rows, np.fromiter(refs.replaced, np.int64, len(refs.replaced)))]
+    rows = np.setdiff1d(rows, refs.removed, assume_unique=True)
+    spelled: dict[tuple[int, bool], bytes] = {}
+    for first in range(0, len(rows), _ROWS_AT_ONCE):
+        part = rows[first : first + _ROWS_AT_ONCE]
+        for group in np.split(part, np.flatnonzero(np.diff(part) > _ROWS_AT_ONCE) + 1):
+            base = int(table.start[group[0]])
+            data = table.text.read(base, table.next_start(int(group[-1])))
+            for row, start in zip(group.tolist(), table.start[group].tolist(), strict=True):
+                match = _URL.match(data, start - base)
+                assert match is not None
+                url = (int(table.url[row]), match[1].isascii())
+                if url not in spelled:
+                    spelled[url] = dump(table.urls[url[0]], match[1])
+                yield match.start(1) + base, match.end(1) + base, spelled[url]
+
+
+def _removed_and_appended(refs: References, region: tuple[int, int]) -> Iterator[Splice]:
+    table = refs.table
+    count = len(table)
+    removed = refs.removed
+    tail = 0
+    while tail < len(removed) and removed[len(removed) - 1 - tail] == count - 1 - tail:
+        tail += 1
+    last = count - 1 - tail
+    for row in removed[: len(removed) - tail].tolist():
+        yield int(table.start[row]), table.next_start(row), b""
+    new = _appended(refs, last)
+    if not tail and not new:
+        return
+    if last >= 0:
+        start = table.member(last).value.stop
+        yield start, table.stop, new
+    elif count:
+        yield int(table.start[0]), table.stop, new
+    else:
+        yield region[0], region[0], new
+
+
+def _appended(refs: References, last: int) -> bytes:
+    before, between = _style(refs.table)
+    entries = [patch.key_text + between + patch.raw for patch in refs.appended.values()]
+    if not entries:
+        return b""
+    joined = (b"," + before).join(entries)
+    return b"," + before + joined if last >= 0 else joined
+
+
+def _style(table: ReferenceTable) -> tuple[bytes, bytes]:
+    """Return what stands between a comma and the next key, and between a key and its value."""
+    if not len(table):
+        return b" ", b": "
+    row = len(table) - 1
+    member = table.member(row)
+    between = table.text.read(member.key_stop, member.value.start)
+    start = member.start
+    if row == 0:
+        before = _space_before(table, start)
+        return before if b"\n" in before else b" ", between
+    return _space_before(table, start), between
+
+
+def _space_before(table: ReferenceTable, start: int) -> bytes:
+    head = table.text.read(max(0, start - 4096), start)
+    kept = head.rstrip(b" \t\n\r")
+    return head[len(kept) :] if skip_space(head, len(kept)) == len(head) else b""
