@@ -66,6 +66,7 @@ class Limits:
     circuit_open: float = _limit(30, "s", "how long a host's circuit stays open")
     # Metadata and decoding
     rank: int = _limit(32, "dimensions", "dimensions of an array")
+    group_nesting: int = _limit(100, "levels", "groups in groups")
     elements: int = _limit(2**63 - 1, "elements", "elements of an array")
     chunk_size: int = _limit(512 * MIB, "bytes", "chunk that must be decoded whole")
     chunk_question: int = _limit(128 * MIB, "bytes", "chunk decoded without a question")

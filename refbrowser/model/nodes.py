@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from refbrowser.errors import Finding, RefbrowserError
+from refbrowser.model.chunk_keys import ChunkKeyEncoding
 from refbrowser.model.grid import RegularChunkGrid
 from refbrowser.model.manifest import ChunkManifest
 
@@ -48,6 +49,8 @@ class ArrayNode:
         The numpy type of the decoded elements, or None when unknown.
     order
         ``C`` or ``F``: memory layout within a chunk.
+    chunk_keys
+        How the keys of its chunks are written.
     fill_value
         As a numpy scalar of `dtype`, or None when the metadata gives none.
     format
@@ -66,6 +69,7 @@ class ArrayNode:
     codecs: tuple[CodecSpec, ...] = ()
     fill_value: Any = None
     attributes: Mapping[str, Any] = field(default_factory=dict)
+    chunk_keys: ChunkKeyEncoding = field(default_factory=ChunkKeyEncoding)
     manifest: ChunkManifest | None = None
     format: str = "zarr-v2"
     metadata_keys: tuple[str, ...] = ()
@@ -128,13 +132,14 @@ class Hierarchy:
                 pending.extend(reversed(children))
 
     def find(self, path: str) -> Node | None:
-        """Return the node at an absolute path (the leading ``/`` may be left out), or None."""
-        node: Node = self.root
-        for part in (part for part in path.split("/") if part):
-            if not isinstance(node, GroupNode):
-                return None
-            child = node.arrays.get(part) or node.groups.get(part)
-            if child is None:
-                return None
-            node = child
-        return node
+        """Return the node at an absolute path (the leading ``/`` may be left out), or None.
+
+        Where an array and a group share a path, which Zarr forbids, it is the array.
+        """
+        *above, last = [part for part in path.split("/") if part] or [""]
+        node: Node | None = self.root
+        for part in above:
+            node = node.groups.get(part) if isinstance(node, GroupNode) else None
+        if not last:
+            return node
+        return node.arrays.get(last) or node.groups.get(last) if isinstance(node, GroupNode) else None

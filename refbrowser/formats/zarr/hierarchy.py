@@ -1,0 +1,252 @@
+"""Zarr metadata to a hierarchy; a bad node is shown with its error and hides nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from refbrowser.codecs import CodecPipeline
+from refbrowser.errors import ErrorKind, Finding, Place, RefbrowserError, Severity, quoted
+from refbrowser.formats.zarr import v2, v3
+from refbrowser.formats.zarr.documents import (
+    ARRAY_V2,
+    ATTRIBUTES_V2,
+    GROUP_V2,
+    NODE_V3,
+    MetadataReader,
+    NodeDocuments,
+    ancestors,
+    fault,
+    located,
+    not_read,
+)
+from refbrowser.formats.zarr.metadata_json import warning
+from refbrowser.formats.zarr.shapes import parse_dimension_names
+from refbrowser.formats.zarr.source import ManifestMaker, MetadataSource
+from refbrowser.limits import LIMITS
+from refbrowser.model.nodes import ArrayNode, Dimension, GroupNode, Hierarchy, Node
+
+#: The attribute in which xarray and kerchunk keep the names of dimensions.
+DIMENSIONS_ATTRIBUTE = "_ARRAY_DIMENSIONS"
+
+
+def build_hierarchy(source: MetadataSource, manifests: ManifestMaker, format: str) -> Hierarchy:
+    """Return the groups and arrays that the metadata of a dataset describes.
+
+    Both versions of the format are read, also side by side; where a node has both, version 3 counts. Groups
+    above a node need no metadata. What consolidated metadata holds counts where the single key is absent.
+    Nothing is raised: metadata that cannot be read or is wrong gives a node with `error`, or an array with
+    `unreadable` where its shape is known, and a finding.
+
+    Parameters
+    ----------
+    source
+        The metadata.
+    manifests
+        Makes the manifest of each array.
+    format
+        Of the dataset, a name as in ``refbrowser export --to``.
+    """
+    reader = MetadataReader(source)
+    builder = _Builder(reader, manifests)
+    return Hierarchy(root=builder.root(), format=format, problems=tuple(builder.findings))
+
+
+class _Builder:
+    """Makes nodes, from the leaves to the root, and gathers findings."""
+
+    def __init__(self, reader: MetadataReader, manifests: ManifestMaker) -> None:
+        self.nodes = reader.nodes
+        self.findings = reader.findings
+        self.manifests = manifests
+        self.children: dict[str, list[str]] = {"": []}
+        for path in self.nodes:
+            if path.count("/") < LIMITS.group_nesting:
+                self._enter(path)
+            else:
+                message = f"groups are nested more than {LIMITS.group_nesting} levels deep"
+                self.findings.append(fault(RefbrowserError(ErrorKind.BUDGET, message, Place(key=path))))
+
+    def _enter(self, path: str) -> None:
+        """Note `path` and the groups above it, in document order."""
+        for above in ancestors(path):
+            known = path in self.children.setdefault(above, [])
+            if not known:
+                self.children[above].append(path)
+            path = above
+            if known:
+                break
+
+    def root(self) -> Node:
+        """Return the root."""
+        documents = self.nodes.get("", NodeDocuments())
+        if not self.nodes:
+            message = "there is no Zarr metadata: no key belongs to an array"
+            self.findings.append(Finding(severity=Severity.WARNING, kind=ErrorKind.META, message=message))
+        if not self._is_array("", documents):
+            return self._group("", {})
+        array = self._array("", documents)
+        if not self.children[""]:
+            return array
+        group = self._group("", {})
+        return GroupNode(path="/", groups=group.groups, arrays={"": array, **group.arrays})
+
+    def _is_array(self, path: str, documents: NodeDocuments) -> bool:
+        """Whether the metadata of a node is that of an array; a bad leaf counts as one."""
+        if NODE_V3 in documents.documents:
+            try:
+                return v3.is_array(documents.documents[NODE_V3])
+            except RefbrowserError:
+                return not self.children.get(path)
+        if ARRAY_V2 in documents:
+            return True
+        return NODE_V3 in documents.errors and GROUP_V2 not in documents and not self.children.get(path)
+
+    def _group(self, path: str, above: Mapping[str, Dimension]) -> GroupNode:
+        documents = self.nodes.get(path, NodeDocuments())
+        if self._is_array(path, documents):
+            documents = NodeDocuments()  # They are the array's, which shares the path with this group.
+        attributes, error = self._group_metadata(path, documents)
+        members = self.children.get(path, [])
+        arrays = {}
+        for child in members:
+            child_documents = self.nodes.get(child, NodeDocuments())
+            if self._is_array(child, child_documents):
+                arrays[_name(child)] = self._array(child, child_documents)
+        dimensions = self._dimensions(arrays, above)
+        groups = {
+            _name(child): self._group(child, {**above, **dimensions})
+            for child in members
+            if _name(child) not in arrays or self.children.get(child)
+        }
+        for name in groups.keys() & arrays.keys():
+            message = f"nodes lie below the array {quoted(arrays[name].path)}"
+            self.findings.append(warning(message, groups[name].path[1:]))
+        return GroupNode(
+            path=f"/{path}",
+            attributes=attributes,
+            dimensions=dimensions,
+            groups=groups,
+            arrays=arrays,
+            metadata_keys=tuple(dict.fromkeys(documents.keys)),
+            error=error,
+        )
+
+    def _group_metadata(
+        self, path: str, documents: NodeDocuments
+    ) -> tuple[Mapping[str, Any], RefbrowserError | None]:
+        error = documents.errors.get(NODE_V3) or documents.errors.get(GROUP_V2)
+        try:
+            if NODE_V3 in documents.documents:
+                v3.is_array(documents.documents[NODE_V3])
+            elif documents.documents.get(GROUP_V2, {}).get("zarr_format", 2) != 2:
+                raise RefbrowserError(ErrorKind.META, "zarr_format of the group is not 2")
+        except RefbrowserError as wrong:
+            error = located(wrong, _key(path, NODE_V3 if NODE_V3 in documents.documents else GROUP_V2))
+        self._report(error)
+        return self._attributes(documents), error
+
+    def _attributes(self, documents: NodeDocuments) -> Mapping[str, Any]:
+        if NODE_V3 in documents.documents:
+            attributes = documents.documents[NODE_V3].get("attributes", {})
+            return attributes if isinstance(attributes, dict) else {}
+        self._report(documents.errors.get(ATTRIBUTES_V2))
+        return documents.documents.get(ATTRIBUTES_V2, {})
+
+    def _array(self, path: str, documents: NodeDocuments) -> ArrayNode:
+        is_v3 = NODE_V3 in documents
+        name = NODE_V3 if is_v3 else ARRAY_V2
+        key = _key(path, name)
+        if is_v3 and ARRAY_V2 in documents:
+            self.findings.append(warning("the array has metadata of both versions; version 3 counts", key))
+        elif ARRAY_V2 in documents and GROUP_V2 in documents:
+            self.findings.append(warning("the node is an array and a group; the array counts", key))
+        common: dict[str, Any] = {
+            "path": f"/{path}",
+            "attributes": self._attributes(documents),
+            "metadata_keys": tuple(dict.fromkeys(documents.keys)),
+            "format": "zarr-v3" if is_v3 else "zarr-v2",
+        }
+        try:
+            if name in documents.errors:
+                raise documents.errors[name]
+            fields = self._fields(documents.documents[name], is_v3, key)
+        except RefbrowserError as error:
+            self._report(located(error, key))
+            return ArrayNode(**common, error=located(error, key))
+        names = documents.documents[name].get("dimension_names") if is_v3 else None
+        common["dimensions"] = self._dimension_names(names, common["attributes"], len(fields["shape"]), key)
+        return self._readable(ArrayNode(**(common | fields)), path, key)
+
+    def _fields(self, document: Mapping[str, Any], is_v3: bool, key: str) -> dict[str, Any]:
+        if not is_v3:
+            return v2.array_fields(document, lambda text: self.findings.append(warning(text, key)))
+        v3.is_array(document)
+        return v3.array_fields(document)
+
+    def _dimension_names(
+        self, names: Any, attributes: Mapping[str, Any], ndim: int, key: str
+    ) -> tuple[str | None, ...]:
+        names = attributes.get(DIMENSIONS_ATTRIBUTE) if names is None else names
+        try:
+            return parse_dimension_names(names, ndim)
+        except RefbrowserError as error:
+            self.findings.append(warning(error.message, key))
+            return (None,) * ndim
+
+    def _readable(self, node: ArrayNode, path: str, key: str) -> ArrayNode:
+        """Return `node` with its manifest, and `unreadable` set where its codecs are not known."""
+        changes: dict[str, Any] = {}
+        if node.unreadable is not None:
+            changes["unreadable"] = located(node.unreadable, key)
+        elif node.grid is not None:
+            try:
+                CodecPipeline.for_array(node)
+            except RefbrowserError as error:
+                changes["unreadable"] = located(error, key)
+        if node.grid is not None:
+            try:
+                changes["manifest"] = self.manifests(f"{path}/" if path else "", node.grid, node.chunk_keys)
+            except RefbrowserError as error:
+                changes["unreadable"] = located(error, key)
+        if "unreadable" in changes:
+            why: RefbrowserError = changes["unreadable"]
+            self.findings.append(warning(f"the array cannot be read: {why.message}", key, why.advice))
+        return replace(node, **changes)
+
+    def _dimensions(
+        self, arrays: Mapping[str, ArrayNode], above: Mapping[str, Dimension]
+    ) -> dict[str, Dimension]:
+        """Return the dimensions that the arrays of a group need and no group above has."""
+        found: dict[str, Dimension] = {}
+        for node in arrays.values():
+            for name, size in zip(node.dimensions, node.shape, strict=False):
+                if name is None or (name in above and above[name].size == size and name not in found):
+                    continue
+                dimension = found.setdefault(name, Dimension(name, size))
+                if dimension.size != size:
+                    message = (
+                        f"dimension {quoted(name)} of array {quoted(node.path)} has {size} elements, "
+                        f"in another array of the group {dimension.size}"
+                    )
+                    self.findings.append(_about(node, message))
+        return found
+
+    def _report(self, error: RefbrowserError | None) -> None:
+        if error is not None and not not_read(error):
+            self.findings.append(fault(error))
+
+
+def _about(node: ArrayNode, message: str) -> Finding:
+    return Finding(
+        severity=Severity.WARNING, kind=ErrorKind.META, message=message, place=Place(path=node.path)
+    )
+
+
+def _name(path: str) -> str:
+    return path.rpartition("/")[2]
+
+
+def _key(path: str, name: str) -> str:
+    return f"{path}/{name}" if path else name

@@ -1,0 +1,66 @@
+"""What a key of a Zarr dataset is: a chunk, metadata of a node, or neither."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from refbrowser.formats.zarr.documents import METADATA_NAMES, split_key
+from refbrowser.model.nodes import ArrayNode, Hierarchy
+
+
+@dataclass(frozen=True, slots=True)
+class ChunkKey:
+    """The chunk of `node` at `coords`."""
+
+    node: ArrayNode
+    coords: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class MetadataKey:
+    """Metadata of the node at `path`."""
+
+    path: str
+
+
+@dataclass(frozen=True, slots=True)
+class StrayKey:
+    """A key that belongs to no array: below none, or no chunk of `node`, the nearest array above."""
+
+    node: ArrayNode | None
+
+
+KeyRole = ChunkKey | MetadataKey | StrayKey
+
+
+class KeyClassifier:
+    """Tells what keys are, against one hierarchy."""
+
+    def __init__(self, hierarchy: Hierarchy) -> None:
+        self._arrays = {node.path[1:]: node for node in hierarchy.walk() if isinstance(node, ArrayNode)}
+
+    def classify(self, key: str) -> KeyRole:
+        """Return what `key` is."""
+        path, name = split_key(key)
+        if name in METADATA_NAMES:
+            return MetadataKey(f"/{path}")
+        nearest = None
+        end = len(key)
+        while end > 0:
+            end = max(key.rfind("/", 0, end), 0)
+            node = self._arrays.get(key[:end])
+            if node is None:
+                continue
+            nearest = nearest or node
+            coords = _coords(node, key[end + 1 :] if end else key)
+            if coords is not None:
+                return ChunkKey(node, coords)
+        return StrayKey(nearest)
+
+
+def _coords(node: ArrayNode, text: str) -> tuple[int, ...] | None:
+    """Return the coordinates of the chunk with the relative key `text`, or None where there is none."""
+    if node.grid is None:
+        return None
+    coords = node.chunk_keys.decode(text, node.grid.ndim)
+    return coords if coords in node.grid else None

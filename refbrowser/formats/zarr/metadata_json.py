@@ -1,0 +1,117 @@
+"""The JSON of Zarr metadata: strict, but for what real writers leave in it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+from refbrowser.errors import ErrorKind, Finding, Place, RefbrowserError, Severity, quoted
+from refbrowser.limits import LIMITS
+
+_BYTE_ORDER_MARK = "\ufeff"
+
+
+def parse_object(data: bytes, key: str, report: Callable[[Finding], None]) -> dict[str, Any]:
+    """Return the JSON object in the value of a metadata key.
+
+    Parameters
+    ----------
+    data
+        The value.
+    key
+        Its key, for messages.
+    report
+        Is given the warnings: NaN and Infinity, duplicate members, a byte order mark.
+
+    Raises
+    ------
+    RefbrowserError
+        `ENCODING`: not UTF-8. `JSON`: not JSON, with line and column. `BUDGET`: nested too deep, or with an
+        integer of too many digits. `META`: not an object.
+    """
+    text = _text(data, key, report)
+    constants: list[str] = []
+    duplicates: list[str] = []
+
+    def constant(word: str) -> float:
+        constants.append(word)
+        return float(word)
+
+    def members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        result = dict(pairs)
+        if len(result) < len(pairs):
+            names = [name for name, _ in pairs]
+            duplicates.extend(name for name in result if names.count(name) > 1)
+        return result
+
+    try:
+        value = json.loads(text, parse_constant=constant, object_pairs_hook=members, parse_int=_integer)
+    except json.JSONDecodeError as error:
+        place = Place(key=key, line=error.lineno, column=error.colno)
+        raise RefbrowserError(ErrorKind.JSON, f"not JSON: {error.msg}", place) from None
+    except _TooManyDigitsError:
+        message = f"an integer has more than {LIMITS.json_digits} digits"
+        raise RefbrowserError(ErrorKind.BUDGET, message, Place(key=key)) from None
+    except RecursionError:
+        raise _too_deep(key) from None
+    if _depth(value) > LIMITS.json_nesting:
+        raise _too_deep(key)
+    if not isinstance(value, dict):
+        raise RefbrowserError(ErrorKind.META, "the metadata is not a JSON object", Place(key=key))
+    for word in dict.fromkeys(constants):
+        report(warning(f"{word} is not JSON; it is taken as the number", key))
+    for name in dict.fromkeys(duplicates):
+        report(warning(f"member {quoted(name)} stands more than once; the last one counts", key))
+    return value
+
+
+def warning(message: str, key: str, advice: str = "") -> Finding:
+    """Return a warning about the metadata under `key`."""
+    return Finding(
+        severity=Severity.WARNING, kind=ErrorKind.META, message=message, place=Place(key=key), advice=advice
+    )
+
+
+def same_json(first: Any, second: Any) -> bool:
+    """Whether two JSON values are equal; NaN equals NaN, and the order of members does not count."""
+    return json.dumps(first, sort_keys=True) == json.dumps(second, sort_keys=True)
+
+
+def _text(data: bytes, key: str, report: Callable[[Finding], None]) -> str:
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        message = f"not UTF-8 at byte {error.start}"
+        raise RefbrowserError(ErrorKind.ENCODING, message, Place(key=key)) from None
+    if text.startswith(_BYTE_ORDER_MARK):
+        report(warning("the metadata begins with a byte order mark", key))
+    return text.removeprefix(_BYTE_ORDER_MARK)
+
+
+class _TooManyDigitsError(Exception):
+    """An integer is longer than is kept."""
+
+
+def _integer(text: str) -> int:
+    if len(text.lstrip("-")) > LIMITS.json_digits:
+        raise _TooManyDigitsError
+    return int(text)
+
+
+def _depth(value: Any) -> int:
+    """Return how deep lists and objects are nested, without recursion."""
+    deepest = 0
+    pending = [(value, 1)]
+    while pending:
+        item, depth = pending.pop()
+        if isinstance(item, dict | list):
+            deepest = max(deepest, depth)
+            inner = item.values() if isinstance(item, dict) else item
+            pending.extend((child, depth + 1) for child in inner if isinstance(child, dict | list))
+    return deepest
+
+
+def _too_deep(key: str) -> RefbrowserError:
+    message = f"the metadata is nested more than {LIMITS.json_nesting} levels deep"
+    return RefbrowserError(ErrorKind.BUDGET, message, Place(key=key))

@@ -1,0 +1,7 @@
+import pytest
+from zarr_metadata import built
+
+
+@pytest.fixture(scope="session")
+def hierarchy():
+    return built
