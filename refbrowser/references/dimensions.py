@@ -118,10 +118,15 @@ def parse_dimensions(members: Any) -> tuple[tuple[RuleDimension, ...], list[Refb
     found = []
     faults: list[RefbrowserError] = []
     for name, value in members.items():
-        values = _parse_values(value, f"/dimensions/{name.replace('~', '~0').replace('/', '~1')}", faults)
+        values = _parse_values(value, member_pointer(name), faults)
         if values is not None:
             found.append(RuleDimension(name, values))
     return tuple(found), faults
+
+
+def member_pointer(name: str) -> str:
+    """Return the JSON pointer of a dimension, relative to its rule."""
+    return f"/dimensions/{name.replace('~', '~0').replace('/', '~1')}"
 
 
 def _parse_values(value: Any, pointer: str, faults: list[RefbrowserError]) -> range | tuple[int, ...] | None:

@@ -225,11 +225,11 @@ class _Compiler:
             return self._problem(self._undefined(name, node))
         template = self.scope.templates[name]
         if template.required:
-            needs = ", ".join(template.required)
+            needs = quoted(", ".join(template.required))[1:-1]
             return self._problem(
                 template_error(
                     ErrorKind.TEMPLATE,
-                    f"template {quoted(name)} needs arguments ({quoted(needs)[1:-1]}) and is used without a call",
+                    f"template {quoted(name)} needs arguments ({needs}) and is used without a call",
                     self._span(node),
                     f"call it: {quoted(name)[1:-1]}({quoted(template.required[0])[1:-1]}=...)",
                 )

@@ -2,18 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from refbrowser.errors import ErrorKind, Finding, Place, RefbrowserError, Severity, quoted
+import numpy as np
+
+from refbrowser.errors import ErrorKind, Finding, Place, RefbrowserError, quoted
 from refbrowser.limits import LIMITS
-from refbrowser.model.reference import ByteRange, Reference, WholeFile
-from refbrowser.references.dimensions import RowSpace, RuleDimension, parse_dimensions
+from refbrowser.model.chunk_keys import ChunkKeyEncoding
+from refbrowser.model.reference import ByteRange, Reference, ReferenceColumns, WholeFile
+from refbrowser.references.dimensions import Int64, RowSpace, member_pointer, parse_dimensions
+from refbrowser.references.gen_chunks import MISSING, UNDECIDED, ChunkMatch, find_rows, match_chunks
 from refbrowser.references.gen_columns import RuleColumns
+from refbrowser.references.gen_directories import rule_directories
+from refbrowser.references.gen_faults import find_faults
 from refbrowser.references.gen_fields import FIELDS, RuleField, placed, read_field, rule_scope
+from refbrowser.references.gen_keys import KeyPattern, UndecidedError
+from refbrowser.references.gen_references import no_references, references
 from refbrowser.references.gen_rows import FieldColumn, GenRow, GenRows
+from refbrowser.references.gen_search import FieldSpace, KeySearch
+from refbrowser.references.lowering import static_prefix
 from refbrowser.references.templates import TemplateSet
 
 
@@ -22,6 +32,27 @@ class NotDecided:
     """The answer of a search that reached its bound: so many rows were looked at."""
 
     rows_checked: int
+
+
+def _clashes(names: Iterable[str], templates: TemplateSet) -> tuple[RefbrowserError, ...]:
+    """Return a fault for each dimension that has the name of a template: its use is not clear."""
+    message = "dimension {} has the name of a template"
+    return tuple(
+        RefbrowserError(
+            ErrorKind.TEMPLATE,
+            message.format(quoted(name)),
+            Place(field="dimensions", pointer=member_pointer(name)),
+            "give one of them another name",
+        )
+        for name in names
+        if name in templates.texts
+    )
+
+
+def _row_code(row: int | NotDecided | None) -> int:
+    if row is None:
+        return MISSING
+    return UNDECIDED if isinstance(row, NotDecided) or row >= 2**63 else row
 
 
 class GenRule:
@@ -42,14 +73,18 @@ class GenRule:
     def __init__(self, fields: Mapping[str, Any], templates: TemplateSet, index: int) -> None:
         self.index = index
         self.templates = templates
-        self._members = fields if isinstance(fields, Mapping) else {}
-        self._is_object = isinstance(fields, Mapping)
-        self._dimensions, self._dimension_faults = parse_dimensions(self._members.get("dimensions"))
-        self.space = RowSpace(self._dimensions)
-        scope = self._scope = rule_scope(self.space, templates)
+        self.is_object = isinstance(fields, Mapping)
+        members = fields if self.is_object else {}
+        listed = members.get("dimensions")
+        found_dimensions, faults = parse_dimensions(listed)
+        self.dimension_names = tuple(listed) if isinstance(listed, Mapping) else ()
+        self.dimension_faults = tuple(faults)
+        self.clashes = _clashes(self.dimension_names, templates)
+        self.space = RowSpace(found_dimensions)
+        self._scope = rule_scope(self.dimension_names, templates)
         self.fields: dict[str, RuleField] = {}
         for name in FIELDS:
-            found = read_field(name, self._members, scope)
+            found = read_field(name, members, self._scope)
             if found is not None:
                 self.fields[name] = found
 
@@ -80,12 +115,12 @@ class GenRule:
     @property
     def dimensions(self) -> tuple[tuple[str, range | tuple[int, ...]], ...]:
         """Names and values of the dimensions that are good, in document order."""
-        return tuple((dimension.name, dimension.values) for dimension in self._dimensions)
+        return tuple((dimension.name, dimension.values) for dimension in self.space.dimensions)
 
     @cached_property
     def count(self) -> int:
         """Number of rows, which may exceed 2**63; 0 where a dimension is faulty."""
-        return 0 if self._dimension_faults or not self._dimensions else self.space.count
+        return 0 if self.dimension_faults else self.space.count
 
     def __len__(self) -> int:
         return self.count
@@ -128,59 +163,92 @@ class GenRule:
             return GenRows(start, 0, lambda name: FieldColumn([], {}) if name in self.fields else None)
         return self.columns.window(start, stop)
 
-    def find(self, key: str) -> int | None | NotDecided:
-        """Return the last row with this key, None where there is none, or that it was not decided."""
-        field_ = self.fields["key"]
-        if field_.compiled is None or field_.faults:
+    @cached_property
+    def pattern(self) -> KeyPattern | None:
+        """The key as a pattern, where it is lowered and there are rows."""
+        pieces = self.columns.texts.get("key") if self.columns is not None else None
+        return None if pieces is None else KeyPattern(pieces, self.space)
+
+    @cached_property
+    def _key_search(self) -> KeySearch | None:
+        key = self.fields["key"]
+        if self.columns is None or key.compiled is None or key.faults:
             return None
-        steps = LIMITS.template_steps_job
-        checked = 0
-        for row in range(self.count - 1, -1, -1):
-            if steps <= 0:
-                return NotDecided(checked)
-            steps -= field_.compiled.steps
-            checked += 1
-            try:
-                if field_.evaluate(self.space.values(row)) == key:
-                    return row
-            except RefbrowserError:
-                continue
-        return None
+        return KeySearch(key, FieldSpace(self.space, tuple(sorted(self.columns.slots("key")))))
 
-    def faults(self) -> list[Finding]:
-        """Return everything that is wrong with the rule, also where it yields no row."""
-        findings = [
-            self._finding(placed(error, self.index, "dimensions", None)) for error in self._dimension_faults
-        ]
-        if not self._is_object:
-            place = Place(rule=self.index, pointer=f"/gen/{self.index}")
-            return [
-                Finding(
-                    severity=Severity.FAULT,
-                    kind=ErrorKind.SCHEMA,
-                    message="the rule is not an object",
-                    place=place,
-                )
-            ]
-        for name in self.space.names:
-            if name in self.templates.texts:
-                message = f"dimension {quoted(name)} has the name of a template"
-                place = Place(
-                    rule=self.index, field="dimensions", pointer=f"/gen/{self.index}/dimensions/{name}"
-                )
-                findings.append(
-                    Finding(severity=Severity.FAULT, kind=ErrorKind.TEMPLATE, message=message, place=place)
-                )
-        for name, field_ in self.fields.items():
-            for error in field_.faults:
-                findings.append(self._finding(placed(error, self.index, name, 0 if self.count else None)))
-        return findings
+    def find(self, key: str, cancelled: Callable[[], bool] = lambda: False) -> int | NotDecided | None:
+        """Return the last row with this key, None where there is none, or that it was not decided.
 
-    def _finding(self, error: RefbrowserError) -> Finding:
-        return Finding(
-            severity=Severity.FAULT,
-            kind=error.kind,
-            message=error.message,
-            place=error.place,
-            advice=error.advice,
-        )
+        By arithmetic where the key is lowered; else by a bounded search, which `cancelled` ends.
+        """
+        try:
+            if self.pattern is not None:
+                return self.pattern.find(key)
+        except UndecidedError as error:
+            return NotDecided(error.rows)
+        if self._key_search is None:
+            return None
+        found, checked = self._key_search.find(key, cancelled)
+        return NotDecided(checked) if found is None and checked >= 0 else found
+
+    def find_chunks(self, prefix: str, coords: Int64, encoding: ChunkKeyEncoding) -> Int64:
+        """Return the last row with the key of each chunk, -1 where there is none, -2 where not decided.
+
+        Parameters
+        ----------
+        prefix
+            Path of the array with its ``/`` at the end; empty for a root array.
+        coords
+            Chunk coordinates, shape (n, ndim).
+        """
+        size, ndim = coords.shape
+        if self.pattern is not None:
+            match = match_chunks(self.pattern, prefix, ndim, encoding)
+            if match is False:
+                return np.full(size, MISSING, dtype=np.int64)
+            rows = find_rows(self.pattern, match, coords) if isinstance(match, ChunkMatch) else None
+            if rows is not None:
+                return rows
+        found = [self.find(prefix + key) for key in encoding.encode_many(coords)]
+        return np.array([_row_code(row) for row in found], dtype=np.int64)
+
+    def references(self, rows: Int64) -> ReferenceColumns:
+        """Return the references of rows (int64, each in [0, count)) as columns, in that order.
+
+        An entry that is faulty, or whose range ends beyond 2**63, is `FAULTY` with its error.
+        """
+        if self.columns is None:
+            return no_references()
+        return references(self.columns, rows)
+
+    @cached_property
+    def static_prefix(self) -> str:
+        """The text that every key begins with."""
+        return self._static("key")
+
+    def static_origin(self) -> str:
+        """Return the text of the URL up to the first part that depends on a dimension."""
+        return self._static("url")
+
+    def _static(self, name: str) -> str:
+        template = self.fields[name].template
+        return "" if template is None else static_prefix(template, self._scope, self.space)
+
+    def directories(self) -> tuple[str, ...] | None:
+        """Return what keys have before their last ``/`` (none: ""), None where that is not bounded."""
+        if self.columns is None:
+            return ()
+        return rule_directories(self.pattern, self.columns, self._key_search)
+
+    @cached_property
+    def _findings(self) -> tuple[Finding, ...]:
+        return tuple(find_faults(self))
+
+    def faults(self, steps: int = LIMITS.template_steps_job) -> list[Finding]:
+        """Return everything that is wrong with the rule, also where it yields no row.
+
+        Exact with counts where a field is affine, or depends on few enough combinations to look at all of
+        them; else what a bounded search of `steps` evaluation steps for each field finds, and a warning that
+        the rest was not decided.
+        """
+        return list(self._findings if steps == LIMITS.template_steps_job else find_faults(self, steps))

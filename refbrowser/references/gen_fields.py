@@ -9,7 +9,6 @@ from typing import Any
 
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
 from refbrowser.limits import LIMITS
-from refbrowser.references.dimensions import RowSpace
 from refbrowser.references.evaluate import Compiled, Scope, compile_template
 from refbrowser.references.template import Template
 from refbrowser.references.templates import TemplateSet
@@ -78,10 +77,18 @@ def read_field(name: str, fields: Mapping[str, Any], scope: Scope) -> RuleField 
     return RuleField(name, text, template, compiled, compiled.problems)
 
 
-def rule_scope(space: RowSpace, templates: TemplateSet) -> Scope:
-    """Return what names mean in a rule: its dimensions, then the document's templates."""
-    slots = {name: slot for slot, name in enumerate(space.names)}
-    return Scope(slots, templates.scope.templates, templates.scope.faults)
+def rule_scope(names: Iterable[str], templates: TemplateSet) -> Scope:
+    """Return what names mean in a rule: its dimensions, and the document's templates.
+
+    A name that is both is faulty where it is used.
+    """
+    slots = {name: slot for slot, name in enumerate(names) if name not in templates.texts}
+    faults = {
+        name: RefbrowserError(ErrorKind.TEMPLATE, "it is the name of a dimension too")
+        for name in names
+        if name in templates.texts
+    }
+    return Scope(slots, templates.scope.templates, {**templates.scope.faults, **faults})
 
 
 def parse_integer(name: str, text: str) -> int:
@@ -124,9 +131,7 @@ def checked_name(name: str, text: str) -> str:
 
 def placed(error: RefbrowserError, rule: int, name: str, row: int | None) -> RefbrowserError:
     """Return the error with rule, field, row and pointer."""
-    pointer = error.place.pointer or f"/{name}"
-    if not pointer.startswith("/gen/"):
-        pointer = f"/gen/{rule}{pointer}"
+    pointer = f"/gen/{rule}/{name}"
     place = replace(error.place, rule=rule, field=name, row=row, pointer=pointer)
     return RefbrowserError(error.kind, error.message, place, error.advice)
 

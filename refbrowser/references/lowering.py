@@ -67,6 +67,25 @@ def lower_template(template: Template, compiled: Compiled, scope: Scope, space: 
     return pieces
 
 
+def static_prefix(template: Template, scope: Scope, space: RowSpace) -> str:
+    """Return the text that a template prints before anything that depends on a dimension."""
+    from jinja2 import nodes
+
+    if template.syntax is None:
+        return template.text
+    names: dict[str, Lowered] = {name: dimension(slot) for slot, name in enumerate(space.names)}
+    lowering = _Lowering(template.syntax, scope, names, space)
+    prefix = ""
+    for node in template.syntax.body:
+        for item in node.nodes if isinstance(node, nodes.Output) else [node]:
+            pieces = lowering.block([nodes.Output([item])]) if isinstance(node, nodes.Output) else None
+            first = pieces[0] if pieces else ""
+            prefix += first if isinstance(first, str) else ""
+            if pieces is None or len(pieces) > 1 or not isinstance(first, str):
+                return prefix
+    return prefix
+
+
 def merge(pieces: Sequence[Piece]) -> Text:
     """Join constant neighbours and drop empty texts."""
     merged: list[Piece] = []
@@ -122,7 +141,7 @@ class _Lowering:
 
     def _integer(self, value: IntegerExpression) -> IntegerExpression | None:
         """Return the value where no row leaves the integers that closures allow."""
-        found = bounds(value, self.space)
+        found = bounds(value, self.space) if self.space.count else None
         if found is None or max(abs(found[0]), abs(found[1])).bit_length() > LIMITS.template_integer_bits:
             return None
         return value

@@ -1,0 +1,367 @@
+"""What a gen rule gives differently from another one, row by row of the same key: counted by arithmetic.
+
+Where key and templates stay and the key tells the rows apart, rows of the same dimension values have the same
+key: they differ where the difference of their integers is not 0, which is solved, not searched. Anything else
+is compared by looking, up to a bound.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from itertools import islice
+
+import numpy as np
+
+from refbrowser.references.dimensions import RowSpace, RuleDimension
+from refbrowser.references.gen import GenRule
+from refbrowser.references.integer_expressions import (
+    Affine,
+    IntegerExpression,
+    combine,
+    evaluate,
+    fits_int64,
+)
+from refbrowser.references.lowering import IntegerPiece, Text
+
+#: Rows that are compared by looking when arithmetic does not decide.
+COMPARED_ROWS = 200_000
+#: Combinations of dimension values whose differences are computed by numpy.
+COMPUTED_ROWS = 20_000_000
+_BLOCK = 1 << 14
+_FIELDS = ("url", "offset", "length")
+
+
+@dataclass(frozen=True, slots=True)
+class RowCount:
+    """How many rows, the first of them, and how many were looked at; None for all."""
+
+    count: int = 0
+    first: int | None = None
+    checked: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RuleChanges:
+    """Rows of a rule against those of the rule before it.
+
+    Attributes
+    ----------
+    changed
+        Rows whose key was given before, with another reference.
+    added
+        Rows whose key was not given before.
+    removed
+        Rows of the rule before whose key is not given any more; `first` is a row of that rule.
+    """
+
+    changed: RowCount
+    added: RowCount
+    removed: RowCount
+
+
+def rule_changes(rule: GenRule, before: GenRule, pause: Callable[[], None] = lambda: None) -> RuleChanges:
+    """Compare a rule with the one before it.
+
+    Parameters
+    ----------
+    pause
+        Called between blocks of rows; may raise to end the work.
+    """
+    same_keys = rule.key == before.key and rule.templates.texts == before.templates.texts
+    if same_keys and rule.count and before.count and rule.space.names == before.space.names:
+        if rule.space == before.space:
+            return RuleChanges(_aligned(rule, before, rule.space, pause), RowCount(), RowCount())
+        if _tells_apart(rule) and _tells_apart(before):
+            return _overlapping(rule, before, pause)
+    return _by_looking(rule, before, pause)
+
+
+# The same keys in the same dimensions
+
+
+def _tells_apart(rule: GenRule) -> bool:
+    """Whether it is proved that no two rows have the same key."""
+    return rule.pattern is not None and rule.pattern.is_injective
+
+
+def _overlapping(rule: GenRule, before: GenRule, pause: Callable[[], None]) -> RuleChanges:
+    """Compare rules whose dimensions have other values."""
+    pairs = zip(rule.space.dimensions, before.space.dimensions, strict=True)
+    common = RowSpace(tuple(_common(new, old) for new, old in pairs))
+    changed = _aligned(rule, before, common, pause) if common.count else RowCount()
+    if changed.first is not None:
+        changed = RowCount(changed.count, _row_in(rule.space, common, changed.first), changed.checked)
+    return RuleChanges(changed, _outside(rule.space, common), _outside(before.space, common))
+
+
+def _common(new: RuleDimension, old: RuleDimension) -> RuleDimension:
+    """Return the values of `new` that `old` has too."""
+    if isinstance(new.values, range) and isinstance(old.values, range):
+        return RuleDimension(new.name, _common_range(new.values, old.values))
+    if isinstance(new.values, range) and isinstance(old.values, tuple):
+        kept = {value for value in old.values if new.last_index(value) is not None}
+        return RuleDimension(new.name, tuple(sorted(kept, reverse=new.values.step < 0)))
+    kept_values = tuple(value for value in new.values if old.last_index(value) is not None)
+    return RuleDimension(new.name, kept_values)
+
+
+def _common_range(new: range, old: range) -> range:
+    """Return the values of `new` that `old` has too, in the order of `new`."""
+    from math import gcd
+
+    steps = gcd(new.step, old.step)
+    if not new or not old or (old.start - new.start) % steps:
+        return range(0)
+    stride = abs(new.step * old.step) // steps
+    # new.start + k * new.step = old.start (mod |old.step|), solved for k.
+    modulus = abs(old.step) // steps
+    turns = (
+        (old.start - new.start) // steps * pow(new.step // steps, -1, modulus) % modulus if modulus > 1 else 0
+    )
+    meeting = new.start + turns * new.step
+    low = max(min(new[0], new[-1]), min(old[0], old[-1]))
+    high = min(max(new[0], new[-1]), max(old[0], old[-1]))
+    first = low + (meeting - low) % stride
+    if first > high:
+        return range(0)
+    last = high - (high - first) % stride
+    return range(first, last + 1, stride) if new.step > 0 else range(last, first - 1, -stride)
+
+
+def _row_in(space: RowSpace, inner: RowSpace, row: int) -> int:
+    """Return the row of `space` with the dimension values of a row of `inner`."""
+    positions = []
+    for dimension, value in zip(space.dimensions, inner.values(row), strict=True):
+        position = dimension.last_index(value)
+        assert position is not None
+        positions.append(position)
+    return space.row(positions)
+
+
+def _outside(space: RowSpace, common: RowSpace) -> RowCount:
+    """Return the rows of a space that are not in a part of it."""
+    count = space.count - common.count
+    if not count:
+        return RowCount()
+    rows = [0]
+    for slot, (dimension, part) in enumerate(zip(space.dimensions, common.dimensions, strict=True)):
+        position = next(
+            (
+                at
+                for at, value in enumerate(islice(dimension.values, COMPARED_ROWS))
+                if part.last_index(value) is None
+            ),
+            None,
+        )
+        if position is not None:
+            rows.append(space.row([position if at == slot else 0 for at in range(len(space.lengths))]))
+    inside = all(
+        part.last_index(value) is not None
+        for value, part in zip(space.values(0), common.dimensions, strict=True)
+    )
+    return RowCount(count, min(rows[1:], default=None) if inside else 0)
+
+
+def _aligned(rule: GenRule, before: GenRule, space: RowSpace, pause: Callable[[], None]) -> RowCount:
+    """Compare the references at each point of a space that both rules cover."""
+    different = [name for name in _FIELDS if _source(rule, name) != _source(before, name)]
+    if not different:
+        return RowCount()
+    if ("offset" in rule.fields) != ("offset" in before.fields):
+        return RowCount(space.count, 0)
+    differences: list[Affine] = []
+    for name in different:
+        found = _differences(rule, before, name)
+        if found is None:
+            return _compared(rule, before, space, pause)
+        differences += found
+    if any(not each.terms and each.constant for each in differences):
+        return RowCount(space.count, 0)
+    differences = [each for each in differences if each.terms]
+    return _solved(differences, space, pause) or _compared(rule, before, space, pause)
+
+
+def _source(rule: GenRule, name: str) -> str | None:
+    field = rule.fields.get(name)
+    return None if field is None else field.text
+
+
+def _differences(rule: GenRule, before: GenRule, name: str) -> list[Affine] | None:
+    """Return sums that are all 0 exactly where a field has the same value; None where there are none."""
+    if rule.columns is None or before.columns is None:
+        return None
+    broken = [name in each.fields and bool(each.fields[name].faults) for each in (rule, before)]
+    if any(broken):
+        return [] if all(broken) else [Affine(1)]
+    new, old = rule.columns.integers.get(name), before.columns.integers.get(name)
+    if new is not None and old is not None:
+        return _difference(new, old)
+    texts = rule.columns.texts.get(name), before.columns.texts.get(name)
+    if name != "url" or texts[0] is None or texts[1] is None:
+        return None
+    return _text_differences(texts[0], texts[1])
+
+
+def _difference(new: IntegerExpression, old: IntegerExpression) -> list[Affine] | None:
+    if new == old:
+        return []
+    found = combine("-", new, old)
+    return [found] if isinstance(found, Affine) else None
+
+
+def _text_differences(new: Text, old: Text) -> list[Affine] | None:
+    if new == old:
+        return []
+    if all(isinstance(piece, str) for piece in (*new, *old)):
+        return [Affine(1)]
+    if len(new) != len(old):
+        return None
+    found: list[Affine] = []
+    for piece, other in zip(new, old, strict=True):
+        if isinstance(piece, IntegerPiece) and isinstance(other, IntegerPiece) and piece.width == other.width:
+            difference = _difference(piece.value, other.value)
+            if difference is None:
+                return None
+            found += difference
+        elif piece != other:
+            return _different_ends(new, old)
+    return found
+
+
+def _different_ends(new: Text, old: Text) -> list[Affine] | None:
+    """Texts that begin or end differently are never the same."""
+    for at in (0, -1):
+        piece, other = new[at], old[at]
+        if isinstance(piece, str) and isinstance(other, str):
+            size = min(len(piece), len(other))
+            ends = (piece[:size], other[:size]) if at == 0 else (piece[-size:], other[-size:])
+            if ends[0] != ends[1]:
+                return [Affine(1)]
+    return None
+
+
+def _solved(differences: list[Affine], space: RowSpace, pause: Callable[[], None]) -> RowCount | None:
+    """Count the points where a sum is not 0; None where there are too many to compute."""
+    if not differences:
+        return RowCount()
+    slots = sorted(frozenset().union(*(each.uses for each in differences)))
+    inner = RowSpace(tuple(space.dimensions[slot] for slot in slots))
+    repeats = space.count // inner.count
+    if len(slots) == 1:
+        same, first = _equal_on_one(differences, inner.dimensions[0])
+        changed = inner.count - same
+    else:
+        renamed = [
+            Affine(each.constant, tuple((slots.index(slot), by) for slot, by in each.terms))
+            for each in differences
+        ]
+        if inner.count > COMPUTED_ROWS or not all(fits_int64(each, inner) for each in renamed):
+            return None
+        changed, first = _computed(renamed, inner, pause)
+    if not changed:
+        return RowCount()
+    positions = [0] * len(space.lengths)
+    for slot, position in zip(slots, inner.indices(first), strict=True):
+        positions[slot] = position
+    return RowCount(changed * repeats, space.row(positions))
+
+
+def _equal_on_one(differences: list[Affine], dimension: RuleDimension) -> tuple[int, int]:
+    """Return at how many positions of one dimension all sums are 0, and the first where one is not."""
+    roots = set()
+    for each in differences:
+        quotient, rest = divmod(-each.constant, each.terms[0][1])
+        roots.add(None if rest else quotient)
+    root = roots.pop()
+    if roots or root is None:
+        return 0, 0
+    if isinstance(dimension.values, range):
+        found = dimension.last_index(root) is not None
+        return int(found), int(found and dimension.values[0] == root)
+    first = next((at for at, value in enumerate(dimension.values) if value != root), 0)
+    return dimension.values.count(root), first
+
+
+def _computed(differences: list[Affine], inner: RowSpace, pause: Callable[[], None]) -> tuple[int, int]:
+    """Return at how many points a sum is not 0, and the first of them."""
+    changed, first = 0, -1
+    for start in range(0, inner.count, _BLOCK):
+        pause()
+        stop = min(start + _BLOCK, inner.count)
+        positions = inner.index_window(start, stop)
+        values = [each.take(at) for each, at in zip(inner.dimensions, positions, strict=True)]
+        different = np.zeros(stop - start, dtype=bool)
+        for each in differences:
+            different |= evaluate(each, values) != 0
+        if first < 0 and different.any():
+            first = start + int(np.argmax(different))
+        changed += int(np.count_nonzero(different))
+    return changed, max(first, 0)
+
+
+# By looking
+
+
+def _compared(rule: GenRule, before: GenRule, space: RowSpace, pause: Callable[[], None]) -> RowCount:
+    """Compare the points of a space one by one, up to a bound."""
+    changed, first = 0, None
+    most = min(space.count, COMPARED_ROWS)
+    for row in range(most):
+        if row % 256 == 0:
+            pause()
+        values = space.values(row)
+        if any(_value(rule, name, values) != _value(before, name, values) for name in _FIELDS):
+            changed += 1
+            first = row if first is None else first
+    return RowCount(changed, first, None if most == space.count else most)
+
+
+def _value(rule: GenRule, name: str, values: list[int]) -> str | int | None:
+    """Return a field at dimension values; None where it is faulty or absent."""
+    from refbrowser.errors import RefbrowserError
+
+    field = rule.fields.get(name)
+    if field is None:
+        return None
+    try:
+        return field.evaluate(values)
+    except RefbrowserError:
+        return None
+
+
+def _by_looking(rule: GenRule, before: GenRule, pause: Callable[[], None]) -> RuleChanges:
+    """Compare by key, up to a bound of rows of each rule."""
+    new, all_new = _table(rule, pause)
+    old, all_old = _table(before, pause)
+    changed = [row for key, (row, value) in new.items() if key in old and old[key][1] != value]
+    fresh = [row for key, (row, _) in new.items() if key not in old and (all_old or before.find(key) is None)]
+    gone = [row for key, (row, _) in old.items() if key not in new and (all_new or rule.find(key) is None)]
+    checked = None if all_new and all_old else COMPARED_ROWS
+    return RuleChanges(
+        *(RowCount(len(rows), min(rows, default=None), checked) for rows in (changed, fresh, gone))
+    )
+
+
+def _table(
+    rule: GenRule, pause: Callable[[], None]
+) -> tuple[dict[str, tuple[int, tuple[object, ...]]], bool]:
+    """Return key to row and reference for the first rows of a rule, and whether that is all of them."""
+    most = min(rule.count, COMPARED_ROWS)
+    table: dict[str, tuple[int, tuple[object, ...]]] = {}
+    for row, key, value in _windows(rule, most, pause):
+        if key is not None:
+            table[key] = (row, value)
+    return table, most == rule.count
+
+
+def _windows(
+    rule: GenRule, most: int, pause: Callable[[], None]
+) -> Iterator[tuple[int, str | None, tuple[object, ...]]]:
+    for start in range(0, most, 1024):
+        pause()
+        rows = rule.rows(start, min(start + 1024, most))
+        none: list[int | None] = [None] * len(rows)
+        columns = zip(rows.keys, rows.urls, rows.offsets or none, rows.lengths or none, strict=True)
+        for place, (key, *value) in enumerate(columns):
+            yield start + place, key, tuple(value)

@@ -1,0 +1,214 @@
+"""What is wrong with a gen rule: exactly where arithmetic tells, else by a bounded look at its rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from refbrowser.errors import ErrorKind, Finding, Place, RefbrowserError, Severity, quoted
+from refbrowser.limits import LIMITS
+from refbrowser.references.evaluate import UndefinedNameError
+from refbrowser.references.gen_columns import RuleColumns
+from refbrowser.references.gen_counting import count_below_zero, first_below_zero
+from refbrowser.references.gen_fields import RuleField, below_zero, placed
+from refbrowser.references.gen_search import FieldSpace
+from refbrowser.references.integer_expressions import Affine, bounds, evaluate, fits_int64
+
+if TYPE_CHECKING:
+    from refbrowser.references.gen import GenRule
+
+_EXAMPLES = 3
+_BLOCK = 1 << 16
+#: Steps that one row of a numpy column counts for.
+_COLUMN_STEPS = 8
+
+
+def find_faults(rule: GenRule, steps: int = LIMITS.template_steps_job) -> Iterator[Finding]:
+    """Yield the findings of a rule; at most `steps` evaluation steps are spent on each field."""
+    if not rule.is_object:
+        place = Place(rule=rule.index, pointer=f"/gen/{rule.index}")
+        yield _fault(RefbrowserError(ErrorKind.SCHEMA, "the rule is not an object", place))
+        return
+    for error in (*rule.dimension_faults, *rule.clashes):
+        place = replace(error.place, rule=rule.index, pointer=f"/gen/{rule.index}{error.place.pointer}")
+        yield _fault(RefbrowserError(error.kind, error.message, place, error.advice))
+    for name, field in rule.fields.items():
+        if field.faults:
+            yield from _static(rule, field)
+        elif rule.columns is None:
+            yield from _without_rows(rule, field)
+        elif name in rule.columns.integers:
+            yield from _integer(rule.columns, field, steps)
+        elif name not in rule.columns.texts or name in ("offset", "length"):
+            yield from _searched(rule.columns, field, steps)
+
+
+def _static(rule: GenRule, field: RuleField) -> Iterator[Finding]:
+    for error in field.faults:
+        if isinstance(error, UndefinedNameError) and rule.dimension_faults and not rule.space.dimensions:
+            continue
+        found = placed(error, rule.index, field.name, 0 if rule.count else None)
+        yield replace(_fault(found), count=max(1, rule.count))
+
+
+def _without_rows(rule: GenRule, field: RuleField) -> Iterator[Finding]:
+    """Look at what does not depend on a dimension: it is wrong whether there are rows or not."""
+    assert field.compiled is not None
+    if field.compiled.uses:
+        return
+    try:
+        field.evaluate([0] * len(rule.dimension_names))
+    except RefbrowserError as error:
+        yield _fault(placed(error, rule.index, field.name, None))
+
+
+def _integer(columns: RuleColumns, field: RuleField, steps: int) -> Iterator[Finding]:
+    value = columns.integers[field.name]
+    found = bounds(value, columns.space)
+    if found is not None and found[0] >= 0:
+        return
+    if not isinstance(value, Affine):
+        yield from _searched(columns, field, steps)
+        return
+    first = first_below_zero(value, columns.space)
+    if first is None:
+        return
+    count = count_below_zero(value, columns.space)
+    error = below_zero(field.name, evaluate(value, columns.space.values(first)))
+    examples = _next_below_zero(columns, field.name, first)
+    yield _group(columns, field.name, _Group(error, [first, *examples], count))
+
+
+def _next_below_zero(columns: RuleColumns, name: str, first: int) -> list[int]:
+    stop = min(columns.space.count, first + 4096)
+    column = columns.window(first + 1, stop).column(name)
+    faults = column.faults if column is not None else {}
+    return [first + 1 + position for position in list(faults)[: _EXAMPLES - 1]]
+
+
+@dataclass
+class _Group:
+    """Faults of one field with the same cause; `count` None where it is not known."""
+
+    error: RefbrowserError
+    rows: list[int]
+    count: int | None
+
+
+def _searched(columns: RuleColumns, field: RuleField, steps: int) -> Iterator[Finding]:
+    """Look at the combinations of the dimensions that the field depends on."""
+    where = FieldSpace(columns.space, tuple(sorted(columns.slots(field.name))))
+    groups: dict[Any, _Group] = {}
+    each = _row_steps(columns, field)
+    most = max(1, steps // each)
+    count = where.inner.count
+    decided = count <= most
+    if decided:
+        found = _faulty_rows(columns, field, where, 0, count)
+    else:
+        found = _sampled(columns, field, where, most)
+    for row, error in found:
+        key = (error.kind, error.place.span)
+        group = groups.setdefault(key, _Group(error, [], 0))
+        assert group.count is not None
+        group.count += where.repeats
+        if len(group.rows) < _EXAMPLES:
+            group.rows.append(where.first_row(row))
+    for group in groups.values():
+        yield _group(columns, field.name, group)
+    if not decided:
+        yield _not_decided(columns, field.name, most)
+
+
+def _row_steps(columns: RuleColumns, field: RuleField) -> int:
+    if field.name in columns.by_numpy:
+        return _COLUMN_STEPS
+    return field.compiled.steps if field.compiled is not None else 1
+
+
+def _sampled(
+    columns: RuleColumns, field: RuleField, where: FieldSpace, most: int
+) -> Iterator[tuple[int, RefbrowserError]]:
+    """Yield faults of the first rows, of the ends, and of the last rows."""
+    start = most * 3 // 4
+    yield from _faulty_rows(columns, field, where, 0, start)
+    for row in where.probes():
+        if start <= row < where.inner.count - (most - start):
+            error = _error(field, where.values(row))
+            if error is not None:
+                yield row, error
+    yield from _faulty_rows(columns, field, where, where.inner.count - (most - start), where.inner.count)
+
+
+def _faulty_rows(
+    columns: RuleColumns, field: RuleField, where: FieldSpace, start: int, stop: int
+) -> Iterable[tuple[int, RefbrowserError]]:
+    value = columns.integers.get(field.name)
+    if field.name in columns.by_numpy and value is not None and fits_int64(value, columns.space):
+        return _negative_rows(columns, field, where, start, stop)
+    return _failing_rows(field, where, start, stop)
+
+
+def _negative_rows(
+    columns: RuleColumns, field: RuleField, where: FieldSpace, start: int, stop: int
+) -> Iterator[tuple[int, RefbrowserError]]:
+    value = columns.integers[field.name]
+    values: list[Any] = [None] * len(columns.space.dimensions)
+    for begin in range(start, stop, _BLOCK):
+        end = min(stop, begin + _BLOCK)
+        positions = where.inner.index_window(begin, end)
+        for slot, column in zip(where.slots, positions, strict=True):
+            values[slot] = columns.space.dimensions[slot].take(column)
+        found = np.broadcast_to(evaluate(value, values), (end - begin,))
+        for row in np.flatnonzero(found < 0).tolist():
+            yield begin + row, below_zero(field.name, int(found[row]))
+
+
+def _failing_rows(
+    field: RuleField, where: FieldSpace, start: int, stop: int
+) -> Iterator[tuple[int, RefbrowserError]]:
+    for row in range(start, stop):
+        error = _error(field, where.values(row))
+        if error is not None:
+            yield row, error
+
+
+def _error(field: RuleField, values: list[int]) -> RefbrowserError | None:
+    try:
+        field.evaluate(values)
+    except RefbrowserError as error:
+        return error
+    return None
+
+
+def _group(columns: RuleColumns, name: str, group: _Group) -> Finding:
+    error = placed(group.error, columns.index, name, group.rows[0])
+    message = error.message
+    if group.count is None:
+        message += f"; the number of such rows was not decided, among them {_listed(group.rows)}"
+    elif group.count > 1:
+        message += f"; so are {group.count} rows, among them {_listed(group.rows)}"
+    return replace(_fault(error), message=message, count=group.count or 1)
+
+
+def _listed(rows: list[int]) -> str:
+    return ", ".join(map(str, rows))
+
+
+def _not_decided(columns: RuleColumns, name: str, checked: int) -> Finding:
+    place = Place(rule=columns.index, field=name, pointer=f"/gen/{columns.index}/{name}")
+    message = f"whether {quoted(name)[1:-1]} has other faults is not decided ({checked} rows checked)"
+    return Finding(severity=Severity.WARNING, kind=ErrorKind.BUDGET, message=message, place=place)
+
+
+def _fault(error: RefbrowserError) -> Finding:
+    return Finding(
+        severity=Severity.FAULT,
+        kind=error.kind,
+        message=error.message,
+        place=error.place,
+        advice=error.advice,
+    )
