@@ -181,15 +181,15 @@ class CodecPipeline:
 
     def _array(self, buffer: Bytes) -> npt.NDArray[Any]:
         """Return the elements in stored order."""
-        try:
-            if self.sharding is not None:
-                values = np.empty(self._stored_shape, self.dtype)
-                self.sharding.decode(buffer, values)
-                return values
-            if self.objects is not None:
+        if self.sharding is not None:
+            values = np.empty(self._stored_shape, self.dtype)
+            self.sharding.decode(buffer, values)
+            return values
+        if self.objects is not None:
+            try:
                 return self.objects.decode(buffer, prod(self.shape))
-        except _FAULTS as error:
-            raise _fault("sharding_indexed" if self.sharding else "of objects", error) from None
+            except _FAULTS as error:
+                raise _fault("of objects", error) from None
         if len(buffer) != self.decoded_size:
             raise RefbrowserError(
                 ErrorKind.DECODE, f"the chunk is {len(buffer)} bytes, its shape and type {self.decoded_size}"

@@ -9,7 +9,8 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from refbrowser.codecs.base import Bytes, DecodeError
+from refbrowser.codecs.base import Bytes
+from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.model.grid import RegularChunkGrid
 from refbrowser.model.selection import Selection
 
@@ -61,11 +62,11 @@ class ShardLayout:
 
         Raises
         ------
-        DecodeError
-            The shard is too short.
+        RefbrowserError
+            `DECODE`: the shard is too short.
         """
         if length < self.index_size:
-            raise DecodeError(f"{length} bytes cannot hold the index of {self.index_size} bytes")
+            raise _damaged(f"{length} bytes cannot hold the index of {self.index_size} bytes")
         return (length - self.index_size, length) if self.index_at_end else (0, self.index_size)
 
     def inner_ranges(self, index: Any, length: int) -> npt.NDArray[np.int64]:
@@ -86,9 +87,7 @@ class ShardLayout:
         Raises
         ------
         RefbrowserError
-            `DECODE`: the index is damaged.
-        DecodeError
-            A range reaches out of the shard.
+            `DECODE`: the index is damaged, or points outside the shard.
         """
         table = self.index.decode(index).reshape(-1, 2).astype(np.uint64)
         stored = ~(table == _EMPTY).all(axis=1)
@@ -97,7 +96,7 @@ class ShardLayout:
         # Both are small here, so that the sum cannot wrap.
         inside &= np.where(inside, offsets, 0) + np.where(inside, sizes, 0) <= length
         if not inside[stored].all():
-            raise DecodeError("the index points outside the shard")
+            raise _damaged("the index points outside the shard")
         ranges = np.full((len(table), 2), (-1, 0), np.int64)
         ranges[stored] = table[stored].astype(np.int64)
         return ranges
@@ -134,6 +133,10 @@ class ShardLayout:
 
     def _parts(self) -> Any:
         return self.grid.parts(Selection.whole(self.grid.shape))
+
+
+def _damaged(message: str) -> RefbrowserError:
+    return RefbrowserError(ErrorKind.DECODE, f"codec 'sharding_indexed' cannot decode: {message}")
 
 
 def filled(shape: tuple[int, ...], dtype: np.dtype[Any], fill_value: Any) -> npt.NDArray[Any]:

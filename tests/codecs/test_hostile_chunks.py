@@ -1,0 +1,253 @@
+"""Bytes that lie about their size, are cut off, go on, or are damaged: each an error, soon and cheap."""
+
+import bz2
+import gzip
+import lzma
+import struct
+import time
+import tracemalloc
+import zlib
+
+import numcodecs
+import numpy as np
+import pytest
+import zstandard
+from hypothesis import given
+from hypothesis import strategies as st
+
+from refbrowser.errors import ErrorKind, RefbrowserError
+
+SIZE = 4096
+PLAIN = np.random.default_rng(1).integers(0, 4, SIZE, np.uint8).tobytes()
+COMPRESSORS = [
+    {"id": "zlib"},
+    {"id": "gzip"},
+    {"id": "zstd"},
+    {"id": "lz4"},
+    {"id": "blosc"},
+    {"id": "blosc", "cname": "zstd", "shuffle": 0},
+    {"id": "bz2"},
+    {"id": "lzma"},
+    {"id": "lzma", "format": 2},
+]
+CHECKED = [
+    {"id": name} for name in ("crc32", "crc32c", "adler32", "fletcher32", "jenkins_lookup3", "zlib", "gzip")
+]
+CHECKED += [{"id": "bz2"}, {"id": "lzma"}]
+
+
+def name(codec):
+    return "-".join(str(value) for value in codec.values())
+
+
+def fails(line, data):
+    """Decode, which must fail with E_DECODE in under a second and 32 MiB."""
+    began = time.monotonic()
+    tracemalloc.start()
+    try:
+        with pytest.raises(RefbrowserError) as caught:
+            line.decode(data)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert caught.value.kind is ErrorKind.DECODE
+    assert time.monotonic() - began < 1
+    assert peak < 32 * 2**20
+
+
+def encoded(codec, data):
+    return bytes(numcodecs.compat.ensure_bytes(numcodecs.get_codec(dict(codec)).encode(data)))
+
+
+@pytest.fixture
+def chunk(pipeline):
+    return lambda *codecs: pipeline("u1", list(codecs), (SIZE,))
+
+
+@pytest.mark.parametrize("codec", COMPRESSORS, ids=name)
+@pytest.mark.parametrize("size", [0, 1, SIZE - 1, SIZE + 1, 2 * SIZE, 2**26])
+def test_another_size_than_declared(chunk, codec, size):
+    data = (
+        encoded(codec, bytes(size))
+        if size
+        else encoded(codec, np.empty(0, np.uint8))
+        if codec["id"] != "lz4"
+        else b""
+    )
+    fails(chunk(codec), data)
+
+
+@pytest.mark.parametrize("codec", COMPRESSORS, ids=name)
+def test_cut_off(chunk, codec):
+    data = encoded(codec, PLAIN)
+    for stop in (0, 1, 3, 7, 12, 15, 17, len(data) // 2, len(data) - 5, len(data) - 1):
+        fails(chunk(codec), data[:stop])
+
+
+@pytest.mark.parametrize("codec", COMPRESSORS, ids=name)
+@pytest.mark.parametrize("tail", [b"\0", b"\0" * 16, b"garbage at the end"])
+def test_something_follows(chunk, codec, tail):
+    fails(chunk(codec), encoded(codec, PLAIN) + tail)
+
+
+@pytest.mark.parametrize("codec", CHECKED, ids=name)
+def test_every_changed_byte_is_found(chunk, codec):
+    data = encoded(codec, PLAIN)
+    step = max(1, len(data) // 40)
+    for place in [*range(0, len(data), step), len(data) - 1]:
+        damaged = bytearray(data)
+        damaged[place] ^= 0x10
+        try:
+            values = chunk(codec).decode(bytes(damaged))
+        except RefbrowserError as error:
+            assert error.kind is ErrorKind.DECODE  # noqa: PT017 - some bytes of a header have no meaning
+        else:
+            assert values.tobytes() == PLAIN
+
+
+@pytest.mark.parametrize("codec", COMPRESSORS, ids=name)
+@given(damage=st.lists(st.tuples(st.integers(0, 10**6), st.integers(1, 255)), min_size=1, max_size=8))
+def test_random_damage_never_gives_another_size(pipeline, codec, damage):
+    data = bytearray(encoded(codec, PLAIN))
+    for place, change in damage:
+        data[place % min(len(data), 64 if place % 2 else len(data))] ^= change
+    try:
+        values = pipeline("u1", [codec], (SIZE,)).decode(bytes(data))
+    except RefbrowserError as error:
+        assert error.kind is ErrorKind.DECODE  # noqa: PT017 - a few changes have no effect
+    else:
+        assert values.shape == (SIZE,)
+
+
+@pytest.mark.parametrize(
+    ("codec", "bomb"),
+    [
+        ("zlib", zlib.compress(bytes(2**28), 9)),
+        ("gzip", gzip.compress(bytes(2**28), 9)),
+        ("gzip", gzip.compress(bytes(2**16)) * 2000),
+        ("bz2", bz2.compress(bytes(2**27))),
+        ("bz2", bz2.compress(b"") * 5000),
+        ("lzma", lzma.compress(bytes(2**26))),
+        ("zstd", zstandard.ZstdCompressor().compress(bytes(2**28))),
+        ("zstd", zstandard.ZstdCompressor(write_content_size=False).compress(bytes(2**28))),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_bombs(chunk, codec, bomb):
+    fails(chunk({"id": codec}), bomb)
+    # Behind another codec the size is only bounded.
+    fails(chunk({"id": "zlib"}, {"id": codec}), bomb)
+
+
+@pytest.mark.parametrize("size", [0, SIZE - 1, SIZE + 1, 2**31 - 1, 2**32 - 1])
+def test_sizes_announced_in_headers(chunk, size):
+    fails(chunk({"id": "lz4"}), struct.pack("<I", size) + encoded({"id": "lz4"}, PLAIN)[4:])
+    blosc = bytearray(encoded({"id": "blosc"}, PLAIN))
+    blosc[4:8] = struct.pack("<I", size)
+    fails(chunk({"id": "blosc"}), bytes(blosc))
+    blosc = bytearray(encoded({"id": "blosc"}, PLAIN))
+    blosc[12:16] = struct.pack("<I", size)
+    fails(chunk({"id": "blosc"}), bytes(blosc))
+
+
+@pytest.mark.parametrize("size", [0, 1, SIZE - 1, SIZE + 1])
+def test_uncompressed_chunks_of_another_size(chunk, size):
+    fails(chunk(), bytes(size))
+    fails(chunk({"id": "shuffle", "elementsize": 4}), bytes(size))
+    fails(chunk({"id": "base64"}), encoded({"id": "base64"}, bytes(size)))
+
+
+def test_base64_that_is_not(chunk):
+    good = encoded({"id": "base64"}, PLAIN)
+    for bad in (good[:-1], b"\n" + good[1:], b"!" + good[1:], good + b"===="):
+        fails(chunk({"id": "base64"}), bad)
+
+
+def test_bits_that_do_not_fit(pipeline):
+    line = pipeline("?", [{"id": "packbits"}], (10,))
+    assert line.decode(b"\6\xff\xff").all()
+    for bad in (
+        b"",
+        b"\6",
+        b"\6\xff",
+        b"\7\xff\xff",
+        b"\5\xff\xff",
+        b"\x08\xff\xff\xff",
+        b"\xff\xff\xff",
+        b"\6\xff\xff\xff",
+    ):
+        fails(line, bad)
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"",
+        b"\2\0",
+        struct.pack("<I", 2**32 - 1),
+        struct.pack("<I", 1) + struct.pack("<I", 0),
+        struct.pack("<III", 2, 2**31, 0),
+        struct.pack("<III", 2, 2**32 - 1, 2**32 - 1),
+        struct.pack("<III", 2, 1, 0),
+        struct.pack("<III", 2, 0, 0) + b"x",
+        struct.pack("<II", 2, 1) + b"\xff" + struct.pack("<I", 0),
+    ],
+)
+def test_text_of_varying_length(pipeline, data):
+    fails(pipeline("O", [{"id": "vlen-utf8"}], (2,)), data)
+    if b"\xff" not in data[-5:-4]:
+        fails(pipeline("O", [{"id": "vlen-bytes"}], (2,)), data)
+        fails(pipeline("O", [{"id": "vlen-array", "dtype": "<i2"}], (2,)), data)
+
+
+def test_arrays_of_half_elements(pipeline):
+    fails(pipeline("O", [{"id": "vlen-array", "dtype": "<i2"}], (1,)), struct.pack("<II", 1, 3) + b"abc")
+
+
+@given(st.binary(max_size=40))
+def test_any_bytes_of_varying_length(pipeline, data):
+    line = pipeline("O", [{"id": "vlen-bytes"}], (2,))
+    try:
+        values = line.decode(data)
+    except RefbrowserError as error:
+        assert error.kind is ErrorKind.DECODE  # noqa: PT017 - most are damaged, not all
+    else:
+        assert line.encode(values) == data
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "{",
+        "3",
+        "[]",
+        '["|O"]',
+        '[1, 2, "|O", [3]]',
+        '[1, "|O", [2]]',
+        '[1, 2, "<i4", [2]]',
+        '[1, 2, "|O", [-2]]',
+        '[1, 2, "|O", "2"]',
+        '[[1], "|O", [1, 2]]',
+        '[1, 2, "|O", [1000000000000]]',
+        '[1, 2, "|O", ' + "[" * 100_000,
+        '[1, "|O", []]',
+    ],
+)
+def test_json_that_does_not_fit(pipeline, text):
+    fails(pipeline("O", [{"id": "json2"}], (2,)), text.encode())
+
+
+def test_numbers_without_a_label(pipeline):
+    fails(pipeline("<U1", [{"id": "categorize", "labels": ["a"]}], (2,)), b"\1\2")
+    fails(pipeline("O", [{"id": "categorize", "labels": ["a"]}], (2,)), b"\1\2")
+    fails(pipeline("O", [{"id": "categorize", "labels": ["a"]}], (2,)), b"\1")
+
+
+def test_errors_name_the_codec_and_the_sizes(chunk):
+    with pytest.raises(RefbrowserError, match=r"'zlib'.*ends early"):
+        chunk({"id": "zlib"}).decode(encoded({"id": "zlib"}, PLAIN)[:-9])
+    with pytest.raises(RefbrowserError, match=r"'zlib'.*more than 4096 bytes"):
+        chunk({"id": "zlib"}).decode(encoded({"id": "zlib"}, bytes(5000)))
+    with pytest.raises(RefbrowserError, match=r"12 bytes.*4096"):
+        chunk().decode(bytes(12))
