@@ -6,9 +6,11 @@ import ipaddress
 
 IPAddress = ipaddress.IPv4Address | ipaddress.IPv6Address
 
-#: Public addresses that answer with the secrets of a virtual machine.
-METADATA_ADDRESSES = frozenset(
-    {ipaddress.ip_address("168.63.129.16"), ipaddress.ip_address("100.100.100.200")}
+#: Addresses that look public and are not: the secrets of a virtual machine, special uses that older Pythons
+#: take for global.
+_SPECIAL = tuple(
+    ipaddress.ip_network(text)
+    for text in ("168.63.129.16/32", "100.100.100.200/32", "192.0.0.0/24", "64:ff9b:1::/48", "100::/64")
 )
 
 #: Names that mean this machine or its cloud's metadata service, whatever a resolver says.
@@ -53,9 +55,9 @@ def is_private(address: IPAddress) -> bool:
         inner = _inner_ipv4(address)
         if inner is not None:
             return is_private(inner)
-    return (
-        not address.is_global or address.is_multicast or address.is_reserved or address in METADATA_ADDRESSES
-    )
+    if not address.is_global or address.is_multicast or address.is_reserved:
+        return True
+    return any(address in network for network in _SPECIAL)
 
 
 def is_private_name(host: str) -> bool:

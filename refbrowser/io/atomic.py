@@ -1,4 +1,4 @@
-"""Writing a file so that at every moment it is the old one or the new one, whole (safety design, section 8)."""
+"""Writing files so that each is the old one or the new one, whole, at every moment (safety, section 8)."""
 
 from __future__ import annotations
 

@@ -165,7 +165,7 @@ def _check_text(text: str) -> None:
         raise RefbrowserError(ErrorKind.REF, "the URL is empty")
     if any(unicodedata.category(character) in ("Cc", "Cs", "Zl", "Zp") for character in text):
         raise _unsafe(text, "the URL contains control characters")
-    bare = re.sub(r"(?<=//)\[[0-9A-Fa-f:.]*\]", "", text, count=1)
+    bare = re.sub(r"(?<=//)\[[^\]/]*\]", "", text, count=1)
     if "::" in bare:
         raise RefbrowserError(ErrorKind.PROTOCOL, "chained URLs ('::') are not supported", Place(url=text))
 

@@ -7,6 +7,7 @@ import os
 import sys
 import threading
 from collections.abc import Collection
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,17 @@ Identity = FileIdentity | ObjectIdentity
 
 _VERSION = 1
 _MOST_DOCUMENTS = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class Grant:
+    """Origins that were allowed, and those of them also at private addresses; see `Access.allow`."""
+
+    origins: frozenset[Origin]
+    private: frozenset[Origin] = frozenset()
+
+
+NOTHING = Grant(frozenset())
 
 
 def state_folder() -> Path:
@@ -42,19 +54,25 @@ class Permissions:
         self._path = Path(path) if path is not None else state_folder() / "permissions.json"
         self._lock = threading.Lock()
 
-    def granted(self, document: str, identity: Identity, wanted: Collection[Origin]) -> frozenset[Origin]:
-        """Return the origins that are allowed for `document`; none unless they cover all that is wanted."""
+    def granted(self, document: str, identity: Identity, wanted: Collection[Origin]) -> Grant:
+        """Return what is allowed for `document`; nothing unless it covers all that is wanted."""
         entry = self._read().get(_name(document))
         if not isinstance(entry, dict) or entry.get("state") != _state(identity):
-            return frozenset()
-        origins = frozenset(_origin(item) for item in entry.get("origins", ()))
-        if None in origins or not all(any(kept.covers(want) for kept in origins if kept) for want in wanted):
-            return frozenset()
-        return frozenset(origin for origin in origins if origin is not None)
+            return NOTHING
+        try:
+            grant = Grant(_origins(entry["origins"]), _origins(entry["private"]))
+        except (KeyError, TypeError, ValueError):
+            return NOTHING
+        covered = all(any(kept.covers(want) for kept in grant.origins) for want in wanted)
+        return grant if covered else NOTHING
 
-    def keep(self, document: str, identity: Identity, origins: Collection[Origin]) -> None:
-        """Remember that `document`, as it is, may read from `origins`."""
-        entry = {"state": _state(identity), "origins": [_fields(origin) for origin in sorted(origins)]}
+    def keep(self, document: str, identity: Identity, grant: Grant) -> None:
+        """Remember what `document`, as it is, may read."""
+        entry = {
+            "state": _state(identity),
+            "origins": [_fields(origin) for origin in sorted(grant.origins)],
+            "private": [_fields(origin) for origin in sorted(grant.private)],
+        }
         self._change(_name(document), entry)
 
     def saved(self, document: str, before: Identity, after: Identity) -> None:
@@ -105,8 +123,12 @@ def _fields(origin: Origin) -> list[Any]:
     return [origin.scheme, origin.host, origin.port, origin.folder]
 
 
-def _origin(item: Any) -> Origin | None:
+def _origins(items: Any) -> frozenset[Origin]:
+    return frozenset(_origin(item) for item in items)
+
+
+def _origin(item: Any) -> Origin:
     match item:
         case [str(scheme), str(host), int() | None as port, str(folder)]:
             return Origin(scheme, host, port, folder)
-    return None
+    raise ValueError("not an origin")

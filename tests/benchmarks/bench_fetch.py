@@ -40,7 +40,10 @@ class Link(NamedTuple):
     aim: float
 
 
-LINKS = (Link("30 ms, 50 and 200 MB/s", 0.03, 50e6, 200e6, 1.4), Link("150 ms, 10 and 50 MB/s", 0.15, 10e6, 50e6, 1.7))
+LINKS = (
+    Link("30 ms, 50 and 200 MB/s", 0.03, 50e6, 200e6, 1.4),
+    Link("150 ms, 10 and 50 MB/s", 0.15, 10e6, 50e6, 1.7),
+)
 
 
 class Case(NamedTuple):
@@ -72,7 +75,13 @@ def cases() -> list[Case]:
     slots = random.permutation(50 * 64)[:1024]
     return [
         Case("contiguous, 128 of 1 MiB", ("big.bin",), one[:128], np.arange(128) * MIB, MIB),
-        Case("every second chunk, 512 of 128 KiB", ("big.bin",), one[:512], np.arange(512) * 256 * KIB, 128 * KIB),
+        Case(
+            "every second chunk, 512 of 128 KiB",
+            ("big.bin",),
+            one[:512],
+            np.arange(512) * 256 * KIB,
+            128 * KIB,
+        ),
         Case("scattered over 50 files, 1024 of 64 KiB", many, slots // 64, slots % 64 * 64 * KIB, 64 * KIB),
         Case("20,000 chunks of 5 KB", ("big.bin",), one, np.arange(20_000) * 5_000, 5_000),
     ]
@@ -125,7 +134,9 @@ def main() -> None:
                     limit = link.latency + case.size / link.total
                     figure(case.name, seconds, "s", other=limit, aim=f"at most {link.aim}")
                     per_read = stats["requests"] / REPEATS
-                    print(f"    {per_read:.0f} requests, {stats['most_connections']} connections, {cpu:.2f} s of CPU")
+                    print(
+                        f"    {per_read:.0f} requests, {stats['most_connections']} connections, {cpu:.2f} s of CPU"
+                    )
 
 
 if __name__ == "__main__":
