@@ -2,219 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Protocol
 
-from refbrowser.errors import Finding, Place, RefbrowserError
-from refbrowser.references.columns import ReferenceView, RenderedUrls
-from refbrowser.references.detect import detect
-from refbrowser.references.gen import GenRule
-from refbrowser.references.json_text import JsonError, JsonReader, Node, NodeKind, pointer
-from refbrowser.references.reader import DocumentReader, ReadProgress
-from refbrowser.references.refs import References
-from refbrowser.references.table_builder import TableBuilder
-from refbrowser.references.templates import TemplateSet
-from refbrowser.references.text import DocumentText, locate
-from refbrowser.references.writer import region_chunks
+from refbrowser.errors import Finding
+from refbrowser.references.content import DocumentContent, Packed
+from refbrowser.references.edits import Edit
+from refbrowser.references.expansion import Expansion
+from refbrowser.references.findings import document_findings
 
-if TYPE_CHECKING:
-    from refbrowser.references.expansion import Expansion
-
-
-class Edit(Protocol):
-    """A change of a document; see `refbrowser.references.edits`."""
-
-    @property
-    def title(self) -> str:
-        """What the history calls it."""
-        ...
-
-    def apply(self, document: ReferenceDocument) -> ReferenceDocument:
-        """Return the changed document."""
-        ...
-
-
-def no_references(text: DocumentText | None = None) -> References:
-    """Return references without any entry."""
-    return References(TableBuilder().finish(text or DocumentText.of(b""), 0))
+__all__ = ["Edit", "Packed", "ReferenceDocument"]
 
 
 @dataclass(frozen=True, eq=False)
-class ReferenceDocument:
-    """A reference document: version, templates, gen rules, refs, and members it does not know.
+class ReferenceDocument(DocumentContent):
+    """A reference document: what it says, what it stands for, what is wrong with it, and how it is edited.
 
-    Attributes
-    ----------
-    version
-        0 or 1.
-    version_missing
-        Version 1 without its member `version`: a fault that `SetVersion(1)` repairs.
-    outer
-        The text of the document without what stands between the brackets of `refs`.
-    mark
-        Bytes of its byte-order mark.
-    refs
-        The entries of `refs`; in Version 0 of the document itself.
-    region
-        Where `refs` stands in the text that was read.
-    values
-        Values that the user gave for templates; never saved.
-    name
-        For messages.
+    Lossless: an unedited document gives back its bytes, an edit changes only what was edited.
     """
-
-    version: int
-    outer: bytes
-    refs: References
-    region: tuple[int, int] = (0, 0)
-    mark: int = 0
-    version_missing: bool = False
-    values: Mapping[str, str] = field(default_factory=dict)
-    name: str | None = None
-
-    # Reading
-
-    @classmethod
-    def read(
-        cls,
-        pieces: Iterable[bytes],
-        *,
-        name: str | None = None,
-        values: Mapping[str, str] | None = None,
-        on_progress: Callable[[ReadProgress], None] | None = None,
-        pause: Callable[[], None] = lambda: None,
-    ) -> ReferenceDocument:
-        """Read a document from the pieces of its text.
-
-        Raises
-        ------
-        RefbrowserError
-            E_JSON, E_ENCODING, E_SCHEMA or E_BUDGET, with line and column.
-        """
-        reader = DocumentReader(pieces, on_progress, pause)
-        try:
-            result = reader.read()
-            found = detect(result.special, result.others)
-        except JsonError as error:
-            raise _located(error, reader, name) from None
-        text = result.text
-        if found.version == 0:
-            refs, region = References(result.top), result.top_region
-        elif result.refs is not None and result.refs_region is not None:
-            refs, region = References(result.refs), result.refs_region
-        else:
-            refs, region = no_references(text), (text.size, text.size)
-        outer = text.read(0, region[0]) + text.read(region[1], text.size)
-        return cls(
-            found.version, outer, refs, region, result.mark, found.version_missing, dict(values or {}), name
-        )
-
-    @classmethod
-    def of(cls, data: bytes, **options: Any) -> ReferenceDocument:
-        """Read a document that is in memory; options are those of `read`."""
-        return cls.read([data], **options)
-
-    # What it says
-
-    @cached_property
-    def node(self) -> Node:
-        """The outer text parsed; `refs` is an empty object in it."""
-        reader = JsonReader(self.outer)
-        return reader.value(reader.space(self.mark))
-
-    @cached_property
-    def hole(self) -> int | None:
-        """Where in `outer` the entries of `refs` belong; None where there is no such object."""
-        if self.version == 0:
-            return self.node.start + 1
-        node = self.node.member("refs")
-        return node.start + 1 if node is not None and node.kind is NodeKind.OBJECT else None
-
-    @cached_property
-    def templates(self) -> TemplateSet:
-        """The templates, with the values that the user gave."""
-        return TemplateSet(self._template_texts(), self.values)
-
-    def _template_texts(self) -> dict[str, Any]:
-        node = self.node.member("templates") if self.version == 1 else None
-        return node.to_python() if node is not None and node.kind is NodeKind.OBJECT else {}
-
-    @property
-    def rule_nodes(self) -> list[Node]:
-        """The rules in the outer text."""
-        node = self.node.member("gen") if self.version == 1 else None
-        return node.items if node is not None else []
-
-    @cached_property
-    def rules(self) -> tuple[GenRule, ...]:
-        """The gen rules."""
-        return tuple(
-            GenRule(node.to_python(), self.templates, index) for index, node in enumerate(self.rule_nodes)
-        )
-
-    @cached_property
-    def urls(self) -> RenderedUrls:
-        """The distinct URLs of `refs` after rendering."""
-        return RenderedUrls.of(self.refs.table.urls, self.templates if self.version == 1 else None)
-
-    @cached_property
-    def view(self) -> ReferenceView:
-        """What the entries of `refs` stand for."""
-        return ReferenceView(
-            self.refs, self.urls, self.templates if self.version == 1 else None, self.place_of_key
-        )
 
     @cached_property
     def expansion(self) -> Expansion:
         """The Version 0 view."""
-        from refbrowser.references.expansion import Expansion
-
         return Expansion(self)
 
     @cached_property
     def findings(self) -> tuple[Finding, ...]:
         """Every fault and warning of the top level, templates and refs (those of rules: `GenRule.faults`)."""
-        from refbrowser.references.findings import document_findings
-
         return document_findings(self)
-
-    # Places
-
-    def key_pointer(self, key: str) -> str:
-        """Return the JSON pointer of an entry of `refs`."""
-        return pointer(key) if self.version == 0 else pointer("refs", key)
-
-    def place_of_key(self, key: str) -> Place:
-        """Return the place of an entry of `refs`, without line and column."""
-        return Place(document=self.name, pointer=self.key_pointer(key), key=key)
-
-    def locate(self, positions: Iterable[int]) -> dict[int, tuple[int, int]]:
-        """Return line and column of bytes of the document as it is now."""
-        return locate(self.to_chunks(), positions)
-
-    # Writing
-
-    @property
-    def is_edited(self) -> bool:
-        """Whether entries of `refs` differ from the text that was read."""
-        return self.refs.is_edited
-
-    def to_chunks(self) -> Iterator[bytes]:
-        """Yield the document's text: what was read, changed only where it was edited."""
-        if self.hole is None:
-            yield self.outer
-            return
-        yield self.outer[: self.hole]
-        yield from region_chunks(self.refs, self.region)
-        yield self.outer[self.hole :]
-
-    def to_bytes(self) -> bytes:
-        """Return the document's text."""
-        return b"".join(self.to_chunks())
-
-    # Changing
 
     def apply(self, edit: Edit) -> ReferenceDocument:
         """Return the document after an edit.
@@ -224,28 +39,6 @@ class ReferenceDocument:
         RefbrowserError
             The edit cannot be made.
         """
-        return edit.apply(self)
-
-    def with_outer(self, outer: bytes) -> ReferenceDocument:
-        """Return the document with another outer text."""
-        return replace(self, outer=outer)
-
-    def with_refs(self, refs: References) -> ReferenceDocument:
-        """Return the document with other references."""
-        changed = replace(self, refs=refs)
-        for name in ("node", "hole", "templates", "rules"):
-            if name in self.__dict__:
-                changed.__dict__[name] = self.__dict__[name]
-        if refs.table is self.refs.table and "urls" in self.__dict__:
-            changed.__dict__["urls"] = self.urls
+        changed = edit.apply(self)
+        assert isinstance(changed, ReferenceDocument)
         return changed
-
-    def with_template_values(self, values: Mapping[str, str]) -> ReferenceDocument:
-        """Return the document with other values given by the user for its templates."""
-        return replace(self, values=dict(values))
-
-
-def _located(error: JsonError, reader: DocumentReader, name: str | None) -> RefbrowserError:
-    line, column = reader.locate(error.position)
-    place = Place(document=name, pointer=error.pointer, line=line, column=column)
-    return RefbrowserError(error.kind, error.message, place, error.advice)

@@ -1,22 +1,35 @@
 """Edits of a reference document: plain values, each giving another document.
 
-An edit changes the text where it says so and nowhere else: order, spacing, unknown members and the spelling of
-numbers stay. Undoing one is having kept the document before it, which shares all its columns.
+An edit changes the text where it says so and nowhere else: order, spacing, unknown members and the spelling
+of numbers stay. Undoing one is having kept the document before it, which shares all its columns.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Protocol
 
 from refbrowser.errors import ErrorKind, RefbrowserError, quoted
-from refbrowser.references.document import Edit, ReferenceDocument
+from refbrowser.references.content import DocumentContent
 from refbrowser.references.json_edit import dump, rewrite
 from refbrowser.references.json_text import JsonError, JsonReader, Node, NodeKind, parse
 from refbrowser.references.metadata_edit import consolidated_edit
 from refbrowser.references.refs import Patch, References, missing_key
 from refbrowser.references.replace_urls import replaced_urls, with_new_prefix
+
+
+class Edit(Protocol):
+    """A change of a document."""
+
+    @property
+    def title(self) -> str:
+        """What the history calls it."""
+        ...
+
+    def apply(self, document: DocumentContent) -> DocumentContent:
+        """Return the changed document."""
+        ...
 
 
 def _refused(message: str, advice: str = "") -> RefbrowserError:
@@ -26,13 +39,13 @@ def _refused(message: str, advice: str = "") -> RefbrowserError:
 # The outer text
 
 
-def _top(document: ReferenceDocument) -> dict[str, Any]:
+def _top(document: DocumentContent) -> dict[str, Any]:
     """Return the members of the top level as Python values; `refs` is empty in it."""
     value: dict[str, Any] = document.node.to_python()
     return value
 
 
-def _with_member(document: ReferenceDocument, name: str, value: Any) -> ReferenceDocument:
+def _with_member(document: DocumentContent, name: str, value: Any) -> DocumentContent:
     """Return the document with another value of one member of the top level."""
     if document.version == 0:
         raise _refused("a Version 0 document has neither templates nor rules", "Make it Version 1 first.")
@@ -49,12 +62,12 @@ def _with_member(document: ReferenceDocument, name: str, value: Any) -> Referenc
     return document.with_outer(_replace_top(document, order))
 
 
-def _replace_top(document: ReferenceDocument, value: Mapping[str, Any]) -> bytes:
+def _replace_top(document: DocumentContent, value: Mapping[str, Any]) -> bytes:
     node = document.node
     return document.outer[: node.start] + rewrite(document.outer, node, value) + document.outer[node.stop :]
 
 
-def _templates(document: ReferenceDocument) -> dict[str, Any]:
+def _templates(document: DocumentContent) -> dict[str, Any]:
     if document.version == 0:
         raise _refused("a Version 0 document has no templates", "Make it Version 1 first.")
     return dict(document.templates.templates)
@@ -72,7 +85,7 @@ class SetTemplate:
         """What the history calls it."""
         return f"Change template {self.name}"
 
-    def apply(self, document: ReferenceDocument) -> ReferenceDocument:
+    def apply(self, document: DocumentContent) -> DocumentContent:
         """Return the changed document."""
         templates = _templates(document)
         if self.name not in templates:
@@ -92,7 +105,7 @@ class AddTemplate:
         """What the history calls it."""
         return f"Add template {self.name}"
 
-    def apply(self, document: ReferenceDocument) -> ReferenceDocument:
+    def apply(self, document: DocumentContent) -> DocumentContent:
         """Return the changed document."""
         templates = _templates(document)
         if self.name in templates:
@@ -111,7 +124,7 @@ class RemoveTemplate:
         """What the history calls it."""
         return f"Remove template {self.name}"
 
-    def apply(self, document: ReferenceDocument) -> ReferenceDocument:
+    def apply(self, document: DocumentContent) -> DocumentContent:
         """Return the changed document."""
         templates = _templates(document)
         if self.name not in templates:
@@ -132,7 +145,7 @@ class RenameTemplate:
         """What the history calls it."""
         return f"Rename template {self.old} to {self.new}"
 
-    def apply(self, document: ReferenceDocument) -> ReferenceDocument:
+    def apply(self, document: DocumentContent) -> DocumentContent:
         """Return the changed document."""
         templates = _templates(document)
         if self.old not in templates:
@@ -148,18 +161,16 @@ class RenameTemplate:
         return document.with_outer(outer)
 
 
-def _rules(document: ReferenceDocument) -> list[Any]:
+def _rules(document: DocumentContent) -> list[Any]:
     return [node.to_python() for node in document.rule_nodes]
 
 
-def _check_rule(document: ReferenceDocument, index: int) -> None:
+def _check_rule(document: DocumentContent, index: int) -> None:
     if not 0 <= index < len(document.rule_nodes):
         raise _refused(f"there is no gen rule {index}")
 
 
-def _with_rules(
-    document: ReferenceDocument, texts: Sequence[bytes], order: Sequence[int]
-) -> ReferenceDocument:
+def _with_rules(document: DocumentContent, texts: Sequence[bytes], order: Sequence[int]) -> DocumentContent:
     """Return the document whose rules are those numbered `order` (-1 takes the next of `texts`)."""
     node = document.node.member("gen")
     outer = document.outer
@@ -175,7 +186,7 @@ def _with_rules(
     return document.with_outer(outer[: node.start] + b"[" + inside + b"]" + outer[node.stop :])
 
 
-def _rule_text(document: ReferenceDocument, fields: Mapping[str, Any]) -> bytes:
+def _rule_text(document: DocumentContent, fields: Mapping[str, Any]) -> bytes:
     """Return the text of a new rule, spaced as the rules that are there."""
     nodes = document.rule_nodes
     if nodes:
@@ -195,7 +206,7 @@ class SetRule:
         """What the history calls it."""
         return f"Change gen rule {self.index}"
 
-    def apply(self, document: ReferenceDocument) -> ReferenceDocument:
+    def apply(self, document: DocumentContent) -> DocumentContent:
         """Return the changed document."""
         _check_rule(document, self.index)
         node = document.rule_nodes[self.index]
@@ -216,7 +227,7 @@ class InsertRule:
         """What the history calls it."""
         return f"Add gen rule {self.index}"
 
-    def apply(self, document: ReferenceDocument) -> ReferenceDocument:
+    def apply(self, document: DocumentContent) -> DocumentContent:
         """Return the changed document."""
         order = list(range(len(document.rule_nodes)))
         if not 0 <= self.index <= len(order):
@@ -236,7 +247,7 @@ class RemoveRule:
         """What the history calls it."""
         return f"Remove gen rule {self.index}"
 
-    def apply(self, document: ReferenceDocument) -> ReferenceDocument:
+    def apply(self, document: DocumentContent) -> DocumentContent:
         """Return the changed document."""
         _check_rule(document, self.index)
         rules = _rules(document)
@@ -257,7 +268,7 @@ class MoveRule:
         """What the history calls it."""
         return f"Move gen rule {self.index} to {self.to}"
 
-    def apply(self, document: ReferenceDocument) -> ReferenceDocument:
+    def apply(self, document: DocumentContent) -> DocumentContent:
         """Return the changed document."""
         _check_rule(document, self.index)
         _check_rule(document, self.to)
@@ -277,7 +288,7 @@ class SetVersion:
         """What the history calls it."""
         return f"Make it Version {self.version}"
 
-    def apply(self, document: ReferenceDocument) -> ReferenceDocument:
+    def apply(self, document: DocumentContent) -> DocumentContent:
         """Return the changed document."""
         if self.version != 1:
             raise _refused("only Version 1 can be set", "Save as Version 0 writes the expansion.")
@@ -289,7 +300,7 @@ class SetVersion:
         return _wrapped(document)
 
 
-def _wrapped(document: ReferenceDocument) -> ReferenceDocument:
+def _wrapped(document: DocumentContent) -> DocumentContent:
     """Return a Version 0 document as the `refs` of a Version 1 document."""
     urls = document.refs.table.urls
     if any(document_renders(url) for url in urls):
@@ -309,7 +320,7 @@ def document_renders(url: str) -> bool:
 # Entries of refs
 
 
-def _with_refs_object(document: ReferenceDocument) -> ReferenceDocument:
+def _with_refs_object(document: DocumentContent) -> DocumentContent:
     """Return the document with an object `refs`, empty where there was none."""
     if document.hole is not None:
         return document
@@ -366,7 +377,7 @@ class SetReference:
         """What the history calls it."""
         return f"Change {self.key}"
 
-    def apply(self, document: ReferenceDocument) -> ReferenceDocument:
+    def apply(self, document: DocumentContent) -> DocumentContent:
         """Return the changed document."""
         document = _with_refs_object(document)
         refs = document.refs
@@ -390,7 +401,7 @@ class RemoveReference:
         """What the history calls it."""
         return f"Remove {self.key}"
 
-    def apply(self, document: ReferenceDocument) -> ReferenceDocument:
+    def apply(self, document: DocumentContent) -> DocumentContent:
         """Return the changed document."""
         slots = document.refs.all_slots(self.key)
         if not slots:
@@ -410,7 +421,7 @@ class RenameReference:
         """What the history calls it."""
         return f"Rename {self.old} to {self.new}"
 
-    def apply(self, document: ReferenceDocument) -> ReferenceDocument:
+    def apply(self, document: DocumentContent) -> DocumentContent:
         """Return the changed document."""
         refs = document.refs
         slots = refs.all_slots(self.old)
@@ -442,7 +453,7 @@ class ReplaceUrlPrefix:
         """What the history calls it."""
         return f"Replace {self.old} by {self.new}"
 
-    def apply(self, document: ReferenceDocument) -> ReferenceDocument:
+    def apply(self, document: DocumentContent) -> DocumentContent:
         """Return the changed document."""
         if not self.old:
             raise _refused("the prefix to replace is empty")
@@ -454,7 +465,7 @@ class ReplaceUrlPrefix:
             slots = [slot for key in self.keys if (slot := refs.find_slot(key)) is not None]
         return document.with_refs(replaced_urls(refs, self.old, self.new, slots))
 
-    def _in_outer(self, document: ReferenceDocument) -> ReferenceDocument:
+    def _in_outer(self, document: DocumentContent) -> DocumentContent:
         if document.version == 0:
             return document
         templates = _templates(document)
@@ -481,7 +492,7 @@ class SetMetadata:
         """What the history calls it."""
         return f"Change {self.key}"
 
-    def apply(self, document: ReferenceDocument) -> ReferenceDocument:
+    def apply(self, document: DocumentContent) -> DocumentContent:
         """Return the changed document."""
         value = metadata_value(document, self.key, self.json)
         changed = SetReference(self.key, value).apply(document)
@@ -490,7 +501,7 @@ class SetMetadata:
         return changed
 
 
-def metadata_value(document: ReferenceDocument, key: str, json: Any) -> Any:
+def metadata_value(document: DocumentContent, key: str, json: Any) -> Any:
     """Return the value of refs for a metadata document: its text changed where `json` differs.
 
     An entry that is an object stays one.
@@ -516,7 +527,7 @@ class Compound:
     title: str
     edits: tuple[Edit, ...] = field(default=())
 
-    def apply(self, document: ReferenceDocument) -> ReferenceDocument:
+    def apply(self, document: DocumentContent) -> DocumentContent:
         """Return the changed document."""
         for edit in self.edits:
             document = edit.apply(document)

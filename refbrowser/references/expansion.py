@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import accumulate
-from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -21,12 +20,10 @@ from refbrowser.model.reference import (
     ReferenceKind,
     WholeFile,
 )
+from refbrowser.references.content import DocumentContent
 from refbrowser.references.gen import GenRow, GenRule, NotDecided
 from refbrowser.references.merge_columns import merged
 from refbrowser.references.metadata_findings import METADATA_NAMES, is_metadata
-
-if TYPE_CHECKING:
-    from refbrowser.references.document import ReferenceDocument
 
 #: `origin` of a row that stands in refs; else it is the number of a rule.
 REFS = -1
@@ -99,7 +96,7 @@ class Expansion:
     the same key the last one counts.
     """
 
-    def __init__(self, document: ReferenceDocument) -> None:
+    def __init__(self, document: DocumentContent) -> None:
         self.document = document
         self._refs = document.refs
         self._view = document.view
@@ -180,7 +177,7 @@ class Expansion:
 
     # Keys
 
-    def find(self, key: str) -> int | None | NotDecided:
+    def find(self, key: str) -> int | NotDecided | None:
         """Return the row that counts for `key`: the last one; or None, or that it was not decided."""
         for number in range(len(self.rules) - 1, -1, -1):
             row = self.rules[number].find(key)
@@ -190,7 +187,7 @@ class Expansion:
                 return self._starts[number] + row
         return self._refs.find(key)
 
-    def reference(self, key: str) -> Reference | None | NotDecided:
+    def reference(self, key: str) -> Reference | NotDecided | None:
         """Return what counts for `key`, None where there is no such key.
 
         Raises
@@ -300,7 +297,7 @@ class Expansion:
         return int(stored.sum())
 
     def to_version0(self, skip_bad: bool = False) -> Iterator[bytes]:
-        """Yield the whole expansion as the text of a Version 0 document; each key once, the last value counts.
+        """Yield the expansion as the text of a Version 0 document; each key once, the last value counts.
 
         Raises
         ------

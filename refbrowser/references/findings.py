@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from refbrowser.errors import ErrorKind, Finding, Place, RefbrowserError, Severity, quoted
+from refbrowser.references.content import DocumentContent
 from refbrowser.references.json_text import Member, Node, NodeKind, pointer
 from refbrowser.references.key_findings import equal_keys, files_that_are_folders
 from refbrowser.references.metadata_findings import metadata_warnings
 from refbrowser.references.values import Issue
 from refbrowser.references.writer import splices
-
-if TYPE_CHECKING:
-    from refbrowser.references.document import ReferenceDocument
 
 #: Findings listed one by one; the last one tells how many more there are.
 MOST = 10_000
@@ -43,7 +41,7 @@ class Found:
     fix: Any = None
 
 
-def document_findings(document: ReferenceDocument) -> tuple[Finding, ...]:
+def document_findings(document: DocumentContent) -> tuple[Finding, ...]:
     """Return the findings of the top level, the templates and refs, in that order."""
     found: list[Found] = []
     more = 0
@@ -71,7 +69,7 @@ def _finding(item: Found, places: dict[int, tuple[int, int]], name: str | None) 
     )  # fmt: skip
 
 
-def _all(document: ReferenceDocument) -> Iterator[Found]:
+def _all(document: DocumentContent) -> Iterator[Found]:
     positions = Positions(document)
     yield from _top(document, positions)
     if document.version == 1:
@@ -87,7 +85,7 @@ def _all(document: ReferenceDocument) -> Iterator[Found]:
         yield replace(_about_key(document, positions, key, message), kind=kind)
 
 
-def _about_key(document: ReferenceDocument, positions: Positions, key: str, message: str) -> Found:
+def _about_key(document: DocumentContent, positions: Positions, key: str, message: str) -> Found:
     slot = document.refs.find_slot(key)
     position = None if slot is None else positions.entry(slot)
     return Found(Severity.WARNING, ErrorKind.REF, message, document.key_pointer(key), position, key=key)
@@ -96,7 +94,7 @@ def _about_key(document: ReferenceDocument, positions: Positions, key: str, mess
 class Positions:
     """Bytes of the document as it is now, for what stands in its outer text and for entries of refs."""
 
-    def __init__(self, document: ReferenceDocument) -> None:
+    def __init__(self, document: DocumentContent) -> None:
         self._document = document
         starts, growth = [], [0]
         self._tail = (0, b"")
@@ -145,7 +143,7 @@ class Positions:
         return entry + len(patch.key_text) + between + issue.position
 
 
-def _top(document: ReferenceDocument, positions: Positions) -> Iterator[Found]:
+def _top(document: DocumentContent, positions: Positions) -> Iterator[Found]:
     if document.mark:
         message = "the document begins with a byte-order mark"
         yield Found(Severity.WARNING, ErrorKind.ENCODING, message, "", 0)
@@ -163,7 +161,7 @@ def _top(document: ReferenceDocument, positions: Positions) -> Iterator[Found]:
         )
 
 
-def _outer(document: ReferenceDocument, positions: Positions) -> Iterator[Found]:
+def _outer(document: DocumentContent, positions: Positions) -> Iterator[Found]:
     """Yield what is wrong with members, whatever they hold: doubled, unknown, of the wrong type."""
     expected = {"templates": NodeKind.OBJECT, "gen": NodeKind.LIST, "refs": NodeKind.OBJECT}
     for name, kind in expected.items():
@@ -222,7 +220,7 @@ def _odd_members(parts: tuple[str | int, ...], node: Node) -> Iterator[tuple[Mem
         seen.add(member.key)
 
 
-def _templates(document: ReferenceDocument, positions: Positions) -> Iterator[Found]:
+def _templates(document: DocumentContent, positions: Positions) -> Iterator[Found]:
     node = document.node.member("templates")
     for name, error in document.templates.faults:
         value = None if node is None else node.member(name)
@@ -246,7 +244,7 @@ def _of_error(error: RefbrowserError, where: str, position: int | None, key: str
     )
 
 
-def _entries(document: ReferenceDocument, positions: Positions) -> Iterator[Found]:
+def _entries(document: DocumentContent, positions: Positions) -> Iterator[Found]:
     refs = document.refs
     table = refs.table
     rows = set(table.flagged.tolist()) | set(refs.replaced)
@@ -262,7 +260,7 @@ def _entries(document: ReferenceDocument, positions: Positions) -> Iterator[Foun
         yield from _entry(document, positions, slot, slot in twice)
 
 
-def _doubled(document: ReferenceDocument) -> set[int]:
+def _doubled(document: DocumentContent) -> set[int]:
     """Return the rows whose key came before."""
     refs = document.refs
     later: set[int] = set()
@@ -272,7 +270,7 @@ def _doubled(document: ReferenceDocument) -> set[int]:
     return later
 
 
-def _entry(document: ReferenceDocument, positions: Positions, slot: int, twice: bool) -> Iterator[Found]:
+def _entry(document: DocumentContent, positions: Positions, slot: int, twice: bool) -> Iterator[Found]:
     refs = document.refs
     key = refs.key_of(slot)
     where = document.key_pointer(key)

@@ -35,7 +35,7 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 class JsonError(Exception):
-    """The text is not JSON from `position` on, or cannot be a document for another reason that `kind` tells."""
+    """The text is not JSON from `position` on, or no document for another reason that `kind` tells."""
 
     def __init__(
         self,
@@ -249,7 +249,7 @@ class JsonReader:
         return at
 
     def after_item(self, position: int, closing: bytes) -> tuple[int, bool]:
-        """Return what follows an item: where the next one begins, or (end, True) after the closing bracket."""
+        """Return where the next item begins, or (end, True) where the closing bracket follows."""
         at = self.space(position)
         found = self.data[at : at + 1]
         if found == closing:

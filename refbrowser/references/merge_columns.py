@@ -40,9 +40,8 @@ class _Layered(Mapping[int, _Item], Generic[_Item]):
 
 def merged(lower: ReferenceColumns, at: npt.NDArray[np.int64], upper: ReferenceColumns) -> ReferenceColumns:
     """Return `lower` with the rows `at` replaced by the rows of `upper`, in that order."""
-    kind, url, offset, length = (
-        column.copy() for column in (lower.kind, lower.url, lower.offset, lower.length)
-    )
+    kind, url = lower.kind.copy(), lower.url.copy()
+    offset, length = lower.offset.copy(), lower.length.copy()
     kind[at] = upper.kind
     url[at] = np.where(upper.url >= 0, upper.url + len(lower.urls), -1)
     offset[at] = upper.offset

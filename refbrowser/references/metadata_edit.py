@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from refbrowser.references.content import DocumentContent
 from refbrowser.references.metadata_findings import CONSOLIDATED, metadata_node
 
-if TYPE_CHECKING:
-    from refbrowser.references.document import ReferenceDocument
 
-
-def consolidated_edit(document: ReferenceDocument, key: str, json: Any) -> Iterator[tuple[str, Any]]:
+def consolidated_edit(document: DocumentContent, key: str, json: Any) -> Iterator[tuple[str, Any]]:
     """Yield the key and the new value of each consolidated document that repeats `key`.
 
     When the consolidated document itself is edited: of each document beside that it repeats.

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from refbrowser.errors import ErrorKind, RefbrowserError, quoted
 from refbrowser.model.reference import Inline
+from refbrowser.references.content import DocumentContent
 from refbrowser.references.json_text import JsonError, Node, NodeKind, parse
-
-if TYPE_CHECKING:
-    from refbrowser.references.document import ReferenceDocument
 
 #: Names of Zarr metadata documents.
 METADATA_NAMES = frozenset({".zgroup", ".zarray", ".zattrs", ".zmetadata", "zarr.json"})
@@ -22,7 +20,7 @@ def is_metadata(key: str) -> bool:
     return key.rpartition("/")[2] in METADATA_NAMES
 
 
-def metadata_node(document: ReferenceDocument, slot: int) -> Node | None:
+def metadata_node(document: DocumentContent, slot: int) -> Node | None:
     """Return the JSON of an inline metadata entry, or None where it is not one that can be read."""
     try:
         reference = document.view.reference(slot)
@@ -31,7 +29,7 @@ def metadata_node(document: ReferenceDocument, slot: int) -> Node | None:
         return None
 
 
-def metadata_warnings(document: ReferenceDocument) -> Iterator[tuple[str, ErrorKind, str]]:
+def metadata_warnings(document: DocumentContent) -> Iterator[tuple[str, ErrorKind, str]]:
     """Yield key, kind and message of each warning about metadata."""
     nodes: dict[str, Node] = {}
     for key, slot in document.refs.odd_keys():

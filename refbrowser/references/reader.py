@@ -1,7 +1,7 @@
 """Reads the text of a document piece by piece: the entries of `refs` into columns, the rest left as text.
 
-The whole text is checked to be JSON. Entries of the common shapes go through the scanner in blocks; whatever it
-does not take goes through the exact reader, entry by entry, in short slices: between two slices `pause` is
+The whole text is checked to be JSON. Entries of the common shapes go through the scanner in blocks; whatever
+it does not take goes through the exact reader, entry by entry, in short slices: between two slices `pause` is
 called, so that a worker thread can let the window's thread run.
 """
 

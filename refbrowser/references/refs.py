@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
-
 import numpy as np
 import numpy.typing as npt
 
@@ -33,7 +32,7 @@ class Patch:
 
     @classmethod
     def of(cls, key: str, key_text: bytes, raw: bytes) -> Patch:
-        """Return the entry with the value `raw`; positions of its issues count from the value's first byte."""
+        """Return the entry with the value `raw`; its issues are placed from the value's first byte on."""
         value = interpret(JsonReader(raw).value(0), raw)
         about_key = key_issues(key, -1)
         if about_key:

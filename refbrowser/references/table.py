@@ -1,4 +1,4 @@
-"""The references written out in a document, as columns: about 30 bytes each, never an object per reference."""
+"""The references written out in a document, as columns: about 30 bytes each, no object per reference."""
 
 from __future__ import annotations
 
@@ -305,15 +305,13 @@ def grid_positions(
 ) -> tuple[Rows, npt.NDArray[np.bool_] | None]:
     """Return the flat position in a grid of the codes that lie in it, and which do (None: all of them)."""
     ndim = len(leading) + len(grid_shape)
-    kept: npt.NDArray[np.bool_] | None = codes >> np.uint64(BITS) == ndim
+    inside = codes >> np.uint64(BITS) == ndim
     columns = unpack_many(codes, ndim)
     for column, number in zip(columns, leading, strict=False):
-        kept &= column == number
+        inside &= column == number
     for column, size in zip(columns[len(leading) :], grid_shape, strict=True):
-        kept &= column < size
-    assert kept is not None
-    if kept.all():
-        kept = None
+        inside &= column < size
+    kept = None if inside.all() else inside
     flat = np.zeros(len(codes) if kept is None else int(kept.sum()), np.int64)
     for column, size in zip(columns[len(leading) :], grid_shape, strict=True):
         flat *= size

@@ -148,8 +148,7 @@ class TextBuilder:
 def locate(chunks: Iterable[bytes], positions: Iterable[int]) -> dict[int, tuple[int, int]]:
     """Return line and column of byte positions in a text given in pieces.
 
-    Lines and columns count from 1, columns in characters of UTF-8. One pass over the text, whatever the number
-    of positions.
+    Lines and columns count from 1, columns in characters. One pass over the text for any number of positions.
     """
     wanted = sorted(set(positions))
     found: dict[int, tuple[int, int]] = {}

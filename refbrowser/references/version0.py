@@ -4,22 +4,30 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 import numpy as np
 
 from refbrowser.errors import RefbrowserError
 from refbrowser.model.reference import ByteRange, Reference, WholeFile
+from refbrowser.references.content import DocumentContent
 from refbrowser.references.gen import GenRule
 from refbrowser.references.values import ValueKind
-
-if TYPE_CHECKING:
-    from refbrowser.references.expansion import Expansion
 
 _ROWS = 4096
 
 
-def version0_chunks(expansion: Expansion, skip_bad: bool) -> Iterator[bytes]:
+class _Expansion(Protocol):
+    """What is asked of an expansion."""
+
+    @property
+    def document(self) -> DocumentContent: ...
+
+    @property
+    def rules(self) -> tuple[GenRule, ...]: ...
+
+
+def version0_chunks(expansion: _Expansion, skip_bad: bool) -> Iterator[bytes]:
     """Return the pieces of the text; faults are raised before the first one unless they are skipped."""
     plan = _Plan(expansion, skip_bad)
     return plan.chunks()
@@ -28,7 +36,7 @@ def version0_chunks(expansion: Expansion, skip_bad: bool) -> Iterator[bytes]:
 class _Plan:
     """Which rows count: found by one pass over the rules, before anything is written."""
 
-    def __init__(self, expansion: Expansion, skip_bad: bool) -> None:
+    def __init__(self, expansion: _Expansion, skip_bad: bool) -> None:
         self._expansion = expansion
         self._skip_bad = skip_bad
         self._refs = expansion.document.refs

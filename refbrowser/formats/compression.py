@@ -1,0 +1,107 @@
+"""Whole files packed with gzip or zstd, in pieces of bounded size both ways."""
+
+from __future__ import annotations
+
+import io
+import zlib
+from collections.abc import Iterable, Iterator
+from typing import Any, Literal
+
+Compression = Literal["gzip", "zstd"]
+
+_MAGIC: tuple[tuple[bytes, Compression], ...] = ((b"\x1f\x8b", "gzip"), (b"\x28\xb5\x2f\xfd", "zstd"))
+_PIECE = 4 * 1024 * 1024
+_GZIP = 16 + zlib.MAX_WBITS
+
+
+def find_compression(head: bytes) -> Compression | None:
+    """Return how a file that begins with `head` is packed, or None."""
+    for magic, kind in _MAGIC:
+        if head.startswith(magic):
+            return kind
+    return None
+
+
+def slices(data: memoryview, size: int = _PIECE) -> Iterator[bytes]:
+    """Yield `data` in pieces."""
+    for start in range(0, len(data), size):
+        yield bytes(data[start : start + size])
+
+
+def decompress(kind: Compression, pieces: Iterable[bytes]) -> Iterator[bytes]:
+    """Yield the unpacked bytes in pieces of bounded size.
+
+    Raises
+    ------
+    ValueError
+        The bytes are not what `kind` packs, or end early.
+    """
+    return _gunzip(pieces) if kind == "gzip" else _unzstd(pieces)
+
+
+def _gunzip(pieces: Iterable[bytes]) -> Iterator[bytes]:
+    stream = None
+    for piece in pieces:
+        rest = piece
+        while rest:
+            if stream is None or stream.eof:
+                rest = rest.lstrip(b"\0") if stream is not None else rest  # padding between members
+                if not rest:
+                    break
+                stream = zlib.decompressobj(_GZIP)
+            try:
+                data = stream.decompress(rest, _PIECE)
+            except zlib.error as error:
+                raise ValueError(str(error)) from None
+            if data:
+                yield data
+            rest = stream.unused_data if stream.eof else stream.unconsumed_tail
+    if stream is None or not stream.eof:
+        raise ValueError("the file ends early")
+
+
+class _Reader(io.RawIOBase):
+    """Pieces as a file, for the zstd library to read from."""
+
+    def __init__(self, pieces: Iterable[bytes]) -> None:
+        self._pieces = iter(pieces)
+        self._rest = b""
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        if not self._rest:
+            self._rest = next(self._pieces, b"")
+        taken = self._rest[: len(buffer)]
+        self._rest = self._rest[len(buffer) :]
+        buffer[: len(taken)] = taken
+        return len(taken)
+
+
+def _unzstd(pieces: Iterable[bytes]) -> Iterator[bytes]:
+    import zstandard
+
+    try:
+        with zstandard.ZstdDecompressor(max_window_size=2**27).stream_reader(
+            io.BufferedReader(_Reader(pieces), 2**20), read_across_frames=True
+        ) as stream:
+            while data := stream.read(_PIECE):
+                yield data
+    except zstandard.ZstdError as error:
+        raise ValueError(str(error)) from None
+
+
+def compress(kind: Compression, pieces: Iterable[bytes]) -> Iterator[bytes]:
+    """Yield the packed bytes of a file; the same input gives the same output."""
+    stream: Any
+    if kind == "gzip":
+        stream = zlib.compressobj(6, zlib.DEFLATED, _GZIP)
+    else:
+        import zstandard
+
+        stream = zstandard.ZstdCompressor(level=9).compressobj()
+    for piece in pieces:
+        if data := stream.compress(piece):
+            yield data
+    yield stream.flush()

@@ -1,0 +1,298 @@
+"""Reference documents: opened (plain, ``.gz``, ``.zst``), as a hierarchy, and as bytes to save."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
+from refbrowser.formats.compression import Compression, compress, decompress, find_compression, slices
+from refbrowser.formats.zarr.hierarchy import build_hierarchy
+from refbrowser.io.cancel import CancelToken
+from refbrowser.io.local import open_regular
+from refbrowser.limits import LIMITS
+from refbrowser.model.chunk_keys import ChunkKeyEncoding
+from refbrowser.model.grid import RegularChunkGrid
+from refbrowser.model.nodes import Hierarchy
+from refbrowser.model.reference import ReferenceColumns
+from refbrowser.references.document import Packed, ReferenceDocument
+from refbrowser.references.expansion import Expansion
+from refbrowser.references.gen import NotDecided
+from refbrowser.references.json_text import BYTE_ORDER_MARK
+from refbrowser.references.reader import PIECE, ReadProgress
+from refbrowser.references.table import ReferenceTable
+
+#: A slice of slow work that a worker thread does before it lets other threads run, and for how long.
+_WORK, _REST = 0.004, 0.0005
+_SPACE = b" \t\n\r"
+_SUFFIXES: dict[str, Compression] = {".gz": "gzip", ".zst": "zstd"}
+
+
+@dataclass(frozen=True, slots=True)
+class OpenProgress:
+    """How far the opening of a document is.
+
+    Attributes
+    ----------
+    bytes_read
+        Of the file, as it is stored.
+    total
+        Bytes of the file, or None where it is not known.
+    rows
+        References so far.
+    first
+        Once, as soon as there are some: the first references, to be shown while the rest is read.
+    """
+
+    bytes_read: int
+    total: int | None
+    rows: int
+    first: ReferenceTable | None = None
+
+
+def looks_like_references(head: bytes) -> bool:
+    """Return whether a file that begins with `head` may be a reference document (packed ones too)."""
+    if find_compression(head) is not None:
+        return True
+    return head.removeprefix(BYTE_ORDER_MARK).lstrip(_SPACE)[:1] == b"{"
+
+
+def open_references(
+    source: str | os.PathLike[str] | bytes | memoryview,
+    *,
+    name: str | None = None,
+    values: Mapping[str, str] | None = None,
+    progress: Callable[[OpenProgress], None] | None = None,
+    cancel: CancelToken | None = None,
+    confirm: Callable[[int], bool] = lambda size: True,
+) -> ReferenceDocument:
+    """Open a reference document, Version 0 or 1.
+
+    Parameters
+    ----------
+    source
+        Path of a local file, or the bytes of a document.
+    name
+        For messages; the path where it is not given.
+    values
+        Values for templates, used and never saved.
+    progress
+        Called in this thread after each piece.
+    cancel
+        Ends the opening.
+    confirm
+        Asked once, with the bytes so far, when the document turns out larger than `LIMITS.json_question`.
+
+    Raises
+    ------
+    RefbrowserError
+        E_JSON, E_ENCODING, E_SCHEMA, E_BUDGET with line and column; E_FORMAT where a packed file is broken;
+        E_IO, E_UNSAFE where it cannot be read.
+    Cancelled
+        `cancel` was cancelled.
+    """
+    if isinstance(source, str | os.PathLike):
+        path = os.path.realpath(source)
+        with open_regular(path) as (descriptor, identity):
+            opening = _Opening(name or os.fspath(source), identity.size, progress, cancel, confirm)
+            return opening.read(_from_descriptor(descriptor), values)
+    opening = _Opening(name, len(source), progress, cancel, confirm)
+    return opening.read(slices(memoryview(source)), values)
+
+
+def _from_descriptor(descriptor: int) -> Iterator[bytes]:
+    while piece := os.read(descriptor, PIECE):
+        yield piece
+
+
+class _Opening:
+    """One opening: counts bytes, asks about size, reports, and shares the interpreter with other threads."""
+
+    def __init__(
+        self,
+        name: str | None,
+        total: int | None,
+        progress: Callable[[OpenProgress], None] | None,
+        cancel: CancelToken | None,
+        confirm: Callable[[int], bool],
+    ) -> None:
+        self._name = name
+        self._total = total
+        self._progress = progress
+        self._cancel = cancel or CancelToken()
+        self._confirm = confirm
+        self._stored = 0
+        self._size = 0
+        self._asked = False
+        self._in_worker = threading.current_thread() is not threading.main_thread()
+        self._since = time.perf_counter()
+
+    def read(self, pieces: Iterator[bytes], values: Mapping[str, str] | None) -> ReferenceDocument:
+        """Read the document from the bytes of its file."""
+        first = next(pieces, b"")
+        kind = find_compression(first)
+        kept: list[bytes] = []
+        stored = self._counted(first, pieces, kept if kind is not None else None)
+        text = stored if kind is None else self._unpacked(decompress(kind, stored))
+        document = ReferenceDocument.read(
+            self._bounded(text), name=self._name, values=values, on_progress=self._report, pause=self._pause
+        )
+        if kind is None:
+            return document
+        return replace(document, packed=Packed.of(kind, b"".join(kept), document))
+
+    def _counted(self, first: bytes, rest: Iterator[bytes], kept: list[bytes] | None) -> Iterator[bytes]:
+        piece = first
+        while piece:
+            self._stored += len(piece)
+            if kept is not None:
+                kept.append(piece)
+            yield piece
+            piece = next(rest, b"")
+
+    def _unpacked(self, pieces: Iterator[bytes]) -> Iterator[bytes]:
+        try:
+            yield from pieces
+        except ValueError as error:
+            raise RefbrowserError(
+                ErrorKind.FORMAT,
+                f"the packed document cannot be unpacked: {quoted(error)}",
+                Place(document=self._name),
+            ) from None
+
+    def _bounded(self, pieces: Iterator[bytes]) -> Iterator[bytes]:
+        for piece in pieces:
+            self._cancel.check()
+            self._size += len(piece)
+            if self._size > LIMITS.json_question and not self._asked:
+                self._asked = True
+                if not self._confirm(max(self._size, self._total or 0)):
+                    raise RefbrowserError(
+                        ErrorKind.BUDGET,
+                        f"the document has more than {LIMITS.json_question} bytes",
+                        Place(document=self._name),
+                        "Answer yes to read it all the same.",
+                    )
+            yield piece
+
+    def _report(self, read: ReadProgress) -> None:
+        self._cancel.check()
+        if self._progress is not None:
+            self._progress(OpenProgress(self._stored, self._total, read.rows, read.first))
+
+    def _pause(self) -> None:
+        """Let the window's thread run: two busy threads of Python would make it wait 5 ms at each turn."""
+        self._cancel.check()
+        if self._in_worker and time.perf_counter() - self._since > _WORK:
+            time.sleep(_REST)
+            self._since = time.perf_counter()
+
+
+def document_chunks(
+    document: ReferenceDocument, path: str | os.PathLike[str] | None = None
+) -> Iterator[bytes]:
+    """Yield the bytes of the file that a document is saved as.
+
+    An unedited document gives the bytes that were read, packed or not.
+
+    Parameters
+    ----------
+    path
+        Its suffix (``.gz``, ``.zst``) says how the file is packed; None keeps what it was.
+    """
+    packed = document.packed
+    kind: Compression | None = packed.kind if packed is not None else None
+    if path is not None:
+        kind = _SUFFIXES.get(Path(path).suffix.lower())
+    if packed is not None and packed.kind == kind and packed.is_of(document):
+        yield packed.data
+    elif kind is None:
+        yield from document.to_chunks()
+    else:
+        yield from compress(kind, document.to_chunks())
+
+
+# The hierarchy
+
+
+def hierarchy_of(document: ReferenceDocument, metadata: Mapping[str, bytes] | None = None) -> Hierarchy:
+    """Return the groups and arrays that a document describes.
+
+    Parameters
+    ----------
+    metadata
+        Bytes of metadata keys whose references point elsewhere, where they were read.
+    """
+    expansion = document.expansion
+    source = ExpansionMetadata(expansion, metadata or {})
+
+    def manifest(prefix: str, grid: RegularChunkGrid, encoding: ChunkKeyEncoding) -> ExpansionManifest:
+        return ExpansionManifest(expansion, prefix, grid.grid_shape, encoding)
+
+    return build_hierarchy(source, manifest, f"refs-v{document.version}")
+
+
+@dataclass(frozen=True, slots=True)
+class ExpansionMetadata:
+    """The metadata keys of an expansion; `elsewhere` has the bytes of those that are not inline."""
+
+    expansion: Expansion
+    elsewhere: Mapping[str, bytes]
+
+    def metadata_keys(self) -> Iterator[str]:
+        """Return the metadata keys, in document order, each once."""
+        return self.expansion.metadata_keys()
+
+    def value(self, key: str) -> bytes:
+        """Return the bytes of a metadata key; E_BLOCKED where they are elsewhere and not read yet."""
+        if key in self.elsewhere:
+            return self.elsewhere[key]
+        value = self.expansion.value(key)
+        if value is None:
+            raise RefbrowserError(
+                ErrorKind.BLOCKED, "the metadata is in another file, which was not read yet", Place(key=key)
+            )
+        return value
+
+
+@dataclass(frozen=True, slots=True)
+class ExpansionManifest:
+    """The references of one array: those of refs, edits and rules combined, the last one counts.
+
+    Parameters
+    ----------
+    prefix
+        What stands before the chunks' own keys: ``temp/``; empty for a root array.
+    """
+
+    expansion: Expansion
+    prefix: str
+    grid_shape: tuple[int, ...]
+    encoding: ChunkKeyEncoding
+
+    def key(self, coords: tuple[int, ...]) -> str:
+        """Return the full key of the chunk at `coords`."""
+        return self.prefix + self.encoding.encode(coords)
+
+    def row(self, coords: tuple[int, ...]) -> int | NotDecided | None:
+        """Return the row of the expansion that gives the chunk at `coords`."""
+        return self.expansion.find(self.key(coords))
+
+    def columns(self, coords: npt.NDArray[np.int64]) -> ReferenceColumns:
+        """Return the references of the chunks at `coords`, shape (n, ndim), in that order."""
+        return self.expansion.chunk_columns(self.prefix, coords, self.encoding)
+
+    def kinds(self) -> npt.NDArray[np.uint8]:
+        """Return the `ReferenceKind` of every chunk, in the shape of the grid."""
+        return self.expansion.chunk_kinds(self.prefix, self.grid_shape, self.encoding)
+
+    def stored(self) -> int | None:
+        """Return how many chunks have a reference, or None where that is not known."""
+        return self.expansion.stored_chunks(self.prefix, self.grid_shape, self.encoding)
