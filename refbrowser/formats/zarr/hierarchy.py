@@ -202,7 +202,9 @@ class _Builder:
             changes["unreadable"] = located(node.unreadable, key)
         elif node.grid is not None:
             try:
-                CodecPipeline.for_array(node)
+                axes = CodecPipeline.for_array(node).axes
+                if len(axes) > 1 and axes == tuple(reversed(range(len(axes)))):
+                    changes["order"] = "F"
             except RefbrowserError as error:
                 changes["unreadable"] = located(error, key)
         if node.grid is not None:
