@@ -23,6 +23,7 @@ from refbrowser.references.gen_keys import KeyPattern, UndecidedError
 from refbrowser.references.gen_references import no_references, references
 from refbrowser.references.gen_rows import FieldColumn, GenRow, GenRows
 from refbrowser.references.gen_search import FieldSpace, KeySearch
+from refbrowser.references.gen_unique import Collisions, find_collisions, find_duplicates
 from refbrowser.references.lowering import static_prefix
 from refbrowser.references.templates import TemplateSet
 
@@ -252,3 +253,15 @@ class GenRule:
         the rest was not decided.
         """
         return list(self._findings if steps == LIMITS.template_steps_job else find_faults(self, steps))
+
+    @cached_property
+    def _duplicates(self) -> Finding | None:
+        return find_duplicates(self)
+
+    def duplicates(self) -> Finding | None:
+        """Return a warning that keys of the rule repeat, or that it was not decided; None where not."""
+        return self._duplicates
+
+    def collisions(self, keys: Iterable[str], cancelled: Callable[[], bool] = lambda: False) -> Collisions:
+        """Return which keys of `refs` the rule makes again."""
+        return find_collisions(self, keys, cancelled)

@@ -104,8 +104,8 @@ def _target_tokens(prefix: str, ndim: int, encoding: ChunkKeyEncoding) -> list[s
             axis += 1
         else:
             tokens.append(run)
-    runs: list[str | int] = _RUNS.findall(prefix)
-    if runs and tokens and isinstance(runs[-1], str) and isinstance(tokens[0], str):
+    runs: list[str] = _RUNS.findall(prefix)
+    if runs and tokens and isinstance(tokens[0], str):
         tokens[0] = runs.pop() + tokens[0]
     return [*runs, *tokens]
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from refbrowser.errors import ErrorKind, Finding, Place, RefbrowserError, Severity, quoted
 from refbrowser.limits import LIMITS
-from refbrowser.references.evaluate import UndefinedNameError
+from refbrowser.references.frames import UndefinedNameError
 from refbrowser.references.gen_columns import RuleColumns
 from refbrowser.references.gen_counting import count_below_zero, first_below_zero
 from refbrowser.references.gen_fields import RuleField, below_zero, placed

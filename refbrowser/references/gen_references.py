@@ -87,9 +87,8 @@ def _integers(column: FieldColumn, name: str, faults: dict[int, RefbrowserError]
     _keep(column, name, faults)
     values = column.values
     if isinstance(values, np.ndarray):
-        if not column.faults:
-            return values
-        return np.maximum(values, 0)
+        return np.maximum(values, 0) if column.faults else values
+    assert isinstance(values, list)
     found = np.zeros(len(values), dtype=np.int64)
     for row, value in enumerate(values):
         if isinstance(value, int) and value < _END:

@@ -88,8 +88,8 @@ class Join:
 class Unmix:
     """An affine expression in which some dimensions are not known yet, each found like a digit.
 
-    `digits` holds (slot, coefficient) with the greatest reach first; for each, all that follow reach less than
-    one step of it, so that there is at most one solution.
+    `digits` holds (slot, coefficient), the greatest first; for each, all that follow reach less than one step
+    of it, so that there is at most one solution.
     """
 
     expression: Affine

@@ -183,4 +183,4 @@ def as_column(value: Any, size: int) -> Int64:
     """Return what `evaluate` gave as a column of `size` rows."""
     if isinstance(value, int):
         return np.full(size, value, dtype=np.int64)
-    return value  # type: ignore[no-any-return]
+    return value

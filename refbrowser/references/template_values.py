@@ -95,10 +95,12 @@ def add(left: Any, right: Any) -> Any:
         if len(left) + len(right) > LIMITS.template_string:
             raise too_long()
         return checked_text(left + right)
-    if isinstance(left, _SEQUENCES) and type(left) is type(right):
+    if (isinstance(left, list) and isinstance(right, list)) or (
+        isinstance(left, tuple) and isinstance(right, tuple)
+    ):
         if weight(left) + weight(right) > LIMITS.template_string:
             raise too_long("a list")
-        return left + right
+        return operator.add(left, right)
     raise _mismatch("add", left, right)
 
 
