@@ -12,13 +12,14 @@ import numpy as np
 
 from refbrowser.errors import RefbrowserError
 from refbrowser.io.access import Access, Location
-from refbrowser.io.cancel import Cancelled, CancelToken
+from refbrowser.io.cancel import CancelToken
 from refbrowser.io.http_client import FetchEvent, HttpClient
 from refbrowser.io.link import LOCAL, Link
 from refbrowser.io.local import read_segments
 from refbrowser.io.origins import DEFAULT_PORTS, Origin
 from refbrowser.io.ranges import RangePlan, plan_ranges
-from refbrowser.io.task import Counters, Deliver, Destination, FetchTask, RowKey, Segment
+from refbrowser.io.segment import Segment
+from refbrowser.io.task import Counters, Deliver, Destination, FetchOptions, FetchTask, RowKey
 from refbrowser.limits import LIMITS
 from refbrowser.model.reference import ReferenceColumns
 
@@ -67,13 +68,13 @@ class Fetcher:
         Parameters
         ----------
         deliver
-            Called for each row once, with its bytes as they arrive or with the error. Calls come from I/O
-            threads, one at a time; they must be short. What it raises ends the fetch and is raised here.
+            Called for each row once, in this thread, with its bytes as they arrive or with the error. Where
+            it is slow no more is asked for. What it raises ends the fetch and is raised here.
         cancel
             Ends the fetch: nothing is delivered or written after `Cancelled` is raised.
         destination
             Asked for where the bytes of a row should be written; used where a request brings just that row.
-            The bytes in it are good only once the row is delivered.
+            The bytes in it are good only once the row is delivered. Called in I/O threads.
         key
             Names a row in errors.
         export
@@ -83,44 +84,37 @@ class Fetcher:
         size_limit
             Largest whole object in bytes.
         progress
-            Called with the bytes received and the total (None: not known) of a whole object.
+            Called, in I/O threads, with the bytes received and the total (None: not known) of a whole object.
 
         Raises
         ------
         Cancelled
             `cancel` was cancelled.
         """
-        task = FetchTask(
-            access,
-            deliver,
+        options = FetchOptions(
             destination=destination,
-            key=key,
             export=export,
             priority=priority,
             size_limit=size_limit,
             progress=progress,
         )
+        task = FetchTask(access, options)
         forget = cancel.on_cancel(task.stop) if cancel is not None else None
         try:
             self._start(plan, task)
-            task.done.wait()
+            task.take_rows(deliver, key)
         except BaseException:
             task.stop()
+            # Buffers may belong to the caller: nothing may be written to them after this call.
+            self._http.drop(task)
+            task.wait_for_readers()
             raise
         finally:
             if forget is not None:
                 forget()
-            if not task.live:
-                # Buffers may belong to the caller: nothing may be written to them after this call.
-                self._http.drop(task)
-                task.wait_for_readers()
             task.counters.wasted = plan.wasted_bytes
             with self._lock:
                 self.counters.add(task.counters)
-        if task.failure is not None:
-            raise task.failure
-        if not task.live:
-            raise Cancelled
         return task.counters
 
     def close(self) -> None:
@@ -148,9 +142,9 @@ class Fetcher:
         # One more than there are segments, so that the task cannot be done before all is handed out.
         task.expect(plan.segments + 1)
         for row in plan.empty.tolist():
-            task.deliver(row, _EMPTY)
+            task.hand_over(row, _EMPTY)
         for row, error in plan.faults.items():
-            task.deliver(row, error)
+            task.hand_over(row, error)
         places = self._places(plan, task.access)
         ranks = np.minimum.reduceat(plan.rows, plan.rows_of[:-1]) if plan.segments else plan.rows
         remote: list[tuple[int, Segment]] = []

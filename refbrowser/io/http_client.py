@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import itertools
 import threading
 import time
@@ -16,7 +17,8 @@ from refbrowser.io.http_host import HttpHost
 from refbrowser.io.http_request import HttpRequest
 from refbrowser.io.link import LinkModel
 from refbrowser.io.origins import Origin
-from refbrowser.io.task import FetchTask, Segment
+from refbrowser.io.segment import Segment
+from refbrowser.io.task import FetchTask
 from refbrowser.limits import LIMITS
 
 _SWEEP = 0.1
@@ -60,7 +62,9 @@ class HttpClient:
 
     def submit(self, task: FetchTask, segments: Sequence[tuple[int, Segment]]) -> None:
         """Read segments, each with its rank within the task (lower first)."""
-        self._running_loop().call_soon_threadsafe(self._add, task, segments)
+        loop = self._running_loop()
+        task.on_room = lambda: _call(loop, self._pump)
+        loop.call_soon_threadsafe(self._add, task, segments)
 
     def drop(self, task: FetchTask) -> None:
         """Stop reading for a task; returns when its buffers are not written to any more."""
@@ -126,18 +130,22 @@ class HttpClient:
             host = self.host(segment.location.origin)
             hosts.add(host)
             for piece in range(max(len(segment.pieces), 1)):
-                host.add(HttpRequest(segment, piece), (task.priority, number, rank))
+                host.add(HttpRequest(segment, piece), (task.options.priority, number, rank))
         for host in hosts:
             host.pump()
         if not self._sweeping:
             self._sweeping = True
             self.later(_SWEEP, self._sweep)
 
+    def _pump(self) -> None:
+        for host in list(self._hosts.values()):
+            host.pump()
+
     def _sweep(self) -> None:
         now = time.monotonic()
         for host in list(self._hosts.values()):
             host.sweep(now)
-            host.pump()
+        self._pump()
         self._sweeping = any(host.open_connections for host in self._hosts.values())
         if self._sweeping:
             self.later(_SWEEP, self._sweep)
@@ -164,6 +172,12 @@ class HttpClient:
                 self._thread = threading.Thread(target=_run, args=(loop,), name="http", daemon=True)
                 self._thread.start()
             return self._loop
+
+
+def _call(loop: asyncio.AbstractEventLoop, function: Callable[[], None]) -> None:
+    """Call a function on a loop's thread, if the loop was not closed in the meantime."""
+    with contextlib.suppress(RuntimeError):
+        loop.call_soon_threadsafe(function)
 
 
 def _run(loop: asyncio.AbstractEventLoop) -> None:

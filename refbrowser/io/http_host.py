@@ -53,6 +53,9 @@ class HttpHost:
     def pump(self) -> None:
         """Start queued requests while connections may be used."""
         while self._queue and len(self._busy) < self._wanted_connections():
+            if self._queue[0][1].segment.task.is_congested:
+                # What comes first decides: `HttpClient.submit` has the queue pumped when there is room again.
+                return
             connection = self._usable()
             if connection is None and not self._client.may_open(self):
                 return
@@ -136,7 +139,7 @@ class HttpHost:
         if error.kind == ErrorKind.BLOCKED:
             request.segment.task.access.memory.meet(self.origin, private=True)
         request.tries += 0 if free else 1
-        allowed = LIMITS.http_tries_export if request.segment.task.export else LIMITS.http_tries
+        allowed = LIMITS.http_tries_export if request.segment.task.options.export else LIMITS.http_tries
         wait = 0.0 if free else self._wait(request.tries, error.after)
         if not error.retry or request.tries >= allowed or time.monotonic() + wait > request.deadline:
             self._give_up(request, error)

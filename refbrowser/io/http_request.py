@@ -11,7 +11,7 @@ from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.io.access import Location
 from refbrowser.io.http_body import FixedSink, GrowingSink, Sink
 from refbrowser.io.http_head import REDIRECTS, AttemptError, Body, Head, check_answer, identity_of
-from refbrowser.io.task import Segment
+from refbrowser.io.segment import Segment
 from refbrowser.limits import LIMITS
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ class HttpRequest:
         """Note the start of the first try: the time allowed for all tries counts from here."""
         if not self.deadline:
             task = self.segment.task
-            allowed = LIMITS.http_total_export if task.export else LIMITS.http_total
+            allowed = LIMITS.http_total_export if task.options.export else LIMITS.http_total
             self.deadline = time.monotonic() + allowed + self.size / LIMITS.http_total_rate
         self.segment.task.count(requests=1)
         self.redirect = self._error = self._body = self._sink = None
@@ -97,7 +97,7 @@ class HttpRequest:
         start, stop = self.bounds
         task = self.segment.task
         try:
-            self._body = check_answer(head, start, stop, task.size_limit)
+            self._body = check_answer(head, start, stop, task.options.size_limit)
             identity = identity_of(head, self._body.total)
             task.access.memory.identities.confirm(self.segment.location.url, identity)
         except AttemptError as error:
@@ -119,8 +119,8 @@ class HttpRequest:
         if self._body.is_range:
             self._received += count
             segment.arrived(self.piece, self._received)
-        elif segment.task.progress is not None and self._sink is not None:
-            segment.task.progress(self._sink.received, self._body.length)
+        elif segment.task.options.progress is not None and self._sink is not None:
+            segment.task.options.progress(self._sink.received, self._body.length)
 
     def on_done(self) -> None:
         """See `Exchange`."""
@@ -172,7 +172,7 @@ class HttpRequest:
             return FixedSink(self.segment.allocate()[first + self._received : last])
         if body.length is not None:
             return FixedSink(np.empty(body.length, np.uint8).data)
-        return GrowingSink(self.segment.task.size_limit if self.is_whole else LIMITS.http_cut)
+        return GrowingSink(self.segment.task.options.size_limit if self.is_whole else LIMITS.http_cut)
 
     def _take_whole(self, whole: memoryview) -> None:
         assert self.host is not None

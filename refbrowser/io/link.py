@@ -11,6 +11,7 @@ from refbrowser.limits import LIMITS
 #: Fewer connections than this are never worth opening.
 LEAST_CONNECTIONS = 8
 _SAMPLES = 32
+_FIRST_BYTES = 128
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +73,7 @@ class LinkModel:
     def __init__(self, host: str) -> None:
         self._lock = threading.Lock()
         self._start = Link(host)
-        self._first_bytes: deque[float] = deque(maxlen=_SAMPLES)
+        self._first_bytes: deque[float] = deque(maxlen=_FIRST_BYTES)
         self._rates: deque[float] = deque(maxlen=_SAMPLES)
         self._totals: deque[float] = deque(maxlen=_SAMPLES)
         self._most = LIMITS.connections_per_host
@@ -109,12 +110,12 @@ class LinkModel:
     def update(self) -> Link:
         """Recompute the link from what was seen, and return it.
 
-        The lower quartile of first bytes leaves out the time spent waiting behind other requests; the upper
-        ones of the rates leave out connections that shared the link.
+        The lowest tenth of the first bytes leaves out the time spent waiting behind other requests, the highest
+        of the rates the connections that shared the link.
         """
         with self._lock:
             start = self._start
-            latency = _quantile(self._first_bytes, 0.25, start.latency)
+            latency = _quantile(self._first_bytes, 0.1, start.latency)
             rate = _quantile(self._rates, 0.9, start.per_connection)
             total = _quantile(self._totals, 0.9, start.total)
             self._link = Link(start.host, latency, rate, max(total, rate), start.request_cost, self._most)

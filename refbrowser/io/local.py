@@ -12,7 +12,8 @@ import numpy as np
 from refbrowser.errors import ErrorKind, Place, RefbrowserError
 from refbrowser.io.access import Location
 from refbrowser.io.identity import FileIdentity
-from refbrowser.io.task import FetchTask, Segment, short_object
+from refbrowser.io.segment import Segment, short_object
+from refbrowser.io.task import FetchTask
 
 #: Buffers of one system call; IOV_MAX is 1024 on Linux.
 _GROUP = 512
@@ -79,6 +80,7 @@ def read_segments(location: Location, segments: Sequence[Segment]) -> None:
     try:
         with open_regular(location.path) as (descriptor, identity):
             for segment in segments:
+                segment.task.wait_for_room()
                 if not segment.task.live:
                     return
                 try:
@@ -100,8 +102,8 @@ def _read_segment(descriptor: int, identity: FileIdentity, segment: Segment) -> 
     if stop > identity.size:
         raise short_object(url, identity.size, segment.start, stop)
     whole = segment.stop is None
-    if whole and size > task.size_limit:
-        message = f"a file of {size} bytes is larger than the {task.size_limit} that are read whole"
+    if whole and size > task.options.size_limit:
+        message = f"a file of {size} bytes is larger than the {task.options.size_limit} that are read whole"
         raise RefbrowserError(ErrorKind.BUDGET, message, Place(url=url))
     scattered = None if whole else segment.scattered()
     buffer = np.empty(size, np.uint8).data if whole else None if scattered else segment.allocate()

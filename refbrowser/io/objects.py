@@ -10,8 +10,9 @@ from typing import Any
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
 from refbrowser.io.access import Location
 from refbrowser.io.identity import ObjectIdentity
+from refbrowser.io.segment import Segment, short_object
 from refbrowser.io.settings import ConnectionSettings
-from refbrowser.io.task import FetchTask, Segment, short_object
+from refbrowser.io.task import FetchTask
 
 #: Scheme to the module and class that read it: fixed, never looked up by a name from a file.
 _PACKAGES = {
@@ -24,6 +25,9 @@ _PACKAGES = {
 def read_objects(location: Location, segments: Sequence[Segment]) -> None:
     """Read segments of one object and deliver their rows; failures are delivered, not raised."""
     for segment in segments:
+        segment.task.wait_for_room()
+        if not segment.task.live:
+            return
         try:
             _read_segment(location, segment)
         except RefbrowserError as error:
@@ -97,8 +101,10 @@ def _read_segment(location: Location, segment: Segment) -> None:
         stop = total if segment.stop is None else segment.stop
         if stop > total:
             raise short_object(location.url, total, segment.start, stop)
-        if segment.stop is None and total > task.size_limit:
-            message = f"an object of {total} bytes is larger than the {task.size_limit} that are read whole"
+        if segment.stop is None and total > task.options.size_limit:
+            message = (
+                f"an object of {total} bytes is larger than the {task.options.size_limit} that are read whole"
+            )
             raise RefbrowserError(ErrorKind.BUDGET, message)
         task.count(requests=1)
         data = system.cat_file(path, start=segment.start, end=stop) if stop > segment.start else b""

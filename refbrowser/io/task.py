@@ -1,17 +1,16 @@
-"""One running fetch: its segments' buffers, and the delivery of rows as their bytes arrive."""
+"""One running fetch: rows go from the threads that read to the thread that asked."""
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Sequence
+from collections import deque
+from collections.abc import Callable
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
 
-import numpy as np
-
-from refbrowser.errors import ErrorKind, Place, RefbrowserError
-from refbrowser.io.access import Access, Location
-from refbrowser.io.ranges import TO_THE_END, RangePlan
+from refbrowser.errors import RefbrowserError
+from refbrowser.io.access import Access
+from refbrowser.io.cancel import Cancelled
 from refbrowser.limits import LIMITS
 
 #: Called with a row of the plan, and its bytes or why they could not be had.
@@ -20,6 +19,9 @@ Deliver = Callable[[int, "memoryview | RefbrowserError"], None]
 Destination = Callable[[int], "memoryview | None"]
 #: Called with a row of the plan; returns the key that messages name.
 RowKey = Callable[[int], str]
+
+#: Bytes that were read and not taken yet; more are not asked for beyond this.
+_ROOM = 64 << 20
 
 
 @dataclass(slots=True)
@@ -37,257 +39,163 @@ class Counters:
         self.wasted += other.wasted
 
 
-class FetchTask:
-    """State of one `Fetcher.fetch`, shared by the threads that read for it.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FetchOptions:
+    """How a fetch reads; see `Fetcher.fetch`."""
 
-    Rows are delivered one at a time, and none after `stop` or `finish`.
+    destination: Destination | None = None
+    export: bool = False
+    priority: int = 0
+    size_limit: int = LIMITS.chunk_size
+    progress: Callable[[int, int | None], None] | None = None
+
+
+class FetchTask:
+    """State of one `Fetcher.fetch`: threads that read `hand_over` rows, the one that asked takes them.
+
+    Attributes
+    ----------
+    on_room
+        Called, on the thread that asked, when `is_congested` ends.
     """
 
-    def __init__(
-        self,
-        access: Access,
-        deliver: Deliver,
-        *,
-        destination: Destination | None = None,
-        key: RowKey | None = None,
-        export: bool = False,
-        priority: int = 0,
-        size_limit: int = LIMITS.chunk_size,
-        progress: Callable[[int, int | None], None] | None = None,
-    ) -> None:
+    def __init__(self, access: Access, options: FetchOptions) -> None:
         self.access = access
-        self.destination = destination
-        self.export = export
-        self.priority = priority
-        self.size_limit = size_limit
-        self.progress = progress
+        self.options = options
         self.counters = Counters()
-        self.done = threading.Event()
-        self.failure: BaseException | None = None
-        self._deliver = deliver
-        self._key = key
-        # Reentrant, because a receiver may cancel its own task.
-        self._lock = threading.RLock()
-        self._idle = threading.Condition(self._lock)
+        self.on_room: Callable[[], None] = lambda: None
+        self._changed = threading.Condition()
+        self._rows: deque[tuple[int, memoryview | RefbrowserError]] = deque()
+        self._held = 0
+        self._congested = False
+        self._pending = 0
         self._readers = 0
         self._live = True
-        self._pending = 0
+        self._failure: BaseException | None = None
 
     @property
     def live(self) -> bool:
         """Whether rows are still wanted."""
         return self._live
 
+    @property
+    def is_congested(self) -> bool:
+        """Whether so much waits to be taken that no more should be asked for."""
+        return self._congested
+
     def expect(self, segments: int) -> None:
         """Set how many segments must be settled before the task is done."""
         self._pending = segments
-        if not segments:
-            self.done.set()
 
-    def deliver(self, row: int, data: memoryview | RefbrowserError) -> None:
-        """Hand one row over; an exception of the receiver ends the task."""
-        if isinstance(data, RefbrowserError) and self._key is not None and data.place.key is None:
-            place = replace(data.place, key=self._key(row))
-            data = RefbrowserError(data.kind, data.message, place, data.advice)
-        with self._lock:
-            if not self._live:
-                return
-            try:
-                self._deliver(row, data)
-            except BaseException as error:  # noqa: BLE001 - raised again by `Fetcher.fetch`
-                self.crash(error)
+    # Threads that read
+
+    def hand_over(self, row: int, data: memoryview | RefbrowserError) -> None:
+        """Give a row to the thread that asked."""
+        with self._changed:
+            self._rows.append((row, data))
+            if isinstance(data, memoryview):
+                self._held += len(data)
+                self._congested = self._held > _ROOM
+            if len(self._rows) == 1:
+                self._changed.notify_all()
+
+    def settle(self) -> None:
+        """Take note that one segment is read, or has failed."""
+        with self._changed:
+            self._pending -= 1
+            if not self._pending:
+                self._changed.notify_all()
 
     def count(self, size: int = 0, requests: int = 0) -> None:
         """Count bytes and requests."""
-        with self._lock:
+        with self._changed:
             self.counters.bytes += size
             self.counters.requests += requests
 
-    def settle(self) -> None:
-        """One segment is read, or has failed."""
-        with self._lock:
-            self._pending -= 1
-            if not self._pending:
-                self.done.set()
-
     def crash(self, error: BaseException) -> None:
-        """End the task with an exception that `Fetcher.fetch` raises."""
-        with self._lock:
-            self._live = False
-            self.failure = error
-        self.done.set()
+        """End the task with an exception that nobody expected; `take_rows` raises it."""
+        with self._changed:
+            self._failure = self._failure or error
+        self.stop()
 
     def read_in(self, pool: Executor, work: Callable[[], None]) -> None:
         """Run `work` in a pool, unless the task has ended by then."""
         pool.submit(self._read, work)
 
-    def wait_for_readers(self) -> None:
-        """Return when no work of `read_in` is running."""
-        with self._idle:
-            self._idle.wait_for(lambda: not self._readers)
+    def wait_for_room(self) -> None:
+        """Wait, on a thread of `read_in`, while the task is congested."""
+        with self._changed:
+            self._changed.wait_for(lambda: not (self._live and self._congested))
 
     def _read(self, work: Callable[[], None]) -> None:
-        with self._lock:
+        with self._changed:
             if not self._live:
                 return
             self._readers += 1
         try:
             work()
-        except Exception as error:  # noqa: BLE001 - raised again by `Fetcher.fetch`
+        except Exception as error:  # noqa: BLE001 - raised again by `take_rows`
             self.crash(error)
         finally:
-            with self._idle:
+            with self._changed:
                 self._readers -= 1
-                self._idle.notify_all()
+                self._changed.notify_all()
+
+    # The thread that asked
+
+    def take_rows(self, deliver: Deliver, key: RowKey | None) -> None:
+        """Deliver rows as they come, until every segment is settled.
+
+        Raises
+        ------
+        Cancelled
+            `stop` was called.
+        """
+        while True:
+            with self._changed:
+                self._changed.wait_for(lambda: self._rows or not self._pending or not self._live)
+                if not self._live:
+                    raise self._failure or Cancelled
+                if not self._rows:
+                    return
+            taken = 0
+            while self._rows and self._live:
+                row, data = self._rows.popleft()
+                if isinstance(data, RefbrowserError):
+                    deliver(row, _with_key(data, row, key))
+                else:
+                    taken += len(data)
+                    deliver(row, data)
+                    # Not held while waiting for the next one.
+                    del data
+                if taken > _ROOM // 4:
+                    break
+            self._took(taken)
 
     def stop(self) -> None:
-        """Deliver nothing from now on; returns when no delivery is under way."""
-        with self._lock:
+        """Want no more rows."""
+        with self._changed:
             self._live = False
-        self.done.set()
+            self._changed.notify_all()
+
+    def wait_for_readers(self) -> None:
+        """Return when no work of `read_in` is running."""
+        with self._changed:
+            self._changed.wait_for(lambda: not self._readers)
+
+    def _took(self, size: int) -> None:
+        with self._changed:
+            self._held -= size
+            had_room = not self._congested
+            self._congested = self._held > _ROOM
+            if had_room or self._congested:
+                return
+            self._changed.notify_all()
+        self.on_room()
 
 
-class Segment:
-    """A run of bytes of one object that is read into one buffer (or into its rows' destinations).
-
-    Attributes
-    ----------
-    location
-        Where it is read from.
-    start, stop
-        Bytes of the object; `stop` is None until the size of a whole file is known.
-    pieces
-        Bounds of its requests, relative to `start`; empty for a whole file.
-    """
-
-    __slots__ = (
-        "_cursor",
-        "_cuts",
-        "_received",
-        "_rows",
-        "_stops",
-        "buffer",
-        "location",
-        "pieces",
-        "settled",
-        "start",
-        "stop",
-        "task",
-    )
-
-    def __init__(self, plan: RangePlan, number: int, location: Location, task: FetchTask) -> None:
-        self.task = task
-        self.location = location
-        self.start = int(plan.segment_start[number])
-        stop = int(plan.segment_stop[number])
-        self.stop = None if stop == TO_THE_END else stop
-        requests = slice(int(plan.requests_of[number]), int(plan.requests_of[number + 1]))
-        bounds = zip(plan.request_start[requests].tolist(), plan.request_stop[requests].tolist(), strict=True)
-        self.pieces = [] if self.stop is None else [(a - self.start, b - self.start) for a, b in bounds]
-        rows = slice(int(plan.rows_of[number]), int(plan.rows_of[number + 1]))
-        self._rows: list[int] = plan.rows[rows].tolist()
-        cuts, lengths = plan.cut_start[rows], plan.cut_length[rows]
-        self._cuts: list[int] = cuts.tolist()
-        self._stops: list[int] = (cuts + lengths).tolist()
-        self._received = [0] * max(len(self.pieces), 1)
-        self._cursor = 0
-        self.settled = False
-        self.buffer: memoryview | None = None
-
-    @property
-    def size(self) -> int | None:
-        """Number of bytes, None for a whole file before its answer."""
-        return None if self.stop is None else self.stop - self.start
-
-    def allocate(self) -> memoryview:
-        """Return the buffer of all bytes, made on the first call."""
-        if self.buffer is None:
-            assert self.stop is not None
-            self.buffer = self._sole_destination() or np.empty(self.stop - self.start, np.uint8).data
-        return self.buffer
-
-    def scattered(self) -> list[memoryview] | None:
-        """Return the destinations of the rows if they fill the segment exactly, else None."""
-        wanted = self.task.destination
-        if wanted is None or self._cuts != [0, *self._stops[:-1]] or self._stops[-1] != self.size:
-            return None
-        views = [wanted(row) for row in self._rows]
-        return None if None in views else [_flat(view) for view in views if view is not None]
-
-    def arrived(self, piece: int, received: int) -> None:
-        """Note that a request has brought its first `received` bytes, and deliver the rows now complete."""
-        self._received[piece] = received
-        if self.settled:
-            return
-        prefix = 0
-        for (first, last), count in zip(self.pieces, self._received, strict=True):
-            prefix = first + count
-            if prefix < last:
-                break
-        self._deliver_up_to(prefix)
-        if self._cursor == len(self._rows):
-            self._settle()
-
-    def filled(self, data: memoryview) -> None:
-        """Deliver all rows from `data`, the whole segment."""
-        self.buffer = data
-        self.stop = self.start + len(data)
-        if self._stops and self._stops[-1] < 0 and self._cuts[-1] == 0:
-            self._stops = [len(data)] * len(self._rows)
-        self._deliver_up_to(len(data))
-        self._settle()
-
-    def delivered_into(self, views: Sequence[memoryview]) -> None:
-        """Deliver all rows, whose bytes were written to their destinations."""
-        for row, view in zip(self._rows, views, strict=True):
-            self.task.deliver(row, view)
-        self._settle()
-
-    def fail(self, error: RefbrowserError) -> None:
-        """Deliver `error` to the rows that have not been delivered, each with its own range."""
-        if self.settled:
-            return
-        for position in range(self._cursor, len(self._rows)):
-            self.task.deliver(self._rows[position], self._error(error, position))
-        self._cursor = len(self._rows)
-        self._settle()
-
-    def _error(self, error: RefbrowserError, position: int) -> RefbrowserError:
-        cut, stop = self._cuts[position], self._stops[position]
-        place = replace(
-            error.place,
-            url=error.place.url or self.location.url,
-            start=None if stop < 0 else self.start + cut,
-            stop=None if stop < 0 else self.start + stop,
-        )
-        return RefbrowserError(error.kind, error.message, place, error.advice)
-
-    def _sole_destination(self) -> memoryview | None:
-        if self.task.destination is None or len(self._rows) != 1 or self._stops[0] != self.size:
-            return None
-        view = self.task.destination(self._rows[0])
-        return None if view is None else _flat(view)
-
-    def _deliver_up_to(self, prefix: int) -> None:
-        buffer = self.buffer
-        assert buffer is not None
-        cursor, rows, cuts, stops = self._cursor, self._rows, self._cuts, self._stops
-        while cursor < len(rows) and stops[cursor] <= prefix:
-            self.task.deliver(rows[cursor], buffer[cuts[cursor] : stops[cursor]])
-            cursor += 1
-        self._cursor = cursor
-
-    def _settle(self) -> None:
-        self.settled = True
-        self.buffer = None
-        self.task.settle()
-
-
-def _flat(view: memoryview) -> memoryview:
-    return view if view.format == "B" and view.ndim == 1 else view.cast("B")
-
-
-def short_object(url: str, total: int, start: int, stop: int) -> RefbrowserError:
-    """Return the error for a range that reaches past the end of its object."""
-    message = f"the object has {total} bytes, the range ends at {stop}"
-    return RefbrowserError(ErrorKind.RANGE, message, Place(url=url, start=start, stop=stop))
+def _with_key(error: RefbrowserError, row: int, key: RowKey | None) -> RefbrowserError:
+    if key is None or error.place.key is not None:
+        return error
+    place = replace(error.place, key=key(row))
+    return RefbrowserError(error.kind, error.message, place, error.advice)

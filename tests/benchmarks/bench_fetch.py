@@ -134,9 +134,8 @@ def main() -> None:
                     limit = link.latency + case.size / link.total
                     figure(case.name, seconds, "s", other=limit, aim=f"at most {link.aim}")
                     per_read = stats["requests"] / REPEATS
-                    print(
-                        f"    {per_read:.0f} requests, {stats['most_connections']} connections, {cpu:.2f} s of CPU"
-                    )
+                    opened = stats["most_connections"]
+                    print(f"    {per_read:.0f} requests, {opened} connections, {cpu:.2f} s of CPU")
 
 
 if __name__ == "__main__":

@@ -1,0 +1,159 @@
+"""A run of bytes of one object: its buffer, and the rows that are cut from it as bytes arrive."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from refbrowser.errors import ErrorKind, Place, RefbrowserError
+from refbrowser.io.access import Location
+from refbrowser.io.ranges import TO_THE_END, RangePlan
+from refbrowser.io.task import FetchTask
+
+
+class Segment:
+    """A run of bytes of one object that is read into one buffer (or into its rows' destinations).
+
+    Attributes
+    ----------
+    location
+        Where it is read from.
+    start, stop
+        Bytes of the object; `stop` is None until the size of a whole file is known.
+    pieces
+        Bounds of its requests, relative to `start`; empty for a whole file.
+    """
+
+    __slots__ = (
+        "_cursor",
+        "_cuts",
+        "_received",
+        "_rows",
+        "_stops",
+        "buffer",
+        "location",
+        "pieces",
+        "settled",
+        "start",
+        "stop",
+        "task",
+    )
+
+    def __init__(self, plan: RangePlan, number: int, location: Location, task: FetchTask) -> None:
+        self.task = task
+        self.location = location
+        self.start = int(plan.segment_start[number])
+        stop = int(plan.segment_stop[number])
+        self.stop = None if stop == TO_THE_END else stop
+        requests = slice(int(plan.requests_of[number]), int(plan.requests_of[number + 1]))
+        bounds = zip(plan.request_start[requests].tolist(), plan.request_stop[requests].tolist(), strict=True)
+        self.pieces = [] if self.stop is None else [(a - self.start, b - self.start) for a, b in bounds]
+        rows = slice(int(plan.rows_of[number]), int(plan.rows_of[number + 1]))
+        self._rows: list[int] = plan.rows[rows].tolist()
+        cuts, lengths = plan.cut_start[rows], plan.cut_length[rows]
+        self._cuts: list[int] = cuts.tolist()
+        self._stops: list[int] = (cuts + lengths).tolist()
+        self._received = [0] * max(len(self.pieces), 1)
+        self._cursor = 0
+        self.settled = False
+        self.buffer: memoryview | None = None
+
+    @property
+    def size(self) -> int | None:
+        """Number of bytes, None for a whole file before its answer."""
+        return None if self.stop is None else self.stop - self.start
+
+    def allocate(self) -> memoryview:
+        """Return the buffer of all bytes, made on the first call."""
+        if self.buffer is None:
+            assert self.stop is not None
+            self.buffer = self._sole_destination() or np.empty(self.stop - self.start, np.uint8).data
+        return self.buffer
+
+    def scattered(self) -> list[memoryview] | None:
+        """Return the destinations of the rows if they fill the segment exactly, else None."""
+        wanted = self.task.options.destination
+        if wanted is None or self._cuts != [0, *self._stops[:-1]] or self._stops[-1] != self.size:
+            return None
+        views = [wanted(row) for row in self._rows]
+        return None if None in views else [_flat(view) for view in views if view is not None]
+
+    def arrived(self, piece: int, received: int) -> None:
+        """Note that a request has brought its first `received` bytes, and deliver the rows now complete."""
+        self._received[piece] = received
+        if self.settled:
+            return
+        prefix = 0
+        for (first, last), count in zip(self.pieces, self._received, strict=True):
+            prefix = first + count
+            if prefix < last:
+                break
+        self._deliver_up_to(prefix)
+        if self._cursor == len(self._rows):
+            self._settle()
+
+    def filled(self, data: memoryview) -> None:
+        """Deliver all rows from `data`, the whole segment."""
+        self.buffer = data
+        self.stop = self.start + len(data)
+        if self._stops and self._stops[-1] < 0 and self._cuts[-1] == 0:
+            self._stops = [len(data)] * len(self._rows)
+        self._deliver_up_to(len(data))
+        self._settle()
+
+    def delivered_into(self, views: Sequence[memoryview]) -> None:
+        """Deliver all rows, whose bytes were written to their destinations."""
+        for row, view in zip(self._rows, views, strict=True):
+            self.task.hand_over(row, view)
+        self._settle()
+
+    def fail(self, error: RefbrowserError) -> None:
+        """Deliver `error` to the rows that have not been delivered, each with its own range."""
+        if self.settled:
+            return
+        for position in range(self._cursor, len(self._rows)):
+            self.task.hand_over(self._rows[position], self._error(error, position))
+        self._cursor = len(self._rows)
+        self._settle()
+
+    def _error(self, error: RefbrowserError, position: int) -> RefbrowserError:
+        cut, stop = self._cuts[position], self._stops[position]
+        place = replace(
+            error.place,
+            url=error.place.url or self.location.url,
+            start=None if stop < 0 else self.start + cut,
+            stop=None if stop < 0 else self.start + stop,
+        )
+        return RefbrowserError(error.kind, error.message, place, error.advice)
+
+    def _sole_destination(self) -> memoryview | None:
+        if self.task.options.destination is None or len(self._rows) != 1 or self._stops[0] != self.size:
+            return None
+        view = self.task.options.destination(self._rows[0])
+        return None if view is None else _flat(view)
+
+    def _deliver_up_to(self, prefix: int) -> None:
+        buffer = self.buffer
+        assert buffer is not None
+        cursor, rows, cuts, stops = self._cursor, self._rows, self._cuts, self._stops
+        while cursor < len(rows) and stops[cursor] <= prefix:
+            self.task.hand_over(rows[cursor], buffer[cuts[cursor] : stops[cursor]])
+            cursor += 1
+        self._cursor = cursor
+
+    def _settle(self) -> None:
+        self.settled = True
+        self.buffer = None
+        self.task.settle()
+
+
+def _flat(view: memoryview) -> memoryview:
+    return view if view.format == "B" and view.ndim == 1 else view.cast("B")
+
+
+def short_object(url: str, total: int, start: int, stop: int) -> RefbrowserError:
+    """Return the error for a range that reaches past the end of its object."""
+    message = f"the object has {total} bytes, the range ends at {stop}"
+    return RefbrowserError(ErrorKind.RANGE, message, Place(url=url, start=start, stop=stop))
