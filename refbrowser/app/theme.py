@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from html import escape
+from typing import NamedTuple
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QColor, QFont, QFontDatabase, QGuiApplication, QPalette
@@ -16,8 +15,7 @@ RADIUS = 6
 TOOLTIP_LIMIT = 2_000
 
 
-@dataclass(frozen=True, slots=True)
-class Colors:
+class Colors(NamedTuple):
     """The colours of one scheme; every mark that uses one also has a glyph, weight or pattern of its own."""
 
     dark: bool
@@ -133,6 +131,8 @@ def heading_font(point_size_change: float = 3) -> QFont:
 
 def plain_tooltip(text: str) -> str:
     """Return foreign text so that a tool tip shows it as it stands, never as markup."""
+    from html import escape
+
     cut = text if len(text) <= TOOLTIP_LIMIT else text[:TOOLTIP_LIMIT] + "…"
     return f'<p style="white-space:pre-wrap">{escape(cut)}</p>' if cut else ""
 

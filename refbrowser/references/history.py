@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from refbrowser.references.document import Edit, ReferenceDocument
@@ -100,6 +101,15 @@ class History:
         self._at = min(self._at + 1, len(self._steps))
         return self.document
 
-    def mark_saved(self) -> None:
-        """Note that the document as it is now is saved."""
-        self._saved = self.document
+    def mark_saved(self, document: ReferenceDocument | None = None) -> None:
+        """Note which document is saved: that of one of the steps, or the one of now."""
+        self._saved = self.document if document is None else document
+
+    def set_template_values(self, values: Mapping[str, str]) -> None:
+        """Use other values for templates in every state: no step, since they are never saved."""
+        given = {id(state): state.with_template_values(values) for state in (self._first, self._saved)}
+        self._first = given[id(self._first)]
+        for number, step in enumerate(self._steps):
+            state = given.get(id(step.document)) or step.document.with_template_values(values)
+            self._steps[number] = Step(step.edit, state)
+        self._saved = given[id(self._saved)]

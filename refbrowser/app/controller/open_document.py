@@ -3,25 +3,40 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject, Signal
 
+from refbrowser.app.controller.shared_session import SharedSession
 from refbrowser.app.tasks import TaskControl, Tasks
 
 if TYPE_CHECKING:
-    from refbrowser.app.controller.work import FirstRows, Opened
+    from refbrowser.app.controller.work import DatasetState, FirstRows, Identity, Opened
     from refbrowser.engine.dataset import Dataset
     from refbrowser.engine.session import Session
     from refbrowser.io.access import Access, Want
-    from refbrowser.io.origins import Origin
-    from refbrowser.model.nodes import Hierarchy
+    from refbrowser.references.diff import Difference
     from refbrowser.references.document import ReferenceDocument
     from refbrowser.references.history import History
 
+    from refbrowser.model.nodes import Hierarchy
+
 _numbers = itertools.count(1)
+
+
+@dataclass(frozen=True, slots=True)
+class _Revert:
+    """The edit that goes back to the saved state, so that Undo brings the edits back."""
+
+    saved: ReferenceDocument
+    title: str = "Revert to the saved state"
+
+    def apply(self, document: ReferenceDocument) -> ReferenceDocument:
+        """Return the saved document."""
+        return self.saved
 
 
 class OpenDocument(QObject):
@@ -67,7 +82,9 @@ class OpenDocument(QObject):
         self,
         path: str,
         tasks: Tasks,
+        session: SharedSession | None = None,
         template_values: Mapping[str, str] | None = None,
+        allow: Sequence[str] = (),
         parent: QObject | None = None,
     ) -> None:
         super().__init__(parent)
@@ -75,12 +92,18 @@ class OpenDocument(QObject):
         self.path = path
         self.tasks = tasks
         self.template_values = dict(template_values or {})
+        self._allow = tuple(allow)
+        self._shared = session or SharedSession()
+        self._identity: Identity | None = None
         self.history: History | None = None
         self.dataset: Dataset | None = None
         self.access: Access | None = None
         self.wants: tuple[Want, ...] = ()
+        self.problems: Mapping[tuple[str, str | int], str] = {}
         self.error: BaseException | None = None
+        self._difference: Difference | None = None
         self.is_saving = False
+        self.draft_count = 0
 
     # What it is
 
@@ -95,9 +118,9 @@ class OpenDocument(QObject):
         return self.history is not None
 
     @property
-    def is_local(self) -> bool:
-        """Whether the document is a local file, so that Save has a place to write to."""
-        return "://" not in self.path
+    def can_save_in_place(self) -> bool:
+        """Whether Save has a file to write to: not for what came by URL or as a folder."""
+        return "://" not in self.path and not Path(self.path).is_dir()
 
     @property
     def document(self) -> ReferenceDocument | None:
@@ -106,7 +129,7 @@ class OpenDocument(QObject):
 
     @property
     def saved_document(self) -> ReferenceDocument | None:
-        """The document as it was read or last saved; what Revert goes back to and changes are told against."""
+        """The document as it was read or last saved: what Revert goes back to."""
         return None if self.history is None else self.history.saved
 
     @property
@@ -125,6 +148,16 @@ class OpenDocument(QObject):
         return self.history is not None and self.history.is_dirty
 
     @property
+    def is_pending(self) -> bool:
+        """Whether there are edits that were not saved, or that were typed and not applied."""
+        return self.is_dirty or self.draft_count > 0
+
+    def set_draft_count(self, count: int) -> None:
+        """Take over how many edits are typed in editors and not applied."""
+        self.draft_count = count
+        self.savedChanged.emit()
+
+    @property
     def pending_count(self) -> int:
         """How many steps lie between the saved state and this one."""
         return 0 if self.history is None else self.history.pending
@@ -139,6 +172,14 @@ class OpenDocument(QObject):
         """Whether there is an edit to make again."""
         return self.history is not None and self.history.can_redo
 
+    def problem_at(self, kind: str, place: str | int) -> str:
+        """Return the first fault of a template (by name) or gen rule (by number); nothing where it is sound."""
+        return self.problems.get((kind, place), "")
+
+    def is_row_changed(self, row: int) -> bool:
+        """Tell whether a row of the Version 0 view differs from the saved state."""
+        return self._difference is not None and self._difference.changed(row)
+
     def owner(self, what: str) -> str:
         """Return the owner name for tasks of this document, for example ``plot:3``."""
         return f"{what}:{self.number}"
@@ -147,12 +188,12 @@ class OpenDocument(QObject):
 
     def open(self) -> None:
         """Start to read the document; `documentChanged` or `openFailed` tells the end."""
-        path, values = self.path, dict(self.template_values)
+        path, values, allow, shared = self.path, dict(self.template_values), self._allow, self._shared
 
         def read(control: TaskControl) -> Opened:
             from refbrowser.app.controller.work import open_document
 
-            return open_document(path, values, control)
+            return open_document(path, values, allow, shared, control)
 
         self.error = None
         self.tasks.run(
@@ -179,9 +220,8 @@ class OpenDocument(QObject):
 
     def _opened(self, opened: Opened) -> None:
         self.history = opened.history
-        self.access = opened.access
-        self.dataset = opened.dataset
-        self.wants = opened.wants
+        self._identity = opened.identity
+        self._take(opened.state)
         self.documentChanged.emit()
         self.hierarchyChanged.emit()
         self.savedChanged.emit()
@@ -232,7 +272,7 @@ class OpenDocument(QObject):
     def revert(self) -> None:
         """Go back to the saved state; it can be undone as one step."""
         if self.history is not None and self.history.is_dirty:
-            self.history.revert()
+            self.history.apply(_Revert(self.history.saved))
             self._edited()
 
     def _edited(self) -> None:
@@ -241,35 +281,49 @@ class OpenDocument(QObject):
         self._rebuild()
 
     def _rebuild(self) -> None:
-        document, dataset = self.document, self.dataset
-        if document is None or dataset is None:
+        document, saved, dataset = self.document, self.saved_document, self.dataset
+        if document is None or saved is None or dataset is None:
             return
 
-        def build(control: TaskControl) -> tuple[Dataset, tuple[Want, ...]]:
+        def build(control: TaskControl) -> DatasetState:
             from refbrowser.app.controller.work import rebuilt
 
-            return rebuilt(dataset, document, control)
+            return rebuilt(dataset, document, saved, control)
 
         self.tasks.run(self.owner("hierarchy"), f"Read the structure of {self.title}", build, self._rebuilt)
 
-    def _rebuilt(self, result: tuple[Dataset, tuple[Want, ...]]) -> None:
-        self.dataset, self.wants = result
-        self.access = self.dataset.access
+    def _rebuilt(self, state: DatasetState) -> None:
+        self._take(state)
         self.hierarchyChanged.emit()
         self.trustChanged.emit()
+
+    def _take(self, state: DatasetState) -> None:
+        self.dataset, self.access = state.dataset, state.dataset.access
+        self.wants, self.problems = state.wants, state.problems
+        self._difference = state.difference
 
     # Trust
 
-    def allow(self, origins: Iterable[Origin]) -> None:
-        """Let this document read from more origins, as the user said."""
-        if self.access is None:
+    def allow(self, wants: Iterable[Want], *, always: bool = False) -> None:
+        """Let this document read from more origins, as the user said; with `always`, also after it is reopened."""
+        access, dataset, identity, path = self.access, self.dataset, self._identity, self.path
+        chosen = [want for want in wants if want.origin is not None]
+        if access is None or dataset is None or not chosen:
             return
-        self.access = self.access.allow(origins)
-        if self.dataset is not None:
-            self.dataset = self.dataset.with_access(self.access)
-        self.hierarchyChanged.emit()
+        hosts = [want.origin for want in chosen if want.origin is not None and want.kind != "private"]
+        private = [want.origin for want in chosen if want.origin is not None and want.kind == "private"]
+        self.access = access.allow(hosts).allow(private, private=True)
+        self.dataset = dataset.with_access(self.access)
         self._rebuild()
-        self.trustChanged.emit()
+        if always and identity is not None:
+            granted = self.access.allowed
+
+            def keep(_control: TaskControl) -> None:
+                from refbrowser.app.controller.work import keep_permission
+
+                keep_permission(path, identity, granted)
+
+            self.tasks.run(self.owner("permission"), "Remember the permission", keep)
 
     # Saving
 
@@ -286,16 +340,20 @@ class OpenDocument(QObject):
         self.is_saving = True
         copy = version is not None and version != document.version
 
-        def write(control: TaskControl) -> None:
+        expected = None if overwrite or target != self.path else self._identity
+        before = self._identity
+
+        def write(control: TaskControl) -> Identity:
             from refbrowser.app.controller.work import save_document
 
-            save_document(document, target, version, overwrite or path is not None, control)
+            return save_document(document, target, version, expected, before, control)
 
-        def done(_result: None) -> None:
+        def done(identity: Identity) -> None:
             self.is_saving = False
             if not copy and self.history is not None:
                 self.history.mark_saved(document)
-                self.path = str(Path(target)) if path is not None else self.path
+                self.path, self._identity = target, identity
+                self._rebuild()
             self.savedChanged.emit()
             self.saved.emit(target)
 
@@ -310,7 +368,5 @@ class OpenDocument(QObject):
         """Cancel everything that runs for this document and let go of its data."""
         for what in ("open", "hierarchy", "save", "plot", "references", "raw", "export"):
             self.tasks.cancel_owner(self.owner(what))
-        if self.dataset is not None:
-            self.dataset.close()
         self.history = self.dataset = self.access = None
         self.wants = ()

@@ -1,0 +1,145 @@
+"""The centre of the window: start page, reading, errors, and the tabs of the document that is shown."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QStackedWidget, QTabWidget, QVBoxLayout, QWidget
+
+from refbrowser.app import theme
+from refbrowser.app.bars import ErrorBar, ReadingStrip
+from refbrowser.app.cards import Card, ErrorCard, LoadingCard, centred
+from refbrowser.app.controller.open_document import OpenDocument
+from refbrowser.app.raw_value import RawValuePane
+from refbrowser.app.references_view import ReferencesPane
+from refbrowser.app.start_pane import StartPane
+from refbrowser.app.trust import TrustBar
+
+if TYPE_CHECKING:
+    from refbrowser.app.controller.work import FirstRows
+    from refbrowser.app.plot.pane import PlotPane
+
+PLOT, REFERENCES, RAW = range(3)
+
+
+class Centre(QWidget):
+    """Shows the page that fits the state of the current document.
+
+    Signals
+    -------
+    plotMade(object)
+        The `PlotPane` exists from now on.
+    """
+
+    plotMade = Signal(object)
+
+    def __init__(self, start: StartPane, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._document: OpenDocument | None = None
+        self.plot: PlotPane | None = None
+        self.trust_bar = TrustBar()
+        self.error_bar = ErrorBar()
+        self.strip = ReadingStrip()
+        self.start = start
+        self.loading = LoadingCard()
+        self.error = ErrorCard()
+        self.references = ReferencesPane()
+        self.raw = RawValuePane()
+        self.tabs = self._make_tabs()
+        self._pages = QStackedWidget()
+        self._loading_page, self._error_page = centred(self.loading), centred(self.error)
+        for page in (self.start, self._loading_page, self._error_page, self.tabs):
+            self._pages.addWidget(page)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(theme.MEDIUM - 2)
+        for strip in (self.trust_bar, self.error_bar, self.strip):
+            layout.addWidget(strip)
+        layout.addWidget(self._pages, 1)
+        self.loading.cancelled.connect(self._cancel)
+        self.strip.cancelled.connect(self._cancel)
+        self.error.retry.connect(self._retry)
+
+    def _make_tabs(self) -> QTabWidget:
+        tabs = QTabWidget()
+        tabs.setObjectName("centreTabs")
+        tabs.tabBar().setObjectName("centreTabBar")
+        tabs.tabBar().setAccessibleName("Views of the document")
+        self._plot_slot = QStackedWidget()
+        text = "Select an array in the hierarchy: lines for one dimension, an image for two and more."
+        self._plot_slot.addWidget(centred(Card("array", "Nothing plotted yet", text)))
+        tabs.addTab(self._plot_slot, "Plot")
+        tabs.addTab(self.references, "References")
+        tabs.addTab(self.raw, "Raw value")
+        return tabs
+
+    def make_plot(self) -> None:
+        """Make the plot pane; its libraries were loaded by a worker before."""
+        from refbrowser.app.plot.pane import PlotPane
+
+        if self.plot is None:
+            self.plot = PlotPane()
+            self._plot_slot.addWidget(self.plot)
+            self._plot_slot.setCurrentWidget(self.plot)
+            self.plotMade.emit(self.plot)
+
+    def show_tab(self, number: int) -> None:
+        """Bring a tab to the front and put the keyboard in it."""
+        self.tabs.setCurrentIndex(number)
+        widget = self.tabs.widget(number)
+        (self.references.table if widget is self.references else widget).setFocus(
+            Qt.FocusReason.ShortcutFocusReason
+        )
+
+    def set_document(self, document: OpenDocument | None) -> None:
+        """Show another document, or the start page."""
+        self._document = document
+        self.references.set_document(document)
+        self.raw.clear()
+        self.error_bar.hide()
+        self.strip.hide()
+        if self.plot is not None:
+            self.plot.clear()
+        self.update_state()
+
+    def update_state(self) -> None:
+        """Show the page that fits the document's state."""
+        document = self._document
+        self.trust_bar.set_document(document)
+        if document is None:
+            self._pages.setCurrentWidget(self.start)
+        elif document.is_open:
+            self.strip.hide()
+            self._pages.setCurrentWidget(self.tabs)
+        elif document.error is not None:
+            self.strip.hide()
+            self.error.set_error(f"{document.title} could not be opened", document.error)
+            self._pages.setCurrentWidget(self._error_page)
+        else:
+            self.loading.start(document.title)
+            self._pages.setCurrentWidget(self._loading_page)
+
+    def show_progress(self, document: OpenDocument, done: int, total: int | None) -> None:
+        """Show how far the reading of the current document is."""
+        if document is self._document:
+            self.loading.set_progress(document.title, done, total)
+            self.strip.set_progress(document.title, done, total)
+
+    def show_first_rows(self, document: OpenDocument, rows: FirstRows) -> None:
+        """Show the rows of the current document that are known while it is read."""
+        if document is self._document and not document.is_open:
+            if self._pages.currentWidget() is not self.tabs:
+                self._pages.setCurrentWidget(self.tabs)
+                self.tabs.setCurrentIndex(REFERENCES)
+                self.strip.show()
+            self.references.show_first_rows(rows)
+
+    def _cancel(self) -> None:
+        if self._document is not None:
+            self._document.cancel_open()
+
+    def _retry(self) -> None:
+        if self._document is not None:
+            self._document.open()
+            self.update_state()

@@ -1,0 +1,84 @@
+"""The documents that are opened in one window, and the one that is shown."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+
+from PySide6.QtCore import QObject, Signal
+
+from refbrowser.app.controller.open_document import OpenDocument
+from refbrowser.app.controller.shared_session import SharedSession
+from refbrowser.app.tasks import Tasks
+
+
+class Documents(QObject):
+    """Opens and closes documents.
+
+    Signals
+    -------
+    added(object), removed(object)
+        An `OpenDocument` that is being opened, or that was closed.
+    currentChanged(object)
+        The `OpenDocument` that is shown, or None.
+    """
+
+    added = Signal(object)
+    removed = Signal(object)
+    currentChanged = Signal(object)
+
+    def __init__(self, tasks: Tasks, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._tasks = tasks
+        self._session = SharedSession()
+        self._documents: list[OpenDocument] = []
+        self.current: OpenDocument | None = None
+
+    def all(self) -> list[OpenDocument]:
+        """Return the documents in the order in which they were opened."""
+        return list(self._documents)
+
+    def open(
+        self, path: str, template_values: Mapping[str, str] | None = None, allow: Sequence[str] = ()
+    ) -> OpenDocument:
+        """Open a document, or go to it where it is open already (and its reading did not fail)."""
+        full = path if "://" in path else os.path.abspath(os.path.expanduser(path))
+        for document in self._documents:
+            if document.path == full:
+                if document.error is not None:
+                    document.open()
+                self.set_current(document)
+                return document
+        document = OpenDocument(full, self._tasks, self._session, template_values, allow, self)
+        self._documents.append(document)
+        self.added.emit(document)
+        self.set_current(document)
+        document.open()
+        return document
+
+    def close(self, document: OpenDocument) -> None:
+        """Close a document without a question."""
+        place = self._documents.index(document)
+        self._documents.remove(document)
+        document.close()
+        self.removed.emit(document)
+        if document is self.current:
+            others = self._documents
+            self.set_current(others[min(place, len(others) - 1)] if others else None)
+        document.deleteLater()
+
+    def close_session(self) -> None:
+        """Close connections and the decode pool; nothing can be read any more."""
+        self._session.close()
+
+    def set_current(self, document: OpenDocument | None) -> None:
+        """Show another document."""
+        if document is not self.current:
+            self.current = document
+            self.currentChanged.emit(document)
+
+
+def split_target(text: str) -> tuple[str, str | None]:
+    """Split ``PATH::/array`` of a command line at the last ``::/``; None where there is no array."""
+    path, mark, array = text.rpartition("::/")
+    return (path, f"/{array}") if mark and path else (text, None)

@@ -1,0 +1,67 @@
+"""Which URLs a document names, counted: what its permissions are asked for."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from refbrowser.io.access import Source
+
+if TYPE_CHECKING:
+    from refbrowser.references.document import ReferenceDocument
+    from refbrowser.references.gen import GenRule
+
+#: Rows of a rule that are looked at for its URLs and the sum of their lengths.
+ROWS_SEEN = 1_000
+#: Edited entries are few; of more than this, only so many are looked at one by one.
+EDITED_SEEN = 20_000
+
+
+def sources_of(document: ReferenceDocument) -> list[Source]:
+    """Return each distinct URL of `refs` with its count and bytes, and the origin of each gen rule."""
+    return [*_refs_sources(document), *(_rule_source(rule) for rule in document.rules if rule.count)]
+
+
+def _refs_sources(document: ReferenceDocument) -> list[Source]:
+    refs, urls = document.refs, document.urls.texts
+    table = refs.table
+    kept = table.url >= 0
+    for row in (*refs.removed.tolist(), *refs.replaced):
+        kept[row] = False
+    ids = table.url[kept].astype(np.int64)
+    lengths = table.length[kept].astype(np.float64)
+    counts = np.bincount(ids, minlength=len(urls))
+    sizes = np.bincount(ids, weights=lengths, minlength=len(urls))
+    whole = np.bincount(ids, weights=lengths < 0, minlength=len(urls)) > 0
+    found = [
+        Source(urls[number], int(counts[number]), None if whole[number] else int(sizes[number]))
+        for number in np.flatnonzero(counts).tolist()
+    ]
+    return found + _edited_sources(document)
+
+
+def _edited_sources(document: ReferenceDocument) -> list[Source]:
+    refs = document.refs
+    slots = [*refs.replaced, *(-2 - number for number in range(len(refs.appended)))]
+    page = (document.refs.position(slot) for slot in slots[:EDITED_SEEN])
+    sources = []
+    for position in page:
+        row = document.expansion.items(position, position + 1)
+        url = row.urls[0] if len(row) else None
+        if url is not None:
+            sources.append(Source(url, 1, row.lengths[0]))
+    return sources
+
+
+def _rule_source(rule: GenRule) -> Source:
+    """Return the origin of a rule: its URL where it does not change, else its static beginning."""
+    size = None
+    url = rule.static_origin()
+    first = rule.rows(0, min(rule.count, ROWS_SEEN))
+    if rule.count <= ROWS_SEEN and first.lengths is not None and all(n is not None for n in first.lengths):
+        size = sum(n for n in first.lengths if n is not None)
+    distinct = {text for text in first.urls if text is not None}
+    if len(distinct) == 1 and rule.count <= ROWS_SEEN:
+        return Source(distinct.pop(), rule.count, size)
+    return Source(url, rule.count, size, is_pattern=True)

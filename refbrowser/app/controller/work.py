@@ -1,0 +1,289 @@
+"""What opened documents have done on worker threads. Imported inside tasks: it loads the layers below."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from refbrowser.app.controller.sources import sources_of
+from refbrowser.app.tasks import TaskControl
+from refbrowser.engine.dataset import Dataset
+from refbrowser.errors import RefbrowserError
+from refbrowser.formats.references import OpenProgress, document_chunks
+from refbrowser.io.access import Access, Want
+from refbrowser.io.atomic import ChangedOnDiskError, identity_on_disk, write_atomically
+from refbrowser.io.identity import FileIdentity, ObjectIdentity
+from refbrowser.io.origins import Origin
+from refbrowser.io.permissions import Permissions
+from refbrowser.references.document import ReferenceDocument
+from refbrowser.references.history import History
+from refbrowser.references.refs import References
+
+if TYPE_CHECKING:
+    from refbrowser.app.controller.shared_session import SharedSession
+    from refbrowser.references.diff import Difference
+
+Identity = FileIdentity | ObjectIdentity
+Problems = Mapping[tuple[str, str | int], str]
+
+#: Rows of a document that is being read are shown from the first references on.
+_VALUE_SHOWN = 400
+
+
+@dataclass(frozen=True, slots=True)
+class DatasetState:
+    """What follows from a document: its dataset, what it wants to read, what is wrong with its rules.
+
+    `problems` has the first fault by kind (``template``, ``rule``) and name or number; `difference` tells
+    changed rows, None where the document is the saved one.
+    """
+
+    dataset: Dataset
+    wants: tuple[Want, ...]
+    problems: Problems
+    difference: Difference | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """A document that was read."""
+
+    history: History
+    state: DatasetState
+    identity: Identity | None
+
+
+class FirstRows:
+    """The first references of a document that is still being read, as texts; templates are not rendered yet."""
+
+    def __init__(self, refs: References) -> None:
+        self._refs = refs
+
+    @property
+    def count(self) -> int:
+        """Number of rows."""
+        return len(self._refs)
+
+    def key(self, row: int) -> str:
+        """Return the key of a row."""
+        return self._refs.key(row)
+
+    def texts(self, start: int, stop: int) -> list[list[str]]:
+        """Return the texts of rows in the columns of the table of references."""
+        return [self._texts(row) for row in range(start, stop)]
+
+    def _texts(self, row: int) -> list[str]:
+        slot = self._refs.slot(row)
+        value = self._refs.value(slot)
+        if value.kind is not None:
+            text = self._refs.value_text(slot)[:_VALUE_SHOWN].decode("utf-8", "replace")
+            return [str(row), self._refs.key(row), "inline", text, "", "", "refs"]
+        kind = "whole file" if value.length is None else "range"
+        numbers = ["" if number is None else str(number) for number in (value.offset, value.length)]
+        return [str(row), self._refs.key(row), kind, value.url, *numbers, "refs"]
+
+
+# Opening
+
+
+def open_document(
+    path: str,
+    values: Mapping[str, str],
+    allow: Sequence[str],
+    shared: SharedSession,
+    control: TaskControl,
+) -> Opened:
+    """Read a document and describe it; tells progress and its first rows through `control.send`.
+
+    Raises
+    ------
+    RefbrowserError
+        It cannot be opened.
+    Cancelled
+        The task was cancelled.
+    """
+    from refbrowser.engine.opening import dataset_of, read_reference_document
+
+    control.send((0, None))
+
+    def progress(report: OpenProgress) -> None:
+        control.send((report.bytes_read, report.total))
+        control.progress(report.bytes_read, report.total, note=f"{report.rows:,} references")
+        if report.first is not None:
+            control.send(FirstRows(References(report.first)))
+
+    access = Access.for_document(path, [Origin.parse(text) for text in allow])
+    session = shared.get()
+    document, identity = read_reference_document(path, access, session, values, progress, control.token)
+    access = _with_kept_permission(path, access, document, identity)
+    dataset = dataset_of(path, document, access, session, control)
+    return Opened(History(document), _state(dataset, None), identity)
+
+
+def _with_kept_permission(
+    path: str, access: Access, document: ReferenceDocument, identity: Identity | None
+) -> Access:
+    """Return the access with what the user allowed for always, where file and origins are still the same."""
+    if identity is None:
+        return access
+    wanted = [want.origin for want in access.wanted(sources_of(document)) if want.origin is not None]
+    granted = Permissions().granted(path, identity, wanted)
+    return access.allow(granted, private=True) if granted else access
+
+
+def rebuilt(
+    dataset: Dataset, document: ReferenceDocument, saved: ReferenceDocument, control: TaskControl
+) -> DatasetState:
+    """Return what follows from an edited document."""
+    return _state(dataset.with_document(document, control), saved)
+
+
+def _state(dataset: Dataset, saved: ReferenceDocument | None) -> DatasetState:
+    document = dataset.document
+    wants = tuple(dataset.access.wanted(sources_of(document)))
+    difference = None
+    if saved is not None and saved is not document:
+        from refbrowser.references.diff import difference_of
+
+        difference = difference_of(document, saved)
+    return DatasetState(dataset, wants, problems_of(document), difference)
+
+
+def problems_of(document: ReferenceDocument) -> dict[tuple[str, str | int], str]:
+    """Return the first fault of each template and gen rule."""
+    problems: dict[tuple[str, str | int], str] = {}
+    for name, error in document.templates.faults:
+        problems.setdefault(("template", name), str(error))
+    for number, rule in enumerate(document.rules):
+        for finding in rule.faults():
+            if finding.severity == "fault":
+                problems.setdefault(("rule", number), finding.message)
+    return problems
+
+
+def keep_permission(path: str, identity: Identity, origins: frozenset[Origin]) -> None:
+    """Remember for always what a document may read."""
+    Permissions().keep(path, identity, origins)
+
+
+# Finding rows
+
+
+def row_of_key(document: ReferenceDocument, key: str) -> int | str:
+    """Return the row of the Version 0 view that counts for a key, or a sentence that tells why there is none."""
+    found = document.expansion.find(key)
+    if isinstance(found, int):
+        return found
+    if found is None:
+        return f"There is no key {key[:200]}"
+    return f"Not decided: {found.rows_checked:,} rows were looked at"
+
+
+def first_row_of(document: ReferenceDocument, dataset: Dataset, path: str) -> int | None:
+    """Return the first row of a group or array, a chunk rather than its metadata; None where none was found."""
+    node = dataset.hierarchy.find(path)
+    manifest = getattr(node, "manifest", None)
+    keys = []
+    if manifest is not None:
+        keys.append(manifest.key((0,) * len(manifest.grid_shape)))
+    keys += list(getattr(node, "metadata_keys", ()))
+    for key in keys:
+        found = document.expansion.find(key)
+        if isinstance(found, int):
+            return found
+    return None
+
+
+# Saving
+
+
+def save_document(
+    document: ReferenceDocument,
+    path: str,
+    version: int | None,
+    expected: Identity | None,
+    before: Identity | None,
+    control: TaskControl,
+) -> FileIdentity:
+    """Write a document, as it is or as another version, and return the identity of the new file.
+
+    Raises
+    ------
+    ChangedOnDiskError
+        The file is not the one that `expected` describes.
+    RefbrowserError
+        It cannot be written in that version, or not at all.
+    """
+    if version == 0 and document.version == 1:
+        blocks = document.expansion.to_version0()
+    elif version == 1 and document.version == 0:
+        from refbrowser.references.edits import SetVersion
+
+        blocks = document_chunks(document.apply(SetVersion(1)), path)
+    else:
+        blocks = document_chunks(document, path)
+    kept = expected if isinstance(expected, FileIdentity) else None
+    identity = write_atomically(path, blocks, expected=kept, cancel=control.token)
+    if isinstance(before, FileIdentity):
+        Permissions().saved(path, before, identity)
+    return identity
+
+
+def is_changed_on_disk(error: BaseException) -> bool:
+    """Tell whether a save was refused because others changed the file."""
+    return isinstance(error, ChangedOnDiskError)
+
+
+# Beside documents
+
+
+def load_plotting() -> None:
+    """Import what plotting needs."""
+    import refbrowser.app.plot.pane  # noqa: F401
+
+
+def sample_path() -> str:
+    """Return the path of the document that comes with the program.
+
+    Raises
+    ------
+    RefbrowserError
+        It is not installed.
+    """
+    from refbrowser.errors import ErrorKind
+
+    here = Path(__file__).resolve().parents[3] / "resources"
+    installed = Path(__file__).resolve().parents[2] / "resources"
+    for folder in (installed, here):
+        for name in ("sample/sea_surface.json",):
+            if (folder / name).is_file():
+                return os.fspath(folder / name)
+    raise RefbrowserError(ErrorKind.IO, "the sample is not installed")
+
+
+def versions() -> str:
+    """Return the versions of the program and of what it stands on."""
+    from importlib.metadata import PackageNotFoundError, version
+
+    lines = []
+    for name in (
+        "refbrowser",
+        "PySide6-Essentials",
+        "pyqtgraph",
+        "numpy",
+        "zarr",
+        "numcodecs",
+        "fsspec",
+        "jinja2",
+    ):
+        try:
+            lines.append(f"{name} {version(name)}")
+        except PackageNotFoundError:
+            lines.append(f"{name}: not installed")
+    return "\n".join(lines)
+
+
+__all__ = ["Identity", "identity_on_disk"]

@@ -1,0 +1,163 @@
+"""The docks around the centre: which there are, where they begin, and their titles."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Qt, QTimer
+from PySide6.QtWidgets import (
+    QDockWidget,
+    QFrame,
+    QHBoxLayout,
+    QMainWindow,
+    QTabWidget,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from refbrowser.app import theme
+from refbrowser.app.widgets import hint_label, plain_label
+
+_LEFT, _RIGHT = Qt.DockWidgetArea.LeftDockWidgetArea, Qt.DockWidgetArea.RightDockWidgetArea
+_BOTTOM = Qt.DockWidgetArea.BottomDockWidgetArea
+#: Object name, title, area, and the words while there is nothing to show; in the order in which they are placed.
+DOCKS = (
+    (
+        "hierarchyDock",
+        "Hierarchy",
+        _LEFT,
+        "Opened documents appear here, with their groups, arrays and rules.",
+    ),
+    (
+        "attributesDock",
+        "Attributes",
+        _RIGHT,
+        "Attributes and metadata of what is selected in the hierarchy appear here.",
+    ),
+    ("editorDock", "Editor", _RIGHT, "Select a template, a gen rule or a reference to edit it here."),
+    (
+        "previewDock",
+        "Version 0 preview",
+        _BOTTOM,
+        "The Version 0 rows of what is edited appear here, with what the edit changes.",
+    ),
+    ("jobsDock", "Jobs", _BOTTOM, "Nothing is running. Reading, plotting and exporting show here."),
+)
+
+
+def hint_of(name: str) -> str:
+    """Return the words of a dock that has nothing to show yet."""
+    return next(hint for dock, _title, _area, hint in DOCKS if dock == name)
+
+
+class Docks:
+    """The docks of one window."""
+
+    def __init__(self, window: QMainWindow) -> None:
+        self._window = window
+        self._titles = QTimer(window)
+        self._titles.setSingleShot(True)
+        self._titles.setInterval(0)
+        self._titles.timeout.connect(self._show_titles)
+        self._docks = {name: self._make(name, title, hint) for name, title, _area, hint in DOCKS}
+        # The right side keeps its whole height for the editor; the bottom lies under tree and centre.
+        window.setCorner(Qt.Corner.BottomRightCorner, _RIGHT)
+        window.setCorner(Qt.Corner.BottomLeftCorner, _LEFT)
+        window.setDockOptions(
+            QMainWindow.DockOption.AnimatedDocks
+            | QMainWindow.DockOption.AllowTabbedDocks
+            | QMainWindow.DockOption.AllowNestedDocks
+            | QMainWindow.DockOption.GroupedDragging
+        )
+        window.setTabPosition(Qt.DockWidgetArea.AllDockWidgetAreas, QTabWidget.TabPosition.North)
+        self.reset()
+
+    def __getitem__(self, name: str) -> QDockWidget:
+        return self._docks[name]
+
+    def all(self) -> list[QDockWidget]:
+        """Return the docks in their order."""
+        return list(self._docks.values())
+
+    def reset(self) -> None:
+        """Put every dock where it begins."""
+        for name, _title, area, _hint in DOCKS:
+            dock = self._docks[name]
+            dock.setFloating(False)
+            self._window.addDockWidget(area, dock)
+            dock.show()
+        self._window.tabifyDockWidget(self._docks["previewDock"], self._docks["jobsDock"])
+        self._docks["previewDock"].raise_()
+        width, height = self._window.width(), self._window.height()
+        right = max(320, round(width * 0.27))
+        sides = [self._docks["hierarchyDock"], self._docks["attributesDock"]]
+        self._window.resizeDocks(sides, [max(230, round(width * 0.19)), right], Qt.Orientation.Horizontal)
+        rows = [self._docks["attributesDock"], self._docks["editorDock"], self._docks["previewDock"]]
+        heights = [round(height * 0.42), round(height * 0.5), round(height * 0.27)]
+        self._window.resizeDocks(rows, heights, Qt.Orientation.Vertical)
+
+    def raise_(self, name: str) -> None:
+        """Bring a dock to the front."""
+        self._docks[name].show()
+        self._docks[name].raise_()
+
+    def fill(self, contents: dict[str, QWidget]) -> None:
+        """Put the panes in the place of the words."""
+        for name, content in contents.items():
+            frame = self._docks[name].widget()
+            layout = frame.layout()
+            if layout is not None:
+                layout.takeAt(0).widget().deleteLater()
+                layout.addWidget(content)
+
+    def _make(self, name: str, title: str, hint: str) -> QDockWidget:
+        dock = QDockWidget(title, self._window)
+        dock.setObjectName(name)
+        dock.setAccessibleName(title)
+        frame = QFrame()
+        frame.setProperty("role", "pane")
+        dock.setTitleBarWidget(_Title(dock, title))
+        for changed in (dock.topLevelChanged, dock.dockLocationChanged, dock.visibilityChanged):
+            changed.connect(lambda *_: self._titles.start())
+        layout = QVBoxLayout(frame)
+        layout.setContentsMargins(theme.SMALL, theme.SMALL, theme.SMALL, theme.SMALL)
+        layout.addWidget(hint_label(hint))
+        dock.setWidget(frame)
+        return dock
+
+    def _show_titles(self) -> None:
+        """Hide the title of a dock that has a tab: the tab says it."""
+        for dock in self._docks.values():
+            title = dock.titleBarWidget()
+            tabbed = not dock.isFloating() and bool(self._window.tabifiedDockWidgets(dock))
+            if isinstance(title, _Title):
+                title.set_shown(not tabbed)
+
+
+class _Title(QWidget):
+    """The line over a dock: its name, and how to hide it. Dragging it moves the dock."""
+
+    def __init__(self, dock: QDockWidget, title: str) -> None:
+        super().__init__(dock)
+        self._parts = QWidget()
+        close = QToolButton()
+        close.setObjectName(f"{dock.objectName()}Close")
+        close.setAccessibleName(f"Hide {title}")
+        close.setToolTip(f"Hide {title} (View brings it back)")
+        close.setAutoRaise(True)
+        close.setText("×")
+        close.clicked.connect(dock.close)
+        parts = QHBoxLayout(self._parts)
+        parts.setContentsMargins(theme.MEDIUM, 2, 2, 2)
+        name = plain_label(title, role="paneTitle", wrap=False)
+        name.setTextInteractionFlags(Qt.TextInteractionFlag.NoTextInteraction)
+        parts.addWidget(name, 1)
+        parts.addWidget(close)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.addWidget(self._parts)
+
+    def set_shown(self, shown: bool) -> None:
+        """Show or hide the line."""
+        if shown == self._parts.isHidden():
+            self._parts.setVisible(shown)
+            self.updateGeometry()

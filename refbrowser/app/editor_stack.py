@@ -1,0 +1,138 @@
+"""The editor dock: the editor that fits what is selected; and the preview that follows it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QStackedWidget, QWidget
+
+from refbrowser.app.controller.open_document import OpenDocument
+from refbrowser.app.docks import hint_of
+from refbrowser.app.widgets import hint_label
+
+if TYPE_CHECKING:
+    from refbrowser.app.editors.gen_editor import GenEditor
+    from refbrowser.app.editors.preview_view import PreviewView
+    from refbrowser.app.editors.reference_editor import ReferenceEditor
+    from refbrowser.app.editors.templates_editor import TemplatesEditor
+
+
+class EditorStack(QStackedWidget):
+    """One editor of each kind, made when it is first needed.
+
+    Signals
+    -------
+    ruleChosen(int)
+        The user went to another gen rule from within the editor.
+    keyChosen(str)
+        The key of a reference that was added or renamed in the editor.
+    """
+
+    ruleChosen = Signal(int)
+    keyChosen = Signal(str)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.preview_slot = QStackedWidget()
+        self.preview_slot.addWidget(hint_label(hint_of("previewDock")))
+        self._preview: PreviewView | None = None
+        self._templates: TemplatesEditor | None = None
+        self._rules: GenEditor | None = None
+        self._references: ReferenceEditor | None = None
+        self._document: OpenDocument | None = None
+        self._followed: set[int] = set()
+        self.addWidget(hint_label(hint_of("editorDock")))
+
+    def clear(self) -> None:
+        """Show no editor."""
+        self._document = None
+        if self._templates is not None:
+            self._templates.set_document(None)
+        if self._rules is not None:
+            self._rules.set_rule(None, 0)
+        if self._references is not None:
+            self._references.set_key(None, None)
+        self.setCurrentIndex(0)
+        self.preview_slot.setCurrentIndex(0)
+
+    def show_templates(self, document: OpenDocument, name: str | None = None) -> None:
+        """Edit the templates of a document, beginning with one of them."""
+        from refbrowser.app.editors.templates_editor import TemplatesEditor
+
+        if self._templates is None:
+            self._templates = self._added(TemplatesEditor())
+        self._show(document, self._templates)
+        self._templates.set_document(document, name)
+
+    def add_template(self, document: OpenDocument) -> None:
+        """Begin a template."""
+        self.show_templates(document)
+        if self._templates is not None:
+            self._templates.add()
+
+    def add_rule(self, document: OpenDocument, last: int) -> None:
+        """Begin a gen rule after number `last` (-1 where there is none)."""
+        self.show_rule(document, max(0, last))
+        if self._rules is not None:
+            self._rules.add_rule()
+
+    def add_reference(self, document: OpenDocument) -> None:
+        """Begin a reference."""
+        self.show_reference(document, None)
+        if self._references is not None:
+            self._references.add()
+
+    def show_rule(self, document: OpenDocument, number: int) -> None:
+        """Edit a gen rule."""
+        from refbrowser.app.editors.gen_editor import GenEditor
+
+        if self._rules is None:
+            self._rules = self._added(GenEditor())
+            self._rules.ruleChosen.connect(self.ruleChosen.emit)
+        self._show(document, self._rules)
+        self._rules.set_rule(document, number)
+
+    def show_reference(self, document: OpenDocument, key: str | None) -> None:
+        """Edit a reference; a new one when `key` is None."""
+        from refbrowser.app.editors.reference_editor import ReferenceEditor
+
+        if self._references is None:
+            self._references = self._added(ReferenceEditor())
+            self._references.keyChosen.connect(self.keyChosen.emit)
+        self._show(document, self._references)
+        self._references.set_key(document, key)
+
+    def document(self) -> OpenDocument | None:
+        """Return the document whose entry is edited."""
+        return self._document
+
+    def _show(self, document: OpenDocument, editor: QWidget) -> None:
+        from refbrowser.app.editors.drafts import drafts_of
+
+        if document.number not in self._followed:
+            self._followed.add(document.number)
+            drafts_of(document).countChanged.connect(document.set_draft_count)
+        self._document = document
+        self._make_preview()
+        self.setCurrentWidget(editor)
+
+    def _added(self, editor: Any) -> Any:
+        self._make_preview()
+        if self._preview is not None:
+            editor.previewChanged.connect(self._preview.show_source)
+        self.addWidget(editor)
+        return editor
+
+    def _make_preview(self) -> None:
+        from refbrowser.app.editors.preview_view import PreviewView
+
+        if self._preview is None:
+            self._preview = PreviewView()
+            self._preview.rowSelected.connect(self._row_selected)
+            self.preview_slot.addWidget(self._preview)
+        self.preview_slot.setCurrentWidget(self._preview)
+
+    def _row_selected(self, row: int) -> None:
+        if self._rules is not None and self.currentWidget() is self._rules:
+            self._rules.show_row(row)

@@ -1,0 +1,267 @@
+"""The hierarchy pane: a filter over the tree of opened documents."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRect, QSize, Qt, QTimer, Signal
+from PySide6.QtGui import QColor, QKeyEvent, QPainter, QPaintEvent, QPalette
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QLineEdit,
+    QStyle,
+    QStyledItemDelegate,
+    QStyleOptionViewItem,
+    QTreeView,
+    QVBoxLayout,
+    QWidget,
+)
+
+from refbrowser.app import icons, theme
+from refbrowser.app.controller.open_document import OpenDocument
+from refbrowser.app.docks import hint_of
+from refbrowser.app.hierarchy_model import DETAIL_ROLE, HierarchyModel, Item, ItemKind
+
+#: The filter waits this long after a keystroke, in milliseconds.
+FILTER_DELAY = 120
+
+
+class HierarchyPane(QWidget):
+    """The tree with its filter box.
+
+    Signals
+    -------
+    selected(object)
+        The `Item` that became current, or None.
+    edited(object)
+        The `Item` that was double-clicked, or on which Return was pressed.
+    """
+
+    selected = Signal(object)
+    edited = Signal(object)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.model = HierarchyModel(self)
+        self._filter = QLineEdit()
+        self._filter.setObjectName("hierarchyFilter")
+        self._filter.setAccessibleName("Filter the hierarchy")
+        self._filter.setPlaceholderText("Filter  (Ctrl+F)")
+        self._filter.setClearButtonEnabled(True)
+        self._filter.textChanged.connect(lambda _text: self._filter_timer.start())
+        self._filter_timer = QTimer(self)
+        self._filter_timer.setSingleShot(True)
+        self._filter_timer.setInterval(FILTER_DELAY)
+        self._filter_timer.timeout.connect(self._apply_filter)
+        self.tree = _Tree()
+        self.tree.setModel(self.model)
+        self.tree.setItemDelegate(_Delegate(self.tree))
+        self.tree.selectionModel().currentChanged.connect(self._current_changed)
+        self.tree.doubleClicked.connect(self._double_clicked)
+        self.tree.entered_return.connect(self._double_clicked)
+        self._quiet = False
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(theme.SMALL)
+        layout.addWidget(self._filter)
+        layout.addWidget(self.tree, 1)
+        self.setFocusProxy(self.tree)
+
+    def focus_filter(self) -> None:
+        """Put the cursor in the filter box."""
+        self._filter.setFocus(Qt.FocusReason.ShortcutFocusReason)
+        self._filter.selectAll()
+
+    def current_item(self) -> Item | None:
+        """Return the item that is current."""
+        return self.model.item(self.tree.currentIndex())
+
+    def add_document(self, document: OpenDocument) -> None:
+        """Show a document as one more root and select it."""
+        with _Kept(self):
+            self.model.add_document(document)
+        self.select_index(self.model.find_identity((document.number, str(ItemKind.DOCUMENT), document.path)))
+
+    def remove_document(self, document: OpenDocument) -> None:
+        """Take a document's root away."""
+        with _Kept(self):
+            self.model.remove_document(document)
+
+    def refresh(self, document: OpenDocument) -> None:
+        """Show the document's newest structure; what was open and selected stays so."""
+        first = not self._is_expanded(document)
+        with _Kept(self):
+            self.model.rebuild()
+        if first:
+            self._expand_document(document)
+
+    def select_node(self, document: OpenDocument, path: str) -> bool:
+        """Select a group or array; whether it is in the tree."""
+        index = self.model.find_node(document, path)
+        if index.isValid():
+            self.select_index(index)
+        return index.isValid()
+
+    def show_node(self, document: OpenDocument, path: str) -> None:
+        """Mark a group or array as current without telling (`selected` is not emitted)."""
+        index = self.model.find_node(document, path)
+        if index.isValid() and index != self.tree.currentIndex():
+            self._quiet = True
+            self.select_index(index)
+            self._quiet = False
+
+    def select_index(self, index: QModelIndex) -> None:
+        """Make an index current and visible."""
+        if index.isValid():
+            self.tree.setCurrentIndex(index)
+            self.tree.scrollTo(index)
+
+    def _is_expanded(self, document: OpenDocument) -> bool:
+        index = self.model.find_identity((document.number, str(ItemKind.DOCUMENT), document.path))
+        return index.isValid() and self.tree.isExpanded(index)
+
+    def _expand_document(self, document: OpenDocument) -> None:
+        root = self.model.find_identity((document.number, str(ItemKind.DOCUMENT), document.path))
+        self.tree.expand(root)
+        for row in range(self.model.rowCount(root)):
+            child = self.model.index(row, 0, root)
+            item = self.model.item(child)
+            if item is not None and item.kind in (ItemKind.TEMPLATES, ItemKind.RULES):
+                few = self.model.rowCount(child) <= 12
+                self.tree.setExpanded(child, few)
+
+    def _apply_filter(self) -> None:
+        with _Kept(self):
+            self.model.set_filter(self._filter.text())
+        if self.model.is_filtered():
+            self.tree.expandAll()
+
+    def _current_changed(self, current: QModelIndex, _previous: QModelIndex) -> None:
+        if not self._quiet:
+            self.selected.emit(self.model.item(current))
+
+    def _double_clicked(self, index: QModelIndex) -> None:
+        item = self.model.item(index)
+        if item is not None:
+            self.edited.emit(item)
+
+
+class _Kept:
+    """Keeps what is expanded and current over a reset of the model."""
+
+    def __init__(self, pane: HierarchyPane) -> None:
+        self._pane = pane
+
+    def __enter__(self) -> None:
+        pane = self._pane
+        item = pane.current_item()
+        self._current = None if item is None else item.identity
+        self._expanded = []
+        pending = [QModelIndex()]
+        while pending:
+            index = pending.pop()
+            for row in range(pane.model.rowCount(index)):
+                child = pane.model.index(row, 0, index)
+                item = pane.model.item(child)
+                if item is not None and pane.tree.isExpanded(child):
+                    self._expanded.append(item.identity)
+                    pending.append(child)
+        pane._quiet = True
+
+    def __exit__(self, *_exception: object) -> None:
+        pane = self._pane
+        for identity in self._expanded:
+            index = pane.model.find_identity(identity)
+            if index.isValid():
+                pane.tree.expand(index)
+        if self._current is not None:
+            index = pane.model.find_identity(self._current)
+            if index.isValid():
+                pane.tree.setCurrentIndex(index)
+        pane._quiet = False
+
+
+class _Tree(QTreeView):
+    """The tree itself."""
+
+    entered_return = Signal(QModelIndex)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.setObjectName("hierarchyView")
+        self.setAccessibleName("Hierarchy")
+        self.setHeaderHidden(True)
+        self.setUniformRowHeights(True)
+        self.setIndentation(16)
+        self.setIconSize(QSize(16, 16))
+        self.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
+        self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self.setExpandsOnDoubleClick(True)
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and self.currentIndex().isValid():
+            self.entered_return.emit(self.currentIndex())
+            return
+        super().keyPressEvent(event)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        super().paintEvent(event)
+        if self.model().rowCount() == 0:
+            painter = QPainter(self.viewport())
+            painter.setPen(QColor(theme.colors().muted))
+            flags = Qt.AlignmentFlag.AlignCenter | Qt.TextFlag.TextWordWrap
+            area = self.viewport().rect().adjusted(theme.HUGE, 0, -theme.HUGE, 0)
+            painter.drawText(area, flags, hint_of("hierarchyDock"))
+            painter.end()
+
+    def drawBranches(
+        self, painter: QPainter, rect: QRect, index: QModelIndex | QPersistentModelIndex
+    ) -> None:
+        if not index.model().hasChildren(index):
+            return
+        painter.save()
+        name = "M 5 3 L 10 8 L 5 13" if not self.isExpanded(index) else "M 3 5 L 8 10 L 13 5"
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        pen = painter.pen()
+        pen.setColor(QColor(theme.colors().muted))
+        pen.setWidthF(1.3)
+        painter.setPen(pen)
+        painter.translate(rect.right() - 13, rect.center().y() - 6)
+        painter.scale(0.8, 0.8)
+        painter.drawPath(icons.path(name))
+        painter.restore()
+
+
+class _Delegate(QStyledItemDelegate):
+    """A row: the name as the style paints it, the muted detail at the right edge."""
+
+    def paint(
+        self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
+    ) -> None:
+        full = QStyleOptionViewItem(option)
+        self.initStyleOption(full, index)
+        detail = index.data(DETAIL_ROLE) or ""
+        area = QRect(full.rect)  # type: ignore[attr-defined]
+        metrics = full.fontMetrics  # type: ignore[attr-defined]
+        room = area.width() - metrics.horizontalAdvance(full.text) - 40  # type: ignore[attr-defined]
+        wide = metrics.horizontalAdvance(detail)
+        if detail and room < wide:
+            detail = (
+                metrics.elidedText(detail, Qt.TextElideMode.ElideRight, max(0, room)) if room > 28 else ""
+            )
+            wide = metrics.horizontalAdvance(detail)
+        style = self.parent().style() if isinstance(self.parent(), QWidget) else None
+        if style is None:
+            return
+        style.drawControl(QStyle.ControlElement.CE_ItemViewItem, full, painter, self.parent())
+        if detail:
+            painter.save()
+            painter.setFont(full.font)  # type: ignore[attr-defined]
+            role = QPalette.ColorRole.PlaceholderText
+            painter.setPen(full.palette.color(role))  # type: ignore[attr-defined]
+            box = area.adjusted(area.width() - wide - 8, 0, -6, 0)
+            painter.drawText(box, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, detail)
+            painter.restore()
+
+    def sizeHint(self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex) -> QSize:
+        hint = super().sizeHint(option, index)
+        return QSize(hint.width(), max(hint.height(), 24))

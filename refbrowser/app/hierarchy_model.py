@@ -1,0 +1,383 @@
+"""Opened documents as a tree: groups and arrays, templates and gen rules."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any
+
+from PySide6.QtCore import QAbstractItemModel, QModelIndex, QObject, QPersistentModelIndex, Qt
+from PySide6.QtGui import QFont
+
+from refbrowser.app import icons, theme
+from refbrowser.app.controller.open_document import OpenDocument
+from refbrowser.app.row_model import one_line
+
+if TYPE_CHECKING:
+    from refbrowser.model.nodes import ArrayNode, GroupNode, Node
+
+Index = QModelIndex | QPersistentModelIndex
+
+#: The role of the muted text at the right of a row.
+DETAIL_ROLE = Qt.ItemDataRole.UserRole + 1
+
+
+class ItemKind(StrEnum):
+    """What a row of the tree stands for."""
+
+    DOCUMENT = "document"
+    GROUP = "group"
+    ARRAY = "array"
+    TEMPLATES = "templates"
+    TEMPLATE = "template"
+    RULES = "rules"
+    RULE = "rule"
+
+
+@dataclass(slots=True, eq=False)
+class Item:
+    """One row of the tree; its children are made when they are first asked for.
+
+    `place` is the path of a group or array, the name of a template, the number of a rule.
+    """
+
+    number: int
+    kind: ItemKind
+    document: OpenDocument
+    place: str | int
+    parent: Item | None
+    row: int
+    node: Node | None = None
+    children: list[Item] | None = None
+
+    @property
+    def identity(self) -> tuple[int, str, str | int]:
+        """What stays the same when the tree is made anew."""
+        return self.document.number, str(self.kind), self.place
+
+
+class HierarchyModel(QAbstractItemModel):
+    """The tree's rows. Text from files is plain; nothing here reads bytes."""
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._documents: list[OpenDocument] = []
+        self._items: dict[int, Item] = {}
+        self._roots: list[Item] = []
+        self._next = 1
+        self._filter = ""
+        self._shown: set[tuple[int, str, str | int]] | None = None
+
+    # Documents
+
+    def documents(self) -> list[OpenDocument]:
+        """Return the opened documents in their order."""
+        return list(self._documents)
+
+    def add_document(self, document: OpenDocument) -> None:
+        """Add a root."""
+        self._documents.append(document)
+        self.rebuild()
+
+    def remove_document(self, document: OpenDocument) -> None:
+        """Take a root away."""
+        self._documents.remove(document)
+        self.rebuild()
+
+    def rebuild(self) -> None:
+        """Make the tree anew, after a document changed."""
+        self.beginResetModel()
+        self._items.clear()
+        self._shown = self._matches() if self._filter else None
+        self._roots = []
+        for document in self._documents:
+            self._add(self._roots, ItemKind.DOCUMENT, document, document.path, None)
+        self.endResetModel()
+
+    def update_titles(self) -> None:
+        """Show the names of the documents anew (`*`, path)."""
+        if self._roots:
+            self.dataChanged.emit(self.index(0, 0), self.index(len(self._roots) - 1, 0))
+
+    def set_filter(self, text: str) -> None:
+        """Show only rows whose name holds `text`, and what they are in."""
+        self._filter = text.strip().casefold()
+        self.rebuild()
+
+    def is_filtered(self) -> bool:
+        """Whether a filter is in force."""
+        return bool(self._filter)
+
+    # Finding rows
+
+    def item(self, index: Index) -> Item | None:
+        """Return the item of an index."""
+        return self._items.get(index.internalId()) if index.isValid() else None
+
+    def index_of(self, item: Item) -> QModelIndex:
+        """Return the index of an item."""
+        return self.createIndex(item.row, 0, item.number)
+
+    def find_node(self, document: OpenDocument, path: str) -> QModelIndex:
+        """Return the index of a group or array; an invalid one where it is not in the tree."""
+        item = next((root for root in self._roots if root.document is document), None)
+        parts = [part for part in path.split("/") if part]
+        if item is not None and not parts and self._root_node(document) is not None:
+            first = self._children(item)[:1]
+            return self.index_of(first[0] if first and first[0].kind is ItemKind.ARRAY else item)
+        for depth in range(len(parts)):
+            wanted = "/" + "/".join(parts[: depth + 1])
+            children = self._children(item) if item is not None else []
+            nodes = (child for child in children if child.kind in (ItemKind.GROUP, ItemKind.ARRAY))
+            item = next((child for child in nodes if child.place == wanted), None)
+        return QModelIndex() if item is None else self.index_of(item)
+
+    def find_identity(self, identity: tuple[int, str, str | int]) -> QModelIndex:
+        """Return the index of the item with this identity; an invalid one when there is none any more."""
+        number, kind, place = identity
+        root = next((root for root in self._roots if root.document.number == number), None)
+        if root is None:
+            return QModelIndex()
+        if kind in (ItemKind.GROUP, ItemKind.ARRAY):
+            return self.find_node(root.document, str(place))
+        candidates = [root, *self._children(root)]
+        candidates += [grandchild for child in candidates[1:] for grandchild in self._plain_children(child)]
+        found = next((item for item in candidates if item.identity == identity), None)
+        return QModelIndex() if found is None else self.index_of(found)
+
+    def _plain_children(self, item: Item) -> list[Item]:
+        return self._children(item) if item.kind in (ItemKind.TEMPLATES, ItemKind.RULES) else []
+
+    # Making rows
+
+    def _add(
+        self,
+        siblings: list[Item],
+        kind: ItemKind,
+        document: OpenDocument,
+        place: str | int,
+        parent: Item | None,
+        node: Node | None = None,
+    ) -> None:
+        if self._shown is not None and kind is not ItemKind.DOCUMENT:
+            identity = (document.number, str(kind), place)
+            if identity not in self._shown:
+                return
+        item = Item(self._next, kind, document, place, parent, len(siblings), node)
+        self._next += 1
+        self._items[item.number] = item
+        siblings.append(item)
+
+    def _children(self, item: Item) -> list[Item]:
+        if item.children is None:
+            item.children = []
+            if item.kind is ItemKind.DOCUMENT:
+                self._add_document_children(item)
+            elif item.kind is ItemKind.GROUP:
+                self._add_nodes(item, item.node)
+            elif item.kind is ItemKind.TEMPLATES and item.document.document is not None:
+                for name in item.document.document.templates.templates:
+                    self._add(item.children, ItemKind.TEMPLATE, item.document, name, item)
+            elif item.kind is ItemKind.RULES and item.document.document is not None:
+                for number in range(len(item.document.document.rules)):
+                    self._add(item.children, ItemKind.RULE, item.document, number, item)
+        return item.children
+
+    def _add_document_children(self, item: Item) -> None:
+        children = item.children
+        assert children is not None
+        root = self._root_node(item.document)
+        if root is not None and not hasattr(root, "groups"):
+            self._add(children, ItemKind.ARRAY, item.document, "/", item, root)
+        else:
+            self._add_nodes(item, root)
+        document = item.document.document
+        if document is not None and document.version == 1:
+            self._add(children, ItemKind.TEMPLATES, item.document, "", item)
+            self._add(children, ItemKind.RULES, item.document, "", item)
+
+    def _add_nodes(self, item: Item, node: Any) -> None:
+        children = item.children
+        if node is None or children is None:
+            return
+        group: GroupNode = node
+        for array in group.arrays.values():
+            self._add(children, ItemKind.ARRAY, item.document, array.path, item, array)
+        for child in group.groups.values():
+            self._add(children, ItemKind.GROUP, item.document, child.path, item, child)
+
+    @staticmethod
+    def _root_node(document: OpenDocument) -> Node | None:
+        return None if document.hierarchy is None else document.hierarchy.root
+
+    def _matches(self) -> set[tuple[int, str, str | int]]:
+        shown: set[tuple[int, str, str | int]] = set()
+        for document in self._documents:
+            for node in document.hierarchy.walk() if document.hierarchy is not None else ():
+                if self._filter in node.path.casefold():
+                    kind = ItemKind.GROUP if hasattr(node, "groups") else ItemKind.ARRAY
+                    shown.add((document.number, str(kind), node.path))
+                    parts = node.path.split("/")
+                    for depth in range(2, len(parts)):
+                        shown.add((document.number, str(ItemKind.GROUP), "/".join(parts[:depth])))
+            self._match_references(document, shown)
+        return shown
+
+    def _match_references(self, document: OpenDocument, shown: set[tuple[int, str, str | int]]) -> None:
+        if document.document is None:
+            return
+        for name in document.document.templates.templates:
+            if self._filter in name.casefold():
+                shown.add((document.number, str(ItemKind.TEMPLATE), name))
+                shown.add((document.number, str(ItemKind.TEMPLATES), ""))
+        for number, rule in enumerate(document.document.rules):
+            if self._filter in (rule.key or "").casefold():
+                shown.add((document.number, str(ItemKind.RULE), number))
+                shown.add((document.number, str(ItemKind.RULES), ""))
+
+    # Qt's side
+
+    def index(self, row: int, column: int, parent: Index = QModelIndex()) -> QModelIndex:
+        above = self.item(parent)
+        siblings = self._roots if above is None else self._children(above)
+        if column == 0 and 0 <= row < len(siblings):
+            return self.createIndex(row, 0, siblings[row].number)
+        return QModelIndex()
+
+    def parent(self, index: Index = QModelIndex()) -> QModelIndex:  # type: ignore[override]
+        item = self.item(index)
+        if item is None or item.parent is None:
+            return QModelIndex()
+        return self.index_of(item.parent)
+
+    def rowCount(self, parent: Index = QModelIndex()) -> int:
+        if not parent.isValid():
+            return len(self._roots)
+        item = self.item(parent)
+        return 0 if item is None else len(self._children(item))
+
+    def hasChildren(self, parent: Index = QModelIndex()) -> bool:
+        item = self.item(parent)
+        if item is None:
+            return bool(self._roots)
+        if item.kind in (ItemKind.ARRAY, ItemKind.TEMPLATE, ItemKind.RULE):
+            return False
+        return bool(self._children(item))
+
+    def columnCount(self, parent: Index = QModelIndex()) -> int:
+        return 1
+
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        item = self.item(index)
+        if item is None:
+            return None
+        if role == Qt.ItemDataRole.DisplayRole:
+            return name_of(item)
+        if role == DETAIL_ROLE:
+            return detail_of(item)
+        if role == Qt.ItemDataRole.DecorationRole:
+            return icon_of(item)
+        if role == Qt.ItemDataRole.FontRole and item.kind is ItemKind.DOCUMENT:
+            font = QFont()
+            font.setBold(True)
+            return font
+        if role == Qt.ItemDataRole.ToolTipRole:
+            return theme.plain_tooltip(tooltip_of(item))
+        if role == Qt.ItemDataRole.AccessibleTextRole:
+            problem = problem_of(item)
+            return f"{item.kind} {name_of(item)} {detail_of(item)}{', ' + problem if problem else ''}"
+        return None
+
+
+def name_of(item: Item) -> str:
+    """Return what the tree calls an item."""
+    document = item.document
+    if item.kind is ItemKind.DOCUMENT:
+        return f"{one_line(document.title)} *" if document.is_pending else one_line(document.title)
+    if item.kind is ItemKind.TEMPLATES:
+        return "Templates"
+    if item.kind is ItemKind.RULES:
+        return "Gen rules"
+    if item.kind is ItemKind.RULE:
+        rule = _rule(item)
+        return one_line((rule.key if rule is not None else None) or f"rule {item.place}")
+    if item.kind is ItemKind.TEMPLATE:
+        return one_line(str(item.place)) or "''"
+    return one_line(str(item.place).rsplit("/", 1)[-1]) or "/"
+
+
+def detail_of(item: Item) -> str:
+    """Return the muted words beside the name: shape and type, number of rows, version."""
+    document = item.document.document
+    if item.kind is ItemKind.DOCUMENT:
+        if item.document.error is not None:
+            return "not opened"
+        return "opening…" if document is None else f"V{document.version}"
+    if document is None:
+        return ""
+    if item.kind is ItemKind.TEMPLATES:
+        return str(len(document.templates.templates))
+    if item.kind is ItemKind.RULES:
+        return str(len(document.rules))
+    if item.kind is ItemKind.RULE:
+        rule = _rule(item)
+        return "" if rule is None else f"{theme.count_text(rule.count)} rows"
+    if item.kind is ItemKind.ARRAY and item.node is not None:
+        array: Any = item.node
+        if array.error is not None:
+            return "broken"
+        return f"{shape_text(array.shape)} {type_text(array)}".strip()
+    return ""
+
+
+def shape_text(shape: tuple[int, ...]) -> str:
+    """Return a shape as ``2×3×241``; nothing for a scalar."""
+    return "×".join(str(size) for size in shape)
+
+
+def type_text(array: ArrayNode) -> str:
+    """Return an array's type, short: ``i2``, ``f8``; the metadata's own name where it is not numpy's."""
+    name = one_line(array.type_name)
+    return name.lstrip("<>|=") if len(name) <= 12 else name[:11] + "…"
+
+
+def problem_of(item: Item) -> str:
+    """Return what is wrong with the item, or nothing."""
+    if item.kind is ItemKind.DOCUMENT and item.document.error is not None:
+        return str(item.document.error)
+    for name in ("error", "unreadable"):
+        error = getattr(item.node, name, None)
+        if error is not None:
+            return str(error)
+    return item.document.problem_at(str(item.kind), item.place)
+
+
+def tooltip_of(item: Item) -> str:
+    """Return the full name, and the problem where there is one."""
+    full = item.document.path if item.kind is ItemKind.DOCUMENT else name_of(item)
+    if item.kind in (ItemKind.GROUP, ItemKind.ARRAY):
+        full = str(item.place)
+    detail, problem = detail_of(item), problem_of(item)
+    return "\n".join(part for part in (full, detail, problem) if part)
+
+
+def icon_of(item: Item) -> Any:
+    """Return the icon of an item, with a mark where something is wrong."""
+    scheme = theme.colors()
+    badge = "fault" if problem_of(item) else None
+    name, color = str(item.kind), scheme.muted
+    if item.kind is ItemKind.ARRAY:
+        dimensions = len(getattr(item.node, "shape", ()))
+        name = "scalar" if dimensions == 0 else "line" if dimensions == 1 else "array"
+        color = scheme.accent
+    elif item.kind in (ItemKind.TEMPLATE, ItemKind.TEMPLATES):
+        name = "templates"
+    elif item.kind in (ItemKind.RULE, ItemKind.RULES):
+        name = "rules"
+    return icons.icon(name, color, badge)
+
+
+def _rule(item: Item) -> Any:
+    document = item.document.document
+    number = int(item.place)
+    return document.rules[number] if document is not None and number < len(document.rules) else None

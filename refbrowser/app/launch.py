@@ -1,0 +1,125 @@
+"""Starts the window: Qt alone until it is painted, everything else after that."""
+
+from __future__ import annotations
+
+import os
+import socket
+import sys
+from collections.abc import Mapping, Sequence
+
+from refbrowser.errors import ErrorKind, RefbrowserError
+
+DEFAULT_SIZE = (1280, 800)
+
+
+def run(
+    paths: Sequence[str],
+    *,
+    screenshot: str | None = None,
+    array: str | None = None,
+    size: tuple[int, int] | None = None,
+    template_values: Mapping[str, str] | None = None,
+    allow: Sequence[str] = (),
+) -> int:
+    """Open the window on documents and run it until it is closed, or draw it to a file.
+
+    Parameters
+    ----------
+    paths
+        Documents: paths, URLs, or ``PATH::/array``.
+    screenshot
+        A picture file: the window is drawn off screen, with `array` plotted, and the program ends.
+    array
+        Path of the array to select in the (last) document.
+    size
+        Width and height of the window in device independent pixels.
+    template_values
+        Values that take the place of templates; never saved.
+    allow
+        Origins that the documents may read from, as ``--allow`` of the command line.
+
+    Returns
+    -------
+    int
+        The process exit code.
+
+    Raises
+    ------
+    RefbrowserError
+        `E_IO`: there is no display, or the picture cannot be written.
+    """
+    if screenshot is not None:
+        os.environ["QT_QPA_PLATFORM"] = "offscreen"
+    elif not has_display():
+        raise RefbrowserError(
+            ErrorKind.IO,
+            "there is no display to open a window on",
+            advice="--screenshot FILE draws the window off screen to a picture",
+        )
+    from PySide6.QtWidgets import QApplication
+
+    from refbrowser.app import theme
+    from refbrowser.app.main_window import MainWindow
+
+    application = QApplication(sys.argv[:1])
+    application.setApplicationName("refbrowser")
+    application.setApplicationDisplayName("refbrowser")
+    application.setDesktopFileName("refbrowser")
+    theme.follow_system(application)
+    window = MainWindow()
+    if size is not None or screenshot is not None:
+        window.resize(*(size or DEFAULT_SIZE))
+        window.docks.reset()
+
+    def begin() -> None:
+        open_targets(window, paths, array, template_values or {}, allow)
+        if screenshot is not None:
+            from refbrowser.app.screenshot import Screenshot
+
+            Screenshot(window, screenshot, application.exit).start()
+
+    window.ready.connect(begin)
+    window.show()
+    code = application.exec()
+    window.close()
+    if screenshot is not None and code:
+        raise RefbrowserError(ErrorKind.IO, f"the picture {screenshot} could not be written")
+    return code
+
+
+def open_targets(
+    window: object, paths: Sequence[str], array: str | None, values: Mapping[str, str], allow: Sequence[str]
+) -> None:
+    """Open what the command line names; `array` belongs to the last of them."""
+    from refbrowser.app.controller.documents import split_target
+    from refbrowser.app.main_window import MainWindow
+
+    assert isinstance(window, MainWindow)
+    for number, target in enumerate(paths):
+        path, inside = split_target(target)
+        wanted = array if array is not None and number == len(paths) - 1 else inside
+        window.open_path(path, wanted, values, allow)
+    if not paths:
+        window.prepare_plot()
+
+
+def has_display() -> bool:
+    """Tell whether a window can be opened here; without asking Qt, which ends the process when it cannot."""
+    if os.environ.get("QT_QPA_PLATFORM"):
+        return True
+    if not sys.platform.startswith("linux"):
+        return True
+    if os.environ.get("WAYLAND_DISPLAY"):
+        return True
+    display = os.environ.get("DISPLAY", "")
+    if not display.startswith(":"):
+        return bool(display)
+    number = display[1:].split(".")[0]
+    for address in (f"/tmp/.X11-unix/X{number}", f"\0/tmp/.X11-unix/X{number}"):
+        with socket.socket(socket.AF_UNIX) as probe:
+            try:
+                probe.connect(address)
+            except OSError:
+                continue
+            return True
+    return False

@@ -1,0 +1,375 @@
+"""The main window: its panes, and what flows between them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QEvent, QSize, Qt, QTimer, Signal
+from PySide6.QtGui import (
+    QCloseEvent,
+    QDragEnterEvent,
+    QDragLeaveEvent,
+    QDragMoveEvent,
+    QDropEvent,
+    QPaintEvent,
+    QResizeEvent,
+)
+from PySide6.QtWidgets import QMainWindow, QToolBar
+
+from refbrowser.app import theme
+from refbrowser.app.actions import Actions
+from refbrowser.app.docks import Docks
+from refbrowser.app.settings import Settings
+from refbrowser.app.start_pane import StartPane
+
+if TYPE_CHECKING:
+    from refbrowser.app.attributes_view import AttributesPane
+    from refbrowser.app.bars import ElidedLabel
+    from refbrowser.app.centre import Centre
+    from refbrowser.app.commands import Commands
+    from refbrowser.app.controller.documents import Documents
+    from refbrowser.app.controller.open_document import OpenDocument
+    from refbrowser.app.editor_stack import EditorStack
+    from refbrowser.app.hierarchy import HierarchyPane
+    from refbrowser.app.jobs_view import JobsPane
+    from refbrowser.app.navigation import Navigation
+    from refbrowser.app.plot.pane import PlotPane
+    from refbrowser.app.questions import Questions
+    from refbrowser.app.start_pane import DropOverlay
+    from refbrowser.app.status_line import StatusLine
+    from refbrowser.app.tasks import TaskControl, Tasks
+
+
+class MainWindow(QMainWindow):
+    """The window: frame, menus and empty docks first, its panes right after the first paint (`complete`).
+
+    Signals
+    -------
+    firstPainted()
+        The window was painted for the first time.
+    ready()
+        The panes are there too; reading and loading begin.
+    """
+
+    firstPainted = Signal()
+    ready = Signal()
+
+    tasks: Tasks
+    documents: Documents
+    questions: Questions
+    hierarchy: HierarchyPane
+    attributes: AttributesPane
+    editors: EditorStack
+    jobs: JobsPane
+    centre: Centre
+    navigation: Navigation
+    commands: Commands
+    status: StatusLine
+    summary: ElidedLabel
+    overlay: DropOverlay
+
+    def __init__(self, settings: Settings | None = None) -> None:
+        super().__init__()
+        self.setObjectName("mainWindow")
+        self.setWindowTitle("refbrowser")
+        self.setAcceptDrops(True)
+        self.setContentsMargins(theme.MEDIUM - 2, 0, theme.MEDIUM - 2, 0)
+        self.settings = settings or Settings()
+        self.is_complete = False
+        self._painted = False
+        self._start = StartPane()
+        self.setCentralWidget(self._start)
+        self.docks = Docks(self)
+        self.actions_ = Actions(self)
+        self._fill_bars()
+        self.statusBar().setSizeGripEnabled(False)
+        self._restore_layout()
+        self._start.set_recent(self.settings.recent())
+
+    # Building
+
+    def _fill_bars(self) -> None:
+        menus = self.actions_.fill_menus(self.menuBar())
+        view = menus["View"]
+        view.addSeparator()
+        for dock in self.docks.all():
+            action = dock.toggleViewAction()
+            action.setObjectName(f"action_toggle_{dock.objectName()}")
+            view.addAction(action)
+        bar = self._tool_bar = QToolBar("Main")
+        bar.setObjectName("mainToolBar")
+        bar.setMovable(False)
+        bar.setIconSize(QSize(16, 16))
+        bar.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+        self.actions_.fill_toolbar(bar)
+        bar.addSeparator()
+        self.addToolBar(bar)
+
+    def complete(self) -> None:
+        """Make the panes. Called once, right after the first paint: their modules take as long as the window."""
+        from refbrowser.app.attributes_view import AttributesPane
+        from refbrowser.app.bars import ElidedLabel
+        from refbrowser.app.centre import Centre
+        from refbrowser.app.commands import Commands
+        from refbrowser.app.controller.documents import Documents
+        from refbrowser.app.editor_stack import EditorStack
+        from refbrowser.app.hierarchy import HierarchyPane
+        from refbrowser.app.jobs_view import JobsPane
+        from refbrowser.app.navigation import Navigation
+        from refbrowser.app.questions import Questions
+        from refbrowser.app.start_pane import DropOverlay
+        from refbrowser.app.status_line import StatusLine
+        from refbrowser.app.tasks import Tasks
+
+        if self.is_complete:
+            return
+        self.tasks = Tasks(self)
+        self.documents = Documents(self.tasks, self)
+        self.questions = Questions(self)
+        self.hierarchy = HierarchyPane()
+        self.attributes = AttributesPane()
+        self.editors = EditorStack()
+        self.jobs = JobsPane(self.tasks)
+        self.takeCentralWidget()
+        self.centre = Centre(self._start)
+        self.setCentralWidget(self.centre)
+        self.docks.fill(
+            {
+                "hierarchyDock": self.hierarchy,
+                "attributesDock": self.attributes,
+                "editorDock": self.editors,
+                "previewDock": self.editors.preview_slot,
+                "jobsDock": self.jobs,
+            }
+        )
+        self.summary = ElidedLabel("nodeSummary")
+        self._tool_bar.addWidget(self.summary)
+        self.navigation = Navigation(self)
+        self.commands = Commands(self)
+        self.actions_.connect(self.commands.table())
+        self.status = StatusLine(self.statusBar(), self.tasks, self)
+        self.overlay = DropOverlay(self)
+        self._connect()
+        self.is_complete = True
+        self._update_actions()
+
+    def _connect(self) -> None:
+        self.documents.added.connect(self._document_added)
+        self.documents.removed.connect(self._document_removed)
+        self.documents.currentChanged.connect(self._show_document)
+        self.centre.start.openFiles.connect(self.commands.open_files)
+        self.centre.start.openUrl.connect(self.commands.open_url)
+        self.centre.start.openSample.connect(self.commands.open_sample)
+        self.centre.start.openPath.connect(self.open_path)
+        self.centre.trust_bar.review.connect(self.commands.review_trust)
+        self.centre.trust_bar.allowed.connect(self.commands.allow_this_time)
+        self.centre.raw.permissionWanted.connect(self.commands.review_trust)
+        self.centre.plotMade.connect(self._plot_made)
+        self.status.jobsWanted.connect(self.commands.show_jobs)
+        self.tasks.statusChanged.connect(lambda _statuses: self._update_actions())
+        self.tasks.failed.connect(lambda error: self.centre.error_bar.show_error("A job failed", error))
+
+    def _plot_made(self, plot: PlotPane) -> None:
+        plot.elementHovered.connect(self.status.say)
+        plot.chunkActivated.connect(self.navigation.show_key)
+        plot.trustReviewRequested.connect(self.commands.review_trust)
+        self.navigation.plot_current()
+
+    def _restore_layout(self) -> None:
+        layout = self.settings.layout()
+        if layout is None or not self.restoreGeometry(layout[0]) or not self.restoreState(layout[1]):
+            self.resize(1280, 800)
+            self.docks.reset()
+
+    # Opening
+
+    def open_path(
+        self,
+        path: str,
+        array: str | None = None,
+        values: Mapping[str, str] | None = None,
+        allow: Sequence[str] = (),
+    ) -> OpenDocument:
+        """Open a document and select one of its arrays when it is read."""
+        document = self.documents.open(path, values, allow)
+        if array is not None:
+            self.navigation.select_when_read(document, array)
+        return document
+
+    def open_all(self, paths: Sequence[str]) -> None:
+        """Open several documents; the last one is shown."""
+        for path in paths:
+            self.open_path(path)
+
+    def _document_added(self, document: OpenDocument) -> None:
+        self.hierarchy.add_document(document)
+        document.firstRows.connect(lambda rows: self.centre.show_first_rows(document, rows))
+        document.progressChanged.connect(lambda done, total: self.centre.show_progress(document, done, total))
+        document.openFailed.connect(lambda _error: self._open_ended(document))
+        document.documentChanged.connect(lambda: self._document_changed(document))
+        document.hierarchyChanged.connect(lambda: self._hierarchy_changed(document))
+        document.savedChanged.connect(lambda: self._saved_changed(document))
+        document.trustChanged.connect(lambda: self._trust_changed(document))
+        document.saved.connect(lambda path: self.status.say(f"Saved {path}"))
+        document.editFailed.connect(lambda error: self._edit_failed(document, error))
+        document.saveFailed.connect(lambda error: self.commands.save_failed(document, error))
+
+    def _document_removed(self, document: OpenDocument) -> None:
+        self.hierarchy.remove_document(document)
+        self._update_actions()
+
+    def _open_ended(self, document: OpenDocument) -> None:
+        self.hierarchy.refresh(document)
+        if document is self.documents.current:
+            self.centre.update_state()
+        self.prepare_plot()
+        self._update_actions()
+
+    # What changed
+
+    def _show_document(self, document: OpenDocument | None) -> None:
+        self.centre.set_document(document)
+        if document is None:
+            self.centre.start.set_recent(self.settings.recent())
+            self.attributes.set_item(None)
+            self.editors.clear()
+            self.summary.set_text("")
+        elif self.editors.document() is not document:
+            self.editors.clear()
+        self._saved_changed(document)
+
+    def _document_changed(self, document: OpenDocument) -> None:
+        if document.pending_count == 0 and document.dataset is not None and not document.can_redo:
+            self.settings.add_recent(document.path)
+        if document is self.documents.current:
+            self.centre.update_state()
+            self.centre.references.refresh()
+
+    def _hierarchy_changed(self, document: OpenDocument) -> None:
+        self.hierarchy.refresh(document)
+        if document is self.documents.current:
+            self.navigation.refresh()
+        self._update_actions()
+        self.prepare_plot()
+
+    def _trust_changed(self, document: OpenDocument) -> None:
+        if document is self.documents.current:
+            self.centre.trust_bar.set_document(document)
+            self.centre.raw.refresh()
+
+    def _saved_changed(self, document: OpenDocument | None) -> None:
+        self.hierarchy.model.update_titles()
+        current = self.documents.current
+        if document is current:
+            self.status.set_document(current)
+            title = "" if current is None else f"{current.title}[*] - "
+            self.setWindowTitle(f"{title}refbrowser")
+            self.setWindowModified(current is not None and current.is_dirty)
+        self._update_actions()
+
+    def _edit_failed(self, document: OpenDocument, error: BaseException) -> None:
+        self.documents.set_current(document)
+        self.centre.error_bar.show_error("The edit could not be made", error)
+
+    def _update_actions(self) -> None:
+        self.actions_.update(self.commands.conditions())
+
+    # The plotting library
+
+    def prepare_plot(self) -> None:
+        """Load the plotting library on a worker thread, once; the plot pane is made when it is there."""
+        if self.centre.plot is not None:
+            return
+
+        def load(_control: TaskControl) -> None:
+            from refbrowser.app.controller.work import load_plotting
+
+            load_plotting()
+
+        self.tasks.run(
+            "prepare plot", "Load the plotting library", load, lambda _none: self.centre.make_plot()
+        )
+
+    # Tabs
+
+    def show_tab(self, number: int) -> None:
+        """Bring a tab of the centre to the front."""
+        self.centre.show_tab(number)
+
+    def tab_commands(self) -> dict[str, Callable[[], object]]:
+        """Return the actions that show a tab."""
+        from refbrowser.app.centre import PLOT, RAW, REFERENCES
+
+        return {
+            "show_plot": lambda: self.show_tab(PLOT),
+            "show_references": lambda: self.show_tab(REFERENCES),
+            "show_raw": lambda: self.show_tab(RAW),
+        }
+
+    # Events
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        super().paintEvent(event)
+        if not self._painted:
+            self._painted = True
+            QTimer.singleShot(0, self._first_painted)
+
+    def _first_painted(self) -> None:
+        self.firstPainted.emit()
+        self.complete()
+        self.ready.emit()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        if self.is_complete and self.overlay.isVisible():
+            self.overlay.setGeometry(self.rect())
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.PaletteChange and hasattr(self, "actions_"):
+            self.actions_.set_icons()
+
+    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
+        from refbrowser.app.drops import read_drop
+
+        drop = read_drop(event.mimeData())
+        heading, detail = drop.words(bool(self.documents.all()))
+        self.overlay.show_for(heading, detail, drop.is_accepted)
+        # Also what cannot be opened is accepted here, so that the overlay can say why.
+        event.acceptProposedAction()
+
+    def dragMoveEvent(self, event: QDragMoveEvent) -> None:
+        from refbrowser.app.drops import read_drop
+
+        if read_drop(event.mimeData()).is_accepted:
+            event.acceptProposedAction()
+        else:
+            event.ignore()
+
+    def dragLeaveEvent(self, event: QDragLeaveEvent) -> None:
+        self.overlay.hide()
+
+    def dropEvent(self, event: QDropEvent) -> None:
+        from refbrowser.app.drops import read_drop
+
+        self.overlay.hide()
+        drop = read_drop(event.mimeData())
+        if drop.is_accepted:
+            event.acceptProposedAction()
+            self.open_all(drop.targets)
+            self.activateWindow()
+
+    def closeEvent(self, event: QCloseEvent) -> None:
+        if not self.is_complete:
+            super().closeEvent(event)
+            return
+        if not self.commands.may_close():
+            event.ignore()
+            return
+        self.settings.set_layout(self.saveGeometry(), self.saveState())
+        for document in self.documents.all():
+            self.documents.close(document)
+        self.documents.close_session()
+        self.tasks.close()
+        super().closeEvent(event)

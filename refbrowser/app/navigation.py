@@ -1,0 +1,196 @@
+"""What is selected, and how the panes follow each other: tree, table of keys, plot, attributes, editors."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, cast
+
+from PySide6.QtCore import QObject
+
+from refbrowser.app.centre import PLOT, REFERENCES
+from refbrowser.app.controller.open_document import OpenDocument
+from refbrowser.app.hierarchy_model import Item, ItemKind, shape_text, type_text
+from refbrowser.app.row_model import one_line
+
+if TYPE_CHECKING:
+    from refbrowser.app.main_window import MainWindow
+    from refbrowser.model.nodes import ArrayNode
+
+
+class Navigation(QObject):
+    """Keeps the panes of one window in step."""
+
+    def __init__(self, window: MainWindow) -> None:
+        super().__init__(window)
+        self._window = window
+        self._item: Item | None = None
+        self._plotted: tuple[OpenDocument, ArrayNode] | None = None
+        self._wanted: dict[int, str] = {}
+        window.hierarchy.selected.connect(self._item_selected)
+        window.hierarchy.edited.connect(self._item_edited)
+        window.centre.references.keySelected.connect(self._key_selected)
+        window.centre.references.keyActivated.connect(self._key_activated)
+        window.editors.ruleChosen.connect(self._rule_chosen)
+        window.editors.keyChosen.connect(window.centre.references.go_to_key)
+
+    def plotted(self) -> str | None:
+        """Return the path of the array that is plotted."""
+        return None if self._plotted is None else self._plotted[1].path
+
+    def item(self) -> Item | None:
+        """Return what is selected."""
+        return self._item
+
+    def select_when_read(self, document: OpenDocument, path: str) -> None:
+        """Select and plot an array as soon as the document's structure is known."""
+        self._wanted[document.number] = "/" + path.strip("/")
+        if document.hierarchy is not None:
+            self.refresh()
+
+    def refresh(self) -> None:
+        """Show the current document's newest structure in every pane."""
+        window, document = self._window, self._window.documents.current
+        if document is None:
+            return
+        wanted = self._wanted.pop(document.number, None)
+        if wanted is not None and not window.hierarchy.select_node(document, wanted):
+            window.status.say(f"There is no array {one_line(wanted)}")
+        item = window.hierarchy.current_item()
+        self._item = item if item is None or item.document is document else None
+        window.attributes.set_item(self._item)
+        self._show_summary(self._item)
+        self._plot(self._item)
+
+    def plot_current(self) -> None:
+        """Plot what is selected, after the plot pane was made."""
+        self._plot(self._item)
+
+    def show_key(self, key: str) -> None:
+        """Show a key in the table of references."""
+        self._window.show_tab(REFERENCES)
+        self._window.centre.references.go_to_key(key)
+
+    # Reactions
+
+    def _item_selected(self, item: Item | None) -> None:
+        window = self._window
+        self._item = item
+        if item is None:
+            window.attributes.set_item(None)
+            self._show_summary(None)
+            return
+        window.documents.set_current(item.document)
+        window.attributes.set_item(item)
+        self._show_summary(item)
+        if item.kind in (ItemKind.ARRAY, ItemKind.GROUP):
+            window.centre.references.show_array(str(item.place))
+            self._plot(item)
+        elif item.kind in (ItemKind.TEMPLATE, ItemKind.TEMPLATES):
+            window.editors.show_templates(item.document, str(item.place) or None)
+        elif item.kind is ItemKind.RULE:
+            self._show_rule(item.document, int(item.place))
+
+    def _item_edited(self, item: Item) -> None:
+        window = self._window
+        if item.kind is ItemKind.ARRAY:
+            window.show_tab(PLOT)
+        elif item.kind in (ItemKind.TEMPLATE, ItemKind.TEMPLATES, ItemKind.RULE):
+            self._item_selected(item)
+            window.docks.raise_("editorDock")
+            window.docks.raise_("previewDock")
+            window.editors.currentWidget().setFocus()
+
+    def _show_rule(self, document: OpenDocument, number: int) -> None:
+        self._window.editors.show_rule(document, number)
+        self._window.centre.references.show_rule(number)
+
+    def _rule_chosen(self, number: int) -> None:
+        document = self._window.editors.document()
+        if document is not None:
+            identity = (document.number, str(ItemKind.RULE), number)
+            self._window.hierarchy.select_index(self._window.hierarchy.model.find_identity(identity))
+
+    def _key_selected(self, key: str, row: int) -> None:
+        window, document = self._window, self._window.documents.current
+        if document is None or document.document is None:
+            return
+        window.centre.raw.set_key(document, key)
+        path = array_of_key(document, key)
+        if path is not None:
+            window.hierarchy.show_node(document, path)
+            self._item = window.hierarchy.current_item()
+            window.attributes.set_item(self._item)
+            self._show_summary(self._item)
+            self._plot(self._item)
+        rule = rule_of_row(document, row)
+        if rule is None:
+            window.editors.show_reference(document, key)
+        else:
+            window.editors.show_rule(document, rule)
+
+    def _key_activated(self, key: str, row: int) -> None:
+        self._key_selected(key, row)
+        self._window.docks.raise_("editorDock")
+        self._window.editors.currentWidget().setFocus()
+
+    def _plot(self, item: Item | None) -> None:
+        """Plot an array; the plot pane itself follows edits of the array that it shows."""
+        plot = self._window.centre.plot
+        if plot is None:
+            return
+        if item is not None and item.kind is ItemKind.ARRAY:
+            target = (item.document, cast("ArrayNode", item.node))
+            if (
+                self._plotted is None
+                or target[0] is not self._plotted[0]
+                or target[1].path != self._plotted[1].path
+            ):
+                self._plotted = target
+                plot.set_array(*target)
+        elif self._plotted is not None and self._plotted[0] is not self._window.documents.current:
+            # A group or rule has no picture: the last array stays, as long as its document is shown.
+            self._plotted = None
+            plot.clear()
+
+    def _show_summary(self, item: Item | None) -> None:
+        self._window.summary.set_text("" if item is None else summary_of(item))
+
+
+def summary_of(item: Item) -> str:
+    """Return the path of what is selected, with dimensions, type and shape of an array."""
+    if item.kind is ItemKind.DOCUMENT:
+        return item.document.path
+    if item.kind is ItemKind.ARRAY and item.node is not None:
+        node = item.node
+        names = ", ".join(str(name or "-") for name in getattr(node, "dimensions", ()))
+        shape = shape_text(getattr(node, "shape", ()))
+        return one_line(f"{node.path}   [{names}]   {type_text(node)}   {shape}")  # type: ignore[arg-type]
+    if item.kind is ItemKind.GROUP:
+        return one_line(str(item.place))
+    return ""
+
+
+def array_of_key(document: OpenDocument, key: str) -> str | None:
+    """Return the path of the array (or group) that a key belongs to, or None."""
+    hierarchy = document.hierarchy
+    if hierarchy is None:
+        return None
+    parts = key.split("/")[:-1]
+    for depth in range(len(parts), -1, -1):
+        node = hierarchy.find("/".join(parts[:depth]))
+        if node is not None:
+            # Below a group only its own metadata belongs to it; the root of all is no answer for a stray key.
+            return node.path if depth or not hasattr(node, "groups") else None
+    return None
+
+
+def rule_of_row(document: OpenDocument, row: int) -> int | None:
+    """Return the number of the gen rule that a row of the Version 0 view comes from; None for `refs`."""
+    state = document.document
+    if state is None:
+        return None
+    start = state.expansion.refs_rows
+    for number, rows in enumerate(state.expansion.gen_rows):
+        if start <= row < start + rows:
+            return number
+        start += rows
+    return None

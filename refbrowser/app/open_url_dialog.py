@@ -1,0 +1,64 @@
+"""The dialog that asks for the URL of a document."""
+
+from __future__ import annotations
+
+from PySide6.QtWidgets import QDialog, QDialogButtonBox, QLineEdit, QVBoxLayout, QWidget
+
+from refbrowser.app import theme
+from refbrowser.app.widgets import plain_label
+
+
+class OpenUrlDialog(QDialog):
+    """Asks for one URL; the address typed here counts as named by the user."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("openUrlDialog")
+        self.setWindowTitle("Open URL")
+        self.setModal(True)
+        self.resize(560, 10)
+        heading = plain_label("Open a reference document by its URL")
+        heading.setFont(theme.heading_font())
+        self._field = QLineEdit()
+        self._field.setObjectName("urlField")
+        self._field.setAccessibleName("URL of the document")
+        self._field.setPlaceholderText("https://server.org/path/document.json")
+        self._field.textChanged.connect(lambda _text: self._check())
+        self._problem = plain_label(" ", role="fault")
+        self._problem.setObjectName("urlProblem")
+        self._hint = plain_label("http, https, s3, gs, abfs, or the path of a local file", role="muted")
+        self._buttons = QDialogButtonBox()
+        self._open = self._buttons.addButton("Open", QDialogButtonBox.ButtonRole.AcceptRole)
+        self._open.setObjectName("urlOpenButton")
+        cancel = self._buttons.addButton("Cancel", QDialogButtonBox.ButtonRole.RejectRole)
+        cancel.setObjectName("urlCancelButton")
+        self._buttons.accepted.connect(self.accept)
+        self._buttons.rejected.connect(self.reject)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(theme.HUGE, theme.HUGE, theme.HUGE, theme.HUGE)
+        layout.setSpacing(theme.MEDIUM)
+        layout.addWidget(heading)
+        layout.addWidget(self._field)
+        layout.addWidget(self._hint)
+        layout.addWidget(self._problem)
+        layout.addWidget(self._buttons)
+        self._check()
+
+    def url(self) -> str:
+        """Return what was typed."""
+        return self._field.text().strip()
+
+    def _check(self) -> None:
+        from refbrowser.errors import RefbrowserError
+        from refbrowser.io.origins import split_url
+
+        problem = ""
+        if self.url():
+            try:
+                split_url(self.url())
+            except RefbrowserError as error:
+                problem = f"{error.message[:1].upper()}{error.message[1:]}."
+        self._problem.setText(problem)
+        self._hint.setVisible(not problem)
+        self._problem.setVisible(bool(problem))
+        self._open.setEnabled(bool(self.url()) and not problem)

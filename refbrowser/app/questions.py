@@ -1,0 +1,139 @@
+"""The dialogs of the window: each asks for one decision and tells it by a callback, without waiting."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from enum import StrEnum
+from pathlib import Path
+
+from PySide6.QtCore import QObject, Qt
+from PySide6.QtWidgets import QFileDialog, QMessageBox, QWidget
+
+from refbrowser.app.controller.open_document import OpenDocument
+from refbrowser.app.open_url_dialog import OpenUrlDialog
+from refbrowser.app.row_model import one_line
+from refbrowser.app.template_values_dialog import TemplateValuesDialog
+from refbrowser.app.trust import TrustSheet
+
+OPEN_FILTER = "Reference documents (*.json *.json.gz *.json.zst *.zst *.gz *.parq *.parquet);;All files (*)"
+VERSION_FILTERS = {"Reference document, Version 1 (*.json)": 1, "Reference document, Version 0 (*.json)": 0}
+
+
+class Unsaved(StrEnum):
+    """What to do with edits that were not saved."""
+
+    SAVE = "save"
+    DISCARD = "discard"
+    CANCEL = "cancel"
+
+
+class Questions(QObject):
+    """Shows the dialogs over one window."""
+
+    def __init__(self, window: QWidget) -> None:
+        super().__init__(window)
+        self._window = window
+
+    def open_files(self, chosen: Callable[[Sequence[str]], object]) -> None:
+        """Ask for documents to open."""
+        dialog = QFileDialog(self._window, "Open reference documents", "", OPEN_FILTER)
+        dialog.setObjectName("openDialog")
+        dialog.setFileMode(QFileDialog.FileMode.ExistingFiles)
+        dialog.filesSelected.connect(chosen)
+        self._show(dialog)
+
+    def open_url(self, chosen: Callable[[str], object]) -> None:
+        """Ask for the URL of a document."""
+        dialog = OpenUrlDialog(self._window)
+        dialog.accepted.connect(lambda: chosen(dialog.url()))
+        self._show(dialog)
+
+    def save_as(self, document: OpenDocument, chosen: Callable[[str, int], object]) -> None:
+        """Ask where to save a document and in which version."""
+        dialog = QFileDialog(self._window, "Save as", str(Path(document.path).parent))
+        dialog.setObjectName("saveAsDialog")
+        dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
+        dialog.setDefaultSuffix("json")
+        filters = list(VERSION_FILTERS)
+        state = document.document
+        if state is not None and state.version == 0:
+            filters.reverse()
+        dialog.setNameFilters(filters)
+        dialog.selectFile(document.title)
+        dialog.fileSelected.connect(lambda path: chosen(path, VERSION_FILTERS[dialog.selectedNameFilter()]))
+        self._show(dialog)
+
+    def unsaved(self, document: OpenDocument, answer: Callable[[Unsaved], object]) -> None:
+        """Ask what to do with the pending edits of a document that is to be closed."""
+        count = document.pending_count
+        edits = f"{count} edit{'' if count == 1 else 's'}"
+        box = self._box("unsavedQuestion", f"Save the changes to {one_line(document.title)}?")
+        box.setInformativeText(
+            f"{edits} would be lost otherwise." if count else "They would be lost otherwise."
+        )
+        save = box.addButton("Save", QMessageBox.ButtonRole.AcceptRole)
+        discard = box.addButton("Discard", QMessageBox.ButtonRole.DestructiveRole)
+        cancel = box.addButton("Cancel", QMessageBox.ButtonRole.RejectRole)
+        for button, name in ((save, "unsavedSave"), (discard, "unsavedDiscard"), (cancel, "unsavedCancel")):
+            button.setObjectName(f"{name}Button")
+        box.setDefaultButton(save)
+        answers = {save: Unsaved.SAVE, discard: Unsaved.DISCARD}
+        box.finished.connect(lambda _code: answer(answers.get(box.clickedButton(), Unsaved.CANCEL)))
+        self._show(box)
+
+    def overwrite(self, path: str, confirmed: Callable[[], object]) -> None:
+        """Ask whether a file that others changed since it was opened is to be replaced."""
+        name = one_line(path.rsplit("/", 1)[-1])
+        self._confirm(
+            "overwriteQuestion", f"{name} was changed by others", "Replace it with this document?", confirmed
+        )
+
+    def revert(self, document: OpenDocument, confirmed: Callable[[], object]) -> None:
+        """Ask whether all pending edits are to be taken back."""
+        text = "The document goes back to its saved state. Undo brings the edits back."
+        self._confirm("revertQuestion", f"Revert {one_line(document.title)}?", text, confirmed)
+
+    def large(self, document: OpenDocument, text: str, confirmed: Callable[[], object]) -> None:
+        """Ask whether to go on with something of unusual size."""
+        self._confirm("sizeQuestion", f"{one_line(document.title)} is large", text, confirmed)
+
+    def permissions(self, document: OpenDocument, chosen: Callable[[TrustSheet], object]) -> None:
+        """Show what a document wants to read and ask for permission."""
+        sheet = TrustSheet(document, self._window)
+        sheet.accepted.connect(lambda: chosen(sheet))
+        self._show(sheet)
+
+    def template_values(self, document: OpenDocument, chosen: Callable[[dict[str, str]], object]) -> None:
+        """Ask for values of templates."""
+        dialog = TemplateValuesDialog(document, self._window)
+        dialog.accepted.connect(lambda: chosen(dialog.values()))
+        self._show(dialog)
+
+    def about(self, text: str) -> None:
+        """Show the versions."""
+        box = self._box("aboutBox", "refbrowser")
+        box.setInformativeText(text)
+        box.addButton(QMessageBox.StandardButton.Close)
+        self._show(box)
+
+    def _confirm(self, name: str, heading: str, text: str, confirmed: Callable[[], object]) -> None:
+        box = self._box(name, heading)
+        box.setInformativeText(text)
+        yes = box.addButton("Continue", QMessageBox.ButtonRole.AcceptRole)
+        yes.setObjectName(f"{name}Yes")
+        box.addButton("Cancel", QMessageBox.ButtonRole.RejectRole).setObjectName(f"{name}No")
+        box.finished.connect(lambda _code: confirmed() if box.clickedButton() is yes else None)
+        self._show(box)
+
+    def _box(self, name: str, heading: str) -> QMessageBox:
+        box = QMessageBox(self._window)
+        box.setObjectName(name)
+        box.setWindowTitle("refbrowser")
+        box.setTextFormat(Qt.TextFormat.PlainText)
+        box.setText(heading)
+        return box
+
+    @staticmethod
+    def _show(dialog: QFileDialog | QMessageBox | QWidget) -> None:
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.open()  # type: ignore[union-attr]

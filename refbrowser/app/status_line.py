@@ -1,0 +1,104 @@
+"""The status bar: what runs, what was read, what is pending; and words about what is under the pointer."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, Qt, Signal
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QStatusBar, QToolButton, QWidget
+
+from refbrowser.app import theme
+from refbrowser.app.bars import ElidedLabel
+from refbrowser.app.controller.open_document import OpenDocument
+from refbrowser.app.row_model import one_line
+from refbrowser.app.tasks import Tasks
+from refbrowser.app.widgets import plain_label
+
+if TYPE_CHECKING:
+    from refbrowser.engine.jobs import JobStatus
+
+
+class StatusLine(QObject):
+    """Fills a status bar.
+
+    Signals
+    -------
+    jobsWanted()
+        The user wants to see the jobs.
+    """
+
+    jobsWanted = Signal()
+
+    def __init__(self, bar: QStatusBar, tasks: Tasks, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._tasks = tasks
+        self._read: dict[int, tuple[int, int]] = {}
+        self._all_read, self._all_requests = 0, 0
+        self._hover = ElidedLabel("statusText")
+        self._jobs = QToolButton()
+        self._jobs.setObjectName("statusJobsButton")
+        self._jobs.setAccessibleName("Show jobs")
+        self._jobs.setAutoRaise(True)
+        self._jobs.clicked.connect(self.jobsWanted.emit)
+        self._amount = _label("statusRead")
+        self._pending = _label("statusPending")
+        self._version = _label("statusVersion")
+        bar.setSizeGripEnabled(False)
+        left, right = QWidget(), QWidget()
+        words = QHBoxLayout(left)
+        words.setContentsMargins(theme.MEDIUM, 0, 0, 0)
+        words.addWidget(self._hover)
+        facts = QHBoxLayout(right)
+        facts.setContentsMargins(0, 0, theme.MEDIUM, 0)
+        facts.setSpacing(theme.HUGE - 8)
+        for label in (self._jobs, self._amount, self._pending, self._version):
+            facts.addWidget(label, 0, Qt.AlignmentFlag.AlignVCenter)
+        bar.addWidget(left, 1)
+        bar.addPermanentWidget(right)
+        tasks.statusChanged.connect(self._jobs_changed)
+        self._show_jobs()
+        self.set_document(None)
+
+    def say(self, text: str) -> None:
+        """Show words about what is under the pointer or was just done."""
+        self._hover.set_text(text)
+
+    def text(self) -> str:
+        """Return the words shown."""
+        return self._hover.text()
+
+    def set_document(self, document: OpenDocument | None) -> None:
+        """Show the state of a document."""
+        state = None if document is None else document.document
+        count = 0 if document is None else document.pending_count
+        self._version.setText("" if state is None else f"Version {state.version}")
+        dirty = document is not None and document.is_dirty
+        words = f"* {count} pending edit{'' if count == 1 else 's'}" if dirty else "saved" if state else ""
+        self._pending.setText(words)
+
+    def _jobs_changed(self, statuses: list[JobStatus]) -> None:
+        for status in statuses:
+            before = self._read.pop(status.number, (0, 0))
+            self._all_read += max(0, status.read_bytes - before[0])
+            self._all_requests += max(0, status.requests - before[1])
+            if not status.state.finished:
+                self._read[status.number] = (status.read_bytes, status.requests)
+        self._show_jobs()
+
+    def _show_jobs(self) -> None:
+        running = [status for status in self._tasks.statuses() if not status.state.finished]
+        if not running:
+            self._jobs.setText("No jobs")
+        elif len(running) == 1:
+            self._jobs.setText(one_line(running[0].job.title)[:48])
+        else:
+            self._jobs.setText(f"{len(running)} jobs")
+        requests = f"{theme.count_text(self._all_requests)} request{'' if self._all_requests == 1 else 's'}"
+        read = f"{theme.size_text(self._all_read)} in {requests}" if self._all_read else ""
+        self._amount.setText(read)
+
+
+def _label(name: str) -> QLabel:
+    label = plain_label("", role="muted", wrap=False)
+    label.setObjectName(name)
+    return label

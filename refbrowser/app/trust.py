@@ -1,0 +1,196 @@
+"""Permissions: the bar that says what a document wants, and the sheet that lists it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QDialog,
+    QFrame,
+    QHBoxLayout,
+    QHeaderView,
+    QLabel,
+    QTreeWidget,
+    QTreeWidgetItem,
+    QVBoxLayout,
+    QWidget,
+)
+
+from refbrowser.app import icons, theme
+from refbrowser.app.controller.open_document import OpenDocument
+from refbrowser.app.row_model import one_line
+from refbrowser.app.widgets import plain_label, push_button
+
+if TYPE_CHECKING:
+    from refbrowser.io.access import Want
+
+_KIND_WORDS = {
+    "host": ("host", "hosts"),
+    "bucket": ("bucket", "buckets"),
+    "folder": ("local folder", "local folders"),
+    "private": ("private address", "private addresses"),
+}
+
+
+def wants_text(wants: tuple[Want, ...]) -> str:
+    """Return in one sentence what a document points to and may not read yet."""
+    parts = []
+    for kind, (one, many) in _KIND_WORDS.items():
+        number = sum(1 for want in wants if want.kind == kind and not want.allowed)
+        if number:
+            parts.append(f"{number} {one if number == 1 else many}")
+    if not parts:
+        return ""
+    listed = parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
+    return f"This document points to {listed}. Nothing is read from there until you allow it."
+
+
+def open_wants(document: OpenDocument | None) -> list[Want]:
+    """Return what a document wants and may not read."""
+    return [] if document is None else [want for want in document.wants if not want.allowed]
+
+
+class TrustBar(QFrame):
+    """The bar over the tabs; hidden while everything the document wants is allowed.
+
+    Signals
+    -------
+    review()
+        The user wants to see the sheet.
+    allowed()
+        Allow all of it, this time.
+    """
+
+    review = Signal()
+    allowed = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("trustBar")
+        self.setProperty("role", "trust")
+        self._icon = QLabel()
+        self._text = plain_label("")
+        self._text.setObjectName("trustText")
+        self._review = push_button("Review…", "trustReviewButton", self.review.emit)
+        self._allow = push_button("Allow this time", "trustAllowButton", self.allowed.emit)
+        layout = QHBoxLayout(self)
+        layout.setContentsMargins(theme.LARGE, theme.MEDIUM, theme.MEDIUM, theme.MEDIUM)
+        layout.setSpacing(theme.MEDIUM)
+        layout.addWidget(self._icon)
+        layout.addWidget(self._text, 1)
+        layout.addWidget(self._review)
+        layout.addWidget(self._allow)
+        self.hide()
+
+    def set_document(self, document: OpenDocument | None) -> None:
+        """Say what this document wants."""
+        wants = open_wants(document)
+        self._text.setText(wants_text(tuple(wants)))
+        # Private addresses and patterns need a look at the sheet: each has its own confirmation.
+        plain = all(want.origin is not None and want.kind != "private" for want in wants)
+        self._allow.setVisible(plain)
+        self._icon.setPixmap(icons.pixmap("lock", 18, theme.colors().warning, self.devicePixelRatioF()))
+        self.setVisible(bool(wants))
+
+
+class TrustSheet(QDialog):
+    """Everything a document wants to read, with counts and sizes; one choice for what is ticked.
+
+    After `exec`, `chosen` holds the ticked wants and `always` whether to remember them for this document.
+    """
+
+    def __init__(self, document: OpenDocument, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("trustSheet")
+        self.setWindowTitle("Permissions")
+        self.setModal(True)
+        self.resize(720, 420)
+        self.chosen: list[Want] = []
+        self.always = False
+        self._wants = list(document.wants)
+        heading = plain_label(f"What {one_line(document.title)} wants to read")
+        heading.setFont(theme.heading_font())
+        text = plain_label(
+            "Hosts and folders that the document names are read only with your permission. "
+            "Look for names that you do not expect.",
+            role="muted",
+        )
+        self._list = self._make_list()
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(theme.HUGE, theme.HUGE, theme.HUGE, theme.HUGE)
+        layout.setSpacing(theme.LARGE)
+        layout.addWidget(heading)
+        layout.addWidget(text)
+        layout.addWidget(self._list, 1)
+        layout.addLayout(self._make_buttons())
+        self._update_buttons()
+
+    def _make_list(self) -> QTreeWidget:
+        view = QTreeWidget()
+        view.setObjectName("trustList")
+        view.setAccessibleName("What the document wants to read")
+        view.setRootIsDecorated(False)
+        view.setUniformRowHeights(True)
+        view.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
+        view.setHeaderLabels(["Origin", "Kind", "References", "Size", ""])
+        view.header().setStretchLastSection(False)
+        view.header().setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
+        for section, width in ((1, 110), (2, 100), (3, 90), (4, 110)):
+            view.header().resizeSection(section, width)
+        for number, want in enumerate(self._wants):
+            view.addTopLevelItem(self._make_row(number, want))
+        view.itemChanged.connect(lambda *_: self._update_buttons())
+        return view
+
+    def _make_row(self, number: int, want: Want) -> QTreeWidgetItem:
+        name = str(want.origin) if want.origin is not None else f"{want.pattern}…"
+        state = "allowed" if want.allowed else "asked when met" if want.origin is None else "not allowed"
+        kind = _KIND_WORDS[want.kind][0]
+        texts = [one_line(name), kind, theme.count_text(want.count), theme.size_text(want.size), state]
+        row = QTreeWidgetItem(texts)
+        row.setData(0, Qt.ItemDataRole.UserRole, number)
+        row.setToolTip(0, theme.plain_tooltip(name))
+        for column in (2, 3):
+            row.setTextAlignment(column, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+        if want.allowed or want.origin is None:
+            row.setFlags(row.flags() & ~Qt.ItemFlag.ItemIsUserCheckable)
+        else:
+            # A private address is never ticked beforehand: it needs a confirmation of its own.
+            ticked = Qt.CheckState.Unchecked if want.kind == "private" else Qt.CheckState.Checked
+            row.setCheckState(0, ticked)
+        return row
+
+    def _make_buttons(self) -> QHBoxLayout:
+        self._never = push_button("Not now", "trustNotNowButton", self.reject)
+        self._once = push_button("This time", "trustThisTimeButton", lambda: self._choose(False))
+        self._always = push_button(
+            "Always for this document", "trustAlwaysButton", lambda: self._choose(True)
+        )
+        self._once.setDefault(True)
+        buttons = QHBoxLayout()
+        buttons.setSpacing(theme.MEDIUM)
+        buttons.addStretch(1)
+        for button in (self._never, self._always, self._once):
+            buttons.addWidget(button)
+        return buttons
+
+    def _ticked(self) -> list[Want]:
+        rows = (self._list.topLevelItem(row) for row in range(self._list.topLevelItemCount()))
+        return [
+            self._wants[row.data(0, Qt.ItemDataRole.UserRole)]
+            for row in rows
+            if row is not None
+            and row.flags() & Qt.ItemFlag.ItemIsUserCheckable
+            and row.checkState(0) == Qt.CheckState.Checked
+        ]
+
+    def _update_buttons(self) -> None:
+        ticked = bool(self._ticked())
+        self._once.setEnabled(ticked)
+        self._always.setEnabled(ticked)
+
+    def _choose(self, always: bool) -> None:
+        self.chosen, self.always = self._ticked(), always
+        self.accept()

@@ -1,0 +1,41 @@
+"""Small widgets that every pane is made of."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QLabel, QPushButton
+
+from refbrowser.app import theme
+
+
+def plain_label(text: str = "", *, role: str = "", wrap: bool = True) -> QLabel:
+    """Return a label that shows text as it stands and lets it be selected."""
+    label = QLabel()
+    label.setTextFormat(Qt.TextFormat.PlainText)
+    label.setText(text)
+    label.setWordWrap(wrap)
+    label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+    if role:
+        label.setProperty("role", role)
+    return label
+
+
+def push_button(text: str, name: str, clicked: Callable[[], object], *, flat: bool = False) -> QPushButton:
+    """Return a named button; screen readers read its text."""
+    button = QPushButton(text)
+    button.setObjectName(name)
+    button.setAccessibleName(text.replace("&", "").rstrip("…"))
+    button.setFlat(flat)
+    button.setAutoDefault(False)
+    button.clicked.connect(lambda _checked=False: clicked())
+    return button
+
+
+def hint_label(text: str) -> QLabel:
+    """Return the words of a pane that has nothing to show yet."""
+    label = plain_label(text, role="muted")
+    label.setAlignment(Qt.AlignmentFlag.AlignCenter)
+    label.setContentsMargins(theme.HUGE, theme.HUGE, theme.HUGE, theme.HUGE)
+    return label
