@@ -97,6 +97,23 @@ def text_size(text: str) -> int:
     return len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))
 
 
+def lex(text: str) -> Iterator[tuple[int, int, str, str]]:
+    """Yield (start, stop, kind, text) of the tokens of a template, white space among them.
+
+    Raises
+    ------
+    RefbrowserError
+        Where the text stops to be tokens.
+    """
+    from jinja2 import TemplateSyntaxError
+
+    try:
+        for start, kind, value in _Positions(text):
+            yield start, start + len(value), kind, value
+    except TemplateSyntaxError as error:
+        raise template_error(ErrorKind.TEMPLATE, _plain(error.message or "not a template")) from None
+
+
 def _parse_body(text: str) -> tuple[tuple[nodes.Node, ...], dict[int, int]]:
     from jinja2 import TemplateSyntaxError
     from jinja2.lexer import TokenStream
