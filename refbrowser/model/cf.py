@@ -1,0 +1,363 @@
+"""CF conventions: packed values to physical ones, missing values, and times."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import math
+import re
+import struct
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from refbrowser.errors import ErrorKind, RefbrowserError, quoted
+
+_WORDS = {"nan": np.nan, "infinity": np.inf, "-infinity": -np.inf, "inf": np.inf, "-inf": -np.inf}
+_TIME_UNITS = re.compile(r"\s*([A-Za-z]+)\s+since\s+(\S.*?)\s*\Z", re.IGNORECASE)
+_UNIT_LENGTH = 200
+#: Integers beyond it are values of no type.
+_LARGEST = 2**100
+_TIME_NAMES = {
+    **dict.fromkeys(("microsecond", "microseconds", "microsec", "microsecs"), "microseconds"),
+    **dict.fromkeys(
+        ("millisecond", "milliseconds", "millisec", "millisecs", "msec", "msecs", "ms"), "milliseconds"
+    ),
+    **dict.fromkeys(("second", "seconds", "sec", "secs", "s"), "seconds"),
+    **dict.fromkeys(("minute", "minutes", "min", "mins"), "minutes"),
+    **dict.fromkeys(("hour", "hours", "hr", "hrs", "h"), "hours"),
+    **dict.fromkeys(("day", "days", "d"), "days"),
+    **dict.fromkeys(("month", "months"), "months"),
+    **dict.fromkeys(("year", "years", "common_year", "common_years"), "years"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Packing:
+    """How stored values of one array stand for physical ones.
+
+    Attributes
+    ----------
+    stored
+        Type in which stored values are read: of the other sign than the array's where `_Unsigned` says so.
+    missing
+        Stored values that mean *no value*, as scalars of `stored`.
+    valid_min, valid_max
+        Bounds outside of which a value is missing; None for no bound.
+    bounds_are_physical
+        The bounds are compared with physical values, not with stored ones.
+    scale, offset
+        Physical value = stored value * scale + offset.
+    ignored
+        Names of attributes that cannot be used: of the wrong kind, or not values of the type.
+    """
+
+    stored: np.dtype[Any]
+    missing: tuple[Any, ...] = ()
+    valid_min: Any = None
+    valid_max: Any = None
+    bounds_are_physical: bool = False
+    scale: float = 1.0
+    offset: float = 0.0
+    ignored: tuple[str, ...] = ()
+
+    @classmethod
+    def from_attributes(
+        cls, attributes: Mapping[str, Any], dtype: np.dtype[Any], fill_value: Any = None
+    ) -> Packing:
+        """Return the packing that the attributes of an array tell.
+
+        Parameters
+        ----------
+        attributes
+            Of the array.
+        dtype
+            Of its stored values.
+        fill_value
+            Of the array's metadata, or None: counts where the attribute `_FillValue` is absent or no value
+            of the type (kerchunk writes the text ``NaN`` for integers too). `missing_value` counts besides.
+
+        Notes
+        -----
+        `valid_range` wins over `valid_min` and `valid_max`. Bounds of packed integers are stored values, as
+        the CF conventions say, unless one of them is not an integer.
+        """
+        if dtype.kind not in "iufc":
+            return cls(dtype)
+        ignored: list[str] = []
+        stored = _stored_type(attributes.get("_Unsigned"), dtype)
+        missing = _missing(attributes, dtype, stored, fill_value, ignored)
+        low, high = _bounds(attributes, ignored)
+        physical = stored.kind in "iu" and any(item != int(item) for item in (low, high) if _finite(item))
+        if not physical and stored.kind in "iu":
+            low, high = (_in_type(item, dtype, stored) for item in (low, high))
+        scale = _number(attributes, "scale_factor", 1.0, ignored)
+        offset = _number(attributes, "add_offset", 0.0, ignored)
+        return cls(stored, missing, low, high, physical, scale, offset, tuple(ignored))
+
+    @property
+    def is_scaled(self) -> bool:
+        """Whether physical values differ from stored ones."""
+        return self.scale != 1.0 or self.offset != 0.0
+
+    def missing_mask(self, values: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
+        """Return True where a stored value is missing, NaN or out of bounds."""
+        seen = self._seen(values)
+        mask = np.isnan(seen) if seen.dtype.kind in "fc" else np.zeros(seen.shape, bool)
+        for value in self.missing:
+            mask |= seen == value
+        if seen.dtype.kind == "c":
+            return mask
+        compared = self._physical(seen) if self.bounds_are_physical else seen
+        with np.errstate(invalid="ignore"):
+            if self.valid_min is not None:
+                mask |= compared < self.valid_min
+            if self.valid_max is not None:
+                mask |= compared > self.valid_max
+        return mask
+
+    def decode(self, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        """Return physical values with NaN where they are missing.
+
+        Numbers give float64, or float32 where they are floats of at most 4 bytes that are not scaled;
+        complex numbers stay complex. What is no number is returned as it is.
+        """
+        if values.dtype.kind not in "iufc":
+            return values
+        mask = self.missing_mask(values)
+        result = self._physical(self._seen(values))
+        if mask.any():
+            result[mask] = np.nan
+        return result
+
+    def masked(self, values: npt.NDArray[Any]) -> np.ma.MaskedArray[Any, Any]:
+        """Return stored values, not scaled, masked where they are missing."""
+        if values.dtype.kind not in "iufc":
+            return np.ma.MaskedArray(values)
+        return np.ma.MaskedArray(self._seen(values), self.missing_mask(values))
+
+    def _seen(self, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        """Return stored values with the sign that they are meant with."""
+        if values.dtype.kind in "iu" and values.dtype.kind != self.stored.kind:
+            return values.view(values.dtype.str.replace(values.dtype.kind, self.stored.kind))
+        return values
+
+    def _physical(self, seen: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        """Return new floats: scaled, not masked."""
+        if seen.dtype.kind == "c":
+            return seen * self.scale + self.offset
+        small = seen.dtype.kind == "f" and seen.dtype.itemsize <= 4 and not self.is_scaled
+        result: npt.NDArray[Any] = seen.astype(np.float32 if small else np.float64)
+        with np.errstate(over="ignore", invalid="ignore"):
+            if self.scale != 1.0:
+                result *= self.scale
+            if self.offset != 0.0:
+                result += self.offset
+        return result
+
+
+def decode(
+    values: npt.NDArray[Any], attributes: Mapping[str, Any], fill_value: Any = None
+) -> npt.NDArray[Any]:
+    """Return physical values with NaN where they are missing; see `Packing`."""
+    return Packing.from_attributes(attributes, values.dtype, fill_value).decode(values)
+
+
+def _stored_type(unsigned: Any, dtype: np.dtype[Any]) -> np.dtype[Any]:
+    word = str(unsigned).lower()
+    if dtype.kind == "i" and word == "true":
+        return np.dtype(dtype.str.replace("i", "u"))
+    if dtype.kind == "u" and word == "false":
+        return np.dtype(dtype.str.replace("u", "i"))
+    return dtype
+
+
+def _missing(
+    attributes: Mapping[str, Any],
+    dtype: np.dtype[Any],
+    stored: np.dtype[Any],
+    fill_value: Any,
+    ignored: list[str],
+) -> tuple[Any, ...]:
+    """Return the values that mean *no value*, without NaN, which always does."""
+    fills = _values_of("_FillValue", attributes, dtype, stored, ignored)
+    if not fills and fill_value is not None:
+        fills = [value for value in [_in_type(fill_value, dtype, stored)] if value is not None]
+    found = fills + _values_of("missing_value", attributes, dtype, stored, ignored)
+    return tuple(dict.fromkeys(value for value in found if value == value))
+
+
+def _values_of(
+    name: str, attributes: Mapping[str, Any], dtype: np.dtype[Any], stored: np.dtype[Any], ignored: list[str]
+) -> list[Any]:
+    """Return the values in an attribute that are values of the array's type."""
+    written = attributes.get(name)
+    items = written if isinstance(written, list) else [] if written is None else [written]
+    found = []
+    for item in items:
+        number = _parsed(item)
+        value = None if number is None else _in_type(number, dtype, stored)
+        if value is not None:
+            found.append(value)
+        elif number is None or number == number:
+            ignored.append(name)
+    return found
+
+
+def _parsed(item: Any) -> Any:
+    """Return a number from JSON: itself, its text, or the base64 of a double as xarray writes it in v3."""
+    if isinstance(item, bool):
+        return None
+    if isinstance(item, int):
+        return item if abs(item) < _LARGEST else None
+    if isinstance(item, float):
+        return item
+    if not isinstance(item, str) or len(item) > _UNIT_LENGTH:
+        return None
+    word = item.strip().lower()
+    if word in _WORDS:
+        return _WORDS[word]
+    try:
+        return _parsed(int(word)) if word.lstrip("+-").isdecimal() else float(word)
+    except ValueError:
+        pass
+    try:
+        data = base64.b64decode(item, validate=True)
+    except (binascii.Error, ValueError):
+        return None
+    return struct.unpack("<d", data)[0] if len(data) == 8 else None
+
+
+def _in_type(value: Any, dtype: np.dtype[Any], stored: np.dtype[Any]) -> Any:
+    """Return `value` as a scalar of `stored`; None where it is no value of the array's type."""
+    if value is None:
+        return None
+    if stored.kind not in "iu":
+        with np.errstate(over="ignore"):
+            return np.array(value, stored)[()]
+    if not _finite(value) or value != int(value):
+        return None
+    value = int(value)
+    for kind in (stored, dtype):
+        limits = np.iinfo(kind)
+        if limits.min <= value <= limits.max:
+            # The same bits, read with the sign that is meant.
+            return np.array(value, kind).view(stored)[()]
+    return None
+
+
+def _finite(value: Any) -> bool:
+    return value is not None and math.isfinite(value)
+
+
+def _bounds(attributes: Mapping[str, Any], ignored: list[str]) -> tuple[Any, Any]:
+    """Return the smallest and the largest valid value; None for no bound."""
+    written = attributes.get("valid_range")
+    if written is not None:
+        pair = [_parsed(item) for item in written] if isinstance(written, list) else []
+        if len(pair) == 2 and None not in pair:
+            return pair[0], pair[1]
+        ignored.append("valid_range")
+    return _bound(attributes, "valid_min", ignored), _bound(attributes, "valid_max", ignored)
+
+
+def _bound(attributes: Mapping[str, Any], name: str, ignored: list[str]) -> Any:
+    written = attributes.get(name)
+    if written is None:
+        return None
+    number = _parsed(_only(written))
+    if number is None:
+        ignored.append(name)
+    return number
+
+
+def _number(attributes: Mapping[str, Any], name: str, default: float, ignored: list[str]) -> float:
+    written = attributes.get(name)
+    if written is None:
+        return default
+    number = _parsed(_only(written))
+    if not _finite(number):
+        ignored.append(name)
+        return default
+    return float(number)
+
+
+def _only(written: Any) -> Any:
+    """Return the item of a list of one, which some writers make of a number."""
+    return written[0] if isinstance(written, list) and len(written) == 1 else written
+
+
+@dataclass(frozen=True, slots=True)
+class TimeUnits:
+    """A unit of time since a date in a calendar.
+
+    Attributes
+    ----------
+    unit
+        ``days``, ``hours``...
+    since
+        The date as it is written.
+    calendar
+        A name of the CF conventions; ``standard`` where none is given.
+    """
+
+    unit: str
+    since: str
+    calendar: str = "standard"
+
+    @classmethod
+    def from_attributes(cls, attributes: Mapping[str, Any]) -> TimeUnits | None:
+        """Return what `units` and `calendar` say, or None where the array holds no times."""
+        units, calendar = attributes.get("units"), attributes.get("calendar")
+        if not isinstance(units, str) or len(units) > _UNIT_LENGTH:
+            return None
+        match = _TIME_UNITS.match(units)
+        if match is None or match[1].lower() not in _TIME_NAMES:
+            return None
+        named = isinstance(calendar, str) and 0 < len(calendar) <= _UNIT_LENGTH
+        return cls(_TIME_NAMES[match[1].lower()], match[2], str(calendar).lower() if named else "standard")
+
+    def __str__(self) -> str:
+        return f"{self.unit} since {self.since}"
+
+    def dates(self, values: npt.NDArray[Any]) -> npt.NDArray[np.object_]:
+        """Return the date of each number as `cftime.datetime`; None where it is not finite.
+
+        Raises
+        ------
+        RefbrowserError
+            `META`: the calendar or date is not known, or a date is beyond what the calendar can hold.
+        """
+        import cftime
+
+        numbers = np.asarray(values)
+        result = np.full(numbers.shape, None, object)
+        there = np.isfinite(numbers)
+        if not there.any():
+            return result
+        try:
+            result[there] = cftime.num2date(
+                numbers[there], str(self), calendar=self.calendar, only_use_cftime_datetimes=True
+            )
+        except (ValueError, OverflowError, TypeError) as error:
+            raise RefbrowserError(
+                ErrorKind.META,
+                f"{quoted(self)} in the calendar {quoted(self.calendar)} gives no dates: {quoted(error)}",
+            ) from None
+        return result
+
+    def texts(self, values: npt.NDArray[Any]) -> list[str]:
+        """Return the date of each number (flattened) as ISO 8601 text; empty where it is not finite.
+
+        Midnights are written without a time where all are midnights. Raises as `dates` does.
+        """
+        dates = self.dates(values).reshape(-1)
+        form = "%Y-%m-%d" if all(map(_is_midnight, dates)) else "%Y-%m-%dT%H:%M:%S"
+        return ["" if date is None else date.strftime(form).lstrip() for date in dates]
+
+
+def _is_midnight(date: Any) -> bool:
+    return date is None or (date.hour, date.minute, date.second, date.microsecond) == (0, 0, 0, 0)
