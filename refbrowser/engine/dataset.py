@@ -16,6 +16,7 @@ from refbrowser.model.nodes import ArrayNode, GroupNode, Hierarchy
 from refbrowser.model.selection import Selection
 
 if TYPE_CHECKING:
+    from refbrowser.engine.opening import Elsewhere
     from refbrowser.engine.read_plan import ReadPlan
     from refbrowser.engine.session import Session
     from refbrowser.engine.store import ReferenceStore
@@ -41,6 +42,8 @@ class Dataset:
         Where bytes may come from.
     session
         Fetcher, decode pool and cache.
+    elsewhere
+        Metadata that was read from where the document refers to.
     """
 
     def __init__(
@@ -50,12 +53,14 @@ class Dataset:
         hierarchy: Hierarchy,
         access: Access,
         session: Session,
+        elsewhere: Elsewhere | None = None,
     ) -> None:
         self.path = path
         self.document = document
         self.hierarchy = hierarchy
         self.access = access
         self.session = session
+        self.elsewhere: Elsewhere = elsewhere or {}
 
     def __repr__(self) -> str:
         return f"<refbrowser.Dataset {quoted(self.path)} {self.format}: {len(self.arrays)} arrays>"
@@ -102,7 +107,7 @@ class Dataset:
 
     def with_access(self, access: Access) -> Dataset:
         """Return this dataset with other permissions; metadata is not read again."""
-        return Dataset(self.path, self.document, self.hierarchy, access, self.session)
+        return Dataset(self.path, self.document, self.hierarchy, access, self.session, self.elsewhere)
 
     def with_document(self, document: ReferenceDocument, control: JobControl | None = None) -> Dataset:
         """Return the dataset that an edited document describes.
@@ -114,7 +119,7 @@ class Dataset:
         """
         from refbrowser.engine.opening import dataset_of
 
-        return dataset_of(self.path, document, self.access, self.session, control or JobControl())
+        return dataset_of(self.path, document, self.access, self.session, control, self.elsewhere)
 
     def read_key(self, key: str, token: CancelToken | None = None) -> bytes:
         """Return the stored bytes of one key, undecoded.
@@ -262,7 +267,10 @@ class Array:
 
     def read(self, selection: Selection, control: JobControl | None = None) -> npt.NDArray[Any]:
         """Return the values of a selection, with the result's axes (0-d where every axis is dropped)."""
-        return self.dataset.session.read(self.node, self.dataset.access, selection, control=control)
+        control = control or JobControl()
+        return self.dataset.session.read(
+            self.node, self.dataset.access, selection, cancel=control.token, progress=control.progress
+        )
 
     def plan(self, selection: Selection) -> ReadPlan:
         """Return which requests a selection needs, without making any."""

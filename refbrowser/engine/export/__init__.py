@@ -1,1 +1,1 @@
-"""Writing a dataset as another format: planned first, then carried out as independent tasks, then verified."""
+"""Writing a dataset as another format: planned first, carried out as independent tasks, then verified."""

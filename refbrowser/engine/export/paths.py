@@ -25,7 +25,7 @@ _UNFIT = re.compile(r"[\x00-\x1f\x7f-\x9f:\\%\ud800-\udfff]")
 def escaped_key(key: str) -> str:
     """Return `key` with every part fit for a file name; `unescaped_key` gives it back.
 
-    Empty parts, ``.`` and ``..``, drive, stream and device names, control characters, trailing dots and blanks
+    Empty parts, ``.`` and ``..``, drive, stream and device names, control characters, trailing dots, blanks
     and parts over `PART_LIMIT` bytes are written with ``%`` and hexadecimal digits.
     """
     return "/".join(_escaped_part(part) for part in key.split("/"))

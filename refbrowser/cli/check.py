@@ -1,0 +1,68 @@
+"""List all faults and warnings of documents; exit code 2 when there are faults."""
+
+from __future__ import annotations
+
+import argparse
+
+from refbrowser.cli.console import finding_json, finding_line, plain, tell_error, write_json, write_line
+from refbrowser.cli.options import add_json, add_templates, add_yes, open_document
+from refbrowser.errors import ErrorKind, Finding, RefbrowserError, Severity
+from refbrowser.io.cancel import CancelToken
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of the verb."""
+    parser.add_argument("documents", nargs="+", metavar="DOC", help="reference documents")
+    add_json(parser)
+    add_templates(parser)
+    add_yes(parser)
+
+
+def run(arguments: argparse.Namespace, token: CancelToken) -> int:
+    """Check each document; the worst of them decides the exit code."""
+    return max(_check(path, arguments, token) for path in arguments.documents)
+
+
+def _check(path: str, arguments: argparse.Namespace, token: CancelToken) -> int:
+    from refbrowser.references.check import all_findings
+
+    code = 0
+    try:
+        findings = list(all_findings(open_document(path, arguments, token).document))
+    except RefbrowserError as error:
+        if error.kind in (ErrorKind.IO, ErrorKind.SOURCE, ErrorKind.BLOCKED, ErrorKind.USAGE):
+            tell_error(error)
+            return error.kind.exit_code
+        # The document cannot even be opened: that is its one fault.
+        findings = [_fault(error)]
+        code = error.kind.exit_code
+    faults = [finding for finding in findings if finding.severity is Severity.FAULT]
+    warnings = [finding for finding in findings if finding.severity is Severity.WARNING]
+    if arguments.json:
+        write_json(
+            {
+                "document": path,
+                "faults": [finding_json(finding) for finding in faults],
+                "warnings": [finding_json(finding) for finding in warnings],
+            }
+        )
+    else:
+        _write_lines(path, faults, warnings)
+    return max(code, ErrorKind.REF.exit_code if faults else 0)
+
+
+def _fault(error: RefbrowserError) -> Finding:
+    return Finding(
+        severity=Severity.FAULT,
+        kind=error.kind,
+        message=error.message,
+        place=error.place,
+        advice=error.advice,
+    )
+
+
+def _write_lines(path: str, faults: list[Finding], warnings: list[Finding]) -> None:
+    for finding in [*faults, *warnings]:
+        write_line(f"{plain(path)}: {finding_line(finding)}")
+    if not faults and not warnings:
+        write_line(f"{plain(path)}: no faults, no warnings")

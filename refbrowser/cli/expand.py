@@ -1,0 +1,162 @@
+"""Show the Version 0 rows of a document, or write all of it as one Version 0 object."""
+
+from __future__ import annotations
+
+import argparse
+import base64
+import json
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from refbrowser.cli.console import tell_findings, tell_warning, write_bytes, write_json, write_line
+from refbrowser.cli.options import add_json, add_skip_bad, add_templates, add_yes, ask, open_document
+from refbrowser.errors import ErrorKind, Place, RefbrowserError, Severity
+from refbrowser.io.cancel import CancelToken
+from refbrowser.limits import LIMITS
+
+if TYPE_CHECKING:
+    from refbrowser.references.document import ReferenceDocument
+
+#: Rows that are made together.
+PAGE = 4096
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of the verb."""
+    parser.add_argument("path", metavar="DOC", help="a reference document")
+    parser.add_argument("--start", type=int, metavar="I", help="first row")
+    parser.add_argument("--count", type=int, metavar="N", help="number of rows; 0 gives how many there are")
+    parser.add_argument("--key", action="append", metavar="KEY", help="the row of this key (repeatable)")
+    add_json(parser)
+    add_skip_bad(parser)
+    add_templates(parser)
+    add_yes(parser)
+
+
+def run(arguments: argparse.Namespace, token: CancelToken) -> int:
+    """Print rows, or the Version 0 object."""
+    for name in ("start", "count"):
+        if (getattr(arguments, name) or 0) < 0:
+            raise RefbrowserError(ErrorKind.USAGE, f"--{name} is not below 0")
+    document = open_document(arguments.path, arguments, token).document
+    whole = arguments.start is None and arguments.count is None and arguments.key is None
+    if arguments.count != 0:
+        _tell_warnings(document)
+    if whole and not arguments.json:
+        _check_size(document.expansion.rows, arguments)
+        _write_object(document, arguments.skip_bad, token)
+    elif arguments.json:
+        _write_json(document, arguments, token)
+    elif arguments.count == 0:
+        write_line(str(document.expansion.rows))
+    else:
+        for item in _items(document, arguments, token):
+            write_json(item)
+    return 0
+
+
+def _tell_warnings(document: ReferenceDocument) -> None:
+    from refbrowser.references.check import all_findings
+
+    tell_findings(finding for finding in all_findings(document) if finding.severity is Severity.WARNING)
+
+
+def _check_size(rows: int, arguments: argparse.Namespace) -> None:
+    if rows <= LIMITS.write_out_question:
+        return
+    error = RefbrowserError(
+        ErrorKind.BUDGET,
+        f"{rows} rows would be written, more than {LIMITS.write_out_question} (write_out_question)",
+        Place(document=arguments.path),
+        "give --yes, or --start and --count",
+    )
+    if not ask(arguments, error):
+        raise error
+
+
+def _write_object(document: ReferenceDocument, skip_bad: bool, token: CancelToken) -> None:
+    def blocks() -> Iterator[bytes]:
+        for block in document.expansion.to_version0(skip_bad):
+            token.check()
+            yield block
+
+    if skip_bad:
+        _tell_skipped(document)
+    write_bytes(blocks())
+
+
+def _tell_skipped(document: ReferenceDocument) -> None:
+    from refbrowser.references.check import all_findings
+
+    tell_findings(finding for finding in all_findings(document) if finding.severity is Severity.FAULT)
+
+
+def _write_json(document: ReferenceDocument, arguments: argparse.Namespace, token: CancelToken) -> None:
+    expansion = document.expansion
+    write_json(
+        {
+            "rows": expansion.rows,
+            "refs": expansion.refs_rows,
+            "gen": list(expansion.gen_rows),
+            "items": list(_items(document, arguments, token)),
+        }
+    )
+
+
+def _items(
+    document: ReferenceDocument, arguments: argparse.Namespace, token: CancelToken
+) -> Iterator[list[Any]]:
+    """Yield the items asked for; a faulty one is an error, or left out with a warning."""
+    if arguments.key is not None:
+        yield from (_item_of_key(document, key) for key in arguments.key)
+        return
+    rows = document.expansion.rows
+    start = min(arguments.start or 0, rows)
+    stop = rows if arguments.count is None else min(start + arguments.count, rows)
+    _check_size(stop - start, arguments)
+    for first in range(start, stop, PAGE):
+        token.check()
+        page = document.expansion.items(first, min(first + PAGE, stop))
+        for position, key in enumerate(page.keys):
+            if position in page.errors:
+                if not arguments.skip_bad:
+                    raise page.errors[position]
+                tell_warning(page.errors[position])
+                continue
+            yield [first + position, key, _value(document, first + position)]
+
+
+def _item_of_key(document: ReferenceDocument, key: str) -> list[Any]:
+    from refbrowser.references.gen import NotDecided
+
+    row = document.expansion.find(key)
+    if isinstance(row, NotDecided):
+        return [None, key, {"not_decided": row.rows_checked}]
+    return [row, key, None if row is None else _value(document, row)]
+
+
+def _value(document: ReferenceDocument, row: int) -> Any:
+    """Return the Version 0 value of a row: text as the document has it, or a list with the URL."""
+    from refbrowser.model.reference import ByteRange, Inline, WholeFile
+
+    expansion = document.expansion
+    found = expansion.item(row)[1]
+    if isinstance(found, RefbrowserError):
+        raise found
+    if isinstance(found, ByteRange):
+        return [found.url, found.offset, found.length]
+    if isinstance(found, WholeFile):
+        return [found.url]
+    assert isinstance(found, Inline)
+    return _inline_text(document, expansion.origin(row)[1], found)
+
+
+def _inline_text(document: ReferenceDocument, position: int, found: Any) -> str:
+    text = json.loads(document.refs.value_text(document.refs.slot(position)))
+    if isinstance(text, str):
+        return text
+    # An object stands for its JSON text.
+    try:
+        return str(found.data.decode("utf-8"))
+    except UnicodeDecodeError:
+        return "base64:" + base64.b64encode(found.data).decode("ascii")

@@ -1,0 +1,135 @@
+"""Show the hierarchy of a dataset: groups, dimensions, arrays, problems."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING, Any
+
+from refbrowser.cli.console import finding_json, finding_line, plain, write_json, write_line
+from refbrowser.cli.options import add_json, add_reading, add_templates, add_yes, open_dataset
+from refbrowser.cli.values import json_ready
+from refbrowser.io.cancel import CancelToken
+
+if TYPE_CHECKING:
+    from refbrowser.engine.dataset import Dataset
+    from refbrowser.errors import Finding
+    from refbrowser.model.nodes import ArrayNode, GroupNode
+
+#: Attribute values are cut at this many characters in text.
+SHOWN = 100
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of the verb."""
+    parser.add_argument("path", metavar="PATH", help="what to open")
+    add_json(parser)
+    add_reading(parser)
+    add_templates(parser)
+    add_yes(parser)
+
+
+def run(arguments: argparse.Namespace, token: CancelToken) -> int:
+    """Open the dataset and describe it."""
+    with open_dataset(arguments, token) as dataset:
+        if arguments.json:
+            write_json(_described(dataset))
+        else:
+            _write_text(dataset)
+    return 0
+
+
+def _problems(dataset: Dataset) -> list[Finding]:
+    from refbrowser.references.check import all_findings
+
+    return [*all_findings(dataset.document), *dataset.hierarchy.problems]
+
+
+def _described(dataset: Dataset) -> dict[str, Any]:
+    return {
+        "format": dataset.format,
+        "groups": {path: _group(group.node) for path, group in dataset.groups.items()},
+        "arrays": {path: _array(array.node) for path, array in dataset.arrays.items()},
+        "problems": [finding_json(finding) for finding in _problems(dataset)],
+    }
+
+
+def _group(node: GroupNode) -> dict[str, Any]:
+    return {
+        "attributes": json_ready(node.attributes),
+        "dimensions": {
+            name: {"size": dimension.size, "unlimited": dimension.unlimited}
+            for name, dimension in node.dimensions.items()
+        },
+    }
+
+
+def _array(node: ArrayNode) -> dict[str, Any]:
+    stored, missing = _chunk_counts(node)
+    error = node.error or node.unreadable
+    return {
+        "shape": list(node.shape),
+        "dtype": node.type_name,
+        "dimensions": list(node.dimensions),
+        "chunks": None if node.grid is None else list(node.grid.chunk_shape),
+        "order": node.order,
+        "codecs": [
+            {"name": codec.name, "configuration": json_ready(codec.configuration)} for codec in node.codecs
+        ],
+        "fill_value": json_ready(node.fill_value),
+        "attributes": json_ready(node.attributes),
+        "stored_chunks": stored,
+        "missing_chunks": missing,
+        "error": None if error is None else f"{error.kind}: {error.message}",
+    }
+
+
+def _chunk_counts(node: ArrayNode) -> tuple[int | None, int | None]:
+    stored = None if node.manifest is None else node.manifest.stored()
+    if stored is None or node.grid is None:
+        return None, None
+    return stored, node.grid.size - stored
+
+
+def _write_text(dataset: Dataset) -> None:
+    write_line(f"{plain(dataset.path)}  {dataset.format}")
+    for path, group in dataset.groups.items():
+        write_line("")
+        write_line(plain(path))
+        for dimension in group.node.dimensions.values():
+            more = " (unlimited)" if dimension.unlimited else ""
+            write_line(f"  {plain(dimension.name)} = {dimension.size}{more}")
+        _write_attributes(group.attrs, "  ")
+        for array in group.arrays.values():
+            _write_array(array.node)
+    if not dataset.groups:
+        for array in dataset.arrays.values():
+            _write_array(array.node)
+    problems = _problems(dataset)
+    if problems:
+        write_line("")
+    for finding in problems:
+        write_line(finding_line(finding))
+
+
+def _write_array(node: ArrayNode) -> None:
+    names = ", ".join(
+        f"{plain(name) if name is not None else '?'} = {size}"
+        for name, size in zip(node.dimensions, node.shape, strict=False)
+    )
+    write_line(f"  {plain(node.path)}  {plain(node.type_name)} ({names})")
+    error = node.error or node.unreadable
+    if error is not None:
+        write_line(f"      {error.kind}: {error}")
+    if node.grid is not None:
+        stored, missing = _chunk_counts(node)
+        counts = "" if stored is None else f", {stored} stored, {missing} missing"
+        codecs = ", ".join(plain(codec.name) for codec in node.codecs) or "none"
+        write_line(f"      chunks {list(node.grid.chunk_shape)} {node.order}{counts}; codecs {codecs}")
+        write_line(f"      fill value {plain(json_ready(node.fill_value))}")
+    _write_attributes(node.attributes, "      ")
+
+
+def _write_attributes(attributes: Any, indent: str) -> None:
+    for name, value in attributes.items():
+        text = plain(json_ready(value))
+        write_line(f"{indent}:{plain(name)} = {text if len(text) <= SHOWN else text[:SHOWN] + '…'}")

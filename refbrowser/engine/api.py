@@ -1,0 +1,171 @@
+"""What ``import refbrowser`` gives to programs: open, export, expand."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from refbrowser.engine.dataset import Dataset
+from refbrowser.engine.opening import OpenRequest, open_dataset, open_document
+from refbrowser.errors import ErrorKind, Place, RefbrowserError
+from refbrowser.limits import LIMITS
+from refbrowser.references.document import ReferenceDocument
+
+if TYPE_CHECKING:
+    from refbrowser.engine.export.request import ExportReport
+
+Path = str | os.PathLike[str]
+
+
+def open(
+    path: Path,
+    *,
+    allow: Iterable[str] = (),
+    storage_options: Iterable[str] = (),
+    templates: Mapping[str, str] | None = None,
+) -> Dataset:
+    """Open a dataset.
+
+    Parameters
+    ----------
+    path
+        A local path or a URL of a reference document.
+    allow
+        Origins (``https://host``, a folder) that the document may read from besides its own folder.
+    storage_options
+        Connection settings, ``ORIGIN:KEY=VALUE``.
+    templates
+        Values for templates of the document; used, never saved.
+
+    Raises
+    ------
+    RefbrowserError
+        It cannot be read, or it is of no known format.
+    """
+    return open_dataset(
+        OpenRequest(os.fspath(path), _texts(allow), _texts(storage_options), dict(templates or {}))
+    )
+
+
+def expand(
+    document: Path | Dataset | ReferenceDocument | Mapping[str, Any],
+    *,
+    templates: Mapping[str, str] | None = None,
+    skip_bad: bool = False,
+) -> dict[str, Any]:
+    """Return the Version 0 view of a document: key to text, ``[url]`` or ``[url, offset, length]``.
+
+    Parameters
+    ----------
+    document
+        A path or URL, an opened dataset or document, or the document as Python objects.
+    templates
+        Values for templates.
+    skip_bad
+        Leave faulty entries out instead of raising for the first.
+
+    Raises
+    ------
+    RefbrowserError
+        An entry is faulty; or there are more rows than fit (`write_out_question`): look at rows of
+        ``dataset.document.expansion`` then.
+    """
+    source = _document(document, dict(templates or {}))
+    expansion = source.expansion
+    if expansion.rows > LIMITS.write_out_question:
+        raise RefbrowserError(
+            ErrorKind.BUDGET,
+            f"{expansion.rows} rows are more than {LIMITS.write_out_question} (write_out_question)",
+            Place(document=source.name),
+            "look at rows of dataset.document.expansion, which are made as they are asked for",
+        )
+    text = b"".join(expansion.to_version0(skip_bad))
+    expanded: dict[str, Any] = json.loads(text)
+    return expanded
+
+
+def _document(
+    document: Path | Dataset | ReferenceDocument | Mapping[str, Any], values: dict[str, str]
+) -> ReferenceDocument:
+    if isinstance(document, Dataset):
+        document = document.document
+    if isinstance(document, Mapping):
+        document = ReferenceDocument.of(json.dumps(document).encode())
+    if isinstance(document, ReferenceDocument):
+        return document.with_template_values({**document.values, **values}) if values else document
+    return open_document(OpenRequest(os.fspath(document), templates=values)).document
+
+
+def export(
+    dataset: Dataset | Path,
+    target: Path,
+    *,
+    format: str,
+    arrays: Iterable[str] | Mapping[str, Any] | None = None,
+    force: bool = False,
+    resume: bool = False,
+    skip_bad: bool = False,
+    allow: Iterable[str] = (),
+    progress: Callable[..., None] | None = None,
+) -> ExportReport:
+    """Write a dataset in another format.
+
+    Parameters
+    ----------
+    dataset
+        An opened dataset, or what to open.
+    target
+        The file or folder to be made.
+    format
+        ``refs-v0``, ``refs-v1``, ``refs-parquet``, ``zarr-v2`` or ``zarr-v3``.
+    arrays
+        Paths of the arrays to be written, all when None; as a mapping, path to an index as numpy takes it, or
+        to text as ``--select`` takes it.
+    force
+        Replace the target.
+    resume
+        Go on with an export that was interrupted.
+    skip_bad
+        Leave out what cannot be read, and list it in the report.
+    allow
+        Origins that may be read from, where `dataset` is a path.
+    progress
+        Called as `progress(done, total, read_bytes=..., requests=...)`.
+
+    Returns
+    -------
+    ExportReport
+        What was written, and in `losses` what the target cannot hold.
+
+    Raises
+    ------
+    RefbrowserError
+        The target exists, there is no room, a chunk cannot be read, or verification failed.
+    """
+    from refbrowser.engine.export.request import ArrayChoice, ExportRequest
+    from refbrowser.engine.export.run import run_export
+
+    if not isinstance(dataset, Dataset):
+        with open(dataset, allow=allow) as opened:
+            return export(
+                opened,
+                target,
+                format=format,
+                arrays=arrays,
+                force=force,
+                resume=resume,
+                skip_bad=skip_bad,
+                progress=progress,
+            )
+    chosen = None
+    if arrays is not None:
+        indices = arrays if isinstance(arrays, Mapping) else dict.fromkeys(_texts(arrays), ...)
+        chosen = tuple(ArrayChoice.of(dataset, path, index) for path, index in indices.items())
+    request = ExportRequest(os.fspath(target), format, chosen, force=force, resume=resume, skip_bad=skip_bad)
+    return run_export(dataset, request, progress=progress)
+
+
+def _texts(items: Iterable[str]) -> tuple[str, ...]:
+    return (items,) if isinstance(items, str) else tuple(items)

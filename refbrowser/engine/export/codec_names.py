@@ -1,0 +1,207 @@
+"""The codecs of one Zarr version in the words of the other; where nothing is lost the bytes stay the same."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from refbrowser.codecs.base import Settings
+from refbrowser.codecs.building import specs_in
+from refbrowser.errors import ErrorKind, RefbrowserError, quoted
+from refbrowser.model.nodes import ArrayNode, CodecSpec
+
+_PREFIX = "numcodecs."
+#: Codecs of v2 whose name and bytes are those of a codec of v3.
+_SAME_IN_V3 = ("gzip", "zstd", "blosc")
+#: Codecs of v2 from array to array; they stand before the bytes are made.
+_FILTERS = ("delta", "fixedscaleoffset", "quantize", "astype", "bitround", "packbits")
+_TEXT = ("vlen-utf8", "vlen-bytes")
+_BLOSC_SHUFFLES = ("noshuffle", "shuffle", "bitshuffle")
+
+
+@dataclass(frozen=True, slots=True)
+class CodecsV2:
+    """Codecs as ``.zarray`` writes them.
+
+    Attributes
+    ----------
+    order
+        ``C`` or ``F``.
+    filters, compressor
+        Configurations with their ``id``.
+    chunks
+        Shape of a chunk: that of inner chunks where the source has shards.
+    lost
+        What v2 cannot hold, in words.
+    """
+
+    order: str
+    filters: tuple[Mapping[str, Any], ...]
+    compressor: Mapping[str, Any] | None
+    chunks: tuple[int, ...]
+    lost: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class CodecsV3:
+    """Codecs as ``zarr.json`` writes them: from array to array, to bytes, from bytes to bytes."""
+
+    filters: tuple[Mapping[str, Any], ...]
+    serializer: Mapping[str, Any]
+    compressors: tuple[Mapping[str, Any], ...]
+    lost: tuple[str, ...] = ()
+
+
+def codecs_v2(node: ArrayNode) -> CodecsV2:
+    """Return the codecs of an array as v2 has them.
+
+    Raises
+    ------
+    RefbrowserError
+        `META`: v2 has no such codec.
+    """
+    assert node.grid is not None
+    if node.format == "zarr-v2":
+        items = [{"id": codec.name, **codec.configuration} for codec in node.codecs]
+        return _split_v2(node.order, items, node.grid.chunk_shape)
+    chunks, codecs, lost = node.grid.chunk_shape, node.codecs, []
+    while sharding := next((codec for codec in codecs if codec.name == "sharding_indexed"), None):
+        settings = Settings(sharding.name, sharding.configuration)
+        chunks = tuple(sharding.configuration["chunk_shape"])
+        codecs = specs_in(settings, "codecs")
+        lost.append("shards: each inner chunk becomes a chunk")
+    order, items = "C", []
+    for codec in codecs:
+        if codec.name in ("bytes", "endian"):
+            continue
+        if codec.name == "transpose":
+            order = _order_v2(codec, len(chunks))
+        else:
+            items.append(_codec_v2(codec))
+    return _split_v2(order, items, chunks, tuple(lost))
+
+
+def _split_v2(
+    order: str, items: list[dict[str, Any]], chunks: tuple[int, ...], lost: tuple[str, ...] = ()
+) -> CodecsV2:
+    compresses = items and items[-1]["id"] not in (*_FILTERS, *_TEXT, "shuffle", "vlen-array", "json2")
+    if compresses:
+        return CodecsV2(order, tuple(items[:-1]), items[-1], chunks, lost)
+    return CodecsV2(order, tuple(items), None, chunks, lost)
+
+
+def _order_v2(codec: CodecSpec, rank: int) -> str:
+    axes = codec.configuration.get("order")
+    if axes in ("F", list(reversed(range(rank)))):
+        return "F"
+    if axes in ("C", list(range(rank))):
+        return "C"
+    raise RefbrowserError(ErrorKind.META, f"Zarr v2 has no chunks in the order of axes {quoted(axes)}")
+
+
+def _codec_v2(codec: CodecSpec) -> dict[str, Any]:
+    name, settings = codec.name.removeprefix(_PREFIX), dict(codec.configuration)
+    if name == "blosc" and isinstance(settings.get("shuffle"), str):
+        settings["shuffle"] = _BLOSC_SHUFFLES.index(settings["shuffle"])
+        settings.pop("typesize", None)
+    if name == "crc32c":
+        settings.setdefault("location", "end")
+    return {"id": name, **settings}
+
+
+def codecs_v3(node: ArrayNode) -> CodecsV3:
+    """Return the codecs of an array as v3 has them.
+
+    Raises
+    ------
+    RefbrowserError
+        `META`: v3 has no such codec.
+    """
+    assert node.grid is not None
+    assert node.dtype is not None
+    if node.format == "zarr-v3":
+        return _split_v3([_as_json(codec) for codec in node.codecs])
+    filters: list[dict[str, Any]] = []
+    compressors: list[dict[str, Any]] = []
+    serializer = _bytes_codec(node.dtype)
+    rank = len(node.shape)
+    if node.order == "F" and rank > 1:
+        filters.append({"name": "transpose", "configuration": {"order": list(reversed(range(rank)))}})
+    itemsize = node.dtype.itemsize
+    lost = []
+    for place, codec in enumerate(node.codecs):
+        if codec.name in _TEXT and place == 0:
+            serializer = {"name": codec.name}
+        elif codec.name in _FILTERS and not compressors:
+            filters.append(_named(_PREFIX + codec.name, codec.configuration))
+        elif codec.name in _SAME_IN_V3:
+            compressors.append(_named(codec.name, _settings_v3(codec, itemsize)))
+        elif codec.name in _NUMCODECS:
+            compressors.append(_named(_PREFIX + codec.name, codec.configuration))
+            lost.append(f"codec {codec.name} is an extension of Zarr v3 that few programs know")
+        else:
+            raise RefbrowserError(ErrorKind.META, f"Zarr v3 has no codec {quoted(codec.name)}")
+    lost += [
+        f"filter {entry['name']} is an extension of Zarr v3" for entry in filters if _is_extension(entry)
+    ]
+    return CodecsV3(tuple(filters), serializer, tuple(compressors), tuple(lost))
+
+
+#: Codecs from bytes to bytes that zarr-python knows in v3 under their numcodecs names.
+_NUMCODECS = (
+    "zlib",
+    "bz2",
+    "lzma",
+    "lz4",
+    "shuffle",
+    "crc32",
+    "crc32c",
+    "adler32",
+    "fletcher32",
+    "jenkins_lookup3",
+)
+
+
+def _is_extension(entry: Mapping[str, Any]) -> bool:
+    return str(entry["name"]).startswith(_PREFIX)
+
+
+def _bytes_codec(dtype: np.dtype[Any]) -> dict[str, Any]:
+    if dtype.itemsize == 1 or dtype.kind in "SV":
+        return {"name": "bytes"}
+    return _named("bytes", {"endian": "big" if dtype.str[0] == ">" else "little"})
+
+
+def _settings_v3(codec: CodecSpec, itemsize: int) -> dict[str, Any]:
+    settings = dict(codec.configuration)
+    if codec.name == "zstd":
+        return {"level": settings.get("level", 0), "checksum": bool(settings.get("checksum", False))}
+    if codec.name == "blosc":
+        shuffle = settings.get("shuffle", 1)
+        if shuffle == -1:
+            shuffle = 2 if itemsize == 1 else 1
+        return {
+            "cname": settings.get("cname", "lz4"),
+            "clevel": settings.get("clevel", 5),
+            "shuffle": _BLOSC_SHUFFLES[shuffle],
+            "typesize": settings.get("typesize", min(itemsize, 255)),
+            "blocksize": settings.get("blocksize", 0),
+        }
+    return {"level": settings.get("level", 1)}
+
+
+def _split_v3(items: Sequence[Mapping[str, Any]]) -> CodecsV3:
+    makers = ("bytes", "endian", "sharding_indexed", *_TEXT)
+    at = next(place for place, item in enumerate(items) if item["name"].removeprefix(_PREFIX) in makers)
+    return CodecsV3(tuple(items[:at]), items[at], tuple(items[at + 1 :]))
+
+
+def _as_json(codec: CodecSpec) -> dict[str, Any]:
+    return _named(codec.name, codec.configuration)
+
+
+def _named(name: str, settings: Mapping[str, Any]) -> dict[str, Any]:
+    return {"name": name, "configuration": dict(settings)} if settings else {"name": name}

@@ -1,0 +1,45 @@
+"""Keys of a document as a store sees them: what one key refers to, and which keys there are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
+from refbrowser.model.reference import Reference
+from refbrowser.references.gen import NotDecided
+
+if TYPE_CHECKING:
+    from refbrowser.references.document import ReferenceDocument
+
+#: Rows that are looked at together.
+PAGE = 4096
+
+
+def reference_of(document: ReferenceDocument, key: str) -> Reference | None:
+    """Return what counts for `key`, None where there is no such key.
+
+    Raises
+    ------
+    RefbrowserError
+        The entry is faulty, or whether there is such a key was not decided.
+    """
+    found = document.expansion.reference(key)
+    if isinstance(found, NotDecided):
+        raise RefbrowserError(
+            ErrorKind.BUDGET,
+            f"whether there is a key {quoted(key)} was not decided ({found.rows_checked} rows checked)",
+            Place(document=document.name, key=key),
+        )
+    return found
+
+
+def keys_below(document: ReferenceDocument, prefix: str = "") -> Iterator[str]:
+    """Yield the keys that begin with `prefix`, each once, in the order of their first rows."""
+    expansion = document.expansion
+    seen: set[str] = set()
+    for start in range(0, expansion.rows, PAGE):
+        for key in expansion.items(start, start + PAGE).keys:
+            if key is not None and key.startswith(prefix) and key not in seen:
+                seen.add(key)
+                yield key

@@ -1,0 +1,246 @@
+"""From what the user names to a document and its dataset; nothing is read but that and its metadata."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+
+from refbrowser.engine.dataset import Dataset
+from refbrowser.engine.jobs import JobControl
+from refbrowser.engine.session import Session, columns_of
+from refbrowser.errors import ErrorKind, Place, RefbrowserError
+from refbrowser.formats.references import OpenProgress, hierarchy_of, open_references
+from refbrowser.io.access import Access
+from refbrowser.io.atomic import identity_on_disk
+from refbrowser.io.cancel import CancelToken
+from refbrowser.io.documents import read_document
+from refbrowser.io.identity import FileIdentity, ObjectIdentity
+from refbrowser.io.origins import Origin, scheme_of, split_url
+from refbrowser.io.settings import parse_storage_options
+from refbrowser.model.reference import ByteRange, Inline, Missing, Reference, WholeFile
+from refbrowser.references.document import ReferenceDocument
+from refbrowser.references.gen import NotDecided
+
+Identity = FileIdentity | ObjectIdentity
+#: Bytes of metadata that were read from elsewhere, or why they could not be, by where they are.
+Elsewhere = Mapping[Reference, "bytes | RefbrowserError"]
+
+
+def _yes(error: RefbrowserError) -> bool:
+    return True
+
+
+@dataclass(frozen=True, slots=True)
+class OpenRequest:
+    """What to open, and how.
+
+    Attributes
+    ----------
+    path
+        A local path or a URL.
+    allow
+        Origins that the document may read from, as ``--allow`` takes them.
+    storage_options
+        Connection settings as ``--storage-option`` takes them.
+    templates
+        Values for templates; used, never saved.
+    question
+        Asked, with the error that a no becomes, above a size that needs a question.
+    """
+
+    path: str
+    allow: tuple[str, ...] = ()
+    storage_options: tuple[str, ...] = ()
+    templates: Mapping[str, str] = field(default_factory=dict)
+    question: Callable[[RefbrowserError], bool] = _yes
+
+
+@dataclass(frozen=True, slots=True)
+class OpenedDocument:
+    """A document, what it may read, and the state of its file when it was read."""
+
+    document: ReferenceDocument
+    access: Access
+    identity: Identity | None
+
+
+def open_document(
+    request: OpenRequest, control: JobControl | None = None, session: Session | None = None
+) -> OpenedDocument:
+    """Open a reference document, without looking at what it describes.
+
+    Raises
+    ------
+    RefbrowserError
+        It cannot be read, or it is not a reference document.
+    Cancelled
+        The control's token was cancelled.
+    """
+    control = control or JobControl()
+    access = Access.for_document(
+        request.path,
+        [Origin.parse(text) for text in request.allow],
+        parse_storage_options(request.storage_options),
+    )
+
+    def progress(report: OpenProgress) -> None:
+        control.progress(report.bytes_read, report.total, note=f"{report.rows} references")
+
+    def confirm(size: int) -> bool:
+        place = Place(document=request.path)
+        return request.question(RefbrowserError(ErrorKind.BUDGET, f"the document has {size} bytes", place))
+
+    document, identity = read_reference_document(
+        request.path, access, session, request.templates, progress, control.token, confirm
+    )
+    unknown = [name for name in request.templates if name not in document.templates]
+    if unknown:
+        message = f"the document has no template {unknown[0]!r}"
+        raise RefbrowserError(ErrorKind.USAGE, message, Place(document=request.path))
+    return OpenedDocument(document, access, identity)
+
+
+def read_reference_document(
+    path: str,
+    access: Access,
+    session: Session | None,
+    values: Mapping[str, str],
+    progress: Callable[[OpenProgress], None] | None = None,
+    cancel: CancelToken | None = None,
+    confirm: Callable[[int], bool] = lambda size: True,
+) -> tuple[ReferenceDocument, Identity | None]:
+    """Read the document at a path or URL; returns it with the state of its file.
+
+    Parameters
+    ----------
+    session
+        Its fetcher reads URLs; one is made for the call when None.
+    confirm
+        Asked about a large document, with its bytes.
+    """
+    scheme = scheme_of(path)
+    if scheme in (None, "file"):
+        local = path if scheme is None else split_url(path).path
+        identity = identity_on_disk(local)
+        document = open_references(
+            local, name=path, values=values, progress=progress, cancel=cancel, confirm=confirm
+        )
+        return document, identity
+
+    def arriving(done: int, total: int | None) -> None:
+        if progress is not None:
+            progress(OpenProgress(done, total, 0))
+
+    fetcher = None if session is None else session.fetcher
+    answer = read_document(path, access, fetcher=fetcher, progress=arriving, cancel=cancel)
+    document = open_references(
+        memoryview(answer.data), name=path, values=values, progress=progress, cancel=cancel, confirm=confirm
+    )
+    return document, answer.identity
+
+
+def open_dataset(request: OpenRequest, control: JobControl | None = None) -> Dataset:
+    """Open a dataset with a session of its own.
+
+    Raises
+    ------
+    RefbrowserError
+        It cannot be read, or it is of no known format.
+    Cancelled
+        The control's token was cancelled.
+    """
+    control = control or JobControl()
+    session = Session()
+    try:
+        opened = open_document(request, control, session)
+        return dataset_of(request.path, opened.document, opened.access, session, control)
+    except BaseException:
+        session.close()
+        raise
+
+
+def dataset_of(
+    path: str,
+    document: ReferenceDocument,
+    access: Access,
+    session: Session,
+    control: JobControl | None = None,
+    known: Elsewhere | None = None,
+) -> Dataset:
+    """Return the dataset that a document describes.
+
+    Metadata that the document does not hold but refers to is read where that is permitted; else its node is
+    "not read yet".
+
+    Parameters
+    ----------
+    known
+        Metadata that was read before, so that an edit does not read it again.
+    """
+    control = control or JobControl()
+    references = dict(_metadata_elsewhere(document, access))
+    elsewhere = _read(references, access, session, control.token, known or {})
+    metadata = _Metadata({key: elsewhere[reference] for key, reference in references.items()})
+    hierarchy = hierarchy_of(document, metadata)
+    return Dataset(os.fspath(path), document, hierarchy, access, session, elsewhere)
+
+
+class _Metadata(Mapping[str, bytes]):
+    """Metadata by key; asking for one that could not be read raises why."""
+
+    def __init__(self, answers: Mapping[str, bytes | RefbrowserError]) -> None:
+        self._answers = answers
+
+    def __getitem__(self, key: str) -> bytes:
+        answer = self._answers[key]
+        if isinstance(answer, RefbrowserError):
+            raise answer
+        return answer
+
+    def __contains__(self, key: object) -> bool:
+        return key in self._answers
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._answers)
+
+    def __len__(self) -> int:
+        return len(self._answers)
+
+
+def _metadata_elsewhere(document: ReferenceDocument, access: Access) -> Iterator[tuple[str, Reference]]:
+    """Yield the metadata keys whose bytes are elsewhere and may be read."""
+    for key in document.expansion.metadata_keys():
+        try:
+            reference = document.expansion.reference(key)
+        except RefbrowserError:
+            continue
+        if isinstance(reference, None | NotDecided | Inline | Missing):
+            continue
+        assert isinstance(reference, ByteRange | WholeFile)
+        try:
+            access.resolve(reference.url)
+        except RefbrowserError as error:
+            if error.kind is ErrorKind.BLOCKED:
+                continue
+        yield key, reference
+
+
+def _read(
+    references: Mapping[str, Reference],
+    access: Access,
+    session: Session,
+    token: CancelToken,
+    known: Elsewhere,
+) -> dict[Reference, bytes | RefbrowserError]:
+    found = {
+        reference: known[reference]
+        for reference in references.values()
+        if isinstance(known.get(reference), bytes)
+    }
+    keys = {reference: key for key, reference in references.items() if reference not in found}
+    asked = list(keys)
+    if asked:
+        answers = session.fetch_all(columns_of(asked), access, token=token, key=lambda row: keys[asked[row]])
+        found |= dict(zip(asked, answers, strict=True))
+    return found

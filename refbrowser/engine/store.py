@@ -1,0 +1,230 @@
+"""A read-only store for zarr-python: what it asks for together is planned and fetched together."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from zarr.abc.store import (
+    ByteRequest,
+    OffsetByteRequest,
+    RangeByteRequest,
+    Store,
+    SuffixByteRequest,
+)
+
+from refbrowser.engine.keys import keys_below, reference_of
+from refbrowser.engine.session import columns_of
+from refbrowser.errors import ErrorKind, Place, RefbrowserError
+from refbrowser.model.nodes import GroupNode
+from refbrowser.model.reference import ByteRange, Inline, Reference, WholeFile
+
+if TYPE_CHECKING:
+    from zarr.core.buffer import Buffer, BufferPrototype
+
+    from refbrowser.engine.dataset import Dataset
+
+
+Buffers = list["Buffer | None"]
+
+
+@dataclass(frozen=True, slots=True)
+class _Wanted:
+    """One `get` that waits for its bytes."""
+
+    key: str
+    reference: ByteRange | WholeFile
+    cut: ByteRequest | None
+    answer: asyncio.Future[bytes]
+
+
+_Batch = list[_Wanted]
+
+
+class ReferenceStore(Store):
+    """The keys of a dataset as zarr-python sees them; nothing can be written.
+
+    A key that is not there is None (a missing chunk reads as the fill value); one whose bytes cannot be had
+    raises `RefbrowserError`. `get`s made in the same turn of the event loop are one plan.
+    """
+
+    supports_writes = False
+    supports_deletes = False
+    supports_listing = True
+
+    def __init__(self, dataset: Dataset) -> None:
+        super().__init__(read_only=True)
+        self.dataset = dataset
+        self._waiting: dict[asyncio.AbstractEventLoop, _Batch] = {}
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, ReferenceStore) and other.dataset is self.dataset
+
+    def __hash__(self) -> int:
+        return id(self.dataset)
+
+    def __str__(self) -> str:
+        return f"refbrowser://{self.dataset.path}"
+
+    def __repr__(self) -> str:
+        return f"ReferenceStore({self.dataset!r})"
+
+    def with_read_only(self, read_only: bool = False) -> ReferenceStore:
+        """Return this store; it cannot be made writable."""
+        if not read_only:
+            raise ValueError("references cannot be written through a store")
+        return self
+
+    async def get(
+        self, key: str, prototype: BufferPrototype, byte_range: ByteRequest | None = None
+    ) -> Buffer | None:
+        """Return the bytes of a key, or of a range of them; None where there is no such key.
+
+        Raises
+        ------
+        RefbrowserError
+            The key is there and its bytes cannot be had.
+        """
+        reference = self._reference(key)
+        if reference is None:
+            return None
+        if isinstance(reference, Inline):
+            return prototype.buffer.from_bytes(_cut(reference.data, byte_range))
+        assert isinstance(reference, ByteRange | WholeFile)
+        narrowed, rest = _narrowed(reference, byte_range)
+        answer = self._fetch_soon(key, narrowed, rest)
+        return prototype.buffer.from_bytes(await answer)
+
+    async def get_partial_values(
+        self,
+        prototype: BufferPrototype,
+        key_ranges: Iterable[tuple[str, ByteRequest | None]],
+    ) -> Buffers:
+        """Return the bytes of several ranges, fetched as one plan."""
+        return [*await asyncio.gather(*(self.get(key, prototype, cut) for key, cut in key_ranges))]
+
+    async def exists(self, key: str) -> bool:
+        """Tell whether there is such a key; its bytes are not asked for."""
+        return self._reference(key) is not None
+
+    async def set(self, key: str, value: Buffer) -> None:
+        """Refuse: the store is read-only."""
+        self._check_writable()
+
+    async def delete(self, key: str) -> None:
+        """Refuse: the store is read-only."""
+        self._check_writable()
+
+    async def list(self) -> AsyncIterator[str]:
+        """Yield every key."""
+        async for key in self.list_prefix(""):
+            yield key
+
+    async def list_prefix(self, prefix: str) -> AsyncIterator[str]:
+        """Yield every key that begins with `prefix`."""
+        for key in keys_below(self.dataset.document, prefix):
+            yield key
+
+    async def list_dir(self, prefix: str) -> AsyncIterator[str]:
+        """Yield the names directly below `prefix`, of keys and of what holds keys."""
+        path = prefix.strip("/")
+        below = f"{path}/" if path else ""
+        node = self.dataset.hierarchy.find(path)
+        names: dict[str, None] = {}
+        if isinstance(node, GroupNode):
+            # A group is listed by its nodes: the chunks below them may be any number.
+            names |= dict.fromkeys([*node.groups, *node.arrays])
+            odd = self.dataset.document.expansion.metadata_keys()
+            keys = (key for key in odd if key.startswith(below))
+        else:
+            keys = keys_below(self.dataset.document, below)
+        for key in keys:
+            names.setdefault(key[len(below) :].split("/", 1)[0])
+        for name in names:
+            yield name
+
+    def _reference(self, key: str) -> Reference | None:
+        return reference_of(self.dataset.document, key)
+
+    def _fetch_soon(
+        self, key: str, reference: ByteRange | WholeFile, cut: ByteRequest | None
+    ) -> asyncio.Future[bytes]:
+        loop = asyncio.get_running_loop()
+        answer: asyncio.Future[bytes] = loop.create_future()
+        waiting = self._waiting.setdefault(loop, [])
+        if not waiting:
+            # Two turns: tasks that are about to ask for more come first.
+            loop.call_soon(lambda: loop.call_soon(self._fetch_waiting, loop))
+        waiting.append(_Wanted(key, reference, cut, answer))
+        return answer
+
+    def _fetch_waiting(self, loop: asyncio.AbstractEventLoop) -> None:
+        wanted = self._waiting.pop(loop, [])
+        loop.run_in_executor(None, self._fetch, loop, wanted)
+
+    def _fetch(self, loop: asyncio.AbstractEventLoop, wanted: _Batch) -> None:
+        """Fetch on a worker thread, and answer each as its bytes arrive."""
+        session, access = self.dataset.session, self.dataset.access
+        columns = columns_of(each.reference for each in wanted)
+
+        def deliver(row: int, data: memoryview | RefbrowserError) -> None:
+            # The buffer of a request is not kept alive for one of its rows.
+            outcome = data if isinstance(data, RefbrowserError) else bytes(_cut(data, wanted[row].cut))
+            loop.call_soon_threadsafe(_settle, wanted[row].answer, outcome)
+
+        try:
+            session.fetcher.fetch(
+                session.fetcher.plan(columns, access), access, deliver, key=lambda row: wanted[row].key
+            )
+        except BaseException as error:  # noqa: BLE001 - raised again by each `get`
+            for each in wanted:
+                loop.call_soon_threadsafe(_settle, each.answer, error)
+
+
+def _settle(answer: asyncio.Future[bytes], outcome: bytes | BaseException) -> None:
+    if answer.done():  # cancelled meanwhile
+        return
+    if isinstance(outcome, BaseException):
+        answer.set_exception(outcome)
+    else:
+        answer.set_result(outcome)
+
+
+def _cut(data: Any, cut: ByteRequest | None) -> Any:
+    """Return a range of `data`, without a copy of a memoryview."""
+    if cut is None:
+        return data
+    if isinstance(cut, RangeByteRequest):
+        return data[cut.start : cut.end]
+    if isinstance(cut, OffsetByteRequest):
+        return data[cut.offset :]
+    if isinstance(cut, SuffixByteRequest):
+        return data[max(len(data) - cut.suffix, 0) :]
+    raise TypeError(f"{cut!r} is not a byte request")
+
+
+def _narrowed(
+    reference: ByteRange | WholeFile, cut: ByteRequest | None
+) -> tuple[ByteRange | WholeFile, ByteRequest | None]:
+    """Return the part of a reference that holds a range, and what is left to be cut from it."""
+    if cut is None:
+        return reference, None
+    if isinstance(reference, WholeFile):
+        if isinstance(cut, RangeByteRequest):
+            return ByteRange(reference.url, cut.start, max(cut.end - cut.start, 0)), None
+        return reference, cut
+    if isinstance(cut, RangeByteRequest):
+        start, stop = cut.start, min(cut.end, reference.length)
+    elif isinstance(cut, OffsetByteRequest):
+        start, stop = cut.offset, reference.length
+    else:
+        start, stop = max(reference.length - cut.suffix, 0), reference.length
+    if start > reference.length or start < 0:
+        raise RefbrowserError(
+            ErrorKind.RANGE,
+            f"byte {start} is not in the {reference.length} bytes of the key",
+            Place(url=reference.url, start=reference.offset, stop=reference.offset + reference.length),
+        )
+    return ByteRange(reference.url, reference.offset + start, max(stop - start, 0)), None
