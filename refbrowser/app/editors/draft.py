@@ -1,0 +1,258 @@
+"""A gen rule as it stands in the editor: texts that need not be valid yet; no Qt here."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+from refbrowser.limits import LIMITS
+
+if TYPE_CHECKING:
+    from refbrowser.references.document import ReferenceDocument
+
+TEXT_FIELDS = ("key", "url", "offset", "length")
+OPTIONAL_FIELDS = frozenset({"offset", "length"})
+RANGE_MEMBERS = ("start", "stop", "step")
+SHOWN_VALUES = 1_000
+"""Values of a list dimension that are shown and edited as text; a longer list is kept as it is."""
+
+_INTEGER = re.compile(r"[+-]?[0-9]+", re.ASCII)
+
+
+class DimensionKind(StrEnum):
+    """How a dimension gives its values; `OTHER` is a JSON value that the specification does not know."""
+
+    RANGE = "range"
+    LIST = "list"
+    OTHER = "other"
+
+
+def is_integer(value: object) -> bool:
+    """Tell whether a JSON value is an integer; true and false are not."""
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def integer(text: str) -> int | None:
+    """Return the integer that a text spells, or None."""
+    plain = text.strip()
+    if len(plain) > LIMITS.json_digits or not _INTEGER.fullmatch(plain):
+        return None
+    return int(plain)
+
+
+def json_text(value: object) -> str:
+    """Return a JSON value as text: a string as it is, anything else as JSON."""
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+
+
+@dataclass(frozen=True, slots=True)
+class DimensionDraft:
+    """One dimension: the texts of its cells, and the JSON value that they came from.
+
+    Attributes
+    ----------
+    start, stop, step
+        Texts of a range; an empty one is a member that is not there.
+    values
+        Text of a list: integers separated by commas or blanks.
+    given
+        The JSON value before it was edited; it is given back while the texts say the same, and its
+        unknown members are kept.
+    """
+
+    name: str
+    kind: DimensionKind = DimensionKind.RANGE
+    start: str = ""
+    stop: str = ""
+    step: str = ""
+    values: str = ""
+    given: Any = field(default=None, compare=False)
+
+    @classmethod
+    def of(cls, name: str, value: Any) -> DimensionDraft:
+        """Return the draft of a member of `dimensions`."""
+        if isinstance(value, Mapping):
+            texts = {member: json_text(value[member]) for member in RANGE_MEMBERS if member in value}
+            return cls(name, DimensionKind.RANGE, given=value, **texts)
+        if isinstance(value, list | tuple):
+            return cls(name, DimensionKind.LIST, values=list_text(value), given=value)
+        return cls(name, DimensionKind.OTHER, values=json_text(value), given=value)
+
+    @property
+    def too_long(self) -> bool:
+        """Whether the list has more values than are shown; it can be replaced but not edited."""
+        return self.kind is DimensionKind.LIST and self.values.endswith(")")
+
+    def value(self) -> Any:
+        """Return the JSON value; a text that spells no integer stays text, for the rule to report."""
+        if self.given is not None and self == DimensionDraft.of(self.name, self.given):
+            return self.given
+        if self.kind is DimensionKind.RANGE:
+            return self._range_value()
+        if self.kind is DimensionKind.LIST:
+            return [_number(text) for text in re.split(r"[\s,]+", self.values.strip(" ,")) if text]
+        return self.given
+
+    def _range_value(self) -> dict[str, Any]:
+        given = self.given if isinstance(self.given, Mapping) else {}
+        value = dict(given)
+        for member in RANGE_MEMBERS:
+            text = getattr(self, member)
+            if text.strip() == "":
+                value.pop(member, None)
+            elif member not in given or json_text(given[member]) != text:
+                value[member] = _number(text)
+        return value
+
+    def size(self) -> int | None:
+        """Return how many values the dimension has, or None where its texts give no number."""
+        from refbrowser.references.dimensions import parse_dimensions
+
+        dimensions, _faults = parse_dimensions({self.name: self.value()})
+        return dimensions[0].length if dimensions else None
+
+    def as_kind(self, kind: DimensionKind) -> DimensionDraft:
+        """Return the dimension given the other way, with the same values where that can be written."""
+        if kind is self.kind:
+            return self
+        if kind is DimensionKind.LIST:
+            count = self.size() if self.kind is DimensionKind.RANGE else None
+            if count is None or count > SHOWN_VALUES:
+                return replace(self, kind=kind, values="")
+            value = self.value()
+            start, step = value.get("start", 0), value.get("step", 1)
+            return replace(self, kind=kind, values=list_text([start + row * step for row in range(count)]))
+        return self._as_range()
+
+    def _as_range(self) -> DimensionDraft:
+        blank = replace(self, kind=DimensionKind.RANGE, start="", stop="", step="")
+        values = self.value() if self.kind is DimensionKind.LIST else []
+        if not values or not all(is_integer(value) for value in values):
+            return blank
+        step = values[1] - values[0] if len(values) > 1 else 1
+        even = step != 0 and all(second - first == step for first, second in pairwise(values))
+        if not even:
+            return blank
+        last = values[-1] + (1 if step > 0 else -1)
+        return replace(
+            blank,
+            start=str(values[0]) if values[0] != 0 else "",
+            stop=str(last),
+            step=str(step) if step != 1 else "",
+        )
+
+
+def list_text(values: list[Any] | tuple[Any, ...]) -> str:
+    """Return the values of a list dimension as the text of its cell."""
+    if len(values) > SHOWN_VALUES:
+        return ", ".join(json_text(value) for value in values[:3]) + f", … ({len(values):,} values)"
+    return ", ".join(json_text(value) for value in values)
+
+
+def _number(text: str) -> int | str:
+    value = integer(text)
+    return text if value is None else value
+
+
+@dataclass(frozen=True, slots=True)
+class RuleDraft:
+    """A rule being edited: its texts, its dimensions, and the JSON object that it came from."""
+
+    texts: tuple[str, str, str, str]
+    dimensions: tuple[DimensionDraft, ...]
+    given: Mapping[str, Any] = field(compare=False)
+
+    @classmethod
+    def of(cls, fields: Mapping[str, Any]) -> RuleDraft:
+        """Return the draft of a rule's JSON object."""
+        key, url, offset, length = (json_text(fields[name]) if name in fields else "" for name in TEXT_FIELDS)
+        dimensions = fields.get("dimensions")
+        members = dimensions.items() if isinstance(dimensions, Mapping) else ()
+        drafts = tuple(DimensionDraft.of(name, value) for name, value in members)
+        return cls((key, url, offset, length), drafts, fields)
+
+    def text(self, name: str) -> str:
+        """Return the text of one of `TEXT_FIELDS`."""
+        return self.texts[TEXT_FIELDS.index(name)]
+
+    def with_text(self, name: str, text: str) -> RuleDraft:
+        """Return the draft with another text in the field `name`."""
+        texts = list(self.texts)
+        texts[TEXT_FIELDS.index(name)] = text
+        return replace(self, texts=(texts[0], texts[1], texts[2], texts[3]))
+
+    def with_dimensions(self, dimensions: tuple[DimensionDraft, ...]) -> RuleDraft:
+        """Return the draft with other dimensions."""
+        return replace(self, dimensions=dimensions)
+
+    @property
+    def is_changed(self) -> bool:
+        """Whether the editor shows something else than the object that it came from."""
+        return self != RuleDraft.of(self.given)
+
+    @property
+    def unknown(self) -> dict[str, Any]:
+        """The members that the specification does not know; they are kept."""
+        return {name: self.given[name] for name in self.given if name not in (*TEXT_FIELDS, "dimensions")}
+
+    def fields(self) -> dict[str, Any]:
+        """Return the JSON object: what was not edited is the same value at the same place."""
+        before = RuleDraft.of(self.given)
+        result = dict(self.given)
+        for name, text, old in zip(TEXT_FIELDS, self.texts, before.texts, strict=True):
+            if text == old:
+                continue
+            if text == "" and name in OPTIONAL_FIELDS:
+                result.pop(name, None)
+            else:
+                result[name] = text
+        if self.dimensions != before.dimensions or "dimensions" not in result:
+            result["dimensions"] = {draft.name: draft.value() for draft in self.dimensions}
+        return result
+
+    def rebased(self, fields: Mapping[str, Any]) -> RuleDraft:
+        """Return what was typed here on top of another object: the document changed meanwhile."""
+        before, now = RuleDraft.of(self.given), RuleDraft.of(fields)
+        for name, text, old in zip(TEXT_FIELDS, self.texts, before.texts, strict=True):
+            if text != old:
+                now = now.with_text(name, text)
+        return now if self.dimensions == before.dimensions else now.with_dimensions(self.dimensions)
+
+    def mistakes(self) -> list[tuple[int, str, str]]:
+        """Return what cannot be written as a rule at all: (dimension number, column, reason) of each."""
+        found = []
+        seen: set[str] = set()
+        for number, draft in enumerate(self.dimensions):
+            if draft.name in seen:
+                found.append((number, "name", f"there are two dimensions named {draft.name}"))
+            if draft.name == "":
+                found.append((number, "name", "the dimension has no name"))
+            seen.add(draft.name)
+            found.extend((number, column, reason) for column, reason in _cell_mistakes(draft))
+        return found
+
+
+def _cell_mistakes(draft: DimensionDraft) -> list[tuple[str, str]]:
+    """Return (column, reason) of the cells that were typed and are no integers."""
+    value = draft.value()
+    if value is draft.given:
+        return []
+    if draft.kind is DimensionKind.LIST:
+        wrong = [item for item in value if isinstance(item, str)]
+        return [("values", f"{wrong[0]} is not an integer")] if wrong else []
+    return [
+        (member, f"{value[member]} is not an integer")
+        for member in RANGE_MEMBERS
+        if isinstance(value.get(member), str)
+    ]
+
+
+def rule_fields(document: ReferenceDocument, index: int) -> Mapping[str, Any]:
+    """Return the JSON object of a rule; of one that is none, an object without members."""
+    value = document.rule_nodes[index].to_python()
+    return value if isinstance(value, Mapping) else {}

@@ -1,0 +1,242 @@
+"""Edits that are typed and not applied, kept while the user looks at something else."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+from PySide6.QtCore import QObject, Signal
+
+from refbrowser.app.controller.open_document import OpenDocument
+from refbrowser.app.editors.draft import RuleDraft, rule_fields
+from refbrowser.app.editors.reference_draft import ReferenceDraft, stored_draft
+
+if TYPE_CHECKING:
+    from refbrowser.references.document import ReferenceDocument
+
+Draft = TypeVar("Draft")
+
+
+@dataclass(frozen=True, slots=True)
+class TemplateDraft:
+    """A template being edited; `old_name` and `old_text` are what the document has."""
+
+    name: str
+    text: str
+    old_name: str
+    old_text: str
+
+    @property
+    def is_changed(self) -> bool:
+        """Whether the editor shows something else than the document has."""
+        return (self.name, self.text) != (self.old_name, self.old_text)
+
+    def rebased(self, old_text: str) -> TemplateDraft:
+        """Return what was typed on top of another text of the document."""
+        text = self.text if self.text != self.old_text else old_text
+        return replace(self, text=text, old_text=old_text)
+
+
+@dataclass(slots=True)
+class _RuleEntry:
+    """A rule's draft; `index` is None while the document has no such rule (its removal may be undone)."""
+
+    index: int | None
+    draft: RuleDraft
+    moved_on: bool = False
+
+
+@dataclass(slots=True)
+class _NamedEntry(Generic[Draft]):
+    """A draft by the name that the document has; not `is_there` while the document has none of that name."""
+
+    draft: Draft
+    is_there: bool = True
+    moved_on: bool = False
+
+
+class Drafts(QObject):
+    """The pending edits of one document: of each rule, template and reference.
+
+    When the document changes under them (undo, redo, another edit), what was typed stays and is put on top
+    of what the document has now (`moved_on` tells the editor to say so).
+
+    Signals
+    -------
+    countChanged(int)
+        The number of pending edits is another one.
+    """
+
+    countChanged = Signal(int)
+
+    def __init__(self, document: OpenDocument) -> None:
+        super().__init__(document)
+        self._document = document
+        self._rules: list[_RuleEntry] = []
+        self._templates: dict[str, _NamedEntry[TemplateDraft]] = {}
+        self._references: dict[str | None, _NamedEntry[ReferenceDraft]] = {}
+        self._before = document.document
+        self._told = 0
+        document.documentChanged.connect(self._rebase)
+
+    @property
+    def count(self) -> int:
+        """How many rules, templates and references have pending edits."""
+        rules = sum(entry.index is not None for entry in self._rules)
+        templates = sum(entry.is_there for entry in self._templates.values())
+        return rules + templates + sum(entry.is_there for entry in self._references.values())
+
+    # Rules
+
+    def rule(self, index: int) -> RuleDraft | None:
+        """Return the pending edit of a rule, or None."""
+        entry = self._rule_entry(index)
+        return None if entry is None else entry.draft
+
+    def rule_moved_on(self, index: int) -> bool:
+        """Whether the document's rule changed since the edit was begun."""
+        entry = self._rule_entry(index)
+        return entry is not None and entry.moved_on
+
+    def put_rule(self, index: int, draft: RuleDraft) -> None:
+        """Keep what was typed; a draft that says what the document says is dropped."""
+        entry = self._rule_entry(index)
+        if not draft.is_changed:
+            if entry is not None:
+                self._rules.remove(entry)
+        elif entry is None:
+            self._rules.append(_RuleEntry(index, draft))
+        else:
+            entry.draft = draft
+        self._tell()
+
+    def drop_rule(self, index: int) -> None:
+        """Forget what was typed for a rule."""
+        self._rules = [entry for entry in self._rules if entry.index != index]
+        self._tell()
+
+    def _rule_entry(self, index: int) -> _RuleEntry | None:
+        return next((entry for entry in self._rules if entry.index == index), None)
+
+    # Templates
+
+    def template(self, name: str) -> TemplateDraft | None:
+        """Return the pending edit of the template that the document calls `name`, or None."""
+        entry = self._templates.get(name)
+        return entry.draft if entry is not None and entry.is_there else None
+
+    def template_moved_on(self, name: str) -> bool:
+        """Whether the document's text changed since the edit was begun."""
+        entry = self._templates.get(name)
+        return entry is not None and entry.moved_on
+
+    def put_template(self, draft: TemplateDraft) -> None:
+        """Keep what was typed; a draft that says what the document says is dropped."""
+        if not draft.is_changed:
+            self._templates.pop(draft.old_name, None)
+        elif draft.old_name in self._templates:
+            self._templates[draft.old_name].draft = draft
+        else:
+            self._templates[draft.old_name] = _NamedEntry(draft)
+        self._tell()
+
+    def drop_template(self, name: str) -> None:
+        """Forget what was typed for a template."""
+        self._templates.pop(name, None)
+        self._tell()
+
+    # References
+
+    def reference(self, key: str | None) -> ReferenceDraft | None:
+        """Return the pending edit of the reference that the document calls `key`; None is a new one."""
+        entry = self._references.get(key)
+        return entry.draft if entry is not None and entry.is_there else None
+
+    def reference_moved_on(self, key: str | None) -> bool:
+        """Whether the document's value changed since the edit was begun."""
+        entry = self._references.get(key)
+        return entry is not None and entry.moved_on
+
+    def put_reference(self, key: str | None, draft: ReferenceDraft) -> None:
+        """Keep what was typed; a draft that says what the document says is dropped."""
+        if not draft.is_changed and draft.key == key:
+            self._references.pop(key, None)
+        elif key in self._references:
+            self._references[key].draft = draft
+        else:
+            self._references[key] = _NamedEntry(draft)
+        self._tell()
+
+    def drop_reference(self, key: str | None) -> None:
+        """Forget what was typed for a reference."""
+        self._references.pop(key, None)
+        self._tell()
+
+    # The document changed
+
+    def _rebase(self) -> None:
+        document, before = self._document.document, self._before
+        self._before = document
+        if self._rules:
+            rules, old = _rule_fields(document), _rule_fields(before)
+            for entry in self._rules:
+                _rebase_rule(entry, rules, old)
+            self._rules = [entry for entry in self._rules if entry.draft.is_changed]
+        if document is not None:
+            self._rebase_templates(document.templates.templates)
+            self._rebase_references(document)
+        self._tell()
+
+    def _rebase_templates(self, texts: Mapping[str, str]) -> None:
+        for name, entry in list(self._templates.items()):
+            entry.is_there = name in texts
+            if entry.is_there and texts[name] != entry.draft.old_text:
+                entry.draft = entry.draft.rebased(texts[name])
+                entry.moved_on = True
+                if not entry.draft.is_changed:
+                    del self._templates[name]
+
+    def _rebase_references(self, document: ReferenceDocument) -> None:
+        for key, entry in list(self._references.items()):
+            if key is None:
+                continue
+            stored = stored_draft(document, key)
+            entry.is_there = stored is not None
+            if stored is not None and stored.given != entry.draft.given:
+                entry.draft = entry.draft.rebased(stored)
+                entry.moved_on = True
+                if not entry.draft.is_changed and entry.draft.key == key:
+                    del self._references[key]
+
+    def _tell(self) -> None:
+        if self.count != self._told:
+            self._told = self.count
+            self.countChanged.emit(self._told)
+
+
+def _rule_fields(document: ReferenceDocument | None) -> list[Any]:
+    return [] if document is None else [rule_fields(document, at) for at in range(len(document.rule_nodes))]
+
+
+def _rebase_rule(entry: _RuleEntry, rules: list[Any], before: list[Any]) -> None:
+    """Find the rule that a draft was begun from, also where rules before it were added or removed."""
+    given, index = entry.draft.given, entry.index
+    at_place = rules[index] if index is not None and index < len(rules) else None
+    if at_place == given:
+        return
+    same = [number for number, fields in enumerate(rules) if fields == given]
+    if same:
+        nearest = index or 0
+        entry.index = min(same, key=lambda number: abs(number - nearest))
+    elif at_place is not None and at_place not in before:
+        entry.draft = entry.draft.rebased(at_place)
+        entry.moved_on = True
+    else:
+        entry.index = None
+
+
+def drafts_of(document: OpenDocument) -> Drafts:
+    """Return the pending edits of an opened document; they live as long as it does."""
+    found = document.findChild(Drafts)
+    return found if isinstance(found, Drafts) else Drafts(document)

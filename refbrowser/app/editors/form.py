@@ -1,0 +1,138 @@
+"""The frame of an editor: a title (starred while edits are pending), a form, Apply and Reset."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtGui import QKeySequence, QShortcut
+from PySide6.QtWidgets import (
+    QFrame,
+    QGridLayout,
+    QHBoxLayout,
+    QLabel,
+    QPushButton,
+    QScrollArea,
+    QVBoxLayout,
+    QWidget,
+)
+
+from refbrowser.app import theme
+from refbrowser.app.controller.open_document import OpenDocument
+from refbrowser.app.editors.preview_source import NoSource, PreviewSource
+from refbrowser.app.editors.rows import OutcomeLine, named
+
+MOVED_ON = "The document changed meanwhile; what you typed is kept on top of it."
+
+
+class EditorForm(QWidget):
+    """What the editors of rules, templates and references have in common.
+
+    Ctrl+Enter applies from any field of the editor. `status` is one line about the edit as a whole.
+
+    Signals
+    -------
+    previewChanged(object, object)
+        The opened document, and a `PreviewSource` of what is typed; of the editor that is on the screen only.
+    applyWanted(), resetWanted()
+        The user pressed *Apply* or *Reset*.
+    """
+
+    previewChanged = Signal(object, object)
+    applyWanted = Signal()
+    resetWanted = Signal()
+
+    def __init__(self, name: str, noun: str, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._noun = noun
+        self._heading = ""
+        self._source: PreviewSource = NoSource()
+        self.title = named(QLabel(), f"{name}Title")
+        self.title.setTextFormat(Qt.TextFormat.PlainText)
+        self.title.setProperty("role", "paneTitle")
+        self.header = QHBoxLayout()
+        self.header.setSpacing(theme.SMALL)
+        self.header.addWidget(self.title, 1)
+        self.body = QWidget()
+        self.grid = QGridLayout(self.body)
+        self.grid.setContentsMargins(theme.MEDIUM, theme.SMALL, theme.MEDIUM, theme.MEDIUM)
+        self.grid.setHorizontalSpacing(theme.MEDIUM)
+        self.grid.setVerticalSpacing(1)
+        self.grid.setColumnStretch(1, 1)
+        scroll = QScrollArea()
+        scroll.setWidgetResizable(True)
+        scroll.setFrameShape(QFrame.Shape.NoFrame)
+        scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        scroll.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        scroll.setWidget(self.body)
+        self.moved_on = OutcomeLine(f"{name}MovedOn")
+        self.moved_on.hide()
+        self.status = OutcomeLine(f"{name}Status")
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(theme.SMALL)
+        layout.addLayout(_padded(self.header))
+        layout.addWidget(self.moved_on)
+        layout.addWidget(scroll, 1)
+        layout.addWidget(self.status)
+        layout.addLayout(self._buttons(name))
+
+    def _buttons(self, name: str) -> QHBoxLayout:
+        self.apply_button = named(
+            QPushButton("&Apply"), f"{name}ApplyButton", f"Apply the edit of the {self._noun}"
+        )
+        self.reset_button = named(
+            QPushButton("Re&set"), f"{name}ResetButton", f"Reset the edit of the {self._noun}"
+        )
+        self.apply_button.setToolTip("Make the edit one step of the history (Ctrl+Enter)")
+        self.reset_button.setToolTip("Go back to what the document has")
+        self.apply_button.clicked.connect(self.applyWanted)
+        self.reset_button.clicked.connect(self.resetWanted)
+        for key in ("Ctrl+Return", "Ctrl+Enter"):
+            shortcut = QShortcut(QKeySequence(key), self)
+            shortcut.setContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
+            shortcut.activated.connect(self.apply_button.click)
+        line = QHBoxLayout()
+        line.addStretch(1)
+        line.addWidget(self.reset_button)
+        line.addWidget(self.apply_button)
+        return _padded(line)
+
+    def show_heading(self, text: str) -> None:
+        """Set the title, without the star."""
+        self._heading = text
+        self.title.setText(text)
+
+    def show_pending(self, *, pending: bool, can_apply: bool, moved_on: bool) -> None:
+        """Show whether there is something to apply, and whether the document changed beneath it."""
+        self.title.setText(f"{self._heading} *" if pending else self._heading)
+        self.apply_button.setEnabled(pending and can_apply)
+        self.apply_button.setDefault(pending and can_apply)
+        self.reset_button.setEnabled(pending)
+        self.moved_on.setVisible(pending and moved_on)
+        if moved_on:
+            self.moved_on.show_warning(MOVED_ON)
+
+    def source(self) -> PreviewSource:
+        """Return the rows of what is typed."""
+        return self._source
+
+    def publish(self, document: OpenDocument | None, source: PreviewSource) -> None:
+        """Hand the rows of what is typed to the preview, unless another editor stands in this one's place."""
+        self._source = source
+        if not self.isHidden():
+            self.previewChanged.emit(document, source)
+
+    def add_label(self, row: int, text: str, buddy: QWidget) -> QLabel:
+        """Put the label of a field at the left of its row."""
+        label = QLabel(text)
+        label.setBuddy(buddy)
+        label.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+        self.grid.addWidget(label, row, 0)
+        return label
+
+    def minimumSizeHint(self) -> QSize:
+        return QSize(260, 180)
+
+
+def _padded(line: QHBoxLayout) -> QHBoxLayout:
+    line.setContentsMargins(theme.MEDIUM, theme.SMALL, theme.MEDIUM, theme.SMALL)
+    return line

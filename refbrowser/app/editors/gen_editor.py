@@ -1,0 +1,328 @@
+"""The editor of one gen rule: its fields, its dimensions, and what they yield."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QPlainTextEdit, QSpinBox, QVBoxLayout, QWidget
+
+from refbrowser.app import theme
+from refbrowser.app.controller.open_document import OpenDocument
+from refbrowser.app.editors.dimensions_table import DimensionsTable
+from refbrowser.app.editors.draft import TEXT_FIELDS, RuleDraft, json_text, rule_fields
+from refbrowser.app.editors.drafts import drafts_of
+from refbrowser.app.editors.form import EditorForm
+from refbrowser.app.editors.jinja_field import JinjaField
+from refbrowser.app.editors.preview_source import NoSource
+from refbrowser.app.editors.rows import OutcomeLine, named, tool_button
+from refbrowser.app.theme import count_text
+
+if TYPE_CHECKING:
+    from refbrowser.app.editors.rule_outcome import RuleOutcome
+    from refbrowser.references.document import Edit
+
+LABELS = {"key": "&Key", "url": "&URL", "offset": "&Offset", "length": "&Length"}
+NO_RULE = {"key": "", "url": "", "dimensions": {"i": {"stop": 1}}}
+
+
+class GenEditor(EditorForm):
+    """Fields and dimensions of the gen rule at hand, parsed and evaluated with each keystroke.
+
+    What is typed is kept for each rule until it is applied or reset, also while another rule is shown.
+
+    Signals
+    -------
+    ruleChosen(int)
+        The user went to another rule from here.
+    """
+
+    ruleChosen = Signal(int)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__("gen", "gen rule", parent)
+        self.setObjectName("genEditor")
+        self.setAccessibleName("Gen rule")
+        self._document: OpenDocument | None = None
+        self._index = 0
+        self._draft: RuleDraft | None = None
+        self._row = 0
+        self._loading = False
+        self._add_header()
+        self._fields: dict[str, JinjaField] = {}
+        self._outcomes: dict[str, OutcomeLine] = {}
+        for number, name in enumerate(TEXT_FIELDS):
+            self._add_field(number, name)
+        self._add_dimensions(2 * len(TEXT_FIELDS))
+        self.grid.setRowStretch(self.grid.rowCount(), 1)
+        self.applyWanted.connect(self.apply)
+        self.resetWanted.connect(self.reset)
+        self._show_rule()
+
+    # Parts
+
+    def _add_header(self) -> None:
+        self._number = named(QSpinBox(), "genRuleNumber", "Number of the gen rule")
+        self._number.setKeyboardTracking(False)
+        self._number.setToolTip("Which gen rule is shown")
+        self._number.valueChanged.connect(lambda number: self._choose(number))
+        self.header.addWidget(self._number)
+        for name, text, hint, clicked in (
+            ("genRuleAdd", "+", "Add a gen rule", self.add_rule),
+            ("genRuleRemove", "−", "Remove this gen rule", self.remove_rule),
+            ("genRuleUp", "↑", "Move this gen rule up", lambda: self.move_rule(-1)),
+            ("genRuleDown", "↓", "Move this gen rule down", lambda: self.move_rule(1)),
+        ):
+            self.header.addWidget(tool_button(name, text, hint, clicked))
+
+    def _add_field(self, number: int, name: str) -> None:
+        field = JinjaField(f"gen{name.capitalize()}Field", f"{name.capitalize()} of the gen rule")
+        field.edited.connect(lambda text: self._typed(name, text))
+        outcome = OutcomeLine(f"gen{name.capitalize()}Outcome")
+        self.add_label(2 * number, LABELS[name], field)
+        self.grid.addWidget(field, 2 * number, 1)
+        self.grid.addWidget(outcome, 2 * number + 1, 1)
+        self._fields[name], self._outcomes[name] = field, outcome
+
+    def _add_dimensions(self, row: int) -> None:
+        self.dimensions = DimensionsTable()
+        self.dimensions.edited.connect(self._dimensions_edited)
+        label = QLabel("&Dimensions")
+        label.setBuddy(self.dimensions)
+        line = QHBoxLayout()
+        line.setSpacing(theme.SMALL)
+        line.addWidget(label, 1)
+        for name, text, hint, clicked in (
+            ("genDimensionAdd", "+", "Add a dimension (Insert)", self.dimensions.add),
+            ("genDimensionRemove", "−", "Remove the dimension (Delete)", self.dimensions.remove),
+            (
+                "genDimensionUp",
+                "↑",
+                "Move the dimension up (Alt+Up)",
+                lambda: self.dimensions.move_current(-1),
+            ),
+            (
+                "genDimensionDown",
+                "↓",
+                "Move the dimension down (Alt+Down)",
+                lambda: self.dimensions.move_current(1),
+            ),
+        ):
+            line.addWidget(tool_button(name, text, hint, clicked))
+        self._dimensions_outcome = OutcomeLine("genDimensionsOutcome")
+        self._unknown = named(QPlainTextEdit(), "genUnknownMembers", "Members that are kept as they are")
+        self._unknown.setReadOnly(True)
+        self._unknown.setFont(theme.mono_font(-1))
+        self._unknown.setTabChangesFocus(True)
+        self._unknown.setMaximumHeight(96)
+        self._unknown_label = QLabel("Other members (kept as they are)")
+        self._unknown_label.setProperty("role", "muted")
+        box = QVBoxLayout()
+        box.setSpacing(1)
+        box.addSpacing(theme.SMALL)
+        box.addLayout(line)
+        box.addWidget(self.dimensions)
+        box.addWidget(self._dimensions_outcome)
+        box.addWidget(self._unknown_label)
+        box.addWidget(self._unknown)
+        holder = QWidget()
+        holder.setLayout(box)
+        box.setContentsMargins(0, 0, 0, 0)
+        self.grid.addWidget(holder, row, 0, 1, 2)
+
+    # What is shown
+
+    @property
+    def index(self) -> int:
+        """Number of the rule that is shown, from 0."""
+        return self._index
+
+    @property
+    def draft(self) -> RuleDraft | None:
+        """The rule as it is typed, None where there is none."""
+        return self._draft
+
+    @property
+    def is_pending(self) -> bool:
+        """Whether the shown rule has edits that are not applied."""
+        return self._draft is not None and self._draft.is_changed
+
+    def set_rule(self, document: OpenDocument | None, index: int) -> None:
+        """Show rule `index` of a document, with what was typed for it before."""
+        if document is not self._document:
+            if self._document is not None:
+                self._document.documentChanged.disconnect(self._document_changed)
+            self._document = document
+            if document is not None:
+                drafts_of(document)  # hears of changes before this editor does
+                document.documentChanged.connect(self._document_changed)
+        self._index = index
+        self._row = 0
+        self._show_rule()
+
+    def show_row(self, row: int) -> None:
+        """Show beneath the fields what they yield in this row."""
+        self._row = row
+        self._follow()
+
+    def _choose(self, index: int) -> None:
+        if not self._loading and index != self._index:
+            self.set_rule(self._document, index)
+            self.ruleChosen.emit(index)
+
+    def _document_changed(self) -> None:
+        self._show_rule()
+
+    def _rule_count(self) -> int:
+        document = None if self._document is None else self._document.document
+        return 0 if document is None else len(document.rules)
+
+    def _show_rule(self) -> None:
+        count = self._rule_count()
+        self._index = max(0, min(self._index, count - 1))
+        document = None if self._document is None else self._document.document
+        self._draft = None
+        if document is not None and count and self._document is not None:
+            pending = drafts_of(self._document).rule(self._index)
+            self._draft = pending or RuleDraft.of(rule_fields(document, self._index))
+        self._loading = True
+        self._number.setMaximum(max(0, count - 1))
+        self._number.setValue(self._index)
+        self._number.setEnabled(count > 1)
+        self._number.setSuffix(f"  of {count_text(count)}" if count else "")
+        self.body.setEnabled(self._draft is not None)
+        draft = self._draft or RuleDraft.of({})
+        for name, field in self._fields.items():
+            field.set_text(draft.text(name))
+        self.dimensions.show_dimensions(draft.dimensions)
+        unknown = "\n".join(f"{name}: {json_text(value)}" for name, value in draft.unknown.items())
+        self._unknown.setPlainText(unknown)
+        self._unknown.setVisible(bool(unknown))
+        self._unknown_label.setVisible(bool(unknown))
+        self._loading = False
+        self._follow()
+
+    # Typing
+
+    def _typed(self, name: str, text: str) -> None:
+        if not self._loading and self._draft is not None:
+            self._keep(self._draft.with_text(name, text))
+
+    def _dimensions_edited(self) -> None:
+        if not self._loading and self._draft is not None:
+            self._keep(self._draft.with_dimensions(self.dimensions.dimensions()))
+
+    def _keep(self, draft: RuleDraft) -> None:
+        self._draft = draft
+        if self._document is not None:
+            drafts_of(self._document).put_rule(self._index, draft)
+        self._follow()
+
+    def _follow(self) -> None:
+        """Parse and evaluate what is typed, show the outcome, and hand the rows to the preview."""
+        document = None if self._document is None else self._document.document
+        draft = self._draft
+        if document is None or draft is None or self._document is None:
+            self._show_nothing()
+            return
+        from refbrowser.app.editors.rule_outcome import RuleOutcome
+        from refbrowser.app.editors.rule_source import RuleSource
+
+        source = RuleSource.of(document, self._document.saved_document, self._index, draft.fields())
+        self._row = min(self._row, max(0, source.count - 1))
+        outcome = RuleOutcome.of(source.rule, draft, self._row)
+        for name, field in self._fields.items():
+            field.set_names(source.names)
+            result = outcome.fields[name]
+            field.set_faults(result.spans, result.fault)
+            if result.fault:
+                self._outcomes[name].show_fault(result.fault)
+            else:
+                self._outcomes[name].show_result(result.text)
+        self.dimensions.show_faults(outcome.cells)
+        if outcome.dimensions_fault:
+            self._dimensions_outcome.show_fault(outcome.dimensions_fault)
+        else:
+            self._dimensions_outcome.clear()
+        self._show_state(outcome, source.count)
+        self.publish(self._document, source)
+
+    def _show_state(self, outcome: RuleOutcome, count: int) -> None:
+        rows = f"{count_text(count)} {'row' if count == 1 else 'rows'}"
+        if count:
+            rows += f" · the fields show row {count_text(self._row)}"
+        if outcome.fault_count:
+            words = "1 fault" if outcome.fault_count == 1 else f"{outcome.fault_count} faults"
+            self.status.show_fault(f"{rows} · {words}")
+        else:
+            self.status.show_result(rows)
+        self.show_heading("Gen rule")
+        moved_on = self._document is not None and drafts_of(self._document).rule_moved_on(self._index)
+        self.show_pending(pending=self.is_pending, can_apply=outcome.can_apply, moved_on=moved_on)
+
+    def _show_nothing(self) -> None:
+        self.show_heading("Gen rule")
+        self.show_pending(pending=False, can_apply=False, moved_on=False)
+        self.status.clear()
+        for outcome in (*self._outcomes.values(), self._dimensions_outcome):
+            outcome.clear()
+        if self._document is not None and self._document.document is not None:
+            self.status.show_result("The document has no gen rules; + adds one.")
+        self.publish(self._document, NoSource())
+
+    # Acting
+
+    def apply(self) -> None:
+        """Make what is typed one step of the history."""
+        if self._document is None or self._draft is None or not self.apply_button.isEnabled():
+            return
+        from refbrowser.references.edits import SetRule
+
+        draft, drafts = self._draft, drafts_of(self._document)
+        drafts.drop_rule(self._index)
+        if not self._document.apply(SetRule(self._index, draft.fields())):
+            drafts.put_rule(self._index, draft)
+
+    def reset(self) -> None:
+        """Forget what is typed and show what the document has."""
+        if self._document is not None:
+            drafts_of(self._document).drop_rule(self._index)
+            self._show_rule()
+            self._fields["key"].setFocus()
+
+    def add_rule(self) -> None:
+        """Add a rule after this one, like it, as one step of the history."""
+        document = None if self._document is None else self._document.document
+        if document is None or self._document is None:
+            return
+        from refbrowser.references.edits import Compound, InsertRule, SetVersion
+
+        fields = self._draft.fields() if self._draft is not None else NO_RULE
+        index = self._index + 1 if self._draft is not None else 0
+        edit: Edit = InsertRule(index, fields)
+        if document.version != 1:
+            edit = Compound(edit.title, (SetVersion(1), edit))
+        if self._document.apply(edit):
+            self.set_rule(self._document, index)
+            self.ruleChosen.emit(index)
+            self._fields["key"].setFocus()
+
+    def remove_rule(self) -> None:
+        """Remove this rule as one step of the history."""
+        if self._document is None or self._draft is None:
+            return
+        from refbrowser.references.edits import RemoveRule
+
+        drafts_of(self._document).drop_rule(self._index)
+        self._document.apply(RemoveRule(self._index))
+
+    def move_rule(self, step: int) -> None:
+        """Move this rule up (-1) or down (1); later rules replace earlier ones where keys agree."""
+        target = self._index + step
+        if self._document is None or not 0 <= target < self._rule_count():
+            return
+        from refbrowser.references.edits import MoveRule
+
+        index, self._index = self._index, target
+        if not self._document.apply(MoveRule(index, target)):
+            self._index = index

@@ -1,0 +1,156 @@
+"""What the preview shows: rows of an edit that is not applied yet, and what a check found in them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import Flag
+from typing import Protocol
+
+from refbrowser.app.theme import count_text
+
+
+class Mark(Flag):
+    """What is special about a row."""
+
+    NONE = 0
+    #: Its key is in the saved state with another reference.
+    CHANGED = 1
+    #: Its key is not in the saved state.
+    NEW = 2
+    #: It cannot be read.
+    FAULT = 4
+    #: Another entry of the document has the same key.
+    COLLISION = 8
+    #: A later row has the same key and counts instead.
+    REPLACED = 16
+
+
+@dataclass(frozen=True, slots=True)
+class PreviewRow:
+    """One row of the Version 0 view.
+
+    Attributes
+    ----------
+    before
+        What the saved state has instead, empty where it is the same.
+    note
+        Why the row cannot be read, or with what it collides.
+    """
+
+    number: int
+    key: str
+    url: str = ""
+    offset: str = ""
+    length: str = ""
+    before: str = ""
+    note: str = ""
+    mark: Mark = Mark.NONE
+
+
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """How many rows have a property, as far as that is known.
+
+    Attributes
+    ----------
+    count
+        Rows found.
+    first
+        The first of them, None where there is none.
+    checked
+        None when every row was decided; otherwise how many rows were looked at.
+    text
+        What the first one is, for the tool tip.
+    """
+
+    count: int = 0
+    first: int | None = None
+    checked: int | None = None
+    text: str = ""
+
+    def words(self, one: str, many: str) -> str:
+        """Return ``3 faults``, ``no faults``, ``at least 3 faults in 20 rows checked`` and the like."""
+        if self.checked is None:
+            return (
+                f"no {many}"
+                if self.count == 0
+                else f"{count_text(self.count)} {one if self.count == 1 else many}"
+            )
+        if self.checked == 0 and self.count == 0:
+            return f"{many} not checked"
+        seen = f"in {count_text(self.checked)} rows checked"
+        if self.count == 0:
+            return f"no {many} {seen}"
+        return f"at least {count_text(self.count)} {one if self.count == 1 else many} {seen}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckReport:
+    """What a check of all rows found; a part that is None was not checked (yet).
+
+    `removed` counts the keys that the saved state has here and the edit does not give any more.
+    """
+
+    faults: Tally | None = None
+    duplicates: Tally | None = None
+    collisions: Tally | None = None
+    changed: Tally | None = None
+    added: Tally | None = None
+    removed: Tally | None = None
+
+
+class PreviewSource(Protocol):
+    """Rows of an edit: immutable, so that a worker may check what the window shows."""
+
+    @property
+    def title(self) -> str:
+        """What is shown, in a few words."""
+        ...
+
+    @property
+    def count(self) -> int:
+        """Number of rows, a Python integer of any size."""
+        ...
+
+    @property
+    def is_quick(self) -> bool:
+        """Whether a page of rows takes less than a millisecond or two."""
+        ...
+
+    def rows(self, start: int, stop: int) -> list[PreviewRow]:
+        """Return rows `start` to `stop`."""
+        ...
+
+    def find(self, key: str) -> int | str:
+        """Return the row of a key, or the sentence that tells why there is none."""
+        ...
+
+    def check(self, check: Callable[[], None], send: Callable[[CheckReport], None]) -> CheckReport:
+        """Look for faults, duplicates, collisions and changes in all rows.
+
+        Runs on a worker thread. `check` raises when the work is cancelled; `send` takes what is known before
+        the end.
+        """
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class NoSource:
+    """Nothing to preview."""
+
+    title: str = ""
+    count: int = 0
+    is_quick: bool = True
+
+    def rows(self, start: int, stop: int) -> list[PreviewRow]:
+        """Return no rows."""
+        return []
+
+    def find(self, key: str) -> int | str:
+        """Tell that there is nothing."""
+        return "there are no rows"
+
+    def check(self, check: Callable[[], None], send: Callable[[CheckReport], None]) -> CheckReport:
+        """Find nothing."""
+        return CheckReport()

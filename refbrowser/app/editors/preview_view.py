@@ -1,0 +1,300 @@
+"""The live Version 0 preview: rows of the edit at hand, what is wrong with them, and what changes."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtGui import QHideEvent, QKeySequence, QShortcut, QShowEvent
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QLineEdit, QToolButton, QVBoxLayout, QWidget
+
+from refbrowser.app import theme
+from refbrowser.app.controller.open_document import OpenDocument
+from refbrowser.app.editors.flow_layout import FlowLayout
+from refbrowser.app.editors.preview_model import PreviewModel
+from refbrowser.app.editors.preview_source import CheckReport, Mark, NoSource, PreviewSource, Tally
+from refbrowser.app.editors.rows import OutcomeLine, named, tool_button
+from refbrowser.app.tasks import TaskControl
+from refbrowser.app.virtual_table import VirtualTable
+
+#: A check of all rows starts after this pause in typing, in milliseconds.
+PAUSE = 120
+#: Rows that the budget left out follow after this pause, in milliseconds.
+REST_PAUSE = 5
+#: part of a report: object name, glyph where something was found, words for one and for many
+CHIPS = {
+    "faults": ("previewFaults", "✕", "fault", "faults"),
+    "duplicates": ("previewDuplicates", "↷", "duplicate", "duplicates"),
+    "collisions": ("previewCollisions", "⧉", "collision", "collisions"),
+    "changed": ("previewChanged", "●", "row changes", "rows change"),
+    "added": ("previewAdded", "+", "new key", "new keys"),
+    "removed": ("previewRemoved", "−", "key goes", "keys go"),
+}
+#: Chips that are hidden while nothing of the kind was found.
+QUIET = frozenset({"added", "removed"})
+TROUBLE = frozenset({"faults", "duplicates", "collisions"})
+
+
+class PreviewView(QWidget):
+    """A virtual table of a `PreviewSource`, its tallies, and jumps to a row or key.
+
+    The rows follow a new source at once; the tallies follow after a short pause, from a task that the next
+    source replaces.
+
+    Signals
+    -------
+    rowSelected(object)
+        The number (int) of the row that became current.
+    reported(object)
+        A `CheckReport` of the source that is shown.
+    """
+
+    rowSelected = Signal(object)
+    reported = Signal(object)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("previewView")
+        self.setAccessibleName("Version 0 preview")
+        self._document: OpenDocument | None = None
+        self._report: CheckReport | None = None
+        self._unchecked = False
+        self._table = VirtualTable(self)
+        self._table.setObjectName("previewTable")
+        self._table.setAccessibleName("Rows of the preview")
+        self._table.set_placeholder("Choose a gen rule, a template or a reference to see its Version 0 rows.")
+        self._rest = self._timer(REST_PAUSE)
+        self._rest.timeout.connect(self._table.refresh)
+        self._model = PreviewModel(self._visible, self._rest.start)
+        self._table.set_model(self._model)
+        self._table.currentChanged.connect(self._row_chosen)
+        self._pause = self._timer(PAUSE)
+        self._pause.timeout.connect(self._check)
+        self._build()
+        self.show_source(None, NoSource())
+
+    def _timer(self, interval: int) -> QTimer:
+        timer = QTimer(self)
+        timer.setSingleShot(True)
+        timer.setInterval(interval)
+        return timer
+
+    # Parts
+
+    def _build(self) -> None:
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(theme.MEDIUM, theme.MEDIUM, theme.MEDIUM, theme.MEDIUM)
+        layout.setSpacing(theme.SMALL)
+        self._title = OutcomeLine("previewTitle")
+        layout.addWidget(self._title)
+        chips = QWidget(self)
+        flow = FlowLayout(chips, theme.SMALL)
+        self._count = named(QLabel(), "previewRowCount")
+        self._count.setTextFormat(Qt.TextFormat.PlainText)
+        self._count.setContentsMargins(theme.SMALL, 5, theme.MEDIUM, 5)
+        flow.addWidget(self._count)
+        self._chips: dict[str, QToolButton] = {}
+        for part, (name, _glyph, _one, many) in CHIPS.items():
+            chip = tool_button(name, "", many.capitalize(), partial(self._jump_to_first, part))
+            self._chips[part] = chip
+            flow.addWidget(chip)
+        layout.addWidget(chips)
+        layout.addLayout(self._navigation())
+        layout.addWidget(self._table, 1)
+        self._detail = OutcomeLine("previewDetail")
+        layout.addWidget(self._detail)
+        self.setFocusProxy(self._table)
+
+    def _navigation(self) -> QHBoxLayout:
+        line = QHBoxLayout()
+        line.setSpacing(theme.SMALL)
+        label = QLabel("&Go to")
+        self._goto = named(QLineEdit(), "previewGoto", "Go to a row number or a key")
+        self._goto.setPlaceholderText("row number or key")
+        self._goto.setFont(theme.mono_font())
+        self._goto.setClearButtonEnabled(True)
+        self._goto.returnPressed.connect(self._go)
+        self._goto.textEdited.connect(lambda _text: self._show_detail())
+        label.setBuddy(self._goto)
+        line.addWidget(label)
+        line.addWidget(self._goto, 1)
+        line.addWidget(tool_button("previewFirst", "First", "First row", lambda: self.go_to_row(0)))
+        line.addWidget(tool_button("previewLast", "Last", "Last row", lambda: self.go_to_row(-1)))
+        find = QShortcut(QKeySequence("Ctrl+G"), self, context=Qt.ShortcutContext.WidgetWithChildrenShortcut)
+        find.activated.connect(self._goto_wanted)
+        return line
+
+    # What is shown
+
+    def table(self) -> VirtualTable:
+        """Return the table of rows."""
+        return self._table
+
+    def source(self) -> PreviewSource:
+        """Return what is shown."""
+        return self._model.source
+
+    def report(self) -> CheckReport | None:
+        """Return what the check of the shown source found, None while it is not known."""
+        return self._report
+
+    def show_source(self, document: OpenDocument | None, source: PreviewSource) -> None:
+        """Show the rows of a source at once; tallies follow."""
+        if document is not self._document:
+            self._stop()
+            self._document = document
+        self._report = None
+        self._model.show(source)
+        self._table.refresh()
+        self._title.setVisible(bool(source.title))
+        self._title.show_result(source.title)
+        self._count.setText(f"{theme.count_text(source.count)} {'row' if source.count == 1 else 'rows'}")
+        self._show_report(CheckReport())
+        self._show_detail()
+        self._unchecked = True
+        if self.isVisible():
+            self._pause.start()
+
+    def _visible(self) -> range:
+        top = self._table.top_row()
+        return range(top, top + self._table.visible_rows() + 1)
+
+    # The check
+
+    def _check(self) -> None:
+        document, source = self._document, self._model.source
+        self._unchecked = False
+        if document is None or (source.count == 0 and isinstance(source, NoSource)):
+            return
+
+        def check(control: TaskControl) -> CheckReport:
+            return source.check(control.check, control.send)
+
+        def show(report: CheckReport) -> None:
+            if self._model.source is source:
+                self._show_report(report)
+                self._report = report
+                self.reported.emit(report)
+
+        document.tasks.run(
+            document.owner("preview"),
+            "Check the preview",
+            check,
+            show,
+            lambda error: self._check_failed(error, source),
+            received=self._show_report,
+        )
+
+    def _check_failed(self, error: BaseException, source: PreviewSource) -> None:
+        if self._model.source is source:
+            self._detail.show_fault(f"the check of the rows ended: {error}")
+
+    def _stop(self) -> None:
+        self._pause.stop()
+        self._rest.stop()
+        if self._document is not None:
+            self._document.tasks.cancel_owner(self._document.owner("preview"))
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        if self._unchecked:
+            self._pause.start()
+
+    def hideEvent(self, event: QHideEvent) -> None:
+        super().hideEvent(event)
+        self._unchecked = self._unchecked or self._report is None
+        self._stop()
+
+    def _show_report(self, report: CheckReport) -> None:
+        for part, (_name, glyph, one, many) in CHIPS.items():
+            tally: Tally | None = getattr(report, part)
+            chip = self._chips[part]
+            if tally is None:
+                chip.setVisible(part not in QUIET)
+                chip.setText(f"{many} …")
+                chip.setEnabled(False)
+                continue
+            chip.setVisible(part not in QUIET or tally.count > 0)
+            mark = glyph if tally.count else "✓" if tally.checked is None else "?"
+            words = tally.words(one, many)
+            chip.setText(f"{mark} {words}")
+            chip.setAccessibleName(words)
+            chip.setToolTip(theme.plain_tooltip(tally.text))
+            chip.setEnabled(tally.first is not None)
+            _ink(chip, part, tally)
+
+    # Jumps
+
+    def go_to_row(self, row: int) -> None:
+        """Make a row current; -1 is the last one."""
+        count = self._model.row_count()
+        if count:
+            self._table.set_current(row % count)
+
+    def _jump_to_first(self, part: str) -> None:
+        tally = None if self._report is None else getattr(self._report, part)
+        if tally is not None and tally.first is not None:
+            self.go_to_row(tally.first)
+            self._table.setFocus()
+
+    def _goto_wanted(self) -> None:
+        self._goto.setFocus()
+        self._goto.selectAll()
+
+    def _go(self) -> None:
+        wanted = self._goto.text().strip()
+        row = _row_number(wanted)
+        count = self._model.row_count()
+        if row is not None and 0 <= row < count:
+            self.go_to_row(row)
+            return
+        found = self._model.source.find(wanted)
+        if isinstance(found, int):
+            self.go_to_row(found)
+        elif row is not None:
+            self._detail.show_warning(f"there is no row {row}: the last one is {count - 1}")
+        else:
+            self._detail.show_warning(found)
+
+    def _row_chosen(self, row: int | None) -> None:
+        self._show_detail()
+        if row is not None:
+            self.rowSelected.emit(row)
+
+    def _show_detail(self) -> None:
+        current = self._table.current()
+        if current is None or current >= self._model.row_count():
+            self._detail.clear()
+            return
+        row = self._model.row(current)
+        if row.mark & Mark.FAULT:
+            self._detail.show_fault(f"row {current}: {row.note}")
+        elif row.note:
+            self._detail.show_warning(f"row {current}: {row.note}")
+        elif row.before:
+            self._detail.show_result(f"row {current} was {row.before}")
+        else:
+            self._detail.clear()
+
+
+def _row_number(text: str) -> int | None:
+    """Return the row number that a text spells: digits, also with separators, or a power as in ``10^11``."""
+    plain = text.replace(",", "").replace("_", "").replace(" ", "").replace("\N{NARROW NO-BREAK SPACE}", "")
+    base, power, exponent = plain.partition("^")
+    if not base.isdecimal() or not base.isascii() or len(base) > 40:
+        return None
+    if not power:
+        return int(base)
+    return (
+        int(base) ** int(exponent) if exponent.isdecimal() and len(exponent) < 3 and len(base) < 4 else None
+    )
+
+
+def _ink(chip: QToolButton, part: str, tally: Tally) -> None:
+    scheme = theme.colors()
+    color = scheme.muted
+    if tally.count:
+        color = scheme.fault if part == "faults" else scheme.warning if part in TROUBLE else scheme.changed
+    style = f"QToolButton {{ color: {color}; }}"
+    if chip.styleSheet() != style:
+        chip.setStyleSheet(style)

@@ -1,0 +1,159 @@
+"""A reference as it stands in the editor: texts that need not be valid yet."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any
+
+from refbrowser.app.editors.draft import integer, is_integer, json_text
+from refbrowser.references.values import BASE64_PREFIX, decode_base64
+
+if TYPE_CHECKING:
+    from refbrowser.references.document import ReferenceDocument
+
+#: An inline value longer than this is not put into the field, in bytes of JSON.
+EDITED_BYTES = 64 * 1024
+#: Stands for a value that is not held because it is long.
+TOO_LONG = object()
+
+
+class ReferenceKind(StrEnum):
+    """What a value of `refs` is, in the words of the editor."""
+
+    TEXT = "Text"
+    BASE64 = "Base64"
+    WHOLE = "Whole file"
+    RANGE = "Byte range"
+    OTHER = "Other JSON"
+
+
+@dataclass(frozen=True, slots=True)
+class ReferenceDraft:
+    """Key and value of a reference being edited.
+
+    Attributes
+    ----------
+    text
+        The text, the base64 digits after ``base64:``, or the JSON of a value of another kind.
+    given
+        The value before it was edited, None for a new reference.
+    """
+
+    key: str
+    kind: ReferenceKind = ReferenceKind.RANGE
+    text: str = ""
+    url: str = ""
+    offset: str = ""
+    length: str = ""
+    given: Any = field(default=None, compare=False)
+
+    @classmethod
+    def of(cls, key: str, value: Any) -> ReferenceDraft:
+        """Return the draft of a member of `refs`."""
+        if isinstance(value, str):
+            if value.startswith(BASE64_PREFIX):
+                return cls(key, ReferenceKind.BASE64, text=value.removeprefix(BASE64_PREFIX), given=value)
+            return cls(key, ReferenceKind.TEXT, text=value, given=value)
+        if isinstance(value, list) and len(value) in (1, 3) and isinstance(value[0], str):
+            if len(value) == 1:
+                return cls(key, ReferenceKind.WHOLE, url=value[0], given=value)
+            offset, length = json_text(value[1]), json_text(value[2])
+            return cls(key, ReferenceKind.RANGE, url=value[0], offset=offset, length=length, given=value)
+        return cls(key, ReferenceKind.OTHER, text=json_text(value), given=value)
+
+    @classmethod
+    def too_long(cls, key: str, beginning: str) -> ReferenceDraft:
+        """Return the draft of a value of which only the beginning of the JSON is shown."""
+        return cls(key, ReferenceKind.OTHER, text=f"{beginning}…", given=TOO_LONG)
+
+    @property
+    def is_editable(self) -> bool:
+        """Whether the value can be edited as it is; otherwise only another kind can replace it."""
+        return self.kind is not ReferenceKind.OTHER
+
+    @property
+    def has_url(self) -> bool:
+        """Whether the reference points to a file."""
+        return self.kind in (ReferenceKind.RANGE, ReferenceKind.WHOLE)
+
+    def with_kind(self, kind: ReferenceKind) -> ReferenceDraft:
+        """Return the draft as another kind; what the kinds share stays."""
+        return replace(self, kind=kind, text="" if self.kind is ReferenceKind.OTHER else self.text)
+
+    @property
+    def is_changed(self) -> bool:
+        """Whether the value is another one than before; the key is compared by the editor."""
+        if self.given is TOO_LONG:
+            return self.kind is not ReferenceKind.OTHER
+        return self.given is None or replace(ReferenceDraft.of(self.key, self.given), key=self.key) != self
+
+    def rebased(self, given: ReferenceDraft) -> ReferenceDraft:
+        """Return what was typed on top of another value of the document."""
+        if self.is_changed:
+            return replace(self, given=given.given)
+        return replace(given, key=self.key)
+
+    def value(self) -> Any:
+        """Return the JSON value; a text that spells no integer stays text, for the document to report."""
+        if not self.is_changed:
+            return self.given
+        if self.kind is ReferenceKind.TEXT:
+            return self.text
+        if self.kind is ReferenceKind.BASE64:
+            return BASE64_PREFIX + self.text
+        if self.kind is ReferenceKind.WHOLE:
+            return [self.url]
+        if self.kind is ReferenceKind.RANGE:
+            return [self.url, self._number("offset"), self._number("length")]
+        return self.given
+
+    def _number(self, member: str) -> Any:
+        text: str = getattr(self, member)
+        position = 1 if member == "offset" else 2
+        given = self.given
+        if isinstance(given, list) and len(given) == 3 and json_text(given[position]) == text:
+            return given[position]
+        number = integer(text)
+        return text if number is None else number
+
+    def mistakes(self) -> dict[str, str]:
+        """Return what cannot be written: field (`key`, `text`, `url`, `offset`, `length`) to reason."""
+        found = {}
+        if self.key == "":
+            found["key"] = "the key is empty"
+        if self.kind is ReferenceKind.TEXT and self.text.startswith(BASE64_PREFIX):
+            found["text"] = "text that begins with base64: is not text; choose Base64"
+        if self.kind is ReferenceKind.BASE64 and (reason := base64_mistake(self.text)):
+            found["text"] = reason
+        if self.has_url and self.url.strip() == "":
+            found["url"] = "the URL is empty"
+        if self.kind is ReferenceKind.RANGE:
+            for member in ("offset", "length"):
+                number = self._number(member)
+                if not is_integer(number):
+                    found[member] = f"the {member} is an integer not below 0"
+                elif number < 0:
+                    found[member] = f"the {member} is below 0"
+        return found
+
+
+def stored_draft(document: ReferenceDocument, key: str) -> ReferenceDraft | None:
+    """Return the draft of the entry that counts for a key, None where `refs` has none."""
+    slot = document.refs.find_slot(key)
+    if slot is None:
+        return None
+    raw = document.refs.value_text(slot)
+    if len(raw) > EDITED_BYTES:
+        return ReferenceDraft.too_long(key, raw[:EDITED_BYTES].decode("utf-8", "replace"))
+    return ReferenceDraft.of(key, json.loads(raw))
+
+
+def base64_mistake(text: str) -> str:
+    """Return why a text is not base64, or an empty text."""
+    try:
+        decode_base64(text)
+    except ValueError as error:
+        return f"not base64: {error}"
+    return ""

@@ -1,0 +1,186 @@
+"""Preview of what a template as it is typed affects: references and rows of gen rules that name it."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from itertools import accumulate
+from typing import TYPE_CHECKING, Any
+
+from refbrowser.app.editors.cells import Cells, faulty
+from refbrowser.app.editors.drafts import TemplateDraft
+from refbrowser.app.editors.preview_source import CheckReport, Mark, PreviewRow, PreviewSource, Tally
+from refbrowser.app.editors.reference_source import saved_cells
+from refbrowser.app.editors.rule_source import RuleSource, counterpart
+from refbrowser.app.editors.template_uses import TemplateUses
+from refbrowser.errors import RefbrowserError
+from refbrowser.references.columns import ReferenceView, RenderedUrls
+from refbrowser.references.gen import GenRule
+from refbrowser.references.templates import TemplateSet
+
+if TYPE_CHECKING:
+    from refbrowser.references.document import ReferenceDocument
+
+#: Affected references that are compared with the saved state, of which there may be millions.
+CHECKED_REFERENCES = 20_000
+_STEP = 512
+
+
+def edited_templates(templates: TemplateSet, draft: TemplateDraft) -> TemplateSet:
+    """Return the templates of a document with one as it is typed; a given value does not hide it."""
+    texts = {
+        draft.name if name == draft.old_name else name: draft.text if name == draft.old_name else text
+        for name, text in templates.templates.items()
+    }
+    values = {
+        name: value for name, value in templates.values.items() if name not in (draft.name, draft.old_name)
+    }
+    return TemplateSet(texts, values)
+
+
+@dataclass(frozen=True, eq=False)
+class ReferencesSource:
+    """The references of a document that use a template, with other templates."""
+
+    view: ReferenceView
+    slots: Any
+    saved: ReferenceDocument | None
+    title: str = ""
+    is_quick: bool = True
+
+    @property
+    def count(self) -> int:
+        """Number of rows."""
+        return len(self.slots)
+
+    def rows(self, start: int, stop: int) -> list[PreviewRow]:
+        """Return rows `start` to `stop`."""
+        slots = [int(slot) for slot in self.slots[start:stop]]
+        keys = self.view.refs.keys_of(slots)
+        return [
+            self._row(start + place, slot, key)
+            for place, (slot, key) in enumerate(zip(slots, keys, strict=True))
+        ]
+
+    def _row(self, number: int, slot: int, key: str) -> PreviewRow:
+        old = saved_cells(self.saved, key)
+        try:
+            cells = Cells.of(self.view.reference(slot))
+        except RefbrowserError as error:
+            before = "" if old is None else faulty(error).before(old)
+            mark = Mark.FAULT | (Mark.CHANGED if before else Mark.NONE)
+            return PreviewRow(number, key, before=before, note=error.message, mark=mark)
+        before = "not there" if old is None else cells.before(old)
+        mark = Mark.NEW if old is None else Mark.CHANGED if before else Mark.NONE
+        return PreviewRow(number, key, cells.url, cells.offset, cells.length, before, mark=mark)
+
+    def find(self, key: str) -> int | str:
+        """Return the row of a key."""
+        slot = self.view.refs.find_slot(key)
+        found = [] if slot is None else (self.slots == slot).nonzero()[0].tolist()
+        return found[0] if found else "no reference of this key uses the template"
+
+    def check(self, check: Callable[[], None], send: Callable[[CheckReport], None]) -> CheckReport:
+        """Count changes and faults among the first references."""
+        most = min(self.count, CHECKED_REFERENCES)
+        tallies = dict.fromkeys((Mark.CHANGED, Mark.NEW, Mark.FAULT), Tally())
+        for start in range(0, most, _STEP):
+            check()
+            for row in self.rows(start, min(start + _STEP, most)):
+                for mark, tally in tallies.items():
+                    if row.mark & mark:
+                        first = row.number if tally.first is None else tally.first
+                        tallies[mark] = Tally(tally.count + 1, first, None, tally.text or row.note)
+        checked = None if most == self.count else most
+        faults, changed, added = (
+            replace(tallies[mark], checked=checked) for mark in (Mark.FAULT, Mark.CHANGED, Mark.NEW)
+        )
+        return CheckReport(
+            faults=faults, duplicates=Tally(), collisions=Tally(), changed=changed, added=added
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class JoinedSource:
+    """Several sources one after the other."""
+
+    title: str
+    parts: tuple[PreviewSource, ...] = field(default=())
+
+    @cached_property
+    def _starts(self) -> list[int]:
+        return list(accumulate((part.count for part in self.parts), initial=0))
+
+    @property
+    def count(self) -> int:
+        """Number of rows of all."""
+        return self._starts[-1]
+
+    @property
+    def is_quick(self) -> bool:
+        """Whether all of them are."""
+        return all(part.is_quick for part in self.parts)
+
+    def rows(self, start: int, stop: int) -> list[PreviewRow]:
+        """Return rows `start` to `stop`, numbered over all parts."""
+        found: list[PreviewRow] = []
+        number = max(0, bisect_right(self._starts, start) - 1)
+        for part, begin in zip(self.parts[number:], self._starts[number:], strict=False):
+            if begin >= stop:
+                break
+            rows = part.rows(max(0, start - begin), min(stop - begin, part.count))
+            found += [replace(row, number=row.number + begin) for row in rows] if begin else rows
+        return found
+
+    def find(self, key: str) -> int | str:
+        """Return the row of a key in the last part that has it."""
+        answer: int | str = "no row has this key"
+        for part, begin in zip(reversed(self.parts), reversed(self._starts[:-1]), strict=True):
+            found = part.find(key)
+            if isinstance(found, int):
+                return begin + found
+            answer = found
+        return answer
+
+    def check(self, check: Callable[[], None], send: Callable[[CheckReport], None]) -> CheckReport:
+        """Add up what the parts find."""
+        total = CheckReport(**dict.fromkeys(PARTS, Tally()))
+        for part, begin in zip(self.parts, self._starts, strict=False):
+            check()
+            total = _sum(total, part.check(check, lambda _report: None), begin)
+            send(total)
+        return total
+
+
+PARTS = ("faults", "duplicates", "collisions", "changed", "added", "removed")
+
+
+def _sum(total: CheckReport, report: CheckReport, begin: int) -> CheckReport:
+    return CheckReport(**{name: _added(getattr(total, name), getattr(report, name), begin) for name in PARTS})
+
+
+def _added(total: Tally | None, more: Tally | None, begin: int) -> Tally | None:
+    if total is None or more is None:
+        return total
+    first = total.first if total.first is not None or more.first is None else begin + more.first
+    checked = [each for each in (total.checked, more.checked) if each is not None]
+    return Tally(total.count + more.count, first, sum(checked) if checked else None, total.text or more.text)
+
+
+def template_source(
+    document: ReferenceDocument, saved: ReferenceDocument | None, draft: TemplateDraft, uses: TemplateUses
+) -> JoinedSource:
+    """Return what a template as it is typed affects, where `uses` tells who uses it."""
+    templates = edited_templates(document.templates, draft)
+    urls = RenderedUrls.of(document.refs.table.urls, templates) if len(uses.slots) else RenderedUrls((), {})
+    view = ReferenceView(document.refs, urls, templates, document.place_of_key)
+    parts: list[PreviewSource] = [ReferencesSource(view, uses.slots, saved)]
+    for number in uses.rules:
+        rule = GenRule(document.rule_nodes[number].to_python(), templates, number)
+        base = None if saved is None else counterpart(document, saved, number)
+        parts.append(
+            RuleSource("", rule, None if base is None or saved is None else saved.rules[base], document)
+        )
+    return JoinedSource(f"What uses template {draft.old_name}", tuple(part for part in parts if part.count))
