@@ -79,7 +79,6 @@ class PlotCanvas(PlotWidget):
             self.plot.getAxis(name).setTicks([[]])
         self.box.sigRangeChanged.connect(self._view_changed)
         self.box.sigResized.connect(self._view_changed)
-        self.scene().sigMouseMoved.connect(self._mouse_moved)
         self.scene().sigMouseClicked.connect(self._mouse_clicked)
         self.restyle()
 
@@ -136,13 +135,16 @@ class PlotCanvas(PlotWidget):
     def _view_changed(self, *_arguments: Any) -> None:
         self.viewMoved.emit()
 
-    def _mouse_moved(self, place: QPointF) -> None:
-        self.pointed.emit(*(self.position_at(place) or (None, None)))
-
     def _mouse_clicked(self, event: Any) -> None:
         position = self.position_at(event.scenePos())
         if position is not None and event.button() == Qt.MouseButton.LeftButton:
             self.clicked.emit(*position)
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        super().mouseMoveEvent(event)
+        # Not from the scene's signal, which leaves out moves that follow each other closely, the last too.
+        place = self.mapToScene(event.position().toPoint())
+        self.pointed.emit(*(self.position_at(place) or (None, None)))
 
     def leaveEvent(self, event: QEvent) -> None:
         super().leaveEvent(event)

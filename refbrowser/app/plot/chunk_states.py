@@ -45,6 +45,7 @@ class ChunkStateItem(GraphicsObject):
         super().__init__()
         self._picture: Picture | None = None
         self._edges: tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]] | None = None
+        self._seen = -1
         self._boxes: dict[ChunkState, npt.NDArray[np.int64]] = {}
         self._brushes = {state: state_brush(state) for state in _SHOWN}
         self.setZValue(10)
@@ -60,13 +61,17 @@ class ChunkStateItem(GraphicsObject):
         """Show the chunks of a picture; `edges` are their borders in the view, vertical axis first."""
         self.prepareGeometryChange()
         self._picture, self._edges = picture, edges
+        self._seen = -1
         self.refresh()
 
     def refresh(self) -> None:
         """Look at the states again."""
         if self._picture is None:
             self._boxes = {}
+        elif self._picture.arrived == self._seen:
+            return
         else:
+            self._seen = self._picture.arrived
             states = np.atleast_2d(self._picture.states)
             self._boxes = {state: runs(states, state) for state in _SHOWN}
         self.update()

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 #: A new picture takes the place of the old one when it is complete, or after this long, in seconds.
 HOLD = 0.12
 #: News are looked for this often at first, and at most this seldom, in milliseconds.
-QUICKEST, SLOWEST = 8, 250
+QUICKEST, SLOWEST = 5, 250
 #: Between two looks at a picture that fills, in milliseconds; longer where drawing it takes long.
 PACE = 33
 #: The part of the time that drawing may take.

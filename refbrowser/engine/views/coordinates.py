@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from refbrowser.engine.views.dates import DateScale
-from refbrowser.engine.views.numbers import decimals_for, degrees_text, nice_numbers, stepped_text, value_text
+from refbrowser.engine.views.numbers import degrees_text, nice_numbers, stepped_text, value_text
 from refbrowser.engine.views.roles import AxisRole
 
 #: Steps that differ from their mean by no more than this part give round ticks between the cells.
@@ -99,16 +99,11 @@ class Coordinate:
         if self.dates is not None:
             return self.dates.text(value) or value_text(value)
         if self.role is AxisRole.LATITUDE:
-            return degrees_text(value, self._text_step, "N", "S")
+            return degrees_text(value, None, "N", "S")
         if self.role is AxisRole.LONGITUDE:
-            return degrees_text(value, self._text_step, "E", "W")
+            return degrees_text(value, None, "E", "W")
         number = value_text(value)
         return f"{number} {self.units}" if self.units and self.units != "1" else number
-
-    @cached_property
-    def _text_step(self) -> float:
-        # Two decimals more than the spacing shows the values as they are, without binary noise.
-        return max(self.step / 100, 1e-6) if decimals_for(self.step) > 3 else self.step
 
     def nearest(self, value: float) -> int:
         """Return the index whose value is nearest to `value`; without values the number itself."""

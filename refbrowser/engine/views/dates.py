@@ -3,7 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import Any
+
+import numpy as np
+
+from refbrowser.engine.views.numbers import nice_step
+from refbrowser.errors import RefbrowserError
+from refbrowser.model.cf import TimeUnits
 
 #: Seconds, and how many of the unit are between ticks.
 _SHORT_STEPS = (
@@ -18,44 +25,40 @@ _MONTH, _YEAR = 30.4 * _DAY, 365.25 * _DAY
 
 @dataclass(frozen=True, slots=True)
 class DateScale:
-    """Numbers of a time coordinate, as CF units and a calendar tell them (``days since 1961-01-01``)."""
+    """The numbers of a time coordinate as dates, and round dates as numbers."""
 
-    units: str
-    calendar: str = "standard"
+    units: TimeUnits
 
     def date(self, number: float) -> Any:
         """Return the date of a number as cftime has it.
 
         Raises
         ------
-        ValueError, OverflowError
-            The units or the calendar are not known, or the number is no date of it.
+        RefbrowserError
+            The calendar or date is not known, or the number is beyond what the calendar can hold.
         """
-        import cftime
-
-        return cftime.num2date(number, self.units, self.calendar, only_use_cftime_datetimes=True)
+        return self.units.dates(np.array([number]))[0]
 
     def number(self, *parts: int) -> float:
-        """Return the number of a date (year, month, day, hour, minute, second)."""
+        """Return the number of a date (year, month, day)."""
         import cftime
 
-        return float(
-            cftime.date2num(cftime.datetime(*parts, calendar=self._calendar()), self.units, self._calendar())
-        )
-
-    def _calendar(self) -> str:
-        return "standard" if self.calendar == "gregorian" else self.calendar
+        date = cftime.datetime(*parts, calendar=self.units.calendar)
+        return float(cftime.date2num(date, str(self.units), self.units.calendar))
 
     def text(self, number: float) -> str:
-        """Return a date as ISO 8601 text, without the parts that are zero; empty where it is none."""
+        """Return a date to the second as ISO 8601 text, without a time that is zero; empty where it is none."""
         try:
             date = self.date(number)
-        except (ValueError, OverflowError):
+        except (RefbrowserError, ValueError, OverflowError):
             return ""
+        if date is None:
+            return ""
+        date = (date + timedelta(milliseconds=500)).replace(microsecond=0)
         day = f"{date.year:04d}-{date.month:02d}-{date.day:02d}"
-        if not (date.hour or date.minute or date.second or date.microsecond):
+        if not (date.hour or date.minute or date.second):
             return day
-        seconds = f":{date.second:02d}" if date.second or date.microsecond else ""
+        seconds = f":{date.second:02d}" if date.second else ""
         return f"{day} {date.hour:02d}:{date.minute:02d}{seconds}"
 
     def ticks(self, low: float, high: float, count: int) -> list[tuple[float, str]]:
@@ -68,7 +71,7 @@ class DateScale:
             if span / count > 20 * _DAY:
                 return self._month_ticks(first, last, span, count, low, high)
             return self._short_ticks(first, span, count, low, high)
-        except (ValueError, OverflowError):
+        except (RefbrowserError, ValueError, OverflowError):
             return []
 
     def _short_ticks(
@@ -79,28 +82,24 @@ class DateScale:
         per_second = (high - low) / span
         step = unit * many * per_second
         start = midnight + step * -(-(low - midnight) // step)
-        found = []
-        for index in range(count * 4):
-            number = start + index * step
-            if number > high + step * 1e-6:
-                break
-            found.append((number, self._short_text(number, unit)))
-        return found
+        numbers = start + step * np.arange(count * 4)
+        numbers = numbers[numbers <= high + step * 1e-6]
+        # A thousandth of a second more: a float just below a round time must not show the second before.
+        texts = [self._short_text(self.date(number + per_second / 1000), unit) for number in numbers]
+        if texts and not any("-" in text for text in texts):
+            # Within one day: its date stands once, before the first time.
+            texts[0] = f"{self.text(numbers[0])[:10]} {texts[0]}"
+        return list(zip(numbers.tolist(), texts, strict=True))
 
-    def _short_text(self, number: float, unit: int) -> str:
-        # Half a millisecond more, so that a float just below a full second does not show the one before.
-        date = self.date(number)
+    @staticmethod
+    def _short_text(date: Any, unit: int) -> str:
         if unit >= 86400 or not (date.hour or date.minute or date.second):
             return f"{date.year:04d}-{date.month:02d}-{date.day:02d}"
-        if unit >= 60:
-            return f"{date.hour:02d}:{date.minute:02d}"
-        return f"{date.hour:02d}:{date.minute:02d}:{date.second:02d}"
+        return f"{date.hour:02d}:{date.minute:02d}" + ("" if unit >= 60 else f":{date.second:02d}")
 
     def _month_ticks(
         self, first: Any, last: Any, span: float, count: int, low: float, high: float
     ) -> list[tuple[float, str]]:
-        from refbrowser.engine.views.numbers import nice_step
-
         months = next((n for n in (1, 2, 3, 6) if n * _MONTH >= span / count), 0)
         if not months:
             months = 12 * max(1, round(nice_step(span / _YEAR, count, (1, 2, 5, 10))))

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+
 #: At or above the first, or below the second, numbers are written with an exponent.
 LARGE, SMALL = 1e7, 1e-4
 _MINUS = "\N{MINUS SIGN}"
@@ -26,6 +28,8 @@ def nice_numbers(low: float, high: float, count: int, degrees: bool = False) -> 
     step = nice_step(high - low, count)
     if degrees and step > 5:
         step = next((round_step for round_step in (10, 15, 30, 45, 60, 90) if round_step >= step), step)
+    if step < 1e-12 * max(abs(low), abs(high)):
+        return [], step
     first = math.ceil(low / step - 1e-9)
     last = math.floor(high / step + 1e-9)
     return [index * step for index in range(first, min(last, first + 1000) + 1)], step
@@ -56,19 +60,29 @@ def stepped_text(value: float, step: float, greatest: float | None = None) -> st
 
 
 def value_text(value: object, digits: int = 7) -> str:
-    """Return one value of an array (number, bool, text, complex, date) as short text."""
-    if isinstance(value, complex):
-        sign = _MINUS if value.imag < 0 else "+"
-        return f"{value_text(value.real, digits)} {sign} {value_text(abs(value.imag), digits)}i"
-    if isinstance(value, float):
-        return f"{value:.{digits}g}".replace("-", _MINUS)
-    if isinstance(value, int) and not isinstance(value, bool):
-        return str(value).replace("-", _MINUS)
-    return str(value)
+    """Return one element (number, bool, text, bytes, date, structure) as text; numbers are shortened."""
+    if isinstance(value, np.void) and value.dtype.names is not None:
+        return ", ".join(f"{name}: {value_text(value[name], digits)}" for name in value.dtype.names)
+    if isinstance(value, np.ndarray):
+        return f"[{', '.join(value_text(item, digits) for item in value.ravel())}]"
+    if isinstance(value, np.datetime64 | np.timedelta64):
+        return str(value)
+    plain = value.item() if isinstance(value, np.generic) else value
+    if isinstance(plain, complex):
+        sign = _MINUS if plain.imag < 0 else "+"
+        return f"{value_text(plain.real, digits)} {sign} {value_text(abs(plain.imag), digits)}i"
+    if isinstance(plain, float):
+        return f"{plain:.{digits}g}".replace("-", _MINUS)
+    if isinstance(plain, bytes):
+        return plain.decode("utf-8", "backslashreplace").rstrip("\0")
+    return str(plain).replace("-", _MINUS) if isinstance(plain, int) else str(plain)
 
 
-def degrees_text(value: float, step: float, positive: str, negative: str) -> str:
-    """Return a latitude or longitude with its hemisphere (``45.5°N``); 0 has none."""
-    size = stepped_text(abs(value), step)
+def degrees_text(value: float, step: float | None, positive: str, negative: str) -> str:
+    """Return a latitude or longitude with its hemisphere (``45.5°N``); 0 has none.
+
+    It has the decimals that `step` needs, or its own when None.
+    """
+    size = value_text(abs(value)) if step is None else stepped_text(abs(value), step)
     side = "" if float(size) == 0 else positive if value > 0 else negative
     return f"{size}°{side}"

@@ -22,8 +22,8 @@ def colour_indices(numbers: npt.NDArray[Any], levels: Levels) -> npt.NDArray[np.
     Numbers outside the levels take the colour of the nearer end.
     """
     kind = np.float64 if numbers.dtype.itemsize > 4 else np.float32
-    scaled = np.subtract(numbers, levels.low, dtype=kind)
     with np.errstate(invalid="ignore", over="ignore"):
+        scaled = np.subtract(numbers, levels.low, dtype=kind)
         scaled *= kind(COLOURS / (levels.high - levels.low))
         np.clip(scaled, 0, COLOURS - 1, out=scaled)
         np.copyto(scaled, NO_VALUE, where=np.isnan(scaled))

@@ -46,9 +46,7 @@ def value_at(picture: Picture, shown: Interpretation, position: tuple[int, ...])
         return "not here yet"
     if state is ChunkState.MISSING:
         fill = picture.node.fill_value
-        reads = (
-            "" if fill is None else f", reads as {value_text(fill.item() if hasattr(fill, 'item') else fill)}"
-        )
+        reads = "" if fill is None else f", reads as {value_text(fill)}"
         return f"missing chunk{reads}"
     if state is ChunkState.FAILED:
         error = picture.error_at(position)

@@ -1,4 +1,4 @@
-"""A document whose arrays are in memory, and a session that a test holds back, fails or lets go chunk by chunk."""
+"""A document in memory, and a session that a test holds back, fails or lets go chunk by chunk."""
 
 from __future__ import annotations
 

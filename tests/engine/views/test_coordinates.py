@@ -1,0 +1,149 @@
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from refbrowser.engine.views.coordinates import AxisScale, Coordinate, line_scale, plain_coordinate
+from refbrowser.engine.views.dates import DateScale
+from refbrowser.engine.views.numbers import nice_numbers, stepped_text, value_text
+from refbrowser.engine.views.roles import AxisRole
+from refbrowser.model.cf import TimeUnits
+
+
+def coordinate(values: object, role: AxisRole = AxisRole.OTHER, **more: object) -> Coordinate:
+    numbers = np.asarray(values, np.float64)
+    return Coordinate(name="a", size=len(numbers), role=role, values=numbers, label="a", **more)  # type: ignore[arg-type]
+
+
+def test_even_coordinates_get_round_ticks_between_cells() -> None:
+    latitudes = coordinate(np.linspace(90, -90, 241), AxisRole.LATITUDE)
+    ticks = dict(latitudes.index_ticks(-0.5, 240.5, 8))
+    assert ticks == pytest.approx(
+        {0.0: "90°N", 40.0: "60°N", 80.0: "30°N", 120.0: "0°", 160.0: "30°S", 200.0: "60°S", 240.0: "90°S"}
+    )
+    quarter = coordinate(np.arange(0.25, 10, 0.5))
+    for position, text in quarter.index_ticks(-0.5, 19.5, 5):
+        assert position == pytest.approx((float(text) - 0.25) / 0.5)
+
+
+def test_uneven_coordinates_get_ticks_at_cells() -> None:
+    levels = coordinate([1000, 850, 500, 200, 50], AxisRole.DOWN, units="hPa")
+    ticks = levels.index_ticks(-0.5, 4.5, 6)
+    assert ticks == [(0, "1000"), (1, "850"), (2, "500"), (3, "200"), (4, "50")]
+    assert all(position == int(position) for position, _text in levels.index_ticks(0.2, 2.2, 10))
+
+
+def test_dimensions_without_coordinate_count() -> None:
+    assert plain_coordinate("x", 5).index_ticks(-0.5, 4.5, 20) == [(n, str(n)) for n in range(5)]
+    assert plain_coordinate("x", 5).text(3) == ""
+
+
+def test_text_coordinates_name_their_cells() -> None:
+    basins = Coordinate(name="basin", size=3, texts=["Atlantic", "Indian", "Pacific"])
+    assert basins.index_ticks(-0.5, 2.5, 5) == [(0, "Atlantic"), (1, "Indian"), (2, "Pacific")]
+    assert basins.text(1) == "Indian"
+    assert basins.text(9) == ""
+
+
+def test_texts_have_units_and_hemispheres() -> None:
+    assert coordinate([200, 500], units="millibars").text(1) == "500 millibars"
+    assert coordinate([-33.75, 0], AxisRole.LATITUDE).text(0) == "33.75°S"
+    assert coordinate([-120.5, 0], AxisRole.LONGITUDE).text(0) == "120.5°W"
+    assert coordinate([270, 0], AxisRole.LONGITUDE).text(0) == "270°E"
+    assert coordinate([np.nan, 1]).text(0) == "no value"
+    dated = coordinate([0, 0.25], AxisRole.TIME, dates=DateScale(TimeUnits("days", "1961-01-01")))
+    assert (dated.text(0), dated.text(1)) == ("1961-01-01", "1961-01-01 06:00")
+
+
+@pytest.mark.parametrize(
+    ("values", "role", "vertical", "backwards"),
+    [
+        ([0, 1, 2], AxisRole.OTHER, True, False),
+        ([2, 1, 0], AxisRole.OTHER, True, True),
+        ([90, 0, -90], AxisRole.LATITUDE, True, True),
+        ([-90, 0, 90], AxisRole.LATITUDE, True, False),
+        ([0, 10, 20], AxisRole.DOWN, True, True),
+        ([20, 10, 0], AxisRole.DOWN, True, False),
+        ([0, 1, 2], AxisRole.LONGITUDE, False, False),
+        ([2, 1, 0], AxisRole.LONGITUDE, False, True),
+        ([0, 2, 1], AxisRole.OTHER, True, True),
+    ],
+)
+def test_which_way_an_axis_runs(values: list[float], role: AxisRole, vertical: bool, backwards: bool) -> None:
+    assert AxisScale(coordinate(values, role)).runs_backwards(vertical) is backwards
+
+
+def test_rows_without_coordinate_begin_at_the_top() -> None:
+    scale = AxisScale(plain_coordinate("y", 4))
+    assert scale.runs_backwards(vertical=True)
+    assert not scale.runs_backwards(vertical=False)
+    assert scale.index_at(2.4) == 2
+    assert scale.index_at(-0.6) is None
+    assert scale.index_at(3.6) is None
+
+
+def test_lines_stand_over_their_values() -> None:
+    scale = line_scale(coordinate([0, 10, 100]))
+    assert scale.by_value
+    assert scale.positions(range(0, 3, 2)).tolist() == [0, 100]
+    assert scale.index_at(60) == 2
+    assert not line_scale(coordinate([0, 2, 1])).by_value
+    assert not line_scale(coordinate([0, np.nan, 1])).by_value
+
+
+@given(st.floats(-1e9, 1e9), st.floats(1e-6, 1e9), st.integers(2, 20))
+def test_round_numbers_lie_inside_and_are_not_too_many(low: float, span: float, count: int) -> None:
+    numbers, step = nice_numbers(low, low + span, count)
+    assert len(numbers) <= count + 1
+    assert all(low - step * 1e-6 <= number <= low + span + step * 1e-6 for number in numbers)
+    texts = [stepped_text(number, step, abs(low) + span) for number in numbers]
+    if span > 1e-6 * abs(low):
+        assert len(set(texts)) == len(texts)
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (1.5, "1.5"),
+        (-3, "−3"),
+        (np.float32(7429.06), "7429.06"),
+        (True, "True"),
+        (1 - 2j, "1 − 2i"),
+        (b"ab\x00", "ab"),
+        (np.datetime64("2001-01-02"), "2001-01-02"),
+        (np.array([(1, 2.5)], "i4,f8")[0], "f0: 1, f1: 2.5"),
+    ],
+)
+def test_values_as_text(value: object, text: str) -> None:
+    assert value_text(value) == text
+
+
+# Dates
+
+
+@pytest.mark.parametrize("calendar", ["standard", "noleap", "360_day", "julian", "all_leap"])
+@pytest.mark.parametrize("span", [1e-4, 0.01, 0.7, 3, 40, 500, 4000, 80_000])
+def test_dates_are_round_in_every_calendar(calendar: str, span: float) -> None:
+    scale = DateScale(TimeUnits("days", "2001-01-01", calendar))
+    ticks = scale.ticks(12.3, 12.3 + span, 6)
+    assert 1 <= len(ticks) <= 14
+    assert all(12.3 <= number <= 12.3 + span * 1.001 for number, _text in ticks)
+    texts = [text for _number, text in ticks]
+    assert all(one != other for one, other in pairwise(texts))
+    for number, text in ticks:
+        date = scale.date(number)
+        if len(text) == 4:
+            assert (date.month, date.day, date.hour) == (1, 1, 0)
+        elif len(text) == 7:
+            assert (date.day, date.hour) == (1, 0)
+
+
+def test_dates_of_units_that_are_none_are_empty() -> None:
+    assert DateScale(TimeUnits("days", "yesterday")).text(3) == ""
+    assert DateScale(TimeUnits("days", "yesterday")).ticks(0, 10, 5) == []
+    assert DateScale(TimeUnits("days", "2001-01-01", "martian")).text(3) == ""
+    assert DateScale(TimeUnits("days", "2001-01-01")).text(1e300) == ""

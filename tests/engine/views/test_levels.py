@@ -1,0 +1,60 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from refbrowser.engine.views.levels import LevelKeeper, Levels, levels_of, outside, still_fit
+
+
+@given(st.lists(st.floats(width=32), max_size=200))
+def test_levels_rise_and_hold_most_values(values: list[float]) -> None:
+    sample = np.array(values, np.float64)
+    levels = levels_of(sample)
+    if not np.isfinite(sample).any():
+        assert levels is None
+        return
+    assert levels is not None
+    assert levels.low < levels.high
+    assert outside(levels, sample) <= 0.25 or len(values) < 400
+
+
+def test_outliers_do_not_set_the_levels() -> None:
+    sample = np.concatenate([np.linspace(0, 1, 10_000), [1e30, -1e30]])
+    levels = levels_of(sample)
+    assert levels is not None
+    assert -0.1 < levels.low < levels.high < 1.1
+
+
+def test_one_value_has_a_colour_in_the_middle() -> None:
+    for value in (0.0, 5.0, -3.0):
+        levels = levels_of(np.full(10, value))
+        assert levels is not None
+        assert (levels.low + levels.high) / 2 == pytest.approx(value)
+
+
+def test_levels_stay_while_they_fit() -> None:
+    levels = Levels(0, 100)
+    assert still_fit(levels, np.linspace(-5, 105, 1000), complete=False)
+    assert not still_fit(levels, np.linspace(-15, 105, 1000), complete=True)
+    assert not still_fit(levels, np.linspace(200, 300, 1000), complete=False)
+    assert not still_fit(levels, np.linspace(50, 51, 1000), complete=False), "all would have one colour"
+    assert still_fit(levels, np.full(100, 50.0), complete=True), "a constant slice changes nothing"
+    assert still_fit(levels, np.full(100, np.nan), complete=True)
+
+
+def test_the_keeper_holds_what_the_user_set() -> None:
+    keeper = LevelKeeper()
+    assert keeper.take(np.linspace(0, 1, 100), complete=False)
+    keeper.set_by_user(Levels(5, 6))
+    assert not keeper.take(np.linspace(0, 1, 100), complete=True)
+    assert keeper.levels == Levels(5, 6)
+    assert keeper.auto(np.linspace(0, 1, 100))
+    assert not keeper.by_user
+    keeper.symmetric = True
+    keeper.auto(np.linspace(-1, 4, 100))
+    assert keeper.levels is not None
+    assert keeper.levels.low == -keeper.levels.high
+    keeper.auto(np.linspace(1, 4, 100))
+    assert keeper.levels.low > 0, "nothing lies below zero"

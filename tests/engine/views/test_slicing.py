@@ -1,0 +1,89 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from view_arrays import node
+
+from refbrowser.engine.views.roles import AxisRole, role_of
+from refbrowser.engine.views.slicing import SliceState, dimension_names, first_slice
+
+PLAIN = AxisRole.NONE
+
+
+def test_the_last_two_dimensions_are_the_axes() -> None:
+    state = first_slice(node((2, 3, 4, 5)), [PLAIN] * 4)
+    assert (state.y, state.x, state.sliders) == (2, 3, (0, 1))
+    assert state.text() == "0,0,:,:"
+
+
+def test_dimensions_of_one_are_no_axes() -> None:
+    state = first_slice(node((1, 10_855)), [PLAIN] * 2)
+    assert (state.y, state.x) == (None, 1)
+    state = first_slice(node((4, 1, 5)), [PLAIN] * 3)
+    assert (state.y, state.x) == (0, 2)
+    assert first_slice(node((1, 1)), [PLAIN] * 2).axes == (1,)
+
+
+def test_a_scalar_has_no_axis() -> None:
+    state = first_slice(node(()), [])
+    assert state.axes == ()
+    assert state.index([]) == ()
+    assert state.text() == ""
+
+
+def test_a_map_is_found_by_its_roles() -> None:
+    roles = [AxisRole.LONGITUDE, AxisRole.TIME, AxisRole.LATITUDE]
+    state = first_slice(node((4, 5, 6)), roles)
+    assert (state.y, state.x) == (2, 0)
+
+
+def test_names_are_made_up_where_there_are_none() -> None:
+    assert dimension_names(node((2, 3), dimensions=("lat", None))) == ("lat", "dim 1")
+    assert dimension_names(node((2, 3), dimensions=())) == ("dim 0", "dim 1")
+
+
+def test_indices_stay_by_name_and_size() -> None:
+    before = first_slice(node((5, 3, 4, 6), dimensions=("time", "level", "y", "x")), [PLAIN] * 4)
+    before = before.with_index(0, 4).with_index(1, 2)
+    after = first_slice(node((5, 7, 4, 6), dimensions=("time", "level", "y", "x")), [PLAIN] * 4, before)
+    assert after.indices == (4, 0, 0, 0)
+    same = first_slice(node((5, 3, 4, 6), dimensions=("time", "level", "y", "x")), [PLAIN] * 4, before)
+    assert same == before
+
+
+def test_changes_give_new_values() -> None:
+    state = SliceState((3, 4, 5), ("a", "b", "c"), 2, 1, (0, 0, 0))
+    assert state.with_index(0, 9).indices == (2, 0, 0)
+    assert state.with_index(0, -1).indices == (0, 0, 0)
+    assert state.with_x(1).axes == (2, 1)
+    assert state.with_x(0).axes == (1, 0)
+    assert state.with_y(2).axes == (2, 1)
+    assert state.with_y(None).axes == (2,)
+    assert state.with_y(None).with_y(2) == state.with_y(None), "a line cannot use one dimension twice"
+    assert state.with_y(None).with_y(0).axes == (0, 2)
+
+
+def test_the_index_selects_what_it_says() -> None:
+    values = np.arange(3 * 4 * 5).reshape(3, 4, 5)
+    state = SliceState((3, 4, 5), ("a", "b", "c"), 0, 2, (0, 2, 0))
+    np.testing.assert_array_equal(values[state.index([range(1, 5, 2), range(0, 3)])], values[0:3, 2, 1:5:2])
+
+
+@pytest.mark.parametrize(
+    ("name", "attributes", "role"),
+    [
+        ("a", {"units": "degrees_north"}, AxisRole.LATITUDE),
+        ("a", {"units": "degree_east"}, AxisRole.LONGITUDE),
+        ("a", {"units": "degreesE"}, AxisRole.LONGITUDE),
+        ("a", {"standard_name": "projection_x_coordinate", "units": "m"}, AxisRole.EAST),
+        ("a", {"units": "days since 1900-01-01"}, AxisRole.TIME),
+        ("a", {"units": "m", "positive": "down"}, AxisRole.DOWN),
+        ("a", {"units": "hPa"}, AxisRole.DOWN),
+        ("a", {"axis": "Y"}, AxisRole.NORTH),
+        ("lat", {}, AxisRole.LATITUDE),
+        ("lat", {"units": 7}, AxisRole.LATITUDE),
+        ("level", {}, AxisRole.OTHER),
+    ],
+)
+def test_roles(name: str, attributes: dict[str, object], role: AxisRole) -> None:
+    assert role_of(name, attributes) is role
