@@ -21,8 +21,8 @@ def add_json(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="JSON on standard output")
 
 
-def add_reading(parser: argparse.ArgumentParser) -> None:
-    """Add what every verb that reads data takes."""
+def add_allow(parser: argparse.ArgumentParser) -> None:
+    """Add ``--allow``."""
     parser.add_argument(
         "--allow",
         action="append",
@@ -30,6 +30,11 @@ def add_reading(parser: argparse.ArgumentParser) -> None:
         metavar="ORIGIN",
         help="let the document read from this origin: scheme, host and port, or a folder (repeatable)",
     )
+
+
+def add_reading(parser: argparse.ArgumentParser) -> None:
+    """Add what every verb that reads data takes."""
+    add_allow(parser)
     parser.add_argument(
         "--storage-option",
         action="append",

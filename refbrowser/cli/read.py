@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import io
 import json
 import sys
 from typing import Any
@@ -67,21 +66,27 @@ def _check_npy(dtype: Any, arguments: argparse.Namespace) -> None:
         )
 
 
+class _Collector:
+    """A file object for numpy that keeps the blocks written to it."""
+
+    def __init__(self) -> None:
+        self.blocks: list[bytes] = []
+
+    def write(self, data: bytes) -> None:
+        self.blocks.append(bytes(data))
+
+
 def _write_npy(values: Any, output: str | None) -> None:
     import numpy as np
 
     from refbrowser.io.atomic import write_atomically
 
-    header = io.BytesIO()
-    form = np.lib.format.header_data_from_array_1_0(np.asarray(values))
-    np.lib.format.write_array_header_1_0(header, form)
-    ordered = np.asarray(values, order="F" if form["fortran_order"] else "C")
-    data = ordered.T if form["fortran_order"] else ordered
-    blocks = [header.getvalue(), memoryview(np.atleast_1d(data).reshape(-1).view(np.uint8))]
+    collector = _Collector()
+    np.lib.format.write_array(collector, np.asanyarray(values), allow_pickle=False)  # type: ignore[arg-type]
     if output is None:
-        write_bytes(blocks)
+        write_bytes(collector.blocks)
     else:
-        write_atomically(output, blocks)
+        write_atomically(output, collector.blocks)
 
 
 def _write_json(values: Any, output: str | None) -> None:

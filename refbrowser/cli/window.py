@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import argparse
 import re
+import signal
 
 from refbrowser import __version__
-from refbrowser.cli.options import add_reading, add_templates, template_values
+from refbrowser.cli.options import add_allow, add_templates, template_values
 from refbrowser.errors import ErrorKind, RefbrowserError, quoted
 from refbrowser.io.cancel import CancelToken
 
@@ -20,22 +21,23 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--screenshot", metavar="FILE", help="draw the window to FILE, without a display")
     parser.add_argument("--array", metavar="ARRAY", help="select and plot this array")
     parser.add_argument("--size", metavar="WxH", help="size of the window in pixels, for example 1280x800")
-    add_reading(parser)
+    add_allow(parser)
     add_templates(parser)
 
 
 def run(arguments: argparse.Namespace, token: CancelToken) -> int:
     """Open the window and return its exit code."""
-    from refbrowser.app.launch import main
+    from refbrowser.app.launch import run as run_window
 
-    return main(
+    # There is nothing to cancel in order: Ctrl+C in the terminal ends the window.
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    return run_window(
         arguments.paths,
         screenshot=arguments.screenshot,
         array=arguments.array,
         size=_size(arguments.size),
-        templates=template_values(arguments),
+        template_values=template_values(arguments),
         allow=tuple(arguments.allow),
-        storage_options=tuple(arguments.storage_option),
     )
 
 

@@ -16,7 +16,7 @@ from refbrowser.model.nodes import ArrayNode, GroupNode, Hierarchy
 from refbrowser.model.selection import Selection
 
 if TYPE_CHECKING:
-    from refbrowser.engine.opening import Elsewhere
+    from refbrowser.engine.metadata import Elsewhere
     from refbrowser.engine.read_plan import ReadPlan
     from refbrowser.engine.session import Session
     from refbrowser.engine.store import ReferenceStore
@@ -117,9 +117,11 @@ class Dataset:
         Cancelled
             Metadata that lies elsewhere was being read when `control` was cancelled.
         """
-        from refbrowser.engine.opening import dataset_of
+        from refbrowser.engine.metadata import described
 
-        return dataset_of(self.path, document, self.access, self.session, control, self.elsewhere)
+        token = (control or JobControl()).token
+        hierarchy, elsewhere = described(document, self.access, self.session, token, self.elsewhere)
+        return Dataset(self.path, document, hierarchy, self.access, self.session, elsewhere)
 
     def read_key(self, key: str, token: CancelToken | None = None) -> bytes:
         """Return the stored bytes of one key, undecoded.
@@ -142,7 +144,7 @@ class Dataset:
         """Return a read-only store for zarr-python: ``zarr.open(store)``, ``xarray.open_zarr(store)``."""
         from refbrowser.engine.store import ReferenceStore
 
-        return ReferenceStore(self)
+        return ReferenceStore(self.path, self.document, self.hierarchy, self.access, self.session)
 
     def close(self) -> None:
         """Close connections and threads; arrays cannot be read any more."""

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from refbrowser.engine.dataset import Dataset
 from refbrowser.engine.jobs import JobControl
-from refbrowser.engine.session import Session, columns_of
+from refbrowser.engine.metadata import Elsewhere, described
+from refbrowser.engine.session import Session
 from refbrowser.errors import ErrorKind, Place, RefbrowserError
-from refbrowser.formats.references import OpenProgress, hierarchy_of, open_references
+from refbrowser.formats.references import OpenProgress, open_references
 from refbrowser.io.access import Access
 from refbrowser.io.atomic import identity_on_disk
 from refbrowser.io.cancel import CancelToken
@@ -18,13 +19,9 @@ from refbrowser.io.documents import read_document
 from refbrowser.io.identity import FileIdentity, ObjectIdentity
 from refbrowser.io.origins import Origin, scheme_of, split_url
 from refbrowser.io.settings import parse_storage_options
-from refbrowser.model.reference import ByteRange, Inline, Missing, Reference, WholeFile
 from refbrowser.references.document import ReferenceDocument
-from refbrowser.references.gen import NotDecided
 
 Identity = FileIdentity | ObjectIdentity
-#: Bytes of metadata that were read from elsewhere, or why they could not be, by where they are.
-Elsewhere = Mapping[Reference, "bytes | RefbrowserError"]
 
 
 def _yes(error: RefbrowserError) -> bool:
@@ -94,10 +91,6 @@ def open_document(
     document, identity = read_reference_document(
         request.path, access, session, request.templates, progress, control.token, confirm
     )
-    unknown = [name for name in request.templates if name not in document.templates]
-    if unknown:
-        message = f"the document has no template {unknown[0]!r}"
-        raise RefbrowserError(ErrorKind.USAGE, message, Place(document=request.path))
     return OpenedDocument(document, access, identity)
 
 
@@ -179,68 +172,5 @@ def dataset_of(
         Metadata that was read before, so that an edit does not read it again.
     """
     control = control or JobControl()
-    references = dict(_metadata_elsewhere(document, access))
-    elsewhere = _read(references, access, session, control.token, known or {})
-    metadata = _Metadata({key: elsewhere[reference] for key, reference in references.items()})
-    hierarchy = hierarchy_of(document, metadata)
+    hierarchy, elsewhere = described(document, access, session, control.token, known or {})
     return Dataset(os.fspath(path), document, hierarchy, access, session, elsewhere)
-
-
-class _Metadata(Mapping[str, bytes]):
-    """Metadata by key; asking for one that could not be read raises why."""
-
-    def __init__(self, answers: Mapping[str, bytes | RefbrowserError]) -> None:
-        self._answers = answers
-
-    def __getitem__(self, key: str) -> bytes:
-        answer = self._answers[key]
-        if isinstance(answer, RefbrowserError):
-            raise answer
-        return answer
-
-    def __contains__(self, key: object) -> bool:
-        return key in self._answers
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._answers)
-
-    def __len__(self) -> int:
-        return len(self._answers)
-
-
-def _metadata_elsewhere(document: ReferenceDocument, access: Access) -> Iterator[tuple[str, Reference]]:
-    """Yield the metadata keys whose bytes are elsewhere and may be read."""
-    for key in document.expansion.metadata_keys():
-        try:
-            reference = document.expansion.reference(key)
-        except RefbrowserError:
-            continue
-        if isinstance(reference, None | NotDecided | Inline | Missing):
-            continue
-        assert isinstance(reference, ByteRange | WholeFile)
-        try:
-            access.resolve(reference.url)
-        except RefbrowserError as error:
-            if error.kind is ErrorKind.BLOCKED:
-                continue
-        yield key, reference
-
-
-def _read(
-    references: Mapping[str, Reference],
-    access: Access,
-    session: Session,
-    token: CancelToken,
-    known: Elsewhere,
-) -> dict[Reference, bytes | RefbrowserError]:
-    found = {
-        reference: known[reference]
-        for reference in references.values()
-        if isinstance(known.get(reference), bytes)
-    }
-    keys = {reference: key for key, reference in references.items() if reference not in found}
-    asked = list(keys)
-    if asked:
-        answers = session.fetch_all(columns_of(asked), access, token=token, key=lambda row: keys[asked[row]])
-        found |= dict(zip(asked, answers, strict=True))
-    return found

@@ -99,7 +99,8 @@ class RawSpans:
             return view
         *single, block = np.unravel_index(number, self.outer)
         start = int(block) * self.group
-        return view[(*(int(index) for index in single), slice(start, start + self.group), ...)]
+        index: tuple[Any, ...] = (*map(int, single), slice(start, start + self.group), ...)
+        return view[index]
 
     def is_dense(self, number: int) -> bool:
         """Whether span `number` holds selected elements only, in the order of `target`."""

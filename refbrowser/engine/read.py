@@ -15,16 +15,17 @@ import numpy.typing as npt
 
 from refbrowser.codecs.pipeline import CodecPipeline
 from refbrowser.codecs.sharding import filled
+from refbrowser.engine.resources import Resources
+from refbrowser.engine.shards import open_shards
 from refbrowser.engine.wanted import Wanted, cut_uncompressed, taken
 from refbrowser.errors import Place, RefbrowserError
 from refbrowser.io.cancel import Cancelled, CancelToken
 from refbrowser.model.grid import ChunkPart
 from refbrowser.model.manifest import ChunkManifest
 from refbrowser.model.nodes import ArrayNode
-from refbrowser.model.reference import ReferenceKind
+from refbrowser.model.reference import ReferenceColumns, ReferenceKind
 
 if TYPE_CHECKING:
-    from refbrowser.engine.session import Session
     from refbrowser.io.access import Access
 
 #: Chunks that are planned together.
@@ -95,7 +96,7 @@ class Reader:
 
     def __init__(
         self,
-        session: Session,
+        session: Resources,
         node: ArrayNode,
         access: Access,
         box: npt.NDArray[Any],
@@ -146,9 +147,21 @@ class Reader:
         if self.error is not None:
             raise self.error
 
+    def fetch_all(self, columns: ReferenceColumns) -> list[bytes | RefbrowserError]:
+        """Return the bytes of each row, or why they could not be had."""
+        return self.session.fetch_all(
+            columns, self.access, token=self.token, export=self.options.export, priority=self.options.priority
+        )
+
+    def total_of(self, url: str) -> int | None:
+        """Return the size of an object that was read from."""
+        known = self.access.memory.identities.known(self.access.locate(url).url)
+        return None if known is None else known.total
+
     def region(self, part: ChunkPart) -> npt.NDArray[Any]:
         """Return the view of the result that a part fills."""
-        return self.box[(*part.target, ...)]
+        index: tuple[Any, ...] = (*part.target, ...)
+        return self.box[index]
 
     def ended(self, piece: Piece) -> None:
         """Tell one chunk; remember the first failure where nobody wants to be told."""
@@ -207,9 +220,8 @@ class _Batch:
     def _without_shards(self, wanted: Wanted) -> list[Wanted]:
         if wanted.pipeline.shard is None:
             return [wanted]
-        from refbrowser.engine.shards import open_shards
-
-        return [each for opened in open_shards(self.reader, wanted) for each in self._opened(opened, wanted)]
+        opened = open_shards(wanted, self.reader.fetch_all, self.reader.total_of)
+        return [each for one in opened for each in self._opened(one, wanted)]
 
     def _opened(self, opened: Wanted, shards: Wanted) -> list[Wanted]:
         # A shard that is read whole keeps its pipeline; inner chunks may be shards again.
@@ -290,7 +302,7 @@ class _Batch:
             target = region.transpose(pipeline.axes)
         else:
             return None
-        return memoryview(target.reshape(-1).view(np.uint8)) if target.flags.c_contiguous else None
+        return target.reshape(-1).view(np.uint8).data if target.flags.c_contiguous else None
 
     def _decode_later(self, wanted: Wanted, row: int, data: memoryview, cache_key: Hashable | None) -> None:
         self.queue.put(

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -17,11 +17,13 @@ from refbrowser.model.grid import ChunkPart
 from refbrowser.model.reference import ReferenceColumns, ReferenceKind
 from refbrowser.model.selection import Selection
 
-if TYPE_CHECKING:
-    from refbrowser.engine.read import Reader
+#: Reads the bytes of each row, or tells why they could not be had.
+FetchAll = Callable[[ReferenceColumns], list["bytes | RefbrowserError"]]
+#: Tells the size of an object that was read from before; None where it is not known.
+TotalOf = Callable[[str], "int | None"]
 
 
-def open_shards(reader: Reader, shards: Wanted) -> list[Wanted]:
+def open_shards(shards: Wanted, fetch: FetchAll, total_of: TotalOf) -> list[Wanted]:
     """Return what must be read instead of `shards`: some of them whole, and inner chunks of the others."""
     layout = shards.pipeline.shard
     assert layout is not None
@@ -34,8 +36,8 @@ def open_shards(reader: Reader, shards: Wanted) -> list[Wanted]:
     if not len(rows):
         return [shards]
     whole = _rows_of(shards, np.flatnonzero(~opened))
-    sizes = _sizes(reader, shards, rows, layout)
-    indexes = _indexes(reader, shards, rows, sizes, layout)
+    sizes = _sizes(shards.columns, rows, fetch, total_of)
+    indexes = _indexes(shards.columns, rows, sizes, layout, fetch)
     inner = _inner_chunks(shards, rows, indexes, layout, layout.inner)
     return [inner] if not len(whole.parts) else [whole, inner]
 
@@ -50,83 +52,81 @@ def _rows_of(wanted: Wanted, rows: npt.NDArray[np.int64]) -> Wanted:
     )
 
 
-Outcome = Any  # what was asked for, or the RefbrowserError why it could not be had
-
-
 def _sizes(
-    reader: Reader, shards: Wanted, rows: npt.NDArray[np.int64], layout: ShardLayout
+    columns: ReferenceColumns, rows: npt.NDArray[np.int64], fetch: FetchAll, total_of: TotalOf
 ) -> dict[int, int | RefbrowserError]:
     """Return the number of bytes of each shard; a whole object tells its own when any of it is read."""
-    columns = shards.columns
     sizes: dict[int, int | RefbrowserError] = {
         row: int(columns.length[row]) for row in rows.tolist() if columns.kind[row] == ReferenceKind.RANGE
     }
-    unknown = np.array([row for row in rows.tolist() if row not in sizes], np.int64)
-    if not len(unknown):
+    unknown = [row for row in rows.tolist() if row not in sizes]
+    if not unknown:
         return sizes
-    probes = taken(columns, unknown)
-    first = replace(
-        probes,
+    first_bytes = replace(
+        taken(columns, np.array(unknown, np.int64)),
         kind=np.full(len(unknown), ReferenceKind.RANGE, np.uint8),
         offset=np.zeros(len(unknown), np.int64),
         length=np.ones(len(unknown), np.int64),
     )
-    answers = reader.session.fetch_all(first, reader.access, token=reader.token, export=reader.options.export)
-    for row, answer in zip(unknown.tolist(), answers, strict=True):
-        sizes[row] = answer if isinstance(answer, RefbrowserError) else _known_size(reader, columns, row)
+    for row, answer in zip(unknown, fetch(first_bytes), strict=True):
+        if isinstance(answer, RefbrowserError):
+            sizes[row] = answer
+        else:
+            total = total_of(columns.urls[columns.url[row]])
+            sizes[row] = _size_unknown() if total is None else total
     return sizes
 
 
-def _known_size(reader: Reader, columns: ReferenceColumns, row: int) -> int | RefbrowserError:
-    access = reader.access
-    known = access.memory.identities.known(access.locate(columns.urls[columns.url[row]]).url)
-    if known is None or known.total is None:
-        return RefbrowserError(
-            ErrorKind.SOURCE, "the size of the shard is not known, so its index cannot be found"
-        )
-    return known.total
+def _size_unknown() -> RefbrowserError:
+    return RefbrowserError(
+        ErrorKind.SOURCE, "the size of the shard is not known, so its index cannot be found"
+    )
 
 
 def _indexes(
-    reader: Reader,
-    shards: Wanted,
+    columns: ReferenceColumns,
     rows: npt.NDArray[np.int64],
     sizes: dict[int, int | RefbrowserError],
     layout: ShardLayout,
+    fetch: FetchAll,
 ) -> dict[int, npt.NDArray[np.int64] | RefbrowserError]:
     """Return offset and length of every inner chunk, per shard."""
     outcomes: dict[int, npt.NDArray[np.int64] | RefbrowserError] = {}
-    asked: list[int] = []
-    begins: list[int] = []
+    begins: dict[int, int] = {}
     for row in rows.tolist():
-        size = sizes[row]
         try:
-            if isinstance(size, RefbrowserError):
-                raise size
-            start, _ = layout.index_range(size)
+            begins[row] = _index_begin(columns, row, sizes[row], layout)
         except (RefbrowserError, DecodeError) as error:
             outcomes[row] = _as_error(error)
-            continue
-        asked.append(row)
-        base = shards.columns.offset[row] if shards.columns.kind[row] == ReferenceKind.RANGE else 0
-        begins.append(int(base) + start)
-    columns = replace(
-        taken(shards.columns, np.array(asked, np.int64)),
+    asked = list(begins)
+    indexes = replace(
+        taken(columns, np.array(asked, np.int64)),
         kind=np.full(len(asked), ReferenceKind.RANGE, np.uint8),
-        offset=np.array(begins, np.int64),
+        offset=np.array(list(begins.values()), np.int64),
         length=np.full(len(asked), layout.index_size, np.int64),
     )
-    answers = reader.session.fetch_all(
-        columns, reader.access, token=reader.token, export=reader.options.export
-    )
-    for row, answer in zip(asked, answers, strict=True):
+    for row, answer in zip(asked, fetch(indexes), strict=True):
+        size = sizes[row]
+        assert isinstance(size, int)
         try:
             if isinstance(answer, RefbrowserError):
                 raise answer
-            outcomes[row] = layout.inner_ranges(answer, int(sizes[row]))  # type: ignore[arg-type]
+            outcomes[row] = layout.inner_ranges(answer, size)
         except (RefbrowserError, DecodeError) as error:
             outcomes[row] = _as_error(error)
     return outcomes
+
+
+def _index_begin(
+    columns: ReferenceColumns, row: int, size: int | RefbrowserError, layout: ShardLayout
+) -> int:
+    """Return the first byte of the index of a shard in its object."""
+    if isinstance(size, RefbrowserError):
+        raise size
+    base = int(columns.offset[row]) if columns.kind[row] == ReferenceKind.RANGE else 0
+    if base + size > np.iinfo(np.int64).max:
+        raise DecodeError("no object has such a range")
+    return base + layout.index_range(size)[0]
 
 
 def _as_error(error: RefbrowserError | DecodeError) -> RefbrowserError:
@@ -173,10 +173,13 @@ def _within(part: ChunkPart, shape: tuple[int, ...]) -> Selection:
 
 
 def _shifted(target: tuple[slice, ...], frame: tuple[slice, ...]) -> tuple[slice, ...]:
-    return tuple(
+    """Return `target` within `frame`; leading entries of a frame with more axes stay."""
+    more = len(frame) - len(target)
+    moved = (
         slice(outer.start + inner.start, outer.start + inner.stop)
-        for inner, outer in zip(target, frame, strict=True)
+        for inner, outer in zip(target, frame[more:], strict=True)
     )
+    return (*frame[:more], *moved)
 
 
 def _inner_columns(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator, Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +16,7 @@ from zarr.abc.store import (
 )
 
 from refbrowser.engine.keys import keys_below, reference_of
-from refbrowser.engine.session import columns_of
+from refbrowser.engine.resources import columns_of
 from refbrowser.errors import ErrorKind, Place, RefbrowserError
 from refbrowser.model.nodes import GroupNode
 from refbrowser.model.reference import ByteRange, Inline, Reference, WholeFile
@@ -24,7 +24,10 @@ from refbrowser.model.reference import ByteRange, Inline, Reference, WholeFile
 if TYPE_CHECKING:
     from zarr.core.buffer import Buffer, BufferPrototype
 
-    from refbrowser.engine.dataset import Dataset
+    from refbrowser.engine.resources import Resources
+    from refbrowser.io.access import Access
+    from refbrowser.model.nodes import Hierarchy
+    from refbrowser.references.document import ReferenceDocument
 
 
 Buffers = list["Buffer | None"]
@@ -54,22 +57,34 @@ class ReferenceStore(Store):
     supports_deletes = False
     supports_listing = True
 
-    def __init__(self, dataset: Dataset) -> None:
+    def __init__(
+        self,
+        name: str,
+        document: ReferenceDocument,
+        hierarchy: Hierarchy,
+        access: Access,
+        resources: Resources,
+    ) -> None:
         super().__init__(read_only=True)
-        self.dataset = dataset
+        self.name = name
+        self.document = document
+        self.hierarchy = hierarchy
+        self.access = access
+        self.resources = resources
         self._waiting: dict[asyncio.AbstractEventLoop, _Batch] = {}
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, ReferenceStore) and other.dataset is self.dataset
+        same = isinstance(other, ReferenceStore) and other.document is self.document
+        return same and other.access is self.access  # type: ignore[attr-defined]
 
     def __hash__(self) -> int:
-        return id(self.dataset)
+        return id(self.document)
 
     def __str__(self) -> str:
-        return f"refbrowser://{self.dataset.path}"
+        return f"refbrowser://{self.name}"
 
     def __repr__(self) -> str:
-        return f"ReferenceStore({self.dataset!r})"
+        return f"ReferenceStore({self.name!r})"
 
     def with_read_only(self, read_only: bool = False) -> ReferenceStore:
         """Return this store; it cannot be made writable."""
@@ -124,29 +139,30 @@ class ReferenceStore(Store):
 
     async def list_prefix(self, prefix: str) -> AsyncIterator[str]:
         """Yield every key that begins with `prefix`."""
-        for key in keys_below(self.dataset.document, prefix):
+        for key in keys_below(self.document, prefix):
             yield key
 
     async def list_dir(self, prefix: str) -> AsyncIterator[str]:
         """Yield the names directly below `prefix`, of keys and of what holds keys."""
         path = prefix.strip("/")
         below = f"{path}/" if path else ""
-        node = self.dataset.hierarchy.find(path)
+        node = self.hierarchy.find(path)
         names: dict[str, None] = {}
+        keys: Iterator[str]
         if isinstance(node, GroupNode):
             # A group is listed by its nodes: the chunks below them may be any number.
             names |= dict.fromkeys([*node.groups, *node.arrays])
-            odd = self.dataset.document.expansion.metadata_keys()
+            odd = self.document.expansion.metadata_keys()
             keys = (key for key in odd if key.startswith(below))
         else:
-            keys = keys_below(self.dataset.document, below)
+            keys = keys_below(self.document, below)
         for key in keys:
             names.setdefault(key[len(below) :].split("/", 1)[0])
         for name in names:
             yield name
 
     def _reference(self, key: str) -> Reference | None:
-        return reference_of(self.dataset.document, key)
+        return reference_of(self.document, key)
 
     def _fetch_soon(
         self, key: str, reference: ByteRange | WholeFile, cut: ByteRequest | None
@@ -166,7 +182,7 @@ class ReferenceStore(Store):
 
     def _fetch(self, loop: asyncio.AbstractEventLoop, wanted: _Batch) -> None:
         """Fetch on a worker thread, and answer each as its bytes arrive."""
-        session, access = self.dataset.session, self.dataset.access
+        fetcher, access = self.resources.fetcher, self.access
         columns = columns_of(each.reference for each in wanted)
 
         def deliver(row: int, data: memoryview | RefbrowserError) -> None:
@@ -175,9 +191,7 @@ class ReferenceStore(Store):
             loop.call_soon_threadsafe(_settle, wanted[row].answer, outcome)
 
         try:
-            session.fetcher.fetch(
-                session.fetcher.plan(columns, access), access, deliver, key=lambda row: wanted[row].key
-            )
+            fetcher.fetch(fetcher.plan(columns, access), access, deliver, key=lambda row: wanted[row].key)
         except BaseException as error:  # noqa: BLE001 - raised again by each `get`
             for each in wanted:
                 loop.call_soon_threadsafe(_settle, each.answer, error)

@@ -1,0 +1,107 @@
+"""The hierarchy of a document, with metadata that it does not hold but refers to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from refbrowser.engine.resources import Resources, columns_of
+from refbrowser.errors import ErrorKind, RefbrowserError
+from refbrowser.formats.references import hierarchy_of
+from refbrowser.io.access import Access
+from refbrowser.io.cancel import CancelToken
+from refbrowser.model.nodes import Hierarchy
+from refbrowser.model.reference import ByteRange, Inline, Missing, Reference, WholeFile
+from refbrowser.references.document import ReferenceDocument
+from refbrowser.references.gen import NotDecided
+
+#: Bytes of metadata that were read from elsewhere, or why they could not be, by where they are.
+Elsewhere = Mapping[Reference, "bytes | RefbrowserError"]
+
+
+def described(
+    document: ReferenceDocument,
+    access: Access,
+    resources: Resources,
+    token: CancelToken,
+    known: Elsewhere,
+) -> tuple[Hierarchy, Elsewhere]:
+    """Return what a document describes, and the metadata that was read from elsewhere.
+
+    Metadata that the document refers to is read where that is permitted; else its node is "not read yet".
+
+    Parameters
+    ----------
+    known
+        Metadata that was read before, so that an edit does not read it again.
+
+    Raises
+    ------
+    Cancelled
+        `token` was cancelled.
+    """
+    references = dict(_references_elsewhere(document, access))
+    elsewhere = _read(references, access, resources, token, known)
+    metadata = _Metadata({key: elsewhere[reference] for key, reference in references.items()})
+    return hierarchy_of(document, metadata), elsewhere
+
+
+class _Metadata(Mapping[str, bytes]):
+    """Metadata by key; asking for one that could not be read raises why."""
+
+    def __init__(self, answers: Mapping[str, bytes | RefbrowserError]) -> None:
+        self._answers = answers
+
+    def __getitem__(self, key: str) -> bytes:
+        answer = self._answers[key]
+        if isinstance(answer, RefbrowserError):
+            raise answer
+        return answer
+
+    def __contains__(self, key: object) -> bool:
+        return key in self._answers
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._answers)
+
+    def __len__(self) -> int:
+        return len(self._answers)
+
+
+def _references_elsewhere(document: ReferenceDocument, access: Access) -> Iterator[tuple[str, Reference]]:
+    """Yield the metadata keys whose bytes are elsewhere and may be read."""
+    for key in document.expansion.metadata_keys():
+        try:
+            reference = document.expansion.reference(key)
+        except RefbrowserError:
+            continue
+        if isinstance(reference, None | NotDecided | Inline | Missing):
+            continue
+        assert isinstance(reference, ByteRange | WholeFile)
+        try:
+            access.resolve(reference.url)
+        except RefbrowserError as error:
+            if error.kind is ErrorKind.BLOCKED:
+                continue
+        yield key, reference
+
+
+def _read(
+    references: Mapping[str, Reference],
+    access: Access,
+    resources: Resources,
+    token: CancelToken,
+    known: Elsewhere,
+) -> dict[Reference, bytes | RefbrowserError]:
+    found = {
+        reference: known[reference]
+        for reference in references.values()
+        if isinstance(known.get(reference), bytes)
+    }
+    keys = {reference: key for key, reference in references.items() if reference not in found}
+    asked = list(keys)
+    if asked:
+        answers = resources.fetch_all(
+            columns_of(asked), access, token=token, key=lambda row: keys[asked[row]]
+        )
+        found |= dict(zip(asked, answers, strict=True))
+    return found
