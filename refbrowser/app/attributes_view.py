@@ -95,6 +95,8 @@ class AttributesPane(QWidget):
         node: Any = item.node
         if node.error is not None:
             self._add_section("Error", [("What", str(node.error)), ("Advice", node.error.advice)])
+        if node.attributes:
+            self._add_attributes(node.attributes)
         if item.kind is ItemKind.ARRAY:
             rows = array_rows(node)
             if node.unreadable is not None:
@@ -104,7 +106,6 @@ class AttributesPane(QWidget):
         else:
             rows = [("Path", node.path), ("Arrays", str(len(node.arrays))), ("Groups", str(len(node.groups)))]
             self._add_section("Group", rows)
-        self._add_attributes(node.attributes)
 
     def _show_entry(self, item: Item) -> None:
         state = item.document.document
@@ -122,7 +123,7 @@ class AttributesPane(QWidget):
             rule = state.rules[int(item.place)]
             fields = ("key", "url", "offset", "length")
             rows = [
-                (name.capitalize(), str(getattr(rule, name)))
+                ("URL" if name == "url" else name.capitalize(), str(getattr(rule, name)))
                 for name in fields
                 if getattr(rule, name) is not None
             ]
@@ -231,7 +232,7 @@ def _set_text(item: QStandardItem, text: str) -> None:
 
 def document_rows(document: Any) -> Rows:
     """Return what is told about a document: version, size, how many references, rules and rows."""
-    rows: Rows = [("Version", str(document.version)), ("Size", theme.size_text(document.size))]
+    rows: Rows = [("Version", str(document.version))]
     rows.append(("References", theme.count_text(len(document.refs))))
     if document.version == 1:
         rows.append(("Templates", str(len(document.templates.templates))))

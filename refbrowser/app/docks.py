@@ -42,6 +42,8 @@ DOCKS = (
     ),
     ("jobsDock", "Jobs", _BOTTOM, "Nothing is running. Reading, plotting and exporting show here."),
 )
+#: Windows that are at least so high show attributes and editor above each other, lower ones as tabs.
+STACKED = 1000
 
 
 def hint_of(name: str) -> str:
@@ -69,7 +71,6 @@ class Docks:
             | QMainWindow.DockOption.GroupedDragging
         )
         window.setTabPosition(Qt.DockWidgetArea.AllDockWidgetAreas, QTabWidget.TabPosition.North)
-        self.reset()
 
     def __getitem__(self, name: str) -> QDockWidget:
         return self._docks[name]
@@ -87,13 +88,25 @@ class Docks:
             dock.show()
         self._window.tabifyDockWidget(self._docks["previewDock"], self._docks["jobsDock"])
         self._docks["previewDock"].raise_()
+        if self._window.height() < STACKED:
+            self._window.tabifyDockWidget(self._docks["attributesDock"], self._docks["editorDock"])
+            self._docks["attributesDock"].raise_()
+
+    def share_out(self) -> None:
+        """Give the docks their first sizes; the window must have its size for that."""
         width, height = self._window.width(), self._window.height()
-        right = max(320, round(width * 0.27))
         sides = [self._docks["hierarchyDock"], self._docks["attributesDock"]]
-        self._window.resizeDocks(sides, [max(230, round(width * 0.19)), right], Qt.Orientation.Horizontal)
-        rows = [self._docks["attributesDock"], self._docks["editorDock"], self._docks["previewDock"]]
-        heights = [round(height * 0.42), round(height * 0.5), round(height * 0.27)]
-        self._window.resizeDocks(rows, heights, Qt.Orientation.Vertical)
+        widths = [max(230, round(width * 0.2)), max(320, round(width * 0.27))]
+        self._window.resizeDocks(sides, widths, Qt.Orientation.Horizontal)
+        right = [self._docks["attributesDock"], self._docks["editorDock"]]
+        self._window.resizeDocks(right, [round(height * 0.38), round(height * 0.5)], Qt.Orientation.Vertical)
+        bottom = [self._docks["previewDock"]]
+        self._window.resizeDocks(bottom, [round(height * 0.23)], Qt.Orientation.Vertical)
+
+    def show_before(self, name: str, other: str) -> None:
+        """Bring a dock to the front where it shares its place with `other`; nothing else is moved or shown."""
+        if self._docks[other] in self._window.tabifiedDockWidgets(self._docks[name]):
+            self._docks[name].raise_()
 
     def raise_(self, name: str) -> None:
         """Bring a dock to the front."""
@@ -144,6 +157,7 @@ class _Title(QWidget):
         close.setAccessibleName(f"Hide {title}")
         close.setToolTip(f"Hide {title} (View brings it back)")
         close.setAutoRaise(True)
+        close.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         close.setText("×")
         close.clicked.connect(dock.close)
         parts = QHBoxLayout(self._parts)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from refbrowser.app.row_model import Column
 
 WIDTH = 16
-HEX_COLUMNS = (Column("Offset", 110, right=True), Column("Bytes", 400), Column("Characters", 160))
+HEX_COLUMNS = (Column("Offset", 110, right=True), Column("Bytes", 400), Column("Characters", 160, 1))
 
 
 class HexRows:

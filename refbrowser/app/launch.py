@@ -69,7 +69,7 @@ def run(
     window = MainWindow()
     if size is not None or screenshot is not None:
         window.resize(*(size or DEFAULT_SIZE))
-        window.docks.reset()
+        window.lay_out_anew()
 
     def begin() -> None:
         open_targets(window, paths, array, template_values or {}, allow)

@@ -78,6 +78,7 @@ class MainWindow(QMainWindow):
         self.settings = settings or Settings()
         self.is_complete = False
         self._painted = False
+        self._is_new_layout = False
         self._start = StartPane()
         self.setCentralWidget(self._start)
         self.docks = Docks(self)
@@ -153,6 +154,10 @@ class MainWindow(QMainWindow):
         self._connect()
         self.is_complete = True
         self._update_actions()
+        if self._is_new_layout:
+            # After the panes have told their sizes to the layout.
+            QTimer.singleShot(0, self.docks.share_out)
+        self.hierarchy.tree.setFocus()
 
     def _connect(self) -> None:
         self.documents.added.connect(self._document_added)
@@ -176,11 +181,16 @@ class MainWindow(QMainWindow):
         plot.trustReviewRequested.connect(self.commands.review_trust)
         self.navigation.plot_current()
 
+    def lay_out_anew(self) -> None:
+        """Forget the layout that was kept; docks get their first sizes when the panes are there."""
+        self.docks.reset()
+        self._is_new_layout = True
+
     def _restore_layout(self) -> None:
         layout = self.settings.layout()
         if layout is None or not self.restoreGeometry(layout[0]) or not self.restoreState(layout[1]):
             self.resize(1280, 800)
-            self.docks.reset()
+            self.lay_out_anew()
 
     # Opening
 

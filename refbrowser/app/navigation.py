@@ -81,11 +81,14 @@ class Navigation(QObject):
         window.documents.set_current(item.document)
         window.attributes.set_item(item)
         self._show_summary(item)
+        if item.kind in (ItemKind.ARRAY, ItemKind.GROUP, ItemKind.DOCUMENT):
+            window.docks.show_before("attributesDock", "editorDock")
         if item.kind in (ItemKind.ARRAY, ItemKind.GROUP):
             window.centre.references.show_array(str(item.place))
             self._plot(item)
         elif item.kind in (ItemKind.TEMPLATE, ItemKind.TEMPLATES):
             window.editors.show_templates(item.document, str(item.place) or None)
+            window.docks.show_before("editorDock", "attributesDock")
         elif item.kind is ItemKind.RULE:
             self._show_rule(item.document, int(item.place))
 
@@ -101,6 +104,7 @@ class Navigation(QObject):
 
     def _show_rule(self, document: OpenDocument, number: int) -> None:
         self._window.editors.show_rule(document, number)
+        self._window.docks.show_before("editorDock", "attributesDock")
         self._window.centre.references.show_rule(number)
 
     def _rule_chosen(self, number: int) -> None:

@@ -65,6 +65,7 @@ class RawValuePane(QWidget):
         self._text.setObjectName("rawText")
         self._text.setAccessibleName("Raw value as text")
         self._text.setReadOnly(True)
+        self._text.setProperty("role", "bare")
         self._text.setFont(theme.mono_font())
         self._text.setLineWrapMode(QPlainTextEdit.LineWrapMode.WidgetWidth)
         self._hex = VirtualTable()
@@ -104,7 +105,6 @@ class RawValuePane(QWidget):
             button.setObjectName(f"raw{title}Button")
             button.setAccessibleName(f"Show as {title}")
             button.setCheckable(True)
-            button.setProperty("segment", True)
             button.clicked.connect(lambda _checked=False, view=view: self.show_as(view))
             group.addButton(button)
         return group

@@ -17,16 +17,16 @@ if TYPE_CHECKING:
     from refbrowser.references.expansion import Page
 
 COLUMNS = (
-    Column("Row", 72, right=True),
-    Column("Key", 190, elide=Qt.TextElideMode.ElideMiddle),
-    Column("Kind", 84, mono=False),
-    Column("URL or text", 290, elide=Qt.TextElideMode.ElideMiddle),
-    Column("Offset", 110, right=True),
-    Column("Length", 90, right=True),
-    Column("From", 80, mono=False),
+    Column("Row", 50, right=True),
+    Column("Key", 128, 2, elide=Qt.TextElideMode.ElideMiddle),
+    Column("Kind", 62, mono=False),
+    Column("URL or text", 124, 3, elide=Qt.TextElideMode.ElideMiddle),
+    Column("Offset", 92, right=True),
+    Column("Length", 74, right=True),
+    Column("From", 60, mono=False),
 )
 #: Words for `ReferenceKind`, in its order.
-KINDS = ("missing", "inline", "range", "whole file", "fault")
+KINDS = ("missing", "inline", "range", "whole", "fault")
 _INLINE, _FAULTY = 1, 4
 #: One page takes the GUI thread about this long at most, in seconds; the rest of it follows a little later.
 BUDGET = 0.004

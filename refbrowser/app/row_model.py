@@ -18,10 +18,11 @@ CELL_LIMIT = 600
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """One column: its title, first width, and how its text stands."""
+    """One column: its title, least width, share of the room that is left, and how its text stands."""
 
     title: str
     width: int = 120
+    stretch: int = 0
     right: bool = False
     mono: bool = True
     elide: Qt.TextElideMode = Qt.TextElideMode.ElideRight

@@ -212,6 +212,7 @@ QPushButton {{ border: 1px solid {c.border}; border-radius: 5px; padding: 5px 14
   min-height: 16px; }}
 QPushButton:hover {{ background: {c.hover}; }}
 QPushButton:pressed {{ background: {c.accent_soft}; }}
+QPushButton:checked {{ background: {c.accent_soft}; border-color: {c.accent}; }}
 QPushButton:focus {{ border-color: {c.accent}; }}
 QPushButton:disabled {{ color: {c.muted}; background: {c.window}; }}
 QPushButton:default {{ background: {c.accent}; color: {c.on_accent}; border-color: {c.accent}; }}
@@ -219,13 +220,12 @@ QPushButton:default:disabled {{ background: {c.window}; color: {c.muted}; border
 QPushButton[flat="true"] {{ border-color: transparent; background: transparent; color: {c.accent};
   padding: 5px 8px; }}
 QPushButton[flat="true"]:focus {{ border-color: {c.accent}; }}
-QLineEdit, QPlainTextEdit, QSpinBox, QDoubleSpinBox, QComboBox {{ background: {c.surface};
-  border: 1px solid {c.border}; border-radius: 5px; padding: 3px 6px; selection-background-color: {c.accent};
-  selection-color: {c.on_accent}; min-height: 18px; }}
-QLineEdit:focus, QPlainTextEdit:focus, QSpinBox:focus, QDoubleSpinBox:focus, QComboBox:focus {{
-  border-color: {c.accent}; }}
-QLineEdit:disabled, QPlainTextEdit:disabled, QSpinBox:disabled, QComboBox:disabled {{ color: {c.muted};
-  background: {c.window}; }}
+QLineEdit, QPlainTextEdit {{ background: {c.surface}; border: 1px solid {c.border}; border-radius: 5px;
+  padding: 3px 6px; selection-background-color: {c.accent}; selection-color: {c.on_accent}; min-height: 18px; }}
+QPlainTextEdit[role="bare"] {{ border: 0; border-radius: 0; background: {c.surface}; }}
+QLineEdit:focus, QPlainTextEdit:focus {{ border-color: {c.accent}; }}
+QLineEdit:disabled, QPlainTextEdit:disabled {{ color: {c.muted}; background: {c.window}; }}
+QAbstractSpinBox QLineEdit, QComboBox QLineEdit {{ border: 0; padding: 0; min-height: 0; background: transparent; }}
 QAbstractItemView {{ background: {c.surface}; border: 0; outline: 0;
   selection-background-color: {c.accent_soft}; selection-color: {c.text}; }}
 QTreeView::item, QListView::item {{ padding: 2px 4px; }}
@@ -244,7 +244,6 @@ QTabBar::tab:selected {{ color: {c.text}; border-bottom: 2px solid {c.accent}; }
 QTabBar::tab:focus {{ color: {c.accent}; }}
 QStatusBar {{ background: {c.window}; color: {c.muted}; }}
 QStatusBar::item {{ border: 0; }}
-QDockWidget {{ titlebar-close-icon: none; }}
 QProgressBar {{ border: 0; border-radius: 3px; background: {c.border}; max-height: 6px; min-height: 6px; }}
 QProgressBar::chunk {{ background: {c.accent}; border-radius: 3px; }}
 QScrollBar:vertical {{ background: transparent; width: 12px; margin: 0; }}
@@ -254,6 +253,7 @@ QScrollBar::handle {{ background: {c.border}; border-radius: 4px; margin: 2px; m
 QScrollBar::handle:hover {{ background: {c.muted}; }}
 QScrollBar::add-line, QScrollBar::sub-line {{ width: 0; height: 0; }}
 QScrollBar::add-page, QScrollBar::sub-page {{ background: transparent; }}
+QScrollArea, QScrollArea > QWidget > QWidget {{ background: transparent; }}
 QSplitter::handle {{ background: {c.window}; }}
 QFrame#card {{ background: {c.raised}; border: 1px solid {c.border}; border-radius: 8px; }}
 QLabel[role="muted"] {{ color: {c.muted}; }}

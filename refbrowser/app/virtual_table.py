@@ -79,15 +79,17 @@ class VirtualTable(QAbstractScrollArea):
         self._placeholder = ""
         self._wheel = 0
         self._from_bar = True
+        self._fitted = True
+        self._fitting = False
         self._header_model = HeaderModel(self)
         self._header = QHeaderView(Qt.Orientation.Horizontal, self)
         self._header.setModel(self._header_model)
         self._header.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
-        self._header.setStretchLastSection(True)
         self._header.setMinimumSectionSize(40)
         self._header.setHighlightSections(False)
         self._header.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        self._header.sectionResized.connect(self._columns_moved)
+        self._header.sectionResized.connect(self._section_resized)
+        self.setCornerWidget(QWidget())
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setFrameShape(QAbstractScrollArea.Shape.NoFrame)
         self.viewport().setMouseTracking(False)
@@ -109,8 +111,7 @@ class VirtualTable(QAbstractScrollArea):
         self._top = 0
         if not same:
             self._header_model.set_columns(model.columns)
-            for section, column in enumerate(model.columns):
-                self._header.resizeSection(section, column.width)
+            self._fitted = True
         self._set_current(None, None)
         self._layout_parts()
 
@@ -189,6 +190,7 @@ class VirtualTable(QAbstractScrollArea):
 
     def set_column_widths(self, widths: Sequence[int]) -> None:
         """Give the columns the widths that were kept."""
+        self._fitted = False
         for section, width in enumerate(widths[: self._header.count()]):
             self._header.resizeSection(section, width)
 
@@ -209,17 +211,33 @@ class VirtualTable(QAbstractScrollArea):
         self.setViewportMargins(0, height, 0, 0)
         view = self.viewport().geometry()
         self._header.setGeometry(view.left(), view.top() - height, view.width(), height)
+        if self._fitted:
+            self._fit_columns()
         bar = self.horizontalScrollBar()
         bar.setRange(0, max(0, self._content_width() - view.width()))
         bar.setPageStep(view.width())
         self._set_top(self._top)
 
     def _content_width(self) -> int:
-        last = self._header.count() - 1
-        if last < 0:
-            return 0
-        before = sum(self._header.sectionSize(section) for section in range(last))
-        return before + self._model.columns[last].width
+        return sum(self._header.sectionSize(section) for section in range(self._header.count()))
+
+    def _fit_columns(self) -> None:
+        """Give the columns their least width, and what is left to those that stretch, until the user drags one."""
+        columns = self._model.columns
+        room = max(0, self.viewport().width() - sum(column.width for column in columns))
+        shares = sum(column.stretch for column in columns)
+        self._fitting = True
+        for section, column in enumerate(columns):
+            extra = room * column.stretch // shares if shares else 0
+            if not shares and section == len(columns) - 1:
+                extra = room
+            self._header.resizeSection(section, column.width + extra)
+        self._fitting = False
+
+    def _section_resized(self, *_arguments: int) -> None:
+        if not self._fitting:
+            self._fitted = False
+            self._columns_moved()
 
     def _set_top(self, row: int) -> None:
         count = self._model.row_count()

@@ -316,7 +316,7 @@ class OpenDocument(QObject):
         self.dataset = dataset.with_access(self.access)
         self._rebuild()
         if always and identity is not None:
-            granted = self.access.allowed
+            granted = self.access
 
             def keep(_control: TaskControl) -> None:
                 from refbrowser.app.controller.work import keep_permission

@@ -17,7 +17,7 @@ from refbrowser.io.access import Access, Want
 from refbrowser.io.atomic import ChangedOnDiskError, identity_on_disk, write_atomically
 from refbrowser.io.identity import FileIdentity, ObjectIdentity
 from refbrowser.io.origins import Origin
-from refbrowser.io.permissions import Permissions
+from refbrowser.io.permissions import Grant, Permissions
 from refbrowser.references.document import ReferenceDocument
 from refbrowser.references.history import History
 from refbrowser.references.refs import References
@@ -81,7 +81,7 @@ class FirstRows:
         if value.kind is not None:
             text = self._refs.value_text(slot)[:_VALUE_SHOWN].decode("utf-8", "replace")
             return [str(row), self._refs.key(row), "inline", text, "", "", "refs"]
-        kind = "whole file" if value.length is None else "range"
+        kind = "whole" if value.length is None else "range"
         numbers = ["" if number is None else str(number) for number in (value.offset, value.length)]
         return [str(row), self._refs.key(row), kind, value.url, *numbers, "refs"]
 
@@ -130,8 +130,8 @@ def _with_kept_permission(
     if identity is None:
         return access
     wanted = [want.origin for want in access.wanted(sources_of(document)) if want.origin is not None]
-    granted = Permissions().granted(path, identity, wanted)
-    return access.allow(granted, private=True) if granted else access
+    grant = Permissions().granted(path, identity, wanted)
+    return access.allow(grant.origins).allow(grant.private, private=True)
 
 
 def rebuilt(
@@ -164,9 +164,9 @@ def problems_of(document: ReferenceDocument) -> dict[tuple[str, str | int], str]
     return problems
 
 
-def keep_permission(path: str, identity: Identity, origins: frozenset[Origin]) -> None:
+def keep_permission(path: str, identity: Identity, access: Access) -> None:
     """Remember for always what a document may read."""
-    Permissions().keep(path, identity, origins)
+    Permissions().keep(path, identity, Grant(access.allowed, access.private))
 
 
 # Finding rows
