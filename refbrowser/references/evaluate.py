@@ -230,11 +230,14 @@ class _Compiler(OperatorCompiler):
         with self._conditional():
             value = self.expression(node)
         nothing = getattr(node, "expr2", node) is None
+        is_name = type(node).__name__ == "Name"
 
         def default(frame: Frame) -> Any:
             try:
                 found = value(frame)
             except UndefinedNameError:
+                if not is_name:
+                    raise
                 return other(frame)
             if not found and (boolean(frame) or (nothing and found == "")):
                 return other(frame)

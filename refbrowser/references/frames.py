@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-from refbrowser.errors import ErrorKind, RefbrowserError
+from refbrowser.errors import ErrorKind, RefbrowserError, quoted
 from refbrowser.limits import LIMITS
 from refbrowser.references import template_values as values
 from refbrowser.references.template_syntax import Span, template_error
@@ -18,6 +18,8 @@ from refbrowser.references.template_syntax import Span, template_error
 Frame = list[Any]
 Closure = Callable[[Frame], Any]
 
+#: What Python's own operators raise; those that are expected have better messages where they arise.
+_REFUSALS = (ArithmeticError, LookupError, TypeError, ValueError)
 #: Characters of a text that count as one step.
 STEP_SIZE = 64
 
@@ -78,6 +80,8 @@ def guarded(run: Callable[..., Any], span: Span, *arguments: Any) -> Any:
         return run(*arguments)
     except RefbrowserError as error:
         raise at(error, span) from None
+    except _REFUSALS as error:
+        raise at(values.fault(f"not possible: {quoted(error)[1:-1]}"), span) from None
 
 
 def charged(frame: Frame, result: Any, given: Any) -> Any:
@@ -107,11 +111,7 @@ def apply(frame: Frame, run: Callable[[Any, Any], Any], left: Any, right: Any, s
             size += values.weight(value)
     if size > STEP_SIZE:
         spend(frame, size)
-    try:
-        result = run(left, right)
-    except RefbrowserError as error:
-        raise at(error, span) from None
-    return charged(frame, result, None)
+    return charged(frame, guarded(run, span, left, right), None)
 
 
 def binary(run: Callable[[Any, Any], Any], left: Closure, right: Closure, span: Span) -> Closure:

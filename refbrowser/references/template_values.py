@@ -115,7 +115,8 @@ def multiply(left: Any, right: Any) -> Any:
         left, right = right, left
     if isinstance(left, (str, *_SEQUENCES)) and isinstance(right, int):
         size = text_size(left) if isinstance(left, str) else weight(left)
-        if size * max(right, 0) > LIMITS.template_string:
+        # An empty text is 0 long however often it is repeated, but Python counts in 64 bits.
+        if max(size, 1) * max(right, 0) > LIMITS.template_string:
             raise too_long("a text" if isinstance(left, str) else "a list")
         return left * max(right, 0)
     return _arithmetic("multiply", operator.mul, left, right)
