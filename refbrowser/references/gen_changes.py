@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from itertools import islice
 
 import numpy as np
 
@@ -81,8 +80,12 @@ def rule_changes(rule: GenRule, before: GenRule, pause: Callable[[], None] = lam
 
 
 def _tells_apart(rule: GenRule) -> bool:
-    """Whether it is proved that no two rows have the same key."""
-    return rule.pattern is not None and rule.pattern.is_injective
+    """Whether it is proved that rows have the same key only where every dimension has the same value."""
+    pattern = rule.pattern
+    if pattern is None or not pattern.is_injective:
+        return False
+    used = frozenset[int]().union(*(piece.value.uses for piece in pattern.numbers))
+    return len(used) == len(rule.space.dimensions)
 
 
 def _overlapping(rule: GenRule, before: GenRule, pause: Callable[[], None]) -> RuleChanges:
@@ -144,23 +147,26 @@ def _outside(space: RowSpace, common: RowSpace) -> RowCount:
     count = space.count - common.count
     if not count:
         return RowCount()
-    rows = [0]
+    rows = []
     for slot, (dimension, part) in enumerate(zip(space.dimensions, common.dimensions, strict=True)):
-        position = next(
-            (
-                at
-                for at, value in enumerate(islice(dimension.values, COMPARED_ROWS))
-                if part.last_index(value) is None
-            ),
-            None,
-        )
+        position = _first_outside(dimension, part)
         if position is not None:
             rows.append(space.row([position if at == slot else 0 for at in range(len(space.lengths))]))
-    inside = all(
-        part.last_index(value) is not None
-        for value, part in zip(space.values(0), common.dimensions, strict=True)
-    )
-    return RowCount(count, min(rows[1:], default=None) if inside else 0)
+    return RowCount(count, min(rows))
+
+
+def _first_outside(dimension: RuleDimension, part: RuleDimension) -> int | None:
+    """Return the first position whose value is not in `part`, or None."""
+    if part.length == dimension.length:
+        return None
+    if not isinstance(part.values, range):
+        kept = frozenset(part.values)
+        return next(at for at, value in enumerate(dimension.values) if value not in kept)
+    # A range within a range: if it has the first two values, it has all up to its end.
+    for position in range(2):
+        if part.last_index(dimension.values[position]) is None:
+            return position
+    return part.length
 
 
 def _aligned(rule: GenRule, before: GenRule, space: RowSpace, pause: Callable[[], None]) -> RowCount:
