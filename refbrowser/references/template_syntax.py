@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
@@ -22,6 +23,9 @@ _ARITHMETIC = {"Add", "Sub", "Mul", "Div", "FloorDiv", "Mod", "Pow", "Neg", "Pos
 _LOGIC = {"Not", "And", "Or", "Compare", "CondExpr", "If"}
 _NESTING = frozenset({*_ARITHMETIC, *_LOGIC, "Concat", "Filter", "Getitem", "Call", "List", "Tuple", "Dict"})
 _ALLOWED = _NESTING | {"Output", "TemplateData", "Name", "Const", "Operand", "Keyword", "Pair", "Getattr"}
+_OPENING = frozenset("([{")
+_CLOSING = frozenset(")]}")
+_UNFINISHED = frozenset({".", "is", "not"})
 _ADVICE = {
     "Test": "tests (is ...) are not known here; compare with == or use the filter default",
     "Slice": "subscripts are one integer or one text",
@@ -58,7 +62,29 @@ class Syntax:
         places = [item.lineno for item, _ in _walk((node,)) if item.lineno is not None]
         if not places:
             return (0, len(self.text))
-        return (min(places), max(self.stops.get(place, place + 1) for place in places))
+        starts = list(self.stops)
+        first, last = (bisect_right(starts, place) - 1 for place in (min(places), max(places)))
+        first, last = self._balanced(starts, max(first, 0), max(last, 0))
+        return (starts[first], self.stops[starts[last]])
+
+    def _balanced(self, starts: list[int], first: int, last: int) -> tuple[int, int]:
+        """Take in the tokens that the tree does not keep: brackets, and the name after a dot or `is`."""
+        opened = missing = 0
+        number = first
+        while number <= last:
+            token = self.text[starts[number] : self.stops[starts[number]]]
+            opened += token in _OPENING
+            if token in _CLOSING:
+                missing += not opened
+                opened -= opened > 0
+            if number == last < len(starts) - 1 and (opened or token in _UNFINISHED or token.isspace()):
+                last += 1
+            number += 1
+        while missing and first:
+            first -= 1
+            token = self.text[starts[first] : self.stops[starts[first]]]
+            missing += (token in _CLOSING) - (token in _OPENING)
+        return first, last
 
     def walk(self) -> Iterator[nodes.Node]:
         """Yield every node, parents first."""

@@ -73,7 +73,7 @@ class TemplateSet:
         RefbrowserError
             E_TEMPLATE, E_UNSAFE or E_BUDGET with `place.span` in `text`.
         """
-        if "{" not in text and not text.endswith(("\n", "\r")):
+        if len(text) <= LIMITS.url_length and not any(mark in text for mark in ("{", "\n", "\r")):
             return text
         return compile_template(Template.parse(text), self.scope).render()
 

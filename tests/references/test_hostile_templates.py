@@ -1,0 +1,132 @@
+"""Templates that want to run code, look around, or exhaust the machine."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from refbrowser.errors import ErrorKind, RefbrowserError
+from refbrowser.references.gen import GenRule
+from refbrowser.references.templates import TemplateSet
+
+UNSAFE, TEMPLATE, BUDGET = ErrorKind.UNSAFE, ErrorKind.TEMPLATE, ErrorKind.BUDGET
+
+HOSTILE = [
+    ("{{ 'a' * 10**9 }}", BUDGET),
+    ("{{ 10**9 * 'a' }}", BUDGET),
+    ("{{ [0] * 10**9 }}", BUDGET),
+    ("{{ [[[[0] * 99] * 99] * 99] * 99 }}", BUDGET),
+    ("{{ 9**9**9**9 }}", BUDGET),
+    ("{{ 2**(2**60) }}", BUDGET),
+    ("{{ (2**127) * (2**127) }}", BUDGET),
+    ("{{ 2.0**5000 }}", TEMPLATE),
+    ("{{ (0-8)**0.5 }}", TEMPLATE),
+    ("{{ '%999999999d' % 1 }}", BUDGET),
+    ("{{ '%9999999999999d' % 1 }}", TEMPLATE),
+    ("{{ '%.999999999f' % 1 }}", BUDGET),
+    ("{{ '%*d' % (999999999, 1) }}", TEMPLATE),
+    ("{{ '%(a)s' * 9000 % {'a': 'x' * 60000} }}", BUDGET),
+    ("{{ '%s' * 30000 % ('a' * 60000) }}", BUDGET),
+    ("{{ '{:999999999}'.format(1) }}", BUDGET),
+    ("{{ '{:.999999}'.format(1.5) }}", BUDGET),
+    ("{{ '{0.__class__}'.format(1) }}", UNSAFE),
+    ("{{ '{0[a]}'.format(1) }}", UNSAFE),
+    ("{{ '{:{}}'.format(1, 9999999) }}", TEMPLATE),
+    ("{{ '{!r}'.format(1) }}", TEMPLATE),
+    ("{{ '{a}'.format(a=1) }}", TEMPLATE),
+    ("{{ ('{0.__cl' ~ 'ass__}').format(1) }}", UNSAFE),
+    ("{{ u.format(1) }}", UNSAFE),
+    ("{{ u.__class__.__mro__ }}", UNSAFE),
+    ("{{ ''.__class__ }}", UNSAFE),
+    ("{{ u['__class__'] }}", TEMPLATE),
+    ("{{ u.upper() }}", UNSAFE),
+    ("{{ (u|upper)() }}", UNSAFE),
+    ("{{ f(c='x')() }}", UNSAFE),
+    ("{{ u|attr('__class__') }}", TEMPLATE),
+    ("{{ u|map('upper') }}", TEMPLATE),
+    ("{{ range(10**9) }}", TEMPLATE),
+    ("{{ lipsum() }}", TEMPLATE),
+    ("{{ cycler.__init__.__globals__ }}", UNSAFE),
+    ("{{ self }}", TEMPLATE),
+    ("{{ self.__dict__ }}", UNSAFE),
+    ("{{ namespace(a=1) }}", TEMPLATE),
+    ("{{ f(*[1]) }}", TEMPLATE),
+    ("{{ f(**{'c': 1}) }}", TEMPLATE),
+    ("{{ f('x') }}", TEMPLATE),
+    ("{% for i in [1] %}{% endfor %}", TEMPLATE),
+    ("{% set a = 1 %}", TEMPLATE),
+    ("{% include 'x' %}", TEMPLATE),
+    ("{% import 'x' as y %}", TEMPLATE),
+    ("{% extends 'x' %}", TEMPLATE),
+    ("{% macro a() %}{% endmacro %}", TEMPLATE),
+    ("{% call a() %}{% endcall %}", TEMPLATE),
+    ("{% filter upper %}{% endfilter %}", TEMPLATE),
+    ("{% block a %}{% endblock %}", TEMPLATE),
+    ("{% with a = 1 %}{% endwith %}", TEMPLATE),
+    ("{% if true %}", TEMPLATE),
+    ("{{ 1 is divisibleby 0 }}", TEMPLATE),
+    ("{{ 'abc'[::2] }}", TEMPLATE),
+    ("{{ u|replace('', 'a' * 60000) }}", BUDGET),
+    ("{{ ('a' * 60000)|replace('a', 'bb') }}", BUDGET),
+    ("{{ ['a' * 60000]|join }}{{ ['a', 'b']|join('x' * 65535) }}", BUDGET),
+    ("{{ 1.5|round(10**6) }}", BUDGET),
+    ("{{ 1|round(0-10**6) }}", BUDGET),
+    ("{{ ('9' * 60000)|int }}", BUDGET),
+    ("{{ ('f' * 1000)|int(0, 16) }}", BUDGET),
+    ("{{ 1e308|int }}", BUDGET),
+    ("{{ (1e308 * 10)|int }}", TEMPLATE),
+    ("{{ '1' * 5000 ~ '' * 5000 }}" * 300, BUDGET),
+    ("{{ " + "(" * 5000 + "1" + ")" * 5000 + " }}", BUDGET),
+    ("{{ " + "[" * 5000 + "]" * 5000 + " }}", BUDGET),
+    ("{{ " + "-" * 60000 + "1 }}", BUDGET),
+    ("{{ " + "not " * 15000 + "1 }}", BUDGET),
+    ("{{ 1" + "+1" * 30000 + " }}", BUDGET),
+    ("{{ 1" + "**1" * 20000 + " }}", BUDGET),
+    ("{{ 1" + "<1" * 30000 + " }}", BUDGET),
+    ("{{ 1" + "|abs" * 15000 + " }}", BUDGET),
+    ("{{ 1" + "[0]" * 20000 + " }}", BUDGET),
+    ("{{ 1" + " if 1 else 1" * 5000 + " }}", BUDGET),
+    ("{% if 1 %}" * 3000 + "{% endif %}" * 3000, BUDGET),
+    ("{{ 1 }}" * 9000, BUDGET),
+    ("{{ " + "f(c=" * 9 + "1" + ")" * 9 + " }}", BUDGET),
+    ("{{ 9" + "9" * 5000 + " }}", BUDGET),
+    ("{{ 0x" + "f" * 33 + " }}", BUDGET),
+    ("x" * 65537, BUDGET),
+    ("{{ '" + "x" * 65537 + "' }}", BUDGET),
+    ("{{ f(c=1" + ", c=1" * 10 + ") }}", TEMPLATE),
+    ("{{ '\\ud800\\N{BULLET' }}", TEMPLATE),
+    ("{{ " + "u ~ " * 4990 + "u }}", BUDGET),
+]
+
+
+@pytest.mark.parametrize(("text", "kind"), HOSTILE, ids=range(len(HOSTILE)))
+def test_hostile_templates_are_refused_fast(text, kind):
+    templates = TemplateSet({"u": "x" * 500, "f": "{{ c }}"})
+    start = time.perf_counter()
+    with pytest.raises(RefbrowserError) as caught:
+        templates.render(text)
+    assert time.perf_counter() - start < 1
+    assert caught.value.kind is kind, caught.value
+    assert len(str(caught.value)) < 1000
+
+
+@pytest.mark.parametrize("text", [text for text, _ in HOSTILE[::3]])
+def test_hostile_rules_are_listed_not_run(text):
+    members = {"key": "k{{ i }}", "url": text, "dimensions": {"i": {"stop": 10**12}}}
+    start = time.perf_counter()
+    rule = GenRule(members, TemplateSet({"u": "x" * 500, "f": "{{ c }}"}), 0)
+    assert rule.row(10**11).error is not None
+    assert [finding.place.field for finding in rule.faults(10_000)] == ["url"]
+    assert rule.rows(5, 8).faults.keys() == {0, 1, 2}
+    assert time.perf_counter() - start < 1
+
+
+def test_steps_of_many_small_calls_are_bounded():
+    big = "{{ c" + " ~ c" * 2000 + " }}"
+    templates = TemplateSet({"f": big})
+    assert templates.render("{{ f(c=1) }}") == "1" * 2001
+    with pytest.raises(RefbrowserError) as caught:
+        templates.render("{{ f(c=1) }}" * 6)
+    assert caught.value.kind is ErrorKind.BUDGET
+    assert "10000 evaluation steps" in caught.value.message

@@ -1,0 +1,123 @@
+"""The templates of a document: literal, function-like, given by the user, faulty."""
+
+from __future__ import annotations
+
+import pytest
+
+from refbrowser.errors import ErrorKind, RefbrowserError
+from refbrowser.limits import LIMITS
+from refbrowser.references.template import Template
+from refbrowser.references.templates import TemplateSet
+
+#: Of the References specification, and one that calls within a call.
+TEMPLATES = {
+    "u": "server.domain/path",
+    "f": "{{c}}",
+    "g": "{{ '%03d'|format(d) }}",
+    "free": "{{ x|default('y') }}",
+}
+
+
+def message(templates: TemplateSet, text: str) -> str:
+    with pytest.raises(RefbrowserError) as caught:
+        templates.render(text)
+    assert caught.value.kind is ErrorKind.TEMPLATE
+    return caught.value.message
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("http://target_url", "http://target_url"),
+        ("http://{{u}}", "http://server.domain/path"),
+        ("http://{{f(c='text')}}", "http://text"),
+        ("{{ f(c=g(d=7)) }}", "007"),
+        ("{{ f(c=u)|upper }}", "SERVER.DOMAIN/PATH"),
+        ("{{ f(c=1, unused=2) }}", "1"),
+        ("{{ free }}{{ free() }}{{ free(x=1) }}", "yy1"),
+        ("{# gone #}a", "a"),
+        ("{", "{"),
+    ],
+)
+def test_urls(text, expected):
+    assert TemplateSet(TEMPLATES).render(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("{{ f }}", "template 'f' needs arguments (c) and is used without a call"),
+        ("{{ f(c=g) }}", "template 'g' needs arguments (d) and is used without a call"),
+        ("{{ f() }}", "in template 'f': name 'c' is not defined"),
+        ("{{ f(d=1) }}", "in template 'f': name 'c' is not defined"),
+        ("{{ u(c=1) }}", "template 'u' is plain text and takes no arguments"),
+        ("{{ nope }}", "name 'nope' is not defined"),
+        ("{{ nope(c=1) }}", "name 'nope' is not defined"),
+        ("{{ f(c=nope) }}", "name 'nope' is not defined"),
+        ("{{ f('text') }}", "template 'f' is called with a positional argument"),
+    ],
+)
+def test_errors_name_the_name(text, expected):
+    assert message(TemplateSet(TEMPLATES), text) == expected
+
+
+def test_a_template_sees_its_arguments_only():
+    templates = TemplateSet({"u": "x", "f": "{{ u }}/{{ c }}"})
+    assert not templates.faults
+    assert message(templates, "{{ f(c=1) }}") == "in template 'f': name 'u' is not defined"
+    assert templates.render("{{ f(c=1, u=u) }}") == "x/1"
+    assert message(TemplateSet({"f": "{{ g(d=1) }}", "g": "{{ d }}"}), "{{ f() }}").startswith(
+        "template 'f' is faulty"
+    )
+
+
+def test_values_of_the_user_win_and_may_be_function_like():
+    templates = TemplateSet(TEMPLATES, {"u": "elsewhere", "v": "{{ k }}!"})
+    assert templates.render("{{ u }}/{{ v(k=1) }}") == "elsewhere/1!"
+    assert templates.templates == TEMPLATES
+    assert templates.with_values({}).render("{{ u }}") == TEMPLATES["u"]
+
+
+def test_every_fault_is_listed_with_pointer_and_span():
+    templates = TemplateSet(
+        {"a/b": "{{ x.y }}", "ok": "{{ x }}", "c": 5, "d": "{{ x|nope }}", "e": "{{ 1 + }}"}
+    )
+    found = dict(templates.faults)
+    assert {name: error.kind for name, error in found.items()} == {
+        "a/b": ErrorKind.UNSAFE,
+        "c": ErrorKind.SCHEMA,
+        "d": ErrorKind.TEMPLATE,
+        "e": ErrorKind.TEMPLATE,
+    }
+    assert found["a/b"].place.pointer == "/templates/a~1b"
+    assert found["d"].place.span == (5, 9)
+    assert message(templates, "{{ e }}").startswith("template 'e' is faulty")
+
+
+def test_number_of_templates_is_limited():
+    most = LIMITS.templates_per_document
+    assert not TemplateSet({f"t{number}": "" for number in range(most)}).faults
+    names = [name for name, _ in TemplateSet({f"t{number}": "" for number in range(most + 1)}).faults]
+    assert names == [f"t{most}"]
+
+
+def test_try_out():
+    templates = TemplateSet({**TEMPLATES, "bad": "{{ 1 // n }}"})
+    assert templates.try_out("g", {"d": 5}) == "005"
+    assert templates.try_out("u", {}) == "server.domain/path"
+    with pytest.raises(RefbrowserError) as caught:
+        templates.try_out("bad", {"n": 0})
+    assert caught.value.place.span == (3, 9)
+    with pytest.raises(RefbrowserError, match="no template 'zz'"):
+        templates.try_out("zz", {})
+
+
+def test_parsed_template():
+    template = Template.parse("s3://b/{{ f(c=i) }}{{ j|default(1) }}")
+    assert template.names == ("i", "j")
+    assert template.required == ("i",)
+    assert template.calls == ("f",)
+    assert not template.is_literal
+    assert template.static_prefix == "s3://b/"
+    assert Template.parse("a{b").is_literal
+    assert Template.parse("a{b").static_prefix == "a{b"
