@@ -34,8 +34,8 @@ MAPS = {
         MapSpec("Blue", "CET-L12"),
         MapSpec("Terrain", "CET-L10"),
         MapSpec("Rainbow", "CET-R4"),
-        MapSpec("Blue to red, diverging", "CET-D1", diverging=True),
-        MapSpec("Green to violet, diverging", "CET-D2", diverging=True),
+        MapSpec("Blue–red, diverging", "CET-D1", diverging=True),
+        MapSpec("Green–violet, diverging", "CET-D2", diverging=True),
         MapSpec("Cyclic", "CET-C2"),
     )
 }

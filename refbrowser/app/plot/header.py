@@ -165,7 +165,7 @@ class PlotHeader(QWidget):
         combo.setAccessibleName(accessible)
         combo.setToolTip(accessible)
         combo.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
-        combo.setMaximumWidth(190)
+        combo.setMaximumWidth(230)
         return combo
 
     def _button(self, name: str, text: str, tip: str) -> QToolButton:

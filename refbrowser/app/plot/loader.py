@@ -59,8 +59,8 @@ class PictureLoader(QObject):
 
     @property
     def is_reading(self) -> bool:
-        """Whether anything is still to come."""
-        return self._incoming is not None or (self.current is not None and not self.current.finished)
+        """Whether anything is still to come, or to be told."""
+        return self._incoming is not None or not self._told_end
 
     def request(
         self, document: OpenDocument, node: ArrayNode, plan: ViewPlan, *, at_once: bool = False
@@ -101,6 +101,7 @@ class PictureLoader(QObject):
             self._document.tasks.cancel_owner(self._document.owner(self._what))
         self._timer.stop()
         self._incoming = self._handle = None
+        self._told_end = True
         if self.current is not None:
             self.current.finished = True
 

@@ -358,7 +358,9 @@ class Presenter(QObject):
         if self._choice == "middle":
             notes.append("a part is shown; pan to read on")
         if picture.finished and picture.has_data and self._is_plot and not self.drawing.has_values:
-            notes.append("every value here is the fill value")
+            notes.append("every value here is missing")
+        elif picture.finished and picture.all_done and self._interpretation().never_written(picture.values):
+            notes.append("every value is the default fill of netCDF: nothing was ever written here")
         if picture.finished and picture.error is not None:
             notes.append("not read to the end")
         return "   ".join(notes)

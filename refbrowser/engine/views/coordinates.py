@@ -11,7 +11,13 @@ import numpy as np
 import numpy.typing as npt
 
 from refbrowser.engine.views.dates import DateScale
-from refbrowser.engine.views.numbers import degrees_text, nice_numbers, stepped_text, value_text
+from refbrowser.engine.views.numbers import (
+    degrees_text,
+    nice_numbers,
+    resolved_text,
+    stepped_text,
+    value_text,
+)
 from refbrowser.engine.views.roles import AxisRole
 
 #: Steps that differ from their mean by no more than this part give round ticks between the cells.
@@ -68,6 +74,11 @@ class Coordinate:
         return len(steps) == 0 or bool(np.abs(steps - steps.mean()).max() <= EVEN_ENOUGH * abs(steps.mean()))
 
     @cached_property
+    def tells_cells_apart(self) -> bool:
+        """Whether there is more than one value, so that naming cells by them says something."""
+        return self.values is not None and (self.size < 2 or bool((self.values != self.values[0]).any()))
+
+    @cached_property
     def step(self) -> float:
         """A number that tells neighbouring values apart, for the decimals of their text."""
         if self.values is None:
@@ -102,7 +113,7 @@ class Coordinate:
             return degrees_text(value, None, "N", "S")
         if self.role is AxisRole.LONGITUDE:
             return degrees_text(value, None, "E", "W")
-        number = value_text(value)
+        number = resolved_text(value, self.step)
         return f"{number} {self.units}" if self.units and self.units != "1" else number
 
     def nearest(self, value: float) -> int:
@@ -113,7 +124,7 @@ class Coordinate:
 
     def index_ticks(self, low: float, high: float, count: int) -> list[tuple[float, str]]:
         """Return ticks of an axis whose positions are indices: (position, text)."""
-        if self.values is None and self.texts is None:
+        if self.texts is None and not self.tells_cells_apart:
             numbers, _step = nice_numbers(low, high, count)
             return [(n, value_text(int(n))) for n in numbers if n == int(n) and 0 <= n < self.size]
         if self.even and self.values is not None and self.size > 1:

@@ -47,7 +47,7 @@ class DateScale:
         return float(cftime.date2num(date, str(self.units), self.units.calendar))
 
     def text(self, number: float) -> str:
-        """Return a date to the second as ISO 8601 text, without a time that is zero; empty where it is none."""
+        """Return a date to the second as ISO 8601 text, without a time of zero; empty where it is none."""
         try:
             date = self.date(number)
         except (RefbrowserError, ValueError, OverflowError):

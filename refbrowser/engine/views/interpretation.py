@@ -16,6 +16,15 @@ from refbrowser.model.nodes import ArrayNode
 #: Kinds of numpy types that a plot can show.
 NUMBER_KINDS = "biufcmM"
 
+#: What netCDF libraries write where a variable was defined and nothing was written.
+_NETCDF_FILLS = {
+    "i2": -32767,
+    "i4": -2147483647,
+    "i8": -9223372036854775806,
+    "f4": 9.969209968386869e36,
+    "f8": 9.969209968386869e36,
+}
+
 
 class Interpretation:
     """How one array's elements are shown.
@@ -92,6 +101,11 @@ class Interpretation:
     def is_missing(self, raw: Any) -> bool:
         """Whether one element stands for no value."""
         return raw.dtype.kind in "iufc" and bool(self.packing.missing_mask(np.asarray(raw)))
+
+    def never_written(self, raw: npt.NDArray[Any]) -> bool:
+        """Whether all elements are what netCDF fills new variables with."""
+        default = _NETCDF_FILLS.get(raw.dtype.str[1:])
+        return default is not None and raw.size > 0 and bool((raw == raw.dtype.type(default)).all())
 
     def _stored(self, raw: Any) -> Any:
         """Return an element with the sign that it is meant with."""

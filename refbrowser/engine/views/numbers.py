@@ -59,6 +59,16 @@ def stepped_text(value: float, step: float, greatest: float | None = None) -> st
     return f"{value:.{min(decimals_for(step), 15)}f}".replace("-", _MINUS)
 
 
+def resolved_text(value: float, step: float) -> str:
+    """Return `value` so that values `step` apart differ, without the digits that are but rounding errors."""
+    if not math.isfinite(value) or abs(value) >= 1e12 or not 1e-9 < step < 1e12:
+        return value_text(value)
+    decimals = max(0, 2 - math.floor(math.log10(step)))
+    text = f"{value:.{decimals}f}"
+    text = text.rstrip("0").rstrip(".") if "." in text else text
+    return "0" if text == "-0" else text.replace("-", _MINUS)
+
+
 def value_text(value: object, digits: int = 7) -> str:
     """Return one element (number, bool, text, bytes, date, structure) as text; numbers are shortened."""
     if isinstance(value, np.void) and value.dtype.names is not None:

@@ -49,6 +49,17 @@ def test_text_coordinates_name_their_cells() -> None:
     assert basins.text(9) == ""
 
 
+def test_coordinates_of_one_value_tell_nothing_apart() -> None:
+    assert coordinate([7, 7, 7]).index_ticks(-0.5, 2.5, 5) == [(0, "0"), (1, "1"), (2, "2")]
+
+
+def test_rounding_errors_are_not_shown() -> None:
+    steps = np.float32(5.6e-5) * np.arange(-300, 300, dtype=np.float64)
+    assert coordinate(steps, units="rad").text(162) == "−0.007728 rad"
+    assert coordinate(np.arange(5) * 1000.0 + 1234567, units="m").text(1) == "1235567 m"
+    assert coordinate([0.0, 0.1, 0.2]).text(0) == "0"
+
+
 def test_texts_have_units_and_hemispheres() -> None:
     assert coordinate([200, 500], units="millibars").text(1) == "500 millibars"
     assert coordinate([-33.75, 0], AxisRole.LATITUDE).text(0) == "33.75°S"

@@ -73,3 +73,12 @@ def test_every_kind_gives_numbers(raw: np.ndarray, numbers: list[float]) -> None
 def test_texts_and_structures_are_no_numbers() -> None:
     for dtype in ("<U5", "|S5", "|O"):
         assert not Interpretation(node((2,), dtype=dtype), decoded=True).is_number
+
+
+def test_what_was_never_written_is_known() -> None:
+    shown = Interpretation(node((2,)), decoded=True)
+    fill = np.float32(9.969209968386869e36)
+    assert shown.never_written(np.array([fill, fill]))
+    assert not shown.never_written(np.array([fill, 1], np.float32))
+    assert not shown.never_written(np.array([], np.float32))
+    assert not shown.never_written(np.array([True]))
