@@ -71,7 +71,7 @@ def _has_duplicates(node: Node) -> bool:
 
 
 def pretty(value: Any, indent: bytes | None) -> bytes:
-    """Return the JSON text of a value; over several lines where `indent`, that of its first line, is given."""
+    """Return the JSON text of a value; over several lines where `indent`, that of the first, is given."""
     if indent is None:
         return dump(value)
     text = json.dumps(value, indent=2).encode("ascii")

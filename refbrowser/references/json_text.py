@@ -11,7 +11,7 @@ import math
 import re
 from dataclasses import dataclass
 from enum import Enum
-from json.decoder import scanstring
+from json.decoder import scanstring  # type: ignore[attr-defined]
 from typing import Any
 
 from refbrowser.errors import ErrorKind, quoted

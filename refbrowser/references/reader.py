@@ -23,7 +23,8 @@ from refbrowser.references.json_text import (
     Node,
     NodeKind,
 )
-from refbrowser.references.scanner import Layout, scan
+from refbrowser.references.scan_layout import Layout
+from refbrowser.references.scanner import scan
 from refbrowser.references.table import ReferenceTable
 from refbrowser.references.table_builder import TableBuilder
 from refbrowser.references.text import DocumentText, TextBuilder, locate

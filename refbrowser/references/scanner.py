@@ -1,19 +1,308 @@
-"""Reads entries of `refs` in blocks by vector operations."""
+"""Reads entries of `refs` in blocks by vector operations; what does not fit is left to the exact reader.
+
+The texts of a block are paired by their quotes, and every byte between two texts is compared with what the
+first entries have there: a block in which all entries are spaced alike is proved to be JSON by that. An entry
+that differs is read exactly where it stands, and the block goes on only if the next entry is where it was
+thought to be.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from refbrowser.references.table_builder import TableBuilder
+import numpy as np
+import numpy.typing as npt
+
+from refbrowser.limits import LIMITS
+from refbrowser.references.groups import Rows
+from refbrowser.references.json_text import Incomplete, JsonError, JsonReader
+from refbrowser.references.scan_keys import ScannedKeys, scan_keys
+from refbrowser.references.scan_layout import Layout
+from refbrowser.references.scan_strings import Strings, find_strings
+from refbrowser.references.table import WHOLE, odd_code
+from refbrowser.references.table_builder import Block, TableBuilder, smallest
+from refbrowser.references.values import BASE64_PREFIX, ValueKind, decode_base64
+from refbrowser.references.words import MOST_DIGITS, Words, equal_to, heads, numbers
+
+Mask = npt.NDArray[np.bool_]
+
+#: Bytes of one block: its columns stay in the processor's cache.
+BLOCK = 1024 * 1024
+#: A block of which more than one entry in this many does not fit is not worth going on with.
+_MISFITS = 8
+#: Fewer entries than this are not worth the vector operations.
+_LEAST = 32
+
+_ENCODED = BASE64_PREFIX.encode()
 
 
 @dataclass
-class Layout:
-    """What stands between the strings and numbers of entries, as the writer of the document spaces them."""
+class _Rows:
+    """The entries of a block, while they are being checked.
+
+    `ok` is which of them fit so far; `listed` which have a list as value.
+    """
+
+    key: Rows
+    key_stop: Rows
+    value: Rows
+    value_stop: Rows
+    next: Rows
+    ok: Mask
+    listed: Mask
+    offset: Rows
+    length: Rows
+    control: int = 0
 
 
 def scan(
     data: bytes, at: int, base: int, builder: TableBuilder, layout: Layout, avoid: tuple[str, ...]
 ) -> int:
-    """Read entries from `at`, the beginning of a key; return how many bytes were taken."""
-    return 0
+    """Read entries from `at`, the beginning of a key; return how many bytes were taken.
+
+    Parameters
+    ----------
+    data
+        A window of the text.
+    base
+        Position of its first byte in the text.
+    layout
+        How the entries of this document are spaced; learned from them.
+    avoid
+        Keys that are left to the exact reader.
+    """
+    strings = find_strings(data[at : at + BLOCK])
+    if strings is None or strings.rows < _LEAST or strings.quotes[0] != 0:
+        return 0
+    rows = _match(strings, layout)
+    if rows is None:
+        return 0
+    keys = scan_keys(strings, rows.key + 1, rows.key_stop, rows.ok)
+    _avoid(strings, keys, rows, avoid)
+    return _Taking(data, at, base, builder, layout, strings, rows, keys).take()
+
+
+def _match(strings: Strings, layout: Layout) -> _Rows | None:
+    """Compare everything between the texts with the layout; None where the entries are spaced otherwise."""
+    quotes = strings.quotes
+    count = strings.rows
+    last = 4 * count
+    rows = _Rows(
+        quotes[0:last:4], quotes[1:last:4], quotes[2:last:4], quotes[3:last:4], quotes[4 : last + 1 : 4],
+        np.ones(count, bool), np.zeros(count, bool), np.zeros(count, np.int64), np.zeros(count, np.int64),
+    )  # fmt: skip
+    layout.learn(strings.data, rows.key_stop, rows.value, rows.value_stop, rows.next)
+    words = strings.words
+    listed = layout.matches(words, rows.key_stop + 1, rows.value, "list")
+    text = layout.matches(words, rows.key_stop + 1, rows.value, "text")
+    rows.listed = listed
+    rows.ok = listed | text
+    rows.control += int(listed.sum()) * layout.control("list") + int(text.sum()) * layout.control("text")
+    _match_text(rows, np.flatnonzero(text & ~listed), words, layout)
+    _match_lists(rows, np.flatnonzero(listed), words, layout)
+    if not rows.ok.any():
+        return None
+    rows.ok &= ~strings.bad_rows(rows.listed)
+    long_keys = rows.key_stop - rows.key > LIMITS.key_length
+    rows.ok &= ~(long_keys | (rows.listed & (rows.value_stop - rows.value > LIMITS.url_length)))
+    # What stands between texts is known; any control character more is within a text.
+    if not rows.ok.all() or strings.control_bytes(int(rows.next[-1])) != rows.control:
+        rows.ok &= ~strings.rows_with_control()
+    return rows
+
+
+def _match_text(rows: _Rows, which: Rows, words: Words, layout: Layout) -> None:
+    fits = layout.matches(words, rows.value_stop[which] + 1, rows.next[which], "after text")
+    rows.ok[which] = fits
+    rows.control += int(fits.sum()) * layout.control("after text")
+    rows.offset[which] = rows.value[which]
+    rows.length[which] = rows.value_stop[which] - rows.value[which] + 1
+
+
+def _match_lists(rows: _Rows, which: Rows, words: Words, layout: Layout) -> None:
+    """Read the numbers after the URLs."""
+    if not len(which):
+        return
+    before, between, after = layout.range
+    stop = rows.value_stop[which] + 1
+    following = rows.next[which]
+    ok = equal_to(words, stop, before)
+    first = stop + len(before)
+    offset, digits = numbers(words, np.where(ok, first, 0))
+    ok &= _canonical(words, first, digits)
+    second = first + digits + len(between)
+    second[~ok] = 0
+    ok &= equal_to(words, np.maximum(second - len(between), 0), between)
+    length, more = numbers(words, second)
+    ok &= _canonical(words, second, more)
+    end = second + more
+    ok &= (end + len(after) == following) & equal_to(words, np.where(ok, end, 0), after)
+    control = sum(layout.control_of(text) for text in (before, between, after))
+    rows.control += int(ok.sum()) * control
+    rows.offset[which] = offset
+    rows.length[which] = length
+    rest = np.flatnonzero(~ok)
+    if len(rest):
+        whole = layout.matches(words, stop[rest], following[rest], "after url")
+        ok[rest] = whole
+        rows.control += int(whole.sum()) * layout.control("after url")
+        rows.offset[which[rest]] = 0
+        rows.length[which[rest]] = WHOLE
+    rows.ok[which] = ok
+
+
+def _canonical(words: Words, at: Rows, digits: Rows) -> Mask:
+    """Return which numbers JSON allows, and are not so long that they may be cut short."""
+    zero = (words[at] & np.uint64(0xFF)) == ord("0")
+    return (digits > 0) & (digits < MOST_DIGITS) & ~(zero & (digits > 1))
+
+
+def _avoid(strings: Strings, keys: ScannedKeys, rows: _Rows, avoid: tuple[str, ...]) -> None:
+    if not avoid:
+        return
+    names = {name.encode() for name in avoid}
+    for row in np.flatnonzero(keys.odd).tolist():
+        if strings.data[rows.key[row] + 1 : rows.key_stop[row]] in names:
+            rows.ok[row] = False
+
+
+class _Taking:
+    """Gives the entries of one block to a builder."""
+
+    def __init__(
+        self,
+        data: bytes,
+        at: int,
+        base: int,
+        builder: TableBuilder,
+        layout: Layout,
+        strings: Strings,
+        rows: _Rows,
+        keys: ScannedKeys,
+    ) -> None:
+        self._reader = JsonReader(data, base, complete=False)
+        self._at = at
+        self._builder = builder
+        self._layout = layout
+        self._strings = strings
+        self._rows = rows
+        self._keys = keys
+        self._exact: list[int] = []
+        self._urls = self._find_urls()
+        self._kinds = self._find_kinds()
+
+    def _find_urls(self) -> npt.NDArray[np.int32]:
+        """Return the number of the URL of each entry; entries that follow one another mostly share it."""
+        rows = self._rows
+        result = np.zeros(len(rows.ok), np.int32)
+        which = np.flatnonzero(rows.listed & rows.ok)
+        if not len(which):
+            return result
+        start = rows.value[which] + 1
+        size = rows.value_stop[which] - start
+        first = np.flatnonzero(heads(self._strings.words, start, size))
+        known, data = self._layout.urls, self._strings.data
+        found = []
+        for begin, end in zip(start[first].tolist(), (start + size)[first].tolist(), strict=True):
+            text = data[begin:end]
+            number = known.get(text)
+            if number is None:
+                number = known[text] = self._builder.url_number(text.decode("ascii"))
+            found.append(number)
+        counts = np.diff(first, append=len(which))
+        result[which] = np.repeat(np.array(found, np.int32), counts)
+        return result
+
+    def _find_kinds(self) -> npt.NDArray[np.int32]:
+        """Return the `url` column: numbers of URLs, and the kinds of inline values."""
+        rows = self._rows
+        column = np.where(rows.listed, self._urls, np.int32(ValueKind.TEXT))
+        texts = np.flatnonzero(~rows.listed & rows.ok)
+        if not len(texts):
+            return column
+        encoded = texts[equal_to(self._strings.words, rows.value[texts] + 1, _ENCODED)]
+        column[encoded] = ValueKind.BASE64
+        for row in encoded.tolist():
+            if not self._is_base64(row):
+                rows.ok[row] = False
+        return column
+
+    def _is_base64(self, row: int) -> bool:
+        start = int(self._rows.value[row]) + 1 + len(_ENCODED)
+        text = self._strings.data[start : int(self._rows.value_stop[row])]
+        try:
+            decode_base64(text.decode("ascii"))
+        except ValueError:
+            return False
+        return True
+
+    def take(self) -> int:
+        """Give all entries up to the first that spoils what follows; return how many bytes were taken."""
+        ok = self._rows.ok
+        misfits = np.flatnonzero(~ok).tolist()
+        start = 0
+        for row in misfits:
+            self._give(start, row)
+            start = row
+            if len(misfits) * _MISFITS > len(ok):
+                break
+            where = self._read_exactly(row)
+            if where is None:
+                break
+            start = row + 1
+            if where != self._original(int(self._rows.next[row])):
+                return where
+        else:
+            self._give(start, len(ok))
+            return self._original(int(self._rows.next[-1]))
+        return self._original(int(self._rows.key[start]))
+
+    def _original(self, position: int) -> int:
+        """Return how far into the block, as it is in the text, a position of the scanned one is."""
+        return int(self._strings.original(np.array([position]))[0])
+
+    def _read_exactly(self, row: int) -> int | None:
+        """Read one entry exactly; return how far into the block the next one begins, None where it cannot."""
+        at = self._at + self._original(int(self._rows.key[row]))
+        reader = self._reader
+        try:
+            member, stop = reader.read_member(at, 2)
+            after, ended = reader.after_item(stop, b"}")
+        except (Incomplete, JsonError):
+            return None
+        if ended or after >= len(reader.data):
+            return None
+        value = member.value
+        self._builder.add_member(member, reader.data[value.start - reader.base : value.stop - reader.base])
+        return after - self._at
+
+    def _give(self, start: int, stop: int) -> None:
+        if start == stop:
+            return
+        rows, keys, strings = self._rows, self._keys, self._strings
+        part = slice(start, stop)
+        shift = self._reader.base + self._at
+        offset, length = rows.offset[part], rows.length[part]
+        inline = np.flatnonzero(~rows.listed[part])
+        if len(inline):
+            begin = strings.original(offset[inline])
+            end = strings.original(offset[inline] + length[inline] - 1) + 1
+            offset[inline] = begin + shift
+            length[inline] = end - begin
+        codes = keys.codes[part]
+        odd = np.flatnonzero(keys.odd[part])
+        for at in odd.tolist():
+            row = start + at
+            codes[at] = odd_code(strings.data[rows.key[row] + 1 : rows.key_stop[row]])
+        runs, groups = keys.runs(start, stop, strings, self._builder)
+        self._builder.add_block(
+            Block(
+                (strings.original(rows.key[part]) + shift).astype(np.uint32),
+                codes,
+                self._kinds[part],
+                smallest(offset),
+                smallest(length),
+                runs,
+                groups,
+            )
+        )
