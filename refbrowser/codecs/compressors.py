@@ -108,7 +108,7 @@ class Blosc:
 
     def decode(self, data: Bytes, room: Room, out: Bytes | None) -> Bytes:
         """Return the decompressed bytes; the header's sizes must be right."""
-        blosc = _single_threaded_blosc()
+        blosc = single_threaded_blosc()
         if len(data) < 16:
             raise DecodeError("the header is cut off")
         announced, _, stored = (int(size) for size in data[4:16].view("<u4"))
@@ -123,7 +123,7 @@ class Blosc:
 
     def encode(self, data: Bytes) -> Bytes:
         """Return the compressed bytes."""
-        blosc = _single_threaded_blosc()
+        blosc = single_threaded_blosc()
         whole = self.item_size > 0 and len(data) % self.item_size == 0
         # numcodecs takes the element's size from the array.
         elements = data.view(f"V{self.item_size}") if whole else data
@@ -131,7 +131,8 @@ class Blosc:
         return as_bytes(packed)
 
 
-def _single_threaded_blosc() -> Any:
+def single_threaded_blosc() -> Any:
+    """Return numcodecs' Blosc, set to one thread."""
     from numcodecs import blosc
 
     # The pool decodes several chunks at once: threads inside one only take turns.

@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+import struct
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from refbrowser.codecs.base import Bytes, Room
+from refbrowser.codecs.compressors import single_threaded_blosc
 
-#: numcodecs' loops hold the interpreter lock: one call works on this many bytes, about a millisecond.
-_PIECE = 4 * 1024 * 1024
+#: Pieces that are undone at a time: small ones stay in the processor's cache, but each gives the interpreter
+#: lock away twice, so that there are about 16 of them.
+_LEAST_PIECE, _MOST_PIECE, _PIECES = 256 * 1024, 2 * 1024 * 1024, 16
+#: The largest element whose shuffle Blosc knows.
+_BLOSC_ITEM = 255
+_HEADER = struct.Struct("<BBBBIIIIi")
+_SHUFFLED, _NOT_SPLIT = 0x01, 0x10
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,11 +36,11 @@ class Shuffle:
             return data
         room.check(len(data))
         target = np.empty(len(data), np.uint8) if out is None else out
-        count = len(data) // self.item_size
-        planes = data[: count * self.item_size].reshape(self.item_size, count)
-        elements = target[: count * self.item_size].reshape(count, self.item_size)
-        for start, stop in self._pieces(count):
-            self._loops().decode(np.ascontiguousarray(planes[:, start:stop]), elements[start:stop])
+        planes, elements = self._planes(data), self._elements(target)
+        if self.item_size <= _BLOSC_ITEM:
+            _unshuffle(planes, elements)
+        else:
+            np.copyto(elements, planes.T)
         target[elements.size :] = data[elements.size :]
         return target
 
@@ -42,21 +49,40 @@ class Shuffle:
         if self.item_size < 2:
             return data
         target = np.empty(len(data), np.uint8)
-        count = len(data) // self.item_size
-        elements = data[: count * self.item_size].reshape(count, self.item_size)
-        planes = target[: count * self.item_size].reshape(self.item_size, count)
-        for start, stop in self._pieces(count):
-            piece = np.empty((self.item_size, stop - start), np.uint8)
-            self._loops().encode(elements[start:stop], piece)
-            planes[:, start:stop] = piece
+        elements = self._elements(data)
+        np.copyto(self._planes(target), elements.T)
         target[elements.size :] = data[elements.size :]
         return target
 
-    def _pieces(self, count: int) -> list[tuple[int, int]]:
-        step = max(1, _PIECE // self.item_size)
-        return [(start, min(start + step, count)) for start in range(0, count, step)]
+    def _elements(self, data: Bytes) -> npt.NDArray[np.uint8]:
+        count = len(data) // self.item_size
+        return data[: count * self.item_size].reshape(count, self.item_size)
 
-    def _loops(self) -> Any:
-        from numcodecs import Shuffle as Loops
+    def _planes(self, data: Bytes) -> npt.NDArray[np.uint8]:
+        count = len(data) // self.item_size
+        return data[: count * self.item_size].reshape(self.item_size, count)
 
-        return Loops(self.item_size)
+
+def _unshuffle(planes: npt.NDArray[np.uint8], elements: npt.NDArray[np.uint8]) -> None:
+    """Fill `elements`, shape (n, item), with the transpose of `planes`.
+
+    Blosc undoes its own shuffle, which is the same, with vector instructions and without the interpreter
+    lock: three times as fast as numcodecs' loop, which holds it. So each piece is handed over as a Blosc
+    chunk of one block that is shuffled and stored, not compressed.
+    """
+    blosc = single_threaded_blosc()
+    item, count = planes.shape
+    step = max(1, min(max(_LEAST_PIECE, planes.size // _PIECES), _MOST_PIECE) // item)
+    chunk = np.empty(_HEADER.size + min(step, count) * item, np.uint8)
+    for start in range(0, count, step):
+        piece = planes[:, start : start + step]
+        stored = chunk[: _HEADER.size + piece.size]
+        _HEADER.pack_into(
+            stored.data,
+            0,
+            *(2, 1, _SHUFFLED | _NOT_SPLIT, item),  # versions of the format, flags, size of an element
+            *(piece.size, piece.size, len(stored)),  # bytes of the whole, of a block, of the chunk
+            *(_HEADER.size - 4, piece.size),  # where the block begins; its stored size
+        )
+        np.copyto(stored[_HEADER.size :].reshape(piece.shape), piece)
+        blosc.decompress(stored, elements[start : start + step].reshape(-1))
