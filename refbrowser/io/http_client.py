@@ -106,7 +106,10 @@ class HttpClient:
         return any(other.close_idle() for other in self._hosts.values() if other is not host)
 
     def spawn(self, work: Coroutine[Any, Any, None]) -> None:
-        """Run a coroutine on the loop."""
+        """Run a coroutine that opens a connection; connections are looked after as long as there are any."""
+        if not self._sweeping:
+            self._sweeping = True
+            self.later(_SWEEP, self._sweep)
         task = asyncio.get_running_loop().create_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
@@ -133,9 +136,6 @@ class HttpClient:
                 host.add(HttpRequest(segment, piece), (task.options.priority, number, rank))
         for host in hosts:
             host.pump()
-        if not self._sweeping:
-            self._sweeping = True
-            self.later(_SWEEP, self._sweep)
 
     def _pump(self) -> None:
         for host in list(self._hosts.values()):

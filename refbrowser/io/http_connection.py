@@ -42,12 +42,15 @@ class Connection(asyncio.BufferedProtocol):
     ----------
     sent_at, active_at
         Times of the last request and of the last received byte (`time.monotonic`).
+    private
+        The address connected to is not public; the dialer says so.
     in_body
         The head of the current answer is complete.
     """
 
     def __init__(self) -> None:
         self.transport: asyncio.Transport | None = None
+        self.private = False
         self.sent_at = self.active_at = time.monotonic()
         self.in_body = False
         self.answered = False
@@ -172,9 +175,9 @@ class Connection(asyncio.BufferedProtocol):
         while not self.in_body:
             received = self._scratch[: self._filled].tobytes()
             end = received.find(b"\r\n\r\n")
+            if (self._filled if end < 0 else end) > LIMITS.http_headers:
+                raise AttemptError(f"the answer's headers are longer than {LIMITS.http_headers} bytes")
             if end < 0:
-                if self._filled > LIMITS.http_headers:
-                    raise AttemptError(f"the answer's headers are longer than {LIMITS.http_headers} bytes")
                 return
             head = parse_head(received[:end])
             rest = received[end + 4 :]
@@ -220,6 +223,10 @@ class Connection(asyncio.BufferedProtocol):
         before = sink.received
         if self._chunked is not None:
             self._chunked.feed(data)
+        elif isinstance(sink, FixedSink) and len(data) > len(sink.room):
+            # The body is what was announced; what follows it belongs to no answer.
+            self._keep = False
+            sink.write(data[: len(sink.room)])
         else:
             sink.write(data)
         if sink.received > before:

@@ -85,8 +85,10 @@ class Dialer:
                 addresses = await self._addresses(host, port)
                 if proxy is None and not allow_private:
                     addresses = _public(addresses, origin)
-                sock = await _connect(addresses, host)
-                return await self._start(sock, origin, proxy)
+                sock, address = await _connect(addresses, host)
+                connection = await self._start(sock, origin, proxy)
+                connection.private = proxy is None and address.private
+                return connection
         except TimeoutError:
             raise AttemptError(f"no connection within {LIMITS.http_connect:g} s", retry=True) from None
         except ssl.SSLCertVerificationError as error:
@@ -143,7 +145,7 @@ def _public(addresses: list[Address], origin: Origin) -> list[Address]:
     return public
 
 
-async def _connect(addresses: list[Address], host: str) -> socket.socket:
+async def _connect(addresses: list[Address], host: str) -> tuple[socket.socket, Address]:
     """Connect to the first address that answers; each but the last gets an equal share of the time."""
     loop = asyncio.get_running_loop()
     share = LIMITS.http_connect / max(len(addresses), 1)
@@ -154,7 +156,7 @@ async def _connect(addresses: list[Address], host: str) -> socket.socket:
         try:
             async with asyncio.timeout(share):
                 await loop.sock_connect(sock, address.sockaddr)
-            return sock
+            return sock, address
         except TimeoutError:
             sock.close()
             failure = OSError("timed out")

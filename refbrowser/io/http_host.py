@@ -14,6 +14,7 @@ from refbrowser.io.http_connection import Connection
 from refbrowser.io.http_dial import Proxy, proxy_for
 from refbrowser.io.http_head import THROTTLING, AttemptError, Head
 from refbrowser.io.http_request import HttpRequest
+from refbrowser.io.http_whole import WholeObjects
 from refbrowser.io.link import LinkModel
 from refbrowser.io.origins import Origin, scheme_of, split_url
 from refbrowser.io.task import FetchTask
@@ -37,6 +38,7 @@ class HttpHost:
         self._backlog = 0
         self._busy: dict[HttpRequest, Connection | None] = {}
         self._idle: list[Connection] = []
+        self.wholes = WholeObjects()
         self._failures = 0
         self._open_until = 0.0
         self._window = (time.monotonic(), 0)
@@ -56,13 +58,14 @@ class HttpHost:
             if self._queue[0][1].segment.task.is_congested:
                 # What comes first decides: `HttpClient.submit` has the queue pumped when there is room again.
                 return
-            connection = self._usable()
-            if connection is None and not self._client.may_open(self):
+            request = self._queue[0][1]
+            connection = self._usable(request) if request.wanted else None
+            if connection is None and request.wanted and not self._client.may_open(self):
                 return
-            request = self._pop()
-            if request is None:
-                return
-            if not self._admitted(request):
+            heapq.heappop(self._queue)
+            self._backlog -= request.size
+            if not request.wanted or self.wholes.join(request) or not self._admitted(request):
+                self._give_back(connection)
                 continue
             request.begin()
             self._busy[request] = connection
@@ -81,21 +84,13 @@ class HttpHost:
             if request.segment.task is task and connection is not None:
                 connection.close()
                 self._forget(request)
+                self.disband(request)
         self.pump()
 
-    def share_whole(self, url: str, whole: memoryview) -> None:
-        """Serve queued requests from an object that a server without ranges sent whole."""
-        mine = [
-            entry for entry in self._queue if entry[1].segment.location.url == url and not entry[1].is_whole
-        ]
-        if not mine:
-            return
-        taken = {id(entry[1]) for entry in mine}
-        self._queue = [entry for entry in self._queue if id(entry[1]) not in taken]
-        heapq.heapify(self._queue)
-        for _, request in mine:
-            self._backlog -= request.size
-            request.cut(whole)
+    def disband(self, request: HttpRequest) -> None:
+        """Queue again what waited for the object that `request` was reading whole."""
+        for follower in self.wholes.finish(request):
+            self.add(follower, follower.rank)
 
     # What happens to a request under way
 
@@ -124,7 +119,7 @@ class HttpHost:
         """Take a connection back."""
         self._forget(request)
         if connection.usable:
-            self._idle.append(connection)
+            self._give_back(connection)
 
     def succeeded(self, request: HttpRequest, size: int, seconds: float) -> None:
         """Take note that a request is complete."""
@@ -134,6 +129,7 @@ class HttpHost:
 
     def failed(self, request: HttpRequest, error: AttemptError, free: bool = False) -> None:
         """Try again after a wait, or give up; `free` tries are not counted."""
+        self.disband(request)
         if not request.wanted:
             return
         if error.kind == ErrorKind.BLOCKED:
@@ -209,25 +205,21 @@ class HttpHost:
 
     # Inside
 
-    def _pop(self) -> HttpRequest | None:
-        while self._queue:
-            request = heapq.heappop(self._queue)[1]
-            self._backlog -= request.size
-            if request.wanted:
-                return request
-        return None
-
     def _wanted_connections(self) -> int:
-        requests = len(self._queue) + len(self._busy)
-        size = self._backlog + sum(request.size for request in self._busy)
-        return self.model.link.connections(size, requests)
+        return self.model.link.connections(self._backlog, len(self._queue))
 
-    def _usable(self) -> Connection | None:
-        while self._idle:
-            connection = self._idle.pop()
-            if connection.usable:
-                return connection
+    def _usable(self, request: HttpRequest) -> Connection | None:
+        """Take the idle connection last used; none to an address that the request may not reach."""
+        self._idle = [connection for connection in self._idle if connection.usable]
+        private = request.segment.task.access.permits_private(self.origin)
+        for position in range(len(self._idle) - 1, -1, -1):
+            if private or not self._idle[position].private:
+                return self._idle.pop(position)
         return None
+
+    def _give_back(self, connection: Connection | None) -> None:
+        if connection is not None:
+            self._idle.append(connection)
 
     def _forget(self, request: HttpRequest) -> None:
         self._busy.pop(request, None)
@@ -258,7 +250,7 @@ class HttpHost:
             self._send(request, connection)
         else:
             self._forget(request)
-            self._idle.append(connection)
+            self._give_back(connection)
             self.pump()
 
     def _send(self, request: HttpRequest, connection: Connection) -> None:

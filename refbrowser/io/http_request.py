@@ -106,6 +106,8 @@ class HttpRequest:
         except RefbrowserError as error:
             self._error = AttemptError(error.message, error.kind, advice=error.advice)
             return None
+        if not self._body.is_range and not self.is_whole and not self.host.wholes.lead(self):
+            return None
         self._sink = self._make_sink(self._body)
         return self._sink
 
@@ -132,8 +134,7 @@ class HttpRequest:
             host.failed(self, self._error)
         elif self.redirect is not None:
             host.redirected(self)
-        else:
-            assert self._sink is not None
+        elif self._sink is not None:
             host.succeeded(self, self._sink.received, time.monotonic() - self._head_at)
             if self._body is not None and not self._body.is_range:
                 self._take_whole(self._sink.view)
@@ -179,5 +180,5 @@ class HttpRequest:
         if self.is_whole:
             self.segment.filled(whole)
             return
-        self.cut(whole)
-        self.host.share_whole(self.segment.location.url, whole)
+        for request in [self, *self.host.wholes.finish(self)]:
+            request.cut(whole)

@@ -10,6 +10,8 @@ from refbrowser.limits import LIMITS
 
 #: Fewer connections than this are never worth opening.
 LEAST_CONNECTIONS = 8
+#: Connections that fill a link: the rates of connections that share it look as if it took more.
+MOST_STREAMS = 16
 _SAMPLES = 32
 _FIRST_BYTES = 128
 
@@ -48,7 +50,8 @@ class Link:
     def connections(self, size: float, requests: float) -> int:
         """Return how many connections `requests` for `size` bytes should use (Little's law)."""
         mean = max(size / max(requests, 1), 1)
-        needed = 1.25 * (self.latency * self.total / mean + self.total / self.per_connection)
+        streams = min(self.total / self.per_connection, MOST_STREAMS)
+        needed = 1.25 * (self.latency * self.total / mean + streams)
         return int(min(max(needed, LEAST_CONNECTIONS), self.most))
 
     def time(self, size: float, requests: float) -> float:
@@ -90,8 +93,11 @@ class LinkModel:
             self._first_bytes.append(seconds)
 
     def saw_body(self, size: int, seconds: float) -> None:
-        """Note how fast one connection brought `size` bytes."""
-        if size >= 64 << 10 and seconds > 0:
+        """Note how fast one connection brought `size` bytes.
+
+        What came in no time had waited in the buffers of this machine, and tells nothing.
+        """
+        if size >= 64 << 10 and seconds >= 0.01:
             with self._lock:
                 self._rates.append(size / seconds)
 
@@ -110,8 +116,8 @@ class LinkModel:
     def update(self) -> Link:
         """Recompute the link from what was seen, and return it.
 
-        The lowest tenth of the first bytes leaves out the time spent waiting behind other requests, the highest
-        of the rates the connections that shared the link.
+        The lowest tenth of the first bytes leaves out the time spent waiting behind other requests, the
+        highest of the rates the connections that shared the link.
         """
         with self._lock:
             start = self._start

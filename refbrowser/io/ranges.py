@@ -257,9 +257,9 @@ def _cut_at_rows(opens: npt.NDArray[np.bool_], start: Ints, gap: Ints, block: In
 
 
 def _split(start: Ints, stop: Ints, block: Ints) -> tuple[Ints, Ints, Ints]:
-    """Return the number of requests per segment and their bounds, nearly equal in size."""
+    """Return the number of requests per segment and their bounds, nearly equal and at least a block each."""
     size = stop - start
-    pieces = np.maximum((size + block // 2) // np.maximum(block, 1), 1)
+    pieces = np.maximum(size // block, 1)
     segment = np.repeat(np.arange(len(start)), pieces)
     which = np.arange(len(segment)) - np.repeat(_bounds(pieces)[:-1], pieces)
     share, extra = size // pieces, size % pieces
