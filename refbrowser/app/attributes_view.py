@@ -22,7 +22,7 @@ from refbrowser.app import theme
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.docks import hint_of
 from refbrowser.app.hierarchy_model import Item, ItemKind, shape_text
-from refbrowser.app.row_model import one_line
+from refbrowser.app.plain_text import one_line
 from refbrowser.app.tasks import TaskControl
 from refbrowser.app.widgets import hint_label
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import QEvent, Qt, Signal
 from PySide6.QtWidgets import QStackedWidget, QTabWidget, QVBoxLayout, QWidget
 
 from refbrowser.app import theme
@@ -30,13 +30,17 @@ class Centre(QWidget):
     -------
     plotMade(object)
         The `PlotPane` exists from now on.
+    restyled()
+        The colours in force are other ones.
     """
 
     plotMade = Signal(object)
+    restyled = Signal()
 
     def __init__(self, start: StartPane, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._document: OpenDocument | None = None
+        self._tab_before: int | None = None
         self.plot: PlotPane | None = None
         self.trust_bar = TrustBar()
         self.error_bar = ErrorBar()
@@ -112,6 +116,9 @@ class Centre(QWidget):
         elif document.is_open:
             self.strip.hide()
             self._pages.setCurrentWidget(self.tabs)
+            if self._tab_before is not None:
+                self.tabs.setCurrentIndex(self._tab_before)
+                self._tab_before = None
         elif document.error is not None:
             self.strip.hide()
             self.error.set_error(f"{document.title} could not be opened", document.error)
@@ -131,9 +138,15 @@ class Centre(QWidget):
         if document is self._document and not document.is_open:
             if self._pages.currentWidget() is not self.tabs:
                 self._pages.setCurrentWidget(self.tabs)
+                self._tab_before = self.tabs.currentIndex()
                 self.tabs.setCurrentIndex(REFERENCES)
                 self.strip.show()
             self.references.show_first_rows(rows)
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.PaletteChange:
+            self.restyled.emit()
 
     def _cancel(self) -> None:
         if self._document is not None:

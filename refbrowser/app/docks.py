@@ -7,6 +7,7 @@ from PySide6.QtWidgets import (
     QDockWidget,
     QFrame,
     QHBoxLayout,
+    QLabel,
     QMainWindow,
     QTabWidget,
     QToolButton,
@@ -15,7 +16,7 @@ from PySide6.QtWidgets import (
 )
 
 from refbrowser.app import theme
-from refbrowser.app.widgets import hint_label, plain_label
+from refbrowser.app.widgets import hint_label
 
 _LEFT, _RIGHT = Qt.DockWidgetArea.LeftDockWidgetArea, Qt.DockWidgetArea.RightDockWidgetArea
 _BOTTOM = Qt.DockWidgetArea.BottomDockWidgetArea
@@ -56,6 +57,7 @@ class Docks:
 
     def __init__(self, window: QMainWindow) -> None:
         self._window = window
+        self._preview_is_low = True
         self._titles = QTimer(window)
         self._titles.setSingleShot(True)
         self._titles.setInterval(0)
@@ -91,6 +93,7 @@ class Docks:
         if self._window.height() < STACKED:
             self._window.tabifyDockWidget(self._docks["attributesDock"], self._docks["editorDock"])
             self._docks["attributesDock"].raise_()
+        self._show_titles()
 
     def share_out(self) -> None:
         """Give the docks their first sizes; the window must have its size for that."""
@@ -102,6 +105,13 @@ class Docks:
         self._window.resizeDocks(right, [round(height * 0.38), round(height * 0.5)], Qt.Orientation.Vertical)
         bottom = [self._docks["previewDock"]]
         self._window.resizeDocks(bottom, [round(height * 0.23)], Qt.Orientation.Vertical)
+
+    def make_room_for_preview(self) -> None:
+        """Give the preview some rows, once: while nothing is edited the plot has the room."""
+        preview, height = self._docks["previewDock"], round(self._window.height() * 0.36)
+        if self._preview_is_low and preview.height() < height:
+            self._preview_is_low = False
+            self._window.resizeDocks([preview], [height], Qt.Orientation.Vertical)
 
     def show_before(self, name: str, other: str) -> None:
         """Bring a dock to the front where it shares its place with `other`; nothing else is moved or shown."""
@@ -128,7 +138,7 @@ class Docks:
         dock.setAccessibleName(title)
         frame = QFrame()
         frame.setProperty("role", "pane")
-        dock.setTitleBarWidget(_Title(dock, title))
+        dock.setTitleBarWidget(QWidget(dock))
         for changed in (dock.topLevelChanged, dock.dockLocationChanged, dock.visibilityChanged):
             changed.connect(lambda *_: self._titles.start())
         layout = QVBoxLayout(frame)
@@ -138,40 +148,31 @@ class Docks:
         return dock
 
     def _show_titles(self) -> None:
-        """Hide the title of a dock that has a tab: the tab says it."""
+        """Give each dock a title, but none where it has a tab: the tab says it."""
         for dock in self._docks.values():
-            title = dock.titleBarWidget()
             tabbed = not dock.isFloating() and bool(self._window.tabifiedDockWidgets(dock))
-            if isinstance(title, _Title):
-                title.set_shown(not tabbed)
+            if tabbed == isinstance(dock.titleBarWidget(), _Title):
+                dock.titleBarWidget().deleteLater()
+                dock.setTitleBarWidget(QWidget(dock) if tabbed else _Title(dock))
 
 
 class _Title(QWidget):
     """The line over a dock: its name, and how to hide it. Dragging it moves the dock."""
 
-    def __init__(self, dock: QDockWidget, title: str) -> None:
+    def __init__(self, dock: QDockWidget) -> None:
         super().__init__(dock)
-        self._parts = QWidget()
-        close = QToolButton()
-        close.setObjectName(f"{dock.objectName()}Close")
-        close.setAccessibleName(f"Hide {title}")
-        close.setToolTip(f"Hide {title} (View brings it back)")
-        close.setAutoRaise(True)
-        close.setFocusPolicy(Qt.FocusPolicy.TabFocus)
-        close.setText("×")
-        close.clicked.connect(dock.close)
-        parts = QHBoxLayout(self._parts)
-        parts.setContentsMargins(theme.MEDIUM, 2, 2, 2)
-        name = plain_label(title, role="paneTitle", wrap=False)
-        name.setTextInteractionFlags(Qt.TextInteractionFlag.NoTextInteraction)
-        parts.addWidget(name, 1)
-        parts.addWidget(close)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.addWidget(self._parts)
-
-    def set_shown(self, shown: bool) -> None:
-        """Show or hide the line."""
-        if shown == self._parts.isHidden():
-            self._parts.setVisible(shown)
-            self.updateGeometry()
+        title = dock.windowTitle()
+        self._close = QToolButton()
+        self._close.setObjectName(f"{dock.objectName()}Close")
+        self._close.setAccessibleName(f"Hide {title}")
+        self._close.setToolTip(f"Hide {title} (View brings it back)")
+        self._close.setAutoRaise(True)
+        self._close.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        self._close.setText("×")
+        self._close.clicked.connect(dock.close)
+        self._name = QLabel(title)
+        self._name.setProperty("role", "paneTitle")
+        layout = QHBoxLayout(self)
+        layout.setContentsMargins(theme.MEDIUM, 2, 2, 2)
+        layout.addWidget(self._name, 1)
+        layout.addWidget(self._close)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from PySide6.QtCore import QMimeData
 
-from refbrowser.app.row_model import one_line
+from refbrowser.app.plain_text import one_line
 
 #: Documents that one drop opens at most.
 DROP_LIMIT = 50

@@ -11,7 +11,7 @@ from PySide6.QtGui import QFont
 
 from refbrowser.app import icons, theme
 from refbrowser.app.controller.open_document import OpenDocument
-from refbrowser.app.row_model import one_line
+from refbrowser.app.plain_text import one_line
 
 if TYPE_CHECKING:
     from refbrowser.model.nodes import ArrayNode, GroupNode, Node

@@ -22,7 +22,7 @@ from PySide6.QtWidgets import (
 from refbrowser.app import theme
 from refbrowser.app.cards import error_text
 from refbrowser.app.docks import hint_of
-from refbrowser.app.row_model import one_line
+from refbrowser.app.plain_text import one_line
 from refbrowser.app.tasks import Tasks
 from refbrowser.app.widgets import hint_label, push_button
 

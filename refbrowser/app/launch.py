@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import os
-import socket
 import sys
 from collections.abc import Mapping, Sequence
-
-from refbrowser.errors import ErrorKind, RefbrowserError
 
 DEFAULT_SIZE = (1280, 800)
 
@@ -51,11 +49,15 @@ def run(
     if screenshot is not None:
         os.environ["QT_QPA_PLATFORM"] = "offscreen"
     elif not has_display():
+        from refbrowser.errors import ErrorKind, RefbrowserError
+
         raise RefbrowserError(
             ErrorKind.IO,
             "there is no display to open a window on",
             advice="--screenshot FILE draws the window off screen to a picture",
         )
+    # Nothing made before the first paint is garbage; looking for it takes as long as a toolbar.
+    gc.disable()
     from PySide6.QtWidgets import QApplication
 
     from refbrowser.app import theme
@@ -72,6 +74,7 @@ def run(
         window.lay_out_anew()
 
     def begin() -> None:
+        gc.enable()
         open_targets(window, paths, array, template_values or {}, allow)
         if screenshot is not None:
             from refbrowser.app.screenshot import Screenshot
@@ -83,6 +86,8 @@ def run(
     code = application.exec()
     window.close()
     if screenshot is not None and code:
+        from refbrowser.errors import ErrorKind, RefbrowserError
+
         raise RefbrowserError(ErrorKind.IO, f"the picture {screenshot} could not be written")
     return code
 
@@ -114,6 +119,8 @@ def has_display() -> bool:
     display = os.environ.get("DISPLAY", "")
     if not display.startswith(":"):
         return bool(display)
+    import socket
+
     number = display[1:].split(".")[0]
     for address in (f"/tmp/.X11-unix/X{number}", f"\0/tmp/.X11-unix/X{number}"):
         with socket.socket(socket.AF_UNIX) as probe:

@@ -5,16 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QEvent, QSize, Qt, QTimer, Signal
-from PySide6.QtGui import (
-    QCloseEvent,
-    QDragEnterEvent,
-    QDragLeaveEvent,
-    QDragMoveEvent,
-    QDropEvent,
-    QPaintEvent,
-    QResizeEvent,
-)
+from PySide6.QtCore import QSize, Qt, QTimer, Signal
 from PySide6.QtWidgets import QMainWindow, QToolBar
 
 from refbrowser.app import theme
@@ -24,19 +15,29 @@ from refbrowser.app.settings import Settings
 from refbrowser.app.start_pane import StartPane
 
 if TYPE_CHECKING:
+    from PySide6.QtGui import (
+        QCloseEvent,
+        QDragEnterEvent,
+        QDragLeaveEvent,
+        QDragMoveEvent,
+        QDropEvent,
+        QPaintEvent,
+        QResizeEvent,
+    )
+
     from refbrowser.app.attributes_view import AttributesPane
     from refbrowser.app.bars import ElidedLabel
     from refbrowser.app.centre import Centre
     from refbrowser.app.commands import Commands
     from refbrowser.app.controller.documents import Documents
     from refbrowser.app.controller.open_document import OpenDocument
+    from refbrowser.app.drop_overlay import DropOverlay
     from refbrowser.app.editor_stack import EditorStack
     from refbrowser.app.hierarchy import HierarchyPane
     from refbrowser.app.jobs_view import JobsPane
     from refbrowser.app.navigation import Navigation
     from refbrowser.app.plot.pane import PlotPane
     from refbrowser.app.questions import Questions
-    from refbrowser.app.start_pane import DropOverlay
     from refbrowser.app.status_line import StatusLine
     from refbrowser.app.tasks import TaskControl, Tasks
 
@@ -68,6 +69,7 @@ class MainWindow(QMainWindow):
     status: StatusLine
     summary: ElidedLabel
     overlay: DropOverlay
+    is_complete = False
 
     def __init__(self, settings: Settings | None = None) -> None:
         super().__init__()
@@ -76,17 +78,15 @@ class MainWindow(QMainWindow):
         self.setAcceptDrops(True)
         self.setContentsMargins(theme.MEDIUM - 2, 0, theme.MEDIUM - 2, 0)
         self.settings = settings or Settings()
-        self.is_complete = False
         self._painted = False
         self._is_new_layout = False
         self._start = StartPane()
         self.setCentralWidget(self._start)
-        self.docks = Docks(self)
         self.actions_ = Actions(self)
+        self.docks = Docks(self)
         self._fill_bars()
         self.statusBar().setSizeGripEnabled(False)
         self._restore_layout()
-        self._start.set_recent(self.settings.recent())
 
     # Building
 
@@ -114,12 +114,12 @@ class MainWindow(QMainWindow):
         from refbrowser.app.centre import Centre
         from refbrowser.app.commands import Commands
         from refbrowser.app.controller.documents import Documents
+        from refbrowser.app.drop_overlay import DropOverlay
         from refbrowser.app.editor_stack import EditorStack
         from refbrowser.app.hierarchy import HierarchyPane
         from refbrowser.app.jobs_view import JobsPane
         from refbrowser.app.navigation import Navigation
         from refbrowser.app.questions import Questions
-        from refbrowser.app.start_pane import DropOverlay
         from refbrowser.app.status_line import StatusLine
         from refbrowser.app.tasks import Tasks
 
@@ -132,6 +132,7 @@ class MainWindow(QMainWindow):
         self.attributes = AttributesPane()
         self.editors = EditorStack()
         self.jobs = JobsPane(self.tasks)
+        self._start.complete(self.settings.recent())
         self.takeCentralWidget()
         self.centre = Centre(self._start)
         self.setCentralWidget(self.centre)
@@ -171,6 +172,7 @@ class MainWindow(QMainWindow):
         self.centre.trust_bar.allowed.connect(self.commands.allow_this_time)
         self.centre.raw.permissionWanted.connect(self.commands.review_trust)
         self.centre.plotMade.connect(self._plot_made)
+        self.centre.restyled.connect(self.actions_.set_icons)
         self.status.jobsWanted.connect(self.commands.show_jobs)
         self.tasks.statusChanged.connect(lambda _statuses: self._update_actions())
         self.tasks.failed.connect(lambda error: self.centre.error_bar.show_error("A job failed", error))
@@ -334,11 +336,6 @@ class MainWindow(QMainWindow):
         super().resizeEvent(event)
         if self.is_complete and self.overlay.isVisible():
             self.overlay.setGeometry(self.rect())
-
-    def changeEvent(self, event: QEvent) -> None:
-        super().changeEvent(event)
-        if event.type() == QEvent.Type.PaletteChange and hasattr(self, "actions_"):
-            self.actions_.set_icons()
 
     def dragEnterEvent(self, event: QDragEnterEvent) -> None:
         from refbrowser.app.drops import read_drop

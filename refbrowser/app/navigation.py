@@ -9,7 +9,7 @@ from PySide6.QtCore import QObject
 from refbrowser.app.centre import PLOT, REFERENCES
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.hierarchy_model import Item, ItemKind, shape_text, type_text
-from refbrowser.app.row_model import one_line
+from refbrowser.app.plain_text import one_line
 
 if TYPE_CHECKING:
     from refbrowser.app.main_window import MainWindow
@@ -89,6 +89,7 @@ class Navigation(QObject):
         elif item.kind in (ItemKind.TEMPLATE, ItemKind.TEMPLATES):
             window.editors.show_templates(item.document, str(item.place) or None)
             window.docks.show_before("editorDock", "attributesDock")
+            window.docks.make_room_for_preview()
         elif item.kind is ItemKind.RULE:
             self._show_rule(item.document, int(item.place))
 
@@ -105,6 +106,7 @@ class Navigation(QObject):
     def _show_rule(self, document: OpenDocument, number: int) -> None:
         self._window.editors.show_rule(document, number)
         self._window.docks.show_before("editorDock", "attributesDock")
+        self._window.docks.make_room_for_preview()
         self._window.centre.references.show_rule(number)
 
     def _rule_chosen(self, number: int) -> None:

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QFileDialog, QMessageBox, QWidget
 
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.open_url_dialog import OpenUrlDialog
-from refbrowser.app.row_model import one_line
+from refbrowser.app.plain_text import one_line
 from refbrowser.app.template_values_dialog import TemplateValuesDialog
 from refbrowser.app.trust import TrustSheet
 

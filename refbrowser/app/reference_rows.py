@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt
 
-from refbrowser.app.row_model import CELL_LIMIT, Column, RowStyle
+from refbrowser.app.plain_text import CELL_LIMIT
+from refbrowser.app.row_model import Column, RowStyle
 from refbrowser.app.theme import count_text
 
 if TYPE_CHECKING:

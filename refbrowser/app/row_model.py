@@ -12,8 +12,6 @@ from PySide6.QtWidgets import QWidget
 
 #: Rows asked of a model at once.
 PAGE_ROWS = 128
-#: Characters of one cell that are painted at most.
-CELL_LIMIT = 600
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,13 +112,3 @@ class HeaderModel(QAbstractTableModel):
 
     def data(self, index: QModelIndex | QPersistentModelIndex, role: int = 0) -> Any:
         return None
-
-
-def one_line(text: str) -> str:
-    """Return text fit for one cell: cut, with control characters shown as a visible mark."""
-    cut = text if len(text) <= CELL_LIMIT else text[:CELL_LIMIT] + "…"
-    if cut.isprintable():
-        return cut
-    return "".join(
-        character if character.isprintable() else "␊" if character == "\n" else "·" for character in cut
-    )

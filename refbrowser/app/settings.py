@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
 from PySide6.QtCore import QByteArray, QSettings
 
 #: Written with the settings; older ones are given up, not read wrongly.
@@ -24,6 +22,8 @@ class Settings:
 
     def recent(self) -> list[str]:
         """Return the documents that were opened lately, the newest first."""
+        import json
+
         try:
             value = json.loads(str(self._store.value("recent", "[]")))
         except ValueError:
@@ -32,6 +32,8 @@ class Settings:
 
     def add_recent(self, path: str) -> None:
         """Put a document at the front of the recent ones."""
+        import json
+
         paths = [path, *(other for other in self.recent() if other != path)]
         self._store.setValue("recent", json.dumps(paths[:RECENT]))
 

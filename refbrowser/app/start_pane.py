@@ -2,20 +2,31 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QRectF, Qt, Signal
-from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPen
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QVBoxLayout, QWidget
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QRect, QRectF, Qt, Signal
+from PySide6.QtGui import QColor, QPainter, QPen
+from PySide6.QtWidgets import QWidget
 
 from refbrowser.app import icons, theme
-from refbrowser.app.row_model import one_line
-from refbrowser.app.widgets import plain_label, push_button
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from PySide6.QtGui import QPaintEvent, QResizeEvent
+
+HEADING = "Drop a reference document here"
+TEXT = "kerchunk JSON, plain or compressed, or the parquet form: files, folders or URLs"
 #: Recent documents that are shown.
 SHOWN = 6
+_ICON = 44
+_CONTROLS_WIDTH = 620
 
 
 class StartPane(QWidget):
     """The whole centre is a place to drop documents.
+
+    Its words are painted, so that they are there at once; buttons come with `complete`.
 
     Signals
     -------
@@ -33,15 +44,19 @@ class StartPane(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("startPane")
-        self._icon = QLabel()
-        self._icon.setAlignment(Qt.AlignmentFlag.AlignCenter)
-        heading = plain_label("Drop a reference document here", wrap=False)
-        heading.setFont(theme.heading_font(7))
-        heading.setAlignment(Qt.AlignmentFlag.AlignCenter)
-        text = plain_label(
-            "kerchunk JSON, plain or compressed, or the parquet form: files, folders or URLs", role="muted"
-        )
-        text.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self.setAccessibleName(HEADING)
+        self.setAccessibleDescription(TEXT)
+        self.setMinimumSize(420, 300)
+        self._controls: QWidget | None = None
+        self._recent: list[QWidget] = []
+
+    def complete(self, recent: Sequence[str]) -> None:
+        """Add the buttons and the documents that were opened lately."""
+        from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout
+
+        from refbrowser.app.widgets import push_button
+
+        self._controls = QWidget(self)
         buttons = QHBoxLayout()
         buttons.setSpacing(theme.MEDIUM)
         buttons.addStretch(1)
@@ -49,106 +64,78 @@ class StartPane(QWidget):
         buttons.addWidget(push_button("Open URL…", "startUrlButton", self.openUrl.emit))
         buttons.addWidget(push_button("Open the sample", "startSampleButton", self.openSample.emit))
         buttons.addStretch(1)
-        self._recent = QVBoxLayout()
-        self._recent.setSpacing(2)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(40, 40, 40, 40)
-        layout.setSpacing(theme.LARGE)
-        layout.addStretch(3)
-        layout.addWidget(self._icon)
-        layout.addWidget(heading)
-        layout.addWidget(text)
-        layout.addSpacing(theme.MEDIUM)
-        layout.addLayout(buttons)
-        layout.addSpacing(theme.HUGE)
-        layout.addLayout(self._recent)
-        layout.addStretch(4)
-        self._draw_icon()
+        self._column = QVBoxLayout(self._controls)
+        self._column.setContentsMargins(0, 0, 0, 0)
+        self._column.setSpacing(2)
+        self._column.addLayout(buttons)
+        self._column.addSpacing(theme.HUGE)
+        self._column.addStretch(1)
+        self._controls.show()
+        self.set_recent(recent)
 
-    def set_recent(self, paths: list[str]) -> None:
+    def set_recent(self, paths: Sequence[str]) -> None:
         """List the documents that were opened lately."""
-        while (item := self._recent.takeAt(0)) is not None:
-            widget = item.widget()
-            if widget is not None:
-                widget.deleteLater()
-        if not paths:
-            return
-        title = plain_label("Recent", role="paneTitle", wrap=False)
-        title.setAlignment(Qt.AlignmentFlag.AlignCenter)
-        self._recent.addWidget(title)
+        from refbrowser.app.plain_text import one_line
+        from refbrowser.app.widgets import plain_label, push_button
+
+        for widget in self._recent:
+            widget.deleteLater()
+        self._recent = []
+        if paths:
+            title = plain_label("Recent", role="paneTitle", wrap=False)
+            self._recent.append(title)
         for number, path in enumerate(paths[:SHOWN]):
-            button = push_button(
-                "", f"recentButton{number}", lambda path=path: self.openPath.emit(path), flat=True
-            )
             name = one_line(path)
-            button.setText(
-                name.replace("&", "&&") if len(name) <= 80 else "…" + name[-79:].replace("&", "&&")
+            shown = name if len(name) <= 72 else f"…{name[-71:]}"
+            button = push_button(
+                shown.replace("&", "&&"),
+                f"recentButton{number}",
+                lambda path=path: self.openPath.emit(path),  # type: ignore[misc]
+                flat=True,
             )
             button.setAccessibleName(f"Open {name}")
             button.setToolTip(theme.plain_tooltip(path))
-            self._recent.addWidget(button, 0, Qt.AlignmentFlag.AlignHCenter)
+            self._recent.append(button)
+        for widget in self._recent:
+            self._column.insertWidget(self._column.count() - 1, widget, 0, Qt.AlignmentFlag.AlignHCenter)
+        self._place_controls()
 
-    def paintEvent(self, event: QPaintEvent) -> None:
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        pen = QPen(QColor(theme.colors().border), 1.5, Qt.PenStyle.DashLine)
-        painter.setPen(pen)
-        painter.setBrush(QColor(theme.colors().surface))
-        painter.drawRoundedRect(QRectF(self.rect()).adjusted(1, 1, -1, -1), 8, 8)
-        painter.end()
+    def _parts(self) -> tuple[QRect, QRect, QRect, int]:
+        """Return where icon, heading and text stand, and where the controls begin."""
+        count = len(self._recent)
+        height = 190 + 30 * count
+        top = max(24, (self.height() - height) * 2 // 5)
+        middle = self.width() // 2
+        icon = QRect(middle - _ICON // 2, top, _ICON, _ICON)
+        heading = QRect(20, top + _ICON + 10, self.width() - 40, 34)
+        text = QRect(20, heading.bottom() + 6, self.width() - 40, 22)
+        return icon, heading, text, text.bottom() + 20
 
-    def changeEvent(self, event: object) -> None:
-        super().changeEvent(event)  # type: ignore[arg-type]
-        if hasattr(self, "_recent"):
-            self._draw_icon()
+    def _place_controls(self) -> None:
+        if self._controls is not None:
+            top = self._parts()[3]
+            width = min(_CONTROLS_WIDTH, self.width() - 40)
+            area = QRect((self.width() - width) // 2, top, width, max(40, self.height() - top - 16))
+            self._controls.setGeometry(area)
 
-    def _draw_icon(self) -> None:
-        self._icon.setPixmap(icons.pixmap("drop", 44, theme.colors().accent, self.devicePixelRatioF()))
-
-
-class DropOverlay(QFrame):
-    """What a drop will do, over the whole window while something is dragged."""
-
-    def __init__(self, parent: QWidget) -> None:
-        super().__init__(parent)
-        self.setObjectName("dropOverlay")
-        self.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
-        self._lines: tuple[str, str] = ("", "")
-        self._accepts = True
-        self.hide()
-
-    def show_for(self, heading: str, detail: str, accepts: bool) -> None:
-        """Cover the parent and say what will happen."""
-        self._lines, self._accepts = (heading, detail), accepts
-        parent = self.parentWidget()
-        if parent is not None:
-            self.setGeometry(parent.rect())
-        self.setAccessibleDescription(f"{heading}. {detail}")
-        self.raise_()
-        self.show()
-        self.update()
-
-    def text(self) -> str:
-        """Return the words shown."""
-        return "\n".join(self._lines)
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._place_controls()
 
     def paintEvent(self, event: QPaintEvent) -> None:
         scheme = theme.colors()
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        ground = QColor(scheme.surface)
-        ground.setAlpha(225)
-        painter.fillRect(self.rect(), ground)
-        mark = scheme.accent if self._accepts else scheme.fault
-        painter.setPen(QPen(QColor(mark), 2, Qt.PenStyle.DashLine))
-        painter.drawRoundedRect(QRectF(self.rect()).adjusted(14, 14, -14, -14), 12, 12)
-        middle = self.rect().center()
-        picture = icons.pixmap("drop" if self._accepts else "cancel", 48, mark, self.devicePixelRatioF())
-        painter.drawPixmap(middle.x() - 24, middle.y() - 80, picture)
+        painter.setPen(QPen(QColor(scheme.border), 1.5, Qt.PenStyle.DashLine))
+        painter.setBrush(QColor(scheme.surface))
+        painter.drawRoundedRect(QRectF(self.rect()).adjusted(1, 1, -1, -1), 8, 8)
+        icon, heading, text, _controls = self._parts()
+        painter.drawPixmap(icon, icons.pixmap("drop", _ICON, scheme.accent, self.devicePixelRatioF()))
         painter.setPen(QColor(scheme.text))
-        painter.setFont(theme.heading_font(6))
-        painter.drawText(self.rect().adjusted(40, 30, -40, 30), Qt.AlignmentFlag.AlignCenter, self._lines[0])
+        painter.setFont(theme.heading_font(7))
+        painter.drawText(heading, Qt.AlignmentFlag.AlignCenter, HEADING)
         painter.setPen(QColor(scheme.muted))
         painter.setFont(self.font())
-        painter.drawText(self.rect().adjusted(40, 90, -40, 90), Qt.AlignmentFlag.AlignCenter, self._lines[1])
+        shown = painter.fontMetrics().elidedText(TEXT, Qt.TextElideMode.ElideRight, text.width())
+        painter.drawText(text, Qt.AlignmentFlag.AlignCenter, shown)
         painter.end()

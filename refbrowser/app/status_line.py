@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QStatusBar, QToolButton, QWid
 from refbrowser.app import theme
 from refbrowser.app.bars import ElidedLabel
 from refbrowser.app.controller.open_document import OpenDocument
-from refbrowser.app.row_model import one_line
+from refbrowser.app.plain_text import one_line
 from refbrowser.app.tasks import Tasks
 from refbrowser.app.widgets import plain_label
 

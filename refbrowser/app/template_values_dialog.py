@@ -14,7 +14,7 @@ from PySide6.QtWidgets import (
 
 from refbrowser.app import theme
 from refbrowser.app.controller.open_document import OpenDocument
-from refbrowser.app.row_model import one_line
+from refbrowser.app.plain_text import one_line
 from refbrowser.app.widgets import plain_label
 
 #: Templates that get a field; a document may have 10,000.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QColor, QFont, QFontDatabase, QGuiApplication, QPalette
+from PySide6.QtGui import QColor, QFont, QGuiApplication, QPalette
 from PySide6.QtWidgets import QApplication
 
 #: Distances in device independent pixels: between parts of one thing, between things, around a pane.
@@ -107,7 +107,8 @@ def apply(application: QApplication, scheme: Colors) -> None:
 
 def follow_system(application: QApplication) -> None:
     """Use the desktop's scheme, now and whenever it changes."""
-    application.setStyle("Fusion")
+    if application.style().objectName() != "fusion":
+        application.setStyle("Fusion")
     apply(application, system_colors())
     hints = application.styleHints()
     hints.colorSchemeChanged.connect(lambda _scheme: apply(application, system_colors()))
@@ -115,6 +116,8 @@ def follow_system(application: QApplication) -> None:
 
 def mono_font(point_size_change: float = 0) -> QFont:
     """Return the fixed-width font, in the size of the application's font."""
+    from PySide6.QtGui import QFontDatabase
+
     font = QFontDatabase.systemFont(QFontDatabase.SystemFont.FixedFont)
     font.setPointSizeF(QApplication.font().pointSizeF() + point_size_change)
     font.setStyleHint(QFont.StyleHint.Monospace)

@@ -20,7 +20,7 @@ from PySide6.QtWidgets import (
 
 from refbrowser.app import icons, theme
 from refbrowser.app.controller.open_document import OpenDocument
-from refbrowser.app.row_model import one_line
+from refbrowser.app.plain_text import one_line
 from refbrowser.app.widgets import plain_label, push_button
 
 if TYPE_CHECKING:

@@ -32,6 +32,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QAbstractScrollArea, QHeaderView, QToolTip, QWidget
 
 from refbrowser.app import theme
+from refbrowser.app.plain_text import one_line
 from refbrowser.app.row_model import (
     PAGE_ROWS,
     Column,
@@ -40,10 +41,9 @@ from refbrowser.app.row_model import (
     RowModel,
     RowStyle,
     StyledRowModel,
-    one_line,
 )
 
-__all__ = ["Column", "NoRows", "RowModel", "RowStyle", "StyledRowModel", "VirtualTable", "one_line"]
+__all__ = ["Column", "NoRows", "RowModel", "RowStyle", "StyledRowModel", "VirtualTable"]
 
 #: Pages of rows that are kept.
 PAGES_KEPT = 32

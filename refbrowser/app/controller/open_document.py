@@ -18,11 +18,10 @@ if TYPE_CHECKING:
     from refbrowser.engine.dataset import Dataset
     from refbrowser.engine.session import Session
     from refbrowser.io.access import Access, Want
+    from refbrowser.model.nodes import Hierarchy
     from refbrowser.references.diff import Difference
     from refbrowser.references.document import ReferenceDocument
     from refbrowser.references.history import History
-
-    from refbrowser.model.nodes import Hierarchy
 
 _numbers = itertools.count(1)
 
