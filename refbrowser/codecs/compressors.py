@@ -38,7 +38,7 @@ class Zstd:
             if announced < 0:
                 decoder = zstandard.ZstdDecompressor()
                 plain = decoder.decompress(data.data, max_output_size=room.most + 1, allow_extra_data=False)
-                return as_bytes(plain) if plain else np.empty(0, np.uint8)
+                return as_bytes(plain)
         except zstandard.ZstdError as error:
             raise DecodeError(str(error)) from None
         room.check(announced)
@@ -214,5 +214,5 @@ def _streams(start: Callable[[], Any], data: Bytes, room: Room) -> Bytes:
                 raise DecodeError("the stream ends early")
         rest = stream.unused_data
         if not rest:
-            return as_bytes(b"".join(parts)) if any(parts) else np.empty(0, np.uint8)
+            return as_bytes(b"".join(parts))
     raise DecodeError(f"more than {_STREAMS} streams")

@@ -6,8 +6,6 @@ import zlib
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from refbrowser.codecs.base import Bytes, DecodeError, Room, as_bytes
 
 #: Members of one gzip stream; each costs a copy of what follows it.
@@ -107,7 +105,7 @@ def inflate(data: Bytes, room: Room, window: int) -> Bytes:
             raise DecodeError("the stream ends early")
         rest = stream.unused_data
         if not rest:
-            return as_bytes(b"".join(parts)) if any(parts) else np.empty(0, np.uint8)
+            return as_bytes(b"".join(parts))
         if window == _ZLIB_WINDOW:
             raise DecodeError(f"{len(rest)} bytes follow the stream")
     raise DecodeError(f"more than {_MEMBERS} members")

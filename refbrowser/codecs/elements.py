@@ -196,10 +196,10 @@ class Base64:
         import binascii
 
         plain = binascii.a2b_base64(data.data, strict_mode=True)
-        return as_bytes(plain) if plain else np.empty(0, np.uint8)
+        return as_bytes(plain)
 
     def encode(self, data: Bytes) -> Bytes:
         """Return the text."""
         import base64
 
-        return as_bytes(base64.b64encode(data.data) or b"")
+        return as_bytes(base64.b64encode(data.data))

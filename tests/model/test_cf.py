@@ -193,3 +193,27 @@ def test_times_that_cannot_be(units, calendar, value):
     with pytest.raises(RefbrowserError) as caught:
         times.dates(np.array([value]))
     assert caught.value.kind is ErrorKind.META
+
+
+@given(
+    st.sampled_from(["i1", "u1", "<i2", ">i2", "<i4"]),
+    st.fixed_dictionaries(
+        {},
+        optional={
+            "scale_factor": st.sampled_from([0.5, -2.0, 0.01]),
+            "add_offset": st.sampled_from([10.0, -0.5]),
+            "_FillValue": st.integers(0, 3),
+            "missing_value": st.integers(0, 3),
+        },
+    ),
+)
+def test_xarray_decodes_the_same(dtype, attributes):
+    xarray = pytest.importorskip("xarray")
+    values = np.arange(4).astype(dtype) if np.dtype(dtype).kind == "u" else np.arange(-4, 5).astype(dtype)
+    typed = {
+        name: value if name in ("scale_factor", "add_offset") else values.dtype.type(value)
+        for name, value in attributes.items()
+    }
+    variable = xarray.Variable("x", values, typed)
+    theirs = xarray.conventions.decode_cf_variable("x", variable).values
+    assert np.allclose(decode(values, attributes), theirs.astype("f8"), equal_nan=True)

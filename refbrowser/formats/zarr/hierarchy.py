@@ -60,7 +60,8 @@ class _Builder:
         self.nodes = reader.nodes
         self.findings = reader.findings
         self.manifests = manifests
-        self.children: dict[str, list[str]] = {"": []}
+        #: The paths right below each path; a dict keeps their order.
+        self.children: dict[str, dict[str, None]] = {"": {}}
         for path in self.nodes:
             if path.count("/") < LIMITS.group_nesting:
                 self._enter(path)
@@ -71,12 +72,11 @@ class _Builder:
     def _enter(self, path: str) -> None:
         """Note `path` and the groups above it, in document order."""
         for above in ancestors(path):
-            known = path in self.children.setdefault(above, [])
-            if not known:
-                self.children[above].append(path)
-            path = above
-            if known:
+            below = self.children.setdefault(above, {})
+            if path in below:
                 break
+            below[path] = None
+            path = above
 
     def root(self) -> Node:
         """Return the root."""
@@ -108,7 +108,7 @@ class _Builder:
         if self._is_array(path, documents):
             documents = NodeDocuments()  # They are the array's, which shares the path with this group.
         attributes, error = self._group_metadata(path, documents)
-        members = self.children.get(path, [])
+        members = self.children.get(path, {})
         arrays = {}
         for child in members:
             child_documents = self.nodes.get(child, NodeDocuments())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
@@ -41,8 +42,8 @@ def parse_object(data: bytes, key: str, report: Callable[[Finding], None]) -> di
     def members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         result = dict(pairs)
         if len(result) < len(pairs):
-            names = [name for name, _ in pairs]
-            duplicates.extend(name for name in result if names.count(name) > 1)
+            counts = Counter(name for name, _ in pairs)
+            duplicates.extend(name for name, count in counts.items() if count > 1)
         return result
 
     try:
