@@ -126,7 +126,7 @@ def _searched(columns: RuleColumns, field: RuleField, steps: int) -> Iterator[Fi
 def _row_steps(columns: RuleColumns, field: RuleField) -> int:
     if field.name in columns.by_numpy:
         return _COLUMN_STEPS
-    return field.compiled.steps if field.compiled is not None else 1
+    return max(1, field.compiled.steps) if field.compiled is not None else 1
 
 
 def _sampled(

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import pairwise
 
 import numpy as np
 
@@ -81,16 +80,31 @@ class KeyPattern:
         return longest if shortest == longest else None
 
     @cached_property
+    def digits_after(self) -> tuple[int | None, ...]:
+        """Digits between the end of each integer and the end of the run of digits that it is in.
+
+        None where that is not known: another integer of no fixed width follows in the same run.
+        """
+        found: list[int | None] = []
+        widths = list(self.fixed_widths)
+        after = 0
+        varies = False
+        for piece in reversed(self.pieces):
+            if isinstance(piece, str):
+                leading = len(piece) - len(piece.lstrip("0123456789"))
+                is_run = leading == len(piece)
+                after, varies = (after + leading, varies) if is_run else (leading, False)
+                continue
+            width = widths.pop()
+            found.append(None if varies and width is None else after)
+            varies = varies or width is None
+            after += width or 0
+        return tuple(reversed(found))
+
+    @property
     def separated(self) -> bool:
         """Whether a text can be cut into its integers in one way only."""
-        widths = iter(self.fixed_widths)
-        for piece, after in pairwise((*self.pieces, "")):
-            if isinstance(piece, str):
-                continue
-            fixed = next(widths) is not None
-            if not fixed and (isinstance(after, IntegerPiece) or after[:1] in _DIGITS):
-                return False
-        return True
+        return None not in self.digits_after
 
     @property
     def is_injective(self) -> bool:
@@ -166,9 +180,9 @@ class KeyPattern:
         if width is not None:
             if start == position and position + width <= stop:
                 yield position + width
-        elif self.separated:
-            if stop > start:
-                yield stop
+        elif (after := self.digits_after[number]) is not None:
+            if stop - after > start:
+                yield stop - after
         else:
             yield from range(stop, start, -1)
 

@@ -111,7 +111,7 @@ class KeySearch:
             return self._table.get(key), -1
         assert self.field.compiled is not None
         count = self.where.inner.count
-        most = min(count, LIMITS.template_steps_job // self.field.compiled.steps)
+        most = min(count, LIMITS.template_steps_job // max(1, self.field.compiled.steps))
         for checked, row in enumerate(range(count - 1, count - 1 - most, -1)):
             if checked % 1024 == 0 and cancelled():
                 return None, checked

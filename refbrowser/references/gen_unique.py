@@ -34,7 +34,7 @@ def find_duplicates(rule: GenRule, steps: int = LIMITS.template_steps_job) -> Fi
     if pattern is not None and (pattern.unused or pattern.repeated):
         return _warning(rule, _certain(pattern), exact=_is_exact(pattern))
     compiled = rule.fields["key"].compiled
-    each = compiled.steps if compiled is not None and pattern is None else 1
+    each = max(1, compiled.steps) if compiled is not None and pattern is None else 1
     if rule.count > min(_MOST_ROWS, steps // each):
         message = f"whether keys of the rule repeat is not decided ({rule.count} rows, none checked)"
         return Finding(
