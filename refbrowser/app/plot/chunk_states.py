@@ -12,30 +12,12 @@ from PySide6.QtGui import QPainter
 from PySide6.QtWidgets import QStyleOptionGraphicsItem, QWidget
 
 from refbrowser.app.plot.patterns import draw_glyph, state_brush
+from refbrowser.engine.views.painting import boxes_of
 from refbrowser.engine.views.picture import ChunkState, Picture
 
 _SHOWN = (ChunkState.PENDING, ChunkState.MISSING, ChunkState.FAILED)
 #: A glyph is drawn in failed cells at least this large, in pixels, and in at most so many.
 _GLYPH_CELL, _GLYPHS_MOST = 24.0, 200
-
-
-def runs(states: npt.NDArray[np.uint8], state: ChunkState) -> npt.NDArray[np.int64]:
-    """Return the cells in a state as boxes (top, bottom, left, right), few of them: shape (n, 4).
-
-    Neighbours in a row make one box, and so do equal rows below each other.
-    """
-    marked = states == state
-    if not marked.any():
-        return np.zeros((0, 4), np.int64)
-    changes = np.flatnonzero((marked[1:] != marked[:-1]).any(axis=1)) + 1
-    tops = np.concatenate([[0], changes])
-    bottoms = np.concatenate([changes, [len(marked)]])
-    rows = np.zeros((len(tops), marked.shape[1] + 2), np.int8)
-    rows[:, 1:-1] = marked[tops]
-    steps = np.diff(rows, axis=1)
-    row, left = np.nonzero(steps == 1)
-    right = np.nonzero(steps == -1)[1]
-    return np.stack([tops[row], bottoms[row], left, right], axis=1)
 
 
 class ChunkStateItem(GraphicsObject):
@@ -73,7 +55,7 @@ class ChunkStateItem(GraphicsObject):
         else:
             self._seen = self._picture.arrived
             states = np.atleast_2d(self._picture.states)
-            self._boxes = {state: runs(states, state) for state in _SHOWN}
+            self._boxes = {state: boxes_of(states == state) for state in _SHOWN}
         self.update()
 
     def boxes(self, state: ChunkState) -> npt.NDArray[np.int64]:

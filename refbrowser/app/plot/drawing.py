@@ -38,6 +38,7 @@ class Drawing(QObject):
         self.base: Picture | None = None
         self.detail: Picture | None = None
         self._value_range: tuple[float, float] | None = None
+        self._look_again = 0
         self._timer = QTimer(self)
         self._timer.setSingleShot(True)
         self._timer.setInterval(FRAME)
@@ -122,15 +123,19 @@ class Drawing(QObject):
 
     # Levels
 
-    def look_at_levels(self, complete: bool) -> None:
-        """Let the levels follow what has come, as little as may be."""
+    def take_news(self, complete: bool) -> None:
+        """Draw what has come; levels and range follow it, as little as may be."""
         if self.shown is None or self.base is None:
             return
         if self.is_line:
+            self.draw()
             self._fit_values(complete)
-        elif self.base.has_data:
+        elif self.base.has_data and (complete or self.base.arrived >= self._look_again):
+            # Looking at each doubling is enough to see that levels do not fit.
+            self._look_again = 2 * self.base.arrived
             self.keeper.symmetric = MAPS[self.map_title].diverging
             self.keeper.take(self.shown.numbers(self.base.sample()), complete)
+        self.draw()
 
     def auto_levels(self) -> None:
         """Take levels from the picture as it is now."""
@@ -177,6 +182,8 @@ class Drawing(QObject):
 
     def set_pictures(self, base: Picture | None, detail: Picture | None) -> None:
         """Show a picture, and one of a part of it in more detail."""
+        if base is not self.base:
+            self._look_again = 0
         self.base, self.detail = base, detail
         canvas = self.canvas
         drawn = detail or base

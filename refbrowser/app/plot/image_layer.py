@@ -12,9 +12,11 @@ from PySide6.QtCore import QRectF
 from refbrowser.app.plot.colour_maps import table
 from refbrowser.engine.views.interpretation import Interpretation
 from refbrowser.engine.views.levels import Levels
-from refbrowser.engine.views.painting import NO_VALUE, colour_indices, decimation, window
+from refbrowser.engine.views.painting import NO_VALUE, boxes_of, colour_indices, decimation, window
 from refbrowser.engine.views.picture import ChunkState, Picture
 
+#: Chunks that come at once are coloured box by box up to so many boxes, else all cells anew.
+BOXES_MOST = 200
 #: The view as index ranges ((low, high) across, (low, high) upwards) and its size in pixels.
 View = tuple[tuple[float, float], tuple[float, float], tuple[int, int]]
 
@@ -23,7 +25,7 @@ class ImageLayer:
     """One `ImageItem` that shows one picture.
 
     What is on the screen is a colour table and the position of each cell in it, so that new levels or another
-    map need no more than one pass over the cells that are seen.
+    map need no more than one pass over the cells that are seen, and a chunk that comes one over its own.
     """
 
     def __init__(self, z: float) -> None:
@@ -31,6 +33,7 @@ class ImageLayer:
         self.item.setZValue(z)
         self.picture: Picture | None = None
         self._drawn: tuple[Any, ...] | None = None
+        self._states: npt.NDArray[np.uint8] = np.zeros((0, 0), np.uint8)
         self._windows: tuple[range, range] | None = None
         #: Positions in the colour table that are on the screen, (rows, columns).
         self.indices: npt.NDArray[np.uint8] = np.zeros((0, 0), np.uint8)
@@ -53,20 +56,43 @@ class ImageLayer:
             # Without levels there is no data either: nothing but pending, missing and failed chunks.
             self.item.setVisible(False)
             return False
-        state = (picture.arrived, windows, shown, levels, map_title)
-        if state == self._drawn:
+        cells = (windows, shown, levels)
+        arrived = picture.arrived
+        if self._drawn == (cells, map_title, arrived):
             return False
-        self._drawn = state
-        rows, columns = windows
-        block = picture.values[_slice(rows), _slice(columns)]
-        self.indices = colour_indices(shown.numbers(block), levels)
-        if not picture.all_done:
-            states = picture.element_states([_positions(rows), _positions(columns)])
-            self.indices[states != ChunkState.DONE] = NO_VALUE
+        if self._drawn is None or self._drawn[0] != cells:
+            self.indices = np.full((len(windows[0]), len(windows[1])), NO_VALUE, np.uint8)
+            self._states = np.zeros_like(picture.states)
+        self._drawn = (cells, map_title, arrived)
+        self._take_news(picture, windows, shown, levels)
         self.item.setImage(self.indices, autoLevels=False, levels=(0, 255), lut=table(map_title))
-        self.item.setRect(self._rect(picture, rows, columns))
+        self.item.setRect(self._rect(picture, *windows))
         self.item.setVisible(True)
         return True
+
+    def _take_news(
+        self, picture: Picture, windows: tuple[range, range], shown: Interpretation, levels: Levels
+    ) -> None:
+        """Colour the chunks that have come since the last time."""
+        # The states first: what they say is done is then certainly in the values.
+        states = picture.states.copy()
+        changed = states != self._states
+        self._states = states
+        if not changed.any():
+            return
+        boxes = boxes_of(changed)
+        if len(boxes) > BOXES_MOST:
+            boxes = np.array([[0, states.shape[0], 0, states.shape[1]]])
+        for top, bottom, left, right in boxes.tolist():
+            rows, into_rows = _seen(windows[0], picture.cell_span(0, top, bottom))
+            columns, into_columns = _seen(windows[1], picture.cell_span(1, left, right))
+            if not len(rows) or not len(columns):
+                continue
+            coloured = colour_indices(shown.numbers(picture.values[_slice(rows), _slice(columns)]), levels)
+            if (states[top:bottom, left:right] != ChunkState.DONE).any():
+                of_elements = picture.element_states([_positions(rows), _positions(columns)], states)
+                coloured[of_elements != ChunkState.DONE] = NO_VALUE
+            self.indices[into_rows, into_columns] = coloured
 
     def _windows_for(self, picture: Picture, view: View) -> tuple[range, range]:
         """Return the rows and columns of `values` to draw; those drawn already while they will do."""
@@ -90,6 +116,13 @@ class ImageLayer:
         top, height = _extent(picture.plan.ranges[0], rows)
         left, width = _extent(picture.plan.ranges[1], columns)
         return QRectF(left, top, width, height)
+
+
+def _seen(window: range, span: range) -> tuple[range, slice]:
+    """Return the positions of `window` that lie in `span`, and where they are in it."""
+    first = max(0, -(-(span.start - window.start) // window.step))
+    stop = max(first, min(len(window), -(-(span.stop - window.start) // window.step)))
+    return window[first:stop], slice(first, stop)
 
 
 def _slice(cells: range) -> slice:

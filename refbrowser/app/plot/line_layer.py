@@ -66,11 +66,16 @@ class LineLayer:
         return True
 
     def value_range(self) -> Levels | None:
-        """Return the least and greatest value so far, or None where there is none."""
-        known = finite(self.numbers)
-        if not len(known):
+        """Return the least and greatest finite value so far, or None where there is none."""
+        numbers = self.numbers
+        if not len(numbers):
             return None
-        low, high = float(known.min()), float(known.max())
+        low, high = float(np.fmin.reduce(numbers)), float(np.fmax.reduce(numbers))
+        if not (np.isfinite(low) and np.isfinite(high)):
+            known = finite(numbers)
+            if not len(known):
+                return None
+            low, high = float(known.min()), float(known.max())
         if low < high:
             return Levels(low, high)
         reach = max(abs(low) * 0.05, 1e-12) if low else 1.0

@@ -115,11 +115,9 @@ class PictureLoader(QObject):
 
     def _look(self) -> None:
         started = time.monotonic()
-        self._note_cancelled()
+        self._note_ends()
         incoming = self._incoming
-        if incoming is not None and (
-            incoming.finished or incoming.arrived >= incoming.plan.chunks or started - self._since >= HOLD
-        ):
+        if incoming is not None and (incoming.finished or started - self._since >= HOLD):
             self.current, self._incoming = incoming, None
             self._seen, self._told_end = incoming.arrived, False
             self.shown.emit(incoming)
@@ -135,8 +133,14 @@ class PictureLoader(QObject):
             pace = QUICKEST if self._incoming is not None else PACE
             self._timer.start(int(min(SLOWEST, max(pace, cost * (1 / DRAWING_SHARE - 1)))))
 
-    def _note_cancelled(self) -> None:
-        """End the picture of a job that the user cancelled: such a job calls nothing."""
+    def _note_ends(self) -> None:
+        """End a picture whose chunks are all there, and that of a job that the user cancelled.
+
+        The first would else wait for the job's call; the second gets none.
+        """
+        for picture in (self._incoming, self.current):
+            if picture is not None and picture.arrived >= picture.plan.chunks:
+                picture.finished = True
         status = self._handle.status if self._handle is not None else None
         if status is not None and status.state == "cancelled":
             from refbrowser.io.cancel import Cancelled

@@ -315,9 +315,7 @@ class Presenter(QObject):
         if picture is None or self._waits:
             return
         if self._is_plot:
-            self.drawing.draw()
-            self.drawing.look_at_levels(complete=False)
-            self.drawing.draw()
+            self.drawing.take_news(complete=False)
             self.pointing.say()
         else:
             self._show_values(picture)
@@ -327,8 +325,7 @@ class Presenter(QObject):
         if self._waits:
             return
         if not self._show_failure(picture) and self._is_plot:
-            self.drawing.look_at_levels(complete=True)
-            self.drawing.draw()
+            self.drawing.take_news(complete=True)
             self.pointing.say()
             self._pane.legend.set_picture(picture, self._note(picture))
             self._idle_timer.start()

@@ -65,3 +65,21 @@ def extremes(
     places = np.repeat(x[: runs * run : run], 2)
     rest = slice(runs * run, None)
     return np.concatenate([places, x[rest]]), np.concatenate([paired, y[rest]])
+
+
+def boxes_of(marked: npt.NDArray[np.bool_]) -> npt.NDArray[np.int64]:
+    """Return the marked cells as boxes (top, bottom, left, right), few of them: shape (n, 4).
+
+    Neighbours in a row make one box, and so do equal rows below each other.
+    """
+    if not marked.any():
+        return np.zeros((0, 4), np.int64)
+    changes = np.flatnonzero((marked[1:] != marked[:-1]).any(axis=1)) + 1
+    tops = np.concatenate([[0], changes])
+    bottoms = np.concatenate([changes, [len(marked)]])
+    rows = np.zeros((len(tops), marked.shape[1] + 2), np.int8)
+    rows[:, 1:-1] = marked[tops]
+    steps = np.diff(rows, axis=1)
+    row, left = np.nonzero(steps == 1)
+    right = np.nonzero(steps == -1)[1]
+    return np.stack([tops[row], bottoms[row], left, right], axis=1)

@@ -112,15 +112,27 @@ class Picture:
             [[taken.start - taken.step / 2], first - taken.step / 2, [taken[-1] + taken.step / 2]]
         )
 
-    def element_states(self, rows: Sequence[npt.NDArray[np.int64]]) -> npt.NDArray[np.uint8]:
-        """Return the state of the chunk of each value; `rows` are positions in `values` along each axis."""
+    def element_states(
+        self, rows: Sequence[npt.NDArray[np.int64]], states: npt.NDArray[np.uint8] | None = None
+    ) -> npt.NDArray[np.uint8]:
+        """Return the state of the chunk of each value; `rows` are positions in `values` along each axis.
+
+        `states` is an earlier copy of the states; those of now when None.
+        """
         cells = [
             np.searchsorted(numbers, (taken.start + positions * taken.step) // side)
             for positions, taken, numbers, side in zip(
                 rows, self.plan.ranges, self.chunk_numbers, self._sides, strict=True
             )
         ]
-        return self.states[np.ix_(*cells)]
+        return (self.states if states is None else states)[np.ix_(*cells)]
+
+    def cell_span(self, axis: int, first: int, stop: int) -> range:
+        """Return the positions in `values` along an axis that are of the chunks `first` to `stop` of `states`."""
+        taken, side = self.plan.ranges[axis], self._sides[axis]
+        begin = max(0, -(-(int(self.chunk_numbers[axis][first]) * side - taken.start) // taken.step))
+        end = -(-((int(self.chunk_numbers[axis][stop - 1]) + 1) * side - taken.start) // taken.step)
+        return range(begin, min(end, len(taken)))
 
     def position(self, indices: Sequence[int]) -> tuple[int, ...] | None:
         """Return where in `values` the value at (or just before) array indices is, or None outside."""

@@ -1,0 +1,224 @@
+"""The plot pane: a slider step with cached chunks, drawing, and the event loop while 20,000 chunks arrive.
+
+Files are local and read through the real engine; the window is off screen.
+"""
+
+from __future__ import annotations
+
+import json
+import statistics
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import zstandard
+from PySide6.QtCore import QTimer
+from PySide6.QtWidgets import QApplication
+from report import figure, heading
+
+from refbrowser.app.controller.open_document import OpenDocument
+from refbrowser.app.plot.pane import PlotPane
+from refbrowser.app.tasks import Tasks
+
+STEPS = 40
+SIDE = 1000
+
+
+def document(folder: Path, name: str, values: np.ndarray, chunks: tuple[int, ...], **attributes: Any) -> Path:
+    """Write an array as zstd chunks in one file, and the reference document beside it."""
+    refs: dict[str, Any] = {".zgroup": '{"zarr_format": 2}'}
+    refs["field/.zarray"] = json.dumps(
+        {
+            "zarr_format": 2,
+            "shape": values.shape,
+            "chunks": chunks,
+            "dtype": values.dtype.str,
+            "compressor": {"id": "zstd", "level": 1},
+            "filters": None,
+            "fill_value": None,
+            "order": "C",
+        }
+    )
+    names = ["time", "y", "x"][-values.ndim :]
+    refs["field/.zattrs"] = json.dumps({"_ARRAY_DIMENSIONS": names, **attributes})
+    packer = zstandard.ZstdCompressor(level=1)
+    offset = 0
+    with (folder / f"{name}.dat").open("wb") as file:
+        for coords in np.ndindex(*(size // side for size, side in zip(values.shape, chunks, strict=True))):
+            where = tuple(slice(at * side, (at + 1) * side) for at, side in zip(coords, chunks, strict=True))
+            data = packer.compress(np.ascontiguousarray(values[where]).tobytes())
+            file.write(data)
+            refs[f"field/{'.'.join(map(str, coords))}"] = [f"{name}.dat", offset, len(data)]
+            offset += len(data)
+    path = folder / f"{name}.json"
+    path.write_text(json.dumps({"version": 1, "refs": refs}))
+    return path
+
+
+class Gaps:
+    """Records how late a timer of 5 ms is."""
+
+    def __init__(self) -> None:
+        self.gaps: list[float] = []
+        self._last = 0.0
+        self._timer = QTimer()
+        self._timer.setInterval(5)
+        self._timer.timeout.connect(self._tick)
+
+    def __enter__(self) -> Gaps:
+        self._last = time.perf_counter()
+        self._timer.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._timer.stop()
+
+    def _tick(self) -> None:
+        now = time.perf_counter()
+        self.gaps.append((now - self._last) * 1000)
+        self._last = now
+
+
+def wait(condition: Callable[[], bool]) -> None:
+    while not condition():
+        QApplication.processEvents()
+        time.sleep(0.0002)
+
+
+def opened(tasks: Tasks, path: Path) -> OpenDocument:
+    found = OpenDocument(str(path), tasks)
+    found.open()
+    wait(lambda: found.hierarchy is not None)
+    return found
+
+
+def painted(pane: PlotPane) -> None:
+    wait(pane.is_settled)
+    pane.canvas.viewport().repaint()
+
+
+def slider_steps(tasks: Tasks, path: Path, what: str) -> None:
+    opened_document = opened(tasks, path)
+    pane = PlotPane()
+    pane.resize(1100, 1100)
+    pane.show()
+    assert opened_document.hierarchy is not None
+    pane.set_array(opened_document, opened_document.hierarchy.find("/field"))  # type: ignore[arg-type]
+    painted(pane)
+    count = pane.array().shape[0]  # type: ignore[union-attr]
+    for index in range(count):
+        pane.sliders.step(0, index - pane.slice_state().indices[0])  # type: ignore[union-attr]
+        painted(pane)
+    times = []
+    for step in range(STEPS):
+        quiet = time.perf_counter() + 0.03
+        wait(lambda quiet=quiet: time.perf_counter() > quiet)
+        start = time.perf_counter()
+        pane.sliders.step(0, (step * 3 + 1) % count - pane.slice_state().indices[0])  # type: ignore[union-attr]
+        painted(pane)
+        times.append((time.perf_counter() - start) * 1000)
+    figure(f"slider step, {what}, median of {STEPS}", statistics.median(times), "ms", aim="at most 30")
+    figure(f"slider step, {what}, slowest", max(times), "ms")
+    pane.clear()
+    pane.deleteLater()
+    opened_document.close()
+
+
+def drawing() -> None:
+    """Ours (decimated positions in a colour table) against the library's own way with floats."""
+    import pyqtgraph
+
+    from refbrowser.app.plot.colour_maps import table
+    from refbrowser.app.plot.image_layer import ImageLayer
+    from refbrowser.engine.views.interpretation import Interpretation
+    from refbrowser.engine.views.levels import Levels
+    from refbrowser.engine.views.picture import ChunkState, Picture
+    from refbrowser.engine.views.plan import plan_view
+    from refbrowser.engine.views.slicing import SliceState
+    from refbrowser.model.grid import RegularChunkGrid
+    from refbrowser.model.nodes import ArrayNode
+
+    for side in (1000, 4000):
+        shape = (side, side)
+        node = ArrayNode(path="/f", shape=shape, dtype=np.dtype("f4"), grid=RegularChunkGrid(shape, shape))
+        picture = Picture(node, plan_view(node, SliceState(shape, ("y", "x"), 1, 0, (0, 0))))
+        picture.out[:] = np.random.default_rng(0).normal(size=shape)
+        picture.states[:] = ChunkState.DONE
+        view = ((-0.5, side - 0.5), (-0.5, side - 0.5), (1000, 1000))
+        times: dict[str, list[float]] = {"ours": [], "theirs": []}
+        window = pyqtgraph.PlotWidget()
+        window.resize(1000, 1000)
+        window.show()
+        layer, plain = ImageLayer(0), pyqtgraph.ImageItem(axisOrder="row-major")
+        for name, item in (("ours", layer.item), ("theirs", plain)):
+            window.clear()
+            window.addItem(item)
+            window.getViewBox().setRange(xRange=(0, side), yRange=(0, side), padding=0)
+            for _ in range(12):
+                start = time.perf_counter()
+                if name == "ours":
+                    layer.set_picture(picture)
+                    layer.draw(view, Interpretation(node, True), Levels(-3, 3), "Viridis")
+                else:
+                    plain.setImage(picture.values, levels=(-3, 3), lut=table("Viridis")[:255])
+                window.viewport().repaint()
+                times[name].append((time.perf_counter() - start) * 1000)
+        figure(
+            f"draw {side} x {side} float32 (other: pyqtgraph's setImage)",
+            statistics.median(times["ours"][2:]),
+            "ms",
+            other=statistics.median(times["theirs"][2:]),
+        )
+        window.close()
+
+
+def arriving(tasks: Tasks, path: Path) -> None:
+    opened_document = opened(tasks, path)
+    pane = PlotPane()
+    pane.resize(1000, 800)
+    pane.show()
+    assert opened_document.hierarchy is not None
+    pane.set_array(opened_document, opened_document.hierarchy.find("/field"))  # type: ignore[arg-type]
+    with Gaps() as gaps:
+        start = time.perf_counter()
+        pane.cards.choiceMade.emit("all")
+        wait(pane.is_settled)
+        took = time.perf_counter() - start
+    assert pane.picture().all_done  # type: ignore[union-attr]
+    late = sorted(gaps.gaps)
+    figure("20,000 chunks of 10 x 10 until all are drawn", took, "s")
+    figure(
+        "event loop meanwhile, 99th percentile of gaps", late[int(len(late) * 0.99)], "ms", aim="at most 25"
+    )
+    figure("event loop meanwhile, longest gap", late[-1], "ms", aim="none above 100")
+    pane.clear()
+    pane.deleteLater()
+    opened_document.close()
+
+
+def main() -> None:
+    application = QApplication.instance() or QApplication([])
+    heading("Plot")
+    tasks = Tasks()
+    random = np.random.default_rng(0)
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        smooth = np.cumsum(random.normal(size=(8, SIDE, SIDE)), axis=2)
+        floats = document(folder, "floats", smooth.astype("<f4"), (1, 500, 500), units="K")
+        packed = document(
+            folder, "packed", (smooth * 10).astype("<i2"), (1, 250, 250), scale_factor=0.1, _FillValue=-9999
+        )
+        many = document(folder, "many", smooth[:2].reshape(1000, 2000).astype("<f4"), (10, 10))
+        slider_steps(tasks, floats, "1000 x 1000 float32 in 4 chunks")
+        slider_steps(tasks, packed, "1000 x 1000 packed int16 in 16 chunks")
+        drawing()
+        arriving(tasks, many)
+        tasks.close()
+    del application
+
+
+if __name__ == "__main__":
+    main()
