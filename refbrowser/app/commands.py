@@ -187,7 +187,7 @@ class Commands(QObject):
             chosen = str(item.place) if item is not None and item.kind is ItemKind.ARRAY else None
             dialog = ExportDialog(document, chosen, self._window)
             dialog.openPath.connect(self._window.open_path)
-            dialog.open()
+            dialog.show()
 
     # Editing
 

@@ -1,1 +1,337 @@
-"""The export dialog."""
+"""The export dialog: what, as which format, where to; what it costs; progress; and what became of it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtGui import QCloseEvent
+from PySide6.QtWidgets import (
+    QCheckBox,
+    QComboBox,
+    QDialog,
+    QFileDialog,
+    QFormLayout,
+    QFrame,
+    QHBoxLayout,
+    QLineEdit,
+    QProgressBar,
+    QVBoxLayout,
+    QWidget,
+)
+
+from refbrowser.app import theme
+from refbrowser.app.cards import error_text
+from refbrowser.app.controller.open_document import OpenDocument
+from refbrowser.app.export_arrays import ArraysTable
+from refbrowser.app.plain_text import one_line
+from refbrowser.app.tasks import TaskControl
+from refbrowser.app.widgets import plain_label, push_button
+
+if TYPE_CHECKING:
+    from refbrowser.app.controller.exporting import Cost, Order
+    from refbrowser.engine.export.request import ExportReport
+    from refbrowser.engine.jobs import JobStatus
+
+#: Format, what it is called, and the suffix of a new target.
+FORMATS = (
+    ("zarr-v3", "Zarr store, version 3", ".zarr"),
+    ("zarr-v2", "Zarr store, version 2", ".zarr"),
+    ("refs-v1", "Reference document, Version 1", ".refs.json"),
+    ("refs-v0", "Reference document, Version 0", ".refs.json"),
+    ("refs-parquet", "Reference document, parquet form", ".parq"),
+)
+#: The cost is computed after this pause, in milliseconds.
+PAUSE = 250
+
+
+class ExportDialog(QDialog):
+    """Asks for an export and carries it out; the window stays usable meanwhile.
+
+    Signals
+    -------
+    openPath(str)
+        The user wants to open the document that was written.
+    """
+
+    openPath = Signal(str)
+
+    def __init__(self, document: OpenDocument, array: str | None, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("exportDialog")
+        self.setWindowTitle("Export")
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.resize(700, 640)
+        self._document = document
+        self._job: int | None = None
+        self._result = ""
+        self._pause = QTimer(self)
+        self._pause.setSingleShot(True)
+        self._pause.setInterval(PAUSE)
+        self._pause.timeout.connect(self._estimate)
+        self._build()
+        if array is not None:
+            self.arrays.show_path(array)
+        self._choose_target()
+        document.tasks.statusChanged.connect(self._follow)
+        self._changed()
+
+    # Parts
+
+    def _build(self) -> None:
+        heading = plain_label(f"Export {one_line(self._document.title)}")
+        heading.setFont(theme.heading_font())
+        hierarchy = self._document.hierarchy
+        assert hierarchy is not None
+        self.arrays = ArraysTable(hierarchy)
+        self.arrays.edited.connect(self._changed)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(theme.HUGE, theme.HUGE, theme.HUGE, theme.HUGE)
+        layout.setSpacing(theme.LARGE)
+        layout.addWidget(heading)
+        layout.addLayout(self._make_form())
+        layout.addLayout(self._make_ticks())
+        layout.addWidget(self.arrays, 1)
+        layout.addWidget(self._make_cost())
+        layout.addWidget(self._make_progress())
+        layout.addLayout(self._make_buttons())
+
+    def _make_form(self) -> QFormLayout:
+        self._format = QComboBox()
+        self._format.setObjectName("exportFormat")
+        self._format.setAccessibleName("Format of the target")
+        for name, title, _suffix in FORMATS:
+            self._format.addItem(title, name)
+        self._format.currentIndexChanged.connect(lambda _index: self._choose_target())
+        self._target = QLineEdit()
+        self._target.setObjectName("exportTarget")
+        self._target.setAccessibleName("Target path")
+        self._target.textChanged.connect(lambda _text: self._changed())
+        where = QHBoxLayout()
+        where.setSpacing(theme.MEDIUM)
+        where.addWidget(self._target, 1)
+        where.addWidget(push_button("Browse…", "exportBrowseButton", self._browse))
+        self._force = self._check("exportForce", "Replace what is there")
+        self._resume = self._check("exportResume", "Go on with an interrupted export")
+        self._skip = self._check("exportSkipBad", "Leave out what cannot be read")
+        options = QHBoxLayout()
+        options.setSpacing(theme.HUGE)
+        for box in (self._force, self._resume, self._skip):
+            options.addWidget(box)
+        options.addStretch(1)
+        form = QFormLayout()
+        form.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.ExpandingFieldsGrow)
+        form.setHorizontalSpacing(theme.LARGE)
+        form.setVerticalSpacing(theme.MEDIUM)
+        form.addRow("&Format", self._format)
+        form.addRow("&Target", where)
+        form.addRow("", options)
+        form.labelForField(where).setBuddy(self._target)
+        return form
+
+    def _check(self, name: str, text: str) -> QCheckBox:
+        box = QCheckBox(text)
+        box.setObjectName(name)
+        box.setAccessibleName(text)
+        box.toggled.connect(lambda _on: self._changed())
+        return box
+
+    def _make_ticks(self) -> QHBoxLayout:
+        line = QHBoxLayout()
+        line.addWidget(plain_label("Arrays", role="paneTitle", wrap=False), 1)
+        line.addWidget(push_button("All", "exportAllButton", lambda: self.arrays.tick_all(True), flat=True))
+        line.addWidget(
+            push_button("None", "exportNoneButton", lambda: self.arrays.tick_all(False), flat=True)
+        )
+        return line
+
+    def _make_cost(self) -> QFrame:
+        self._cost = plain_label("Computing the cost…")
+        self._cost.setObjectName("exportCost")
+        frame = QFrame()
+        frame.setObjectName("card")
+        inside = QVBoxLayout(frame)
+        inside.setContentsMargins(theme.LARGE, theme.MEDIUM, theme.LARGE, theme.MEDIUM)
+        inside.addWidget(self._cost)
+        return frame
+
+    def _make_progress(self) -> QWidget:
+        self._progress = QWidget()
+        self._bar = QProgressBar()
+        self._bar.setObjectName("exportProgress")
+        self._bar.setAccessibleName("Progress of the export")
+        self._bar.setTextVisible(False)
+        self._amount = plain_label("", role="muted", wrap=False)
+        line = QHBoxLayout(self._progress)
+        line.setContentsMargins(0, 0, 0, 0)
+        line.setSpacing(theme.LARGE)
+        line.addWidget(self._bar, 1)
+        line.addWidget(self._amount)
+        self._progress.hide()
+        return self._progress
+
+    def _make_buttons(self) -> QHBoxLayout:
+        self._open = push_button("Open the result", "exportOpenButton", self._open_result)
+        self._cancel = push_button("Cancel the export", "exportCancelButton", self._cancel_export)
+        self._close = push_button("Close", "exportCloseButton", self.close)
+        self._start = push_button("Export", "exportStartButton", self.start)
+        self._start.setDefault(True)
+        line = QHBoxLayout()
+        line.setSpacing(theme.MEDIUM)
+        line.addWidget(self._open)
+        line.addStretch(1)
+        for button in (self._cancel, self._close, self._start):
+            line.addWidget(button)
+        self._open.hide()
+        self._cancel.hide()
+        return line
+
+    # What is asked for
+
+    def order(self) -> Order:
+        """Return what the dialog asks for."""
+        from refbrowser.app.controller.exporting import Order
+
+        return Order(
+            self._target.text().strip(),
+            str(self._format.currentData()),
+            self.arrays.choices(),
+            self._force.isChecked(),
+            self._resume.isChecked(),
+            self._skip.isChecked(),
+        )
+
+    def _choose_target(self) -> None:
+        _name, _title, suffix = FORMATS[self._format.currentIndex()]
+        document = self._document
+        folder = Path(document.path).parent if "://" not in document.path else Path.home()
+        stem = document.title.split(".")[0] or "export"
+        plain = folder / f"{stem}{suffix}"
+        self._target.setText(str(plain if str(plain) != document.path else folder / f"{stem}-export{suffix}"))
+
+    def _browse(self) -> None:
+        dialog = QFileDialog(self, "Target of the export", self._target.text())
+        dialog.setObjectName("exportBrowseDialog")
+        dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
+        dialog.setOption(QFileDialog.Option.DontConfirmOverwrite)
+        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog.selectFile(self._target.text())
+        dialog.fileSelected.connect(self._target.setText)
+        dialog.open()
+
+    def _changed(self) -> None:
+        self._start.setEnabled(False)
+        self._open.hide()
+        self._pause.start()
+
+    def _estimate(self) -> None:
+        document, order = self._document, self.order()
+        dataset = document.dataset
+        if dataset is None or self._job is not None:
+            return
+
+        def compute(control: TaskControl) -> Cost:
+            from refbrowser.app.controller.exporting import cost_of
+
+            return cost_of(dataset, order, control)
+
+        owner = document.owner("export cost")
+        document.tasks.run(owner, "Estimate the export", compute, self._show_cost, self._show_error)
+
+    def _show_cost(self, cost: Cost) -> None:
+        self._say(cost.text(), "")
+        self._start.setEnabled(True)
+
+    def _show_error(self, error: BaseException) -> None:
+        self._say(error_text(error), "fault")
+
+    def _say(self, text: str, role: str) -> None:
+        self._cost.setProperty("role", role)
+        self._cost.style().unpolish(self._cost)
+        self._cost.style().polish(self._cost)
+        self._cost.setText(text)
+
+    # Carrying it out
+
+    def start(self) -> None:
+        """Start the export."""
+        from refbrowser.engine.jobs import Priority
+
+        document, order = self._document, self.order()
+        dataset = document.dataset
+        if dataset is None or self._job is not None:
+            return
+
+        def export(control: TaskControl) -> ExportReport:
+            from refbrowser.app.controller.exporting import carry_out
+
+            return carry_out(dataset, order, control)
+
+        self._result = order.target
+        self._say(f"Writing {order.target}", "")
+        handle = document.tasks.run(
+            document.owner("export"),
+            f"Export {document.title} to {Path(order.target).name}",
+            export,
+            self._done,
+            self._failed,
+            priority=Priority.EXPORT,
+        )
+        self._job = handle.number
+        self._show_running(True)
+
+    def _show_running(self, running: bool) -> None:
+        self._progress.setVisible(running)
+        self._bar.setRange(0, 0)
+        self._cancel.setVisible(running)
+        self._start.setEnabled(not running)
+        for widget in (self._format, self._target, self.arrays, self._force, self._resume, self._skip):
+            widget.setEnabled(not running)
+
+    def _follow(self, statuses: list[JobStatus]) -> None:
+        for status in statuses:
+            if status.number != self._job:
+                continue
+            if status.total:
+                self._bar.setRange(0, 1000)
+                self._bar.setValue(min(1000, status.done * 1000 // status.total))
+                amount = f"{theme.count_text(status.done)} of {theme.count_text(status.total)} chunks"
+                self._amount.setText(f"{amount}, {theme.size_text(status.read_bytes)} read")
+            if status.state == "cancelled":
+                self._ended(
+                    "Cancelled. A Zarr store can be gone on with: tick that, and export again.", "warning"
+                )
+
+    def _cancel_export(self) -> None:
+        if self._job is not None:
+            self._document.tasks.cancel(self._job)
+
+    def _done(self, report: ExportReport) -> None:
+        from refbrowser.app.controller.exporting import report_text
+
+        self._ended(report_text(report), "")
+        self._open.setVisible(report.format.startswith("refs"))
+        self._start.setEnabled(False)
+
+    def _failed(self, error: BaseException) -> None:
+        self._ended(error_text(error), "fault")
+
+    def _ended(self, text: str, role: str) -> None:
+        self._job = None
+        self._show_running(False)
+        self._say(text, role)
+        self.show()
+
+    def _open_result(self) -> None:
+        self.openPath.emit(self._result)
+        self.close()
+
+    def closeEvent(self, event: QCloseEvent) -> None:
+        if self._job is not None:
+            # The export goes on (Jobs shows it); the dialog comes back with the result.
+            event.ignore()
+            self.hide()
+            return
+        self._document.tasks.cancel_owner(self._document.owner("export cost"))
+        super().closeEvent(event)

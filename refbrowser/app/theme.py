@@ -232,6 +232,8 @@ QAbstractSpinBox QLineEdit, QComboBox QLineEdit {{ border: 0; padding: 0; min-he
 QAbstractItemView {{ background: {c.surface}; border: 0; outline: 0;
   selection-background-color: {c.accent_soft}; selection-color: {c.text}; }}
 QTreeView::item, QListView::item {{ padding: 2px 4px; }}
+QTreeWidget::item {{ min-height: 21px; }}
+QDialog QTreeWidget {{ border: 1px solid {c.border}; border-radius: 6px; }}
 QTreeView::item:hover {{ background: {c.hover}; }}
 QTreeView::item:selected, QTableView::item:selected {{ background: {c.accent_soft}; color: {c.text}; }}
 QHeaderView {{ background: {c.raised}; border: 0; }}

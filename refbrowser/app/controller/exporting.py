@@ -1,0 +1,125 @@
+"""Exports as the window asks for them. Imported inside tasks: it loads the engine."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+
+from refbrowser.app.tasks import TaskControl
+from refbrowser.app.theme import count_text, size_text
+from refbrowser.engine.dataset import Dataset
+from refbrowser.engine.export.request import ArrayChoice, ExportEstimate, ExportReport, ExportRequest, Loss
+from refbrowser.engine.export.run import estimate_export, run_export
+from refbrowser.errors import ErrorKind, Place, RefbrowserError
+
+#: Losses and left-out entries that are listed; the rest is counted.
+LISTED = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """What the user asks for; `arrays` are paths with the text of a selection, None for the whole dataset."""
+
+    target: str
+    format: str
+    arrays: list[tuple[str, str]] | None
+    force: bool
+    resume: bool
+    skip_bad: bool
+
+    def request(self, dataset: Dataset) -> ExportRequest:
+        """Return it as the engine takes it.
+
+        Raises
+        ------
+        RefbrowserError
+            `E_USAGE`: no array is chosen, there is no target, or a selection does not fit.
+        """
+        if not self.target:
+            raise RefbrowserError(ErrorKind.USAGE, "there is no target path")
+        choices = None
+        if self.arrays is not None:
+            if not self.arrays:
+                raise RefbrowserError(ErrorKind.USAGE, "no array is ticked")
+            choices = tuple(ArrayChoice.of(dataset, path, selection) for path, selection in self.arrays)
+        target = os.path.expanduser(self.target)
+        return ExportRequest(target, self.format, choices, self.force, self.resume, self.skip_bad)
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """What an export will cost, and the room there is."""
+
+    estimate: ExportEstimate
+    free: int | None
+
+    def text(self) -> str:
+        """Return it in words."""
+        estimate = self.estimate
+        chunks = f"{count_text(estimate.chunks)} chunk{'' if estimate.chunks == 1 else 's'}"
+        missing = f" ({count_text(estimate.missing)} missing ones stay so)" if estimate.missing else ""
+        lines = [
+            f"{chunks}{missing}. Reads about {size_text(estimate.source_bytes)}, writes at most "
+            f"{size_text(estimate.target_bytes)}. Free there: {size_text(self.free)}."
+        ]
+        return "\n".join(lines + _losses(estimate.losses))
+
+
+def cost_of(dataset: Dataset, order: Order, control: TaskControl) -> Cost:
+    """Return what an order costs; no data is read.
+
+    Raises
+    ------
+    RefbrowserError
+        It cannot be made; `E_IO`: something is at the target and nothing was said about it.
+    """
+    request = order.request(dataset)
+    if os.path.lexists(request.target) and not (request.force or request.resume):
+        raise RefbrowserError(
+            ErrorKind.IO,
+            "something is at the target already",
+            Place(path=request.target),
+            "Choose another name, or tick that it is to be replaced or gone on with",
+        )
+    return Cost(estimate_export(dataset, request, control), _free_space(request.target))
+
+
+def carry_out(dataset: Dataset, order: Order, control: TaskControl) -> ExportReport:
+    """Carry out an order."""
+    return run_export(dataset, order.request(dataset), control)
+
+
+def report_text(report: ExportReport) -> str:
+    """Return what became of an export, in words."""
+    arrays = f"{report.arrays} array{'' if report.arrays == 1 else 's'}"
+    chunks = f"{count_text(report.chunks)} chunk{'' if report.chunks == 1 else 's'}"
+    facts = [f"{count_text(report.copied)} copied undecoded"] if report.copied else []
+    facts += [f"{count_text(report.resumed)} kept from before"] if report.resumed else []
+    facts += [f"{count_text(report.missing)} missing in the source too"] if report.missing else []
+    more = f" ({', '.join(facts)})" if facts else ""
+    lines = [
+        f"Done: {arrays}, {chunks}{more} in {report.target}",
+        f"{size_text(report.read_bytes)} read in {count_text(report.requests)} requests, "
+        f"{size_text(report.written_bytes)} written, {count_text(report.verified)} chunks read again and equal.",
+    ]
+    lines += _losses(report.losses)
+    if report.skipped:
+        lines.append(f"Left out, because it cannot be read ({len(report.skipped)}):")
+        lines += [f"  {error}" for error in report.skipped[:LISTED]]
+    return "\n".join(lines)
+
+
+def _losses(losses: tuple[Loss, ...]) -> list[str]:
+    if not losses:
+        return ["Nothing is lost in this format."]
+    lines = [f"Cannot be kept in this format ({len(losses)}):", *(f"  {loss}" for loss in losses[:LISTED])]
+    return [*lines, f"  and {len(losses) - LISTED} more"] if len(losses) > LISTED else lines
+
+
+def _free_space(target: str) -> int | None:
+    for folder in Path(target).absolute().parents:
+        if folder.is_dir():
+            return shutil.disk_usage(folder).free
+    return None

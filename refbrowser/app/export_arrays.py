@@ -1,0 +1,92 @@
+"""The arrays of a dataset with a tick and a selection each."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTreeWidget, QTreeWidgetItem, QWidget
+
+from refbrowser.app import theme
+from refbrowser.app.hierarchy_model import shape_text, type_text
+from refbrowser.app.plain_text import one_line
+
+if TYPE_CHECKING:
+    from refbrowser.model.nodes import ArrayNode, Hierarchy
+
+_NAME, _TYPE, _SHAPE, _SELECTION = range(4)
+
+
+class ArraysTable(QTreeWidget):
+    """Which arrays, and which part of each; ticks and selections are edited in place.
+
+    Signals
+    -------
+    edited()
+        A tick or a selection is another one.
+    """
+
+    edited = Signal()
+
+    def __init__(self, hierarchy: Hierarchy, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("exportArrays")
+        self.setAccessibleName("Arrays to export")
+        self.setRootIsDecorated(False)
+        self.setUniformRowHeights(True)
+        self.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
+        self.setHeaderLabels(["Array", "Type", "Shape", "Selection"])
+        self.header().setStretchLastSection(False)
+        self.header().setSectionResizeMode(_NAME, QHeaderView.ResizeMode.Stretch)
+        for section, width in ((_TYPE, 70), (_SHAPE, 150), (_SELECTION, 170)):
+            self.header().resizeSection(section, width)
+        arrays: list[ArrayNode] = [node for node in hierarchy.walk() if not hasattr(node, "groups")]  # type: ignore[misc]
+        for node in arrays:
+            self.addTopLevelItem(_row(node))
+        self.itemChanged.connect(lambda *_: self.edited.emit())
+        self.itemDoubleClicked.connect(lambda item, _column: self.editItem(item, _SELECTION))
+
+    def tick_all(self, ticked: bool) -> None:
+        """Tick or untick every array."""
+        self.blockSignals(True)
+        for item in self._rows():
+            item.setCheckState(_NAME, Qt.CheckState.Checked if ticked else Qt.CheckState.Unchecked)
+        self.blockSignals(False)
+        self.viewport().update()
+        self.edited.emit()
+
+    def show_path(self, path: str) -> None:
+        """Make an array the current row."""
+        for item in self._rows():
+            if item.data(_NAME, Qt.ItemDataRole.UserRole) == path:
+                self.setCurrentItem(item)
+
+    def choices(self) -> list[tuple[str, str]] | None:
+        """Return path and selection text of what is ticked; None for the whole dataset."""
+        rows = self._rows()
+        ticked = [item for item in rows if item.checkState(_NAME) == Qt.CheckState.Checked]
+        chosen = [
+            (str(item.data(_NAME, Qt.ItemDataRole.UserRole)), item.text(_SELECTION).strip())
+            for item in ticked
+        ]
+        whole = len(chosen) == len(rows) and not any(selection for _path, selection in chosen)
+        return None if whole else chosen
+
+    def _rows(self) -> list[QTreeWidgetItem]:
+        items = (self.topLevelItem(row) for row in range(self.topLevelItemCount()))
+        return [item for item in items if item is not None]
+
+
+def _row(node: ArrayNode) -> QTreeWidgetItem:
+    broken = node.error is not None
+    type_name = "broken" if broken else type_text(node)
+    item = QTreeWidgetItem([one_line(node.path), type_name, shape_text(node.shape) or "scalar", ""])
+    item.setData(_NAME, Qt.ItemDataRole.UserRole, node.path)
+    item.setFlags(item.flags() | Qt.ItemFlag.ItemIsEditable | Qt.ItemFlag.ItemIsUserCheckable)
+    item.setCheckState(_NAME, Qt.CheckState.Checked)
+    item.setToolTip(_NAME, theme.plain_tooltip(node.path))
+    names = ", ".join(str(name or "-") for name in node.dimensions)
+    item.setToolTip(
+        _SELECTION, theme.plain_tooltip(f"All of it when empty; else for example 0,:,10:20:2\n[{names}]")
+    )
+    return item
