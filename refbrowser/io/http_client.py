@@ -12,8 +12,10 @@ from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from refbrowser.io.access import Location
 from refbrowser.io.http_dial import Dialer
 from refbrowser.io.http_host import HttpHost
+from refbrowser.io.http_redirects import Redirects
 from refbrowser.io.http_request import HttpRequest
 from refbrowser.io.link import LinkModel
 from refbrowser.io.origins import Origin
@@ -47,6 +49,7 @@ class HttpClient:
         self._hosts: dict[Origin, HttpHost] = {}
         self._loop: asyncio.AbstractEventLoop | None = None
         self._thread: threading.Thread | None = None
+        self.redirects = Redirects()
         self._serial = itertools.count()
         self._tasks: set[asyncio.Task[None]] = set()
         self._sweeping = False
@@ -99,6 +102,13 @@ class HttpClient:
             host = self._hosts[origin] = HttpHost(self, origin, self.model(origin))
         return host
 
+    def send(self, request: HttpRequest, location: Location) -> None:
+        """Send a request on to another place."""
+        request.location = location
+        host = self.host(location.origin)
+        host.add(request, request.rank)
+        host.pump()
+
     def may_open(self, host: HttpHost) -> bool:
         """Whether another connection may be opened; closes an idle one elsewhere for it."""
         if sum(other.open_connections for other in self._hosts.values()) < LIMITS.connections_total:
@@ -130,10 +140,12 @@ class HttpClient:
         number = next(self._serial)
         hosts = set()
         for rank, segment in segments:
-            host = self.host(segment.location.origin)
+            location = self.redirects.target(segment.location, task.access)
+            host = self.host(location.origin)
             hosts.add(host)
             for piece in range(max(len(segment.pieces), 1)):
-                host.add(HttpRequest(segment, piece), (task.options.priority, number, rank))
+                request = HttpRequest(segment, piece, location)
+                host.add(request, (task.options.priority, number, rank))
         for host in hosts:
             host.pump()
 

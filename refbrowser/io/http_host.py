@@ -7,16 +7,16 @@ import itertools
 import random
 import time
 from typing import TYPE_CHECKING
-from urllib.parse import urljoin
 
-from refbrowser.errors import ErrorKind, RefbrowserError, quoted
+from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.io.http_connection import Connection
 from refbrowser.io.http_dial import Proxy, proxy_for
 from refbrowser.io.http_head import THROTTLING, AttemptError, Head
+from refbrowser.io.http_redirects import next_hop
 from refbrowser.io.http_request import HttpRequest
 from refbrowser.io.http_whole import WholeObjects
 from refbrowser.io.link import LinkModel
-from refbrowser.io.origins import Origin, scheme_of, split_url
+from refbrowser.io.origins import Origin
 from refbrowser.io.task import FetchTask
 from refbrowser.limits import LIMITS
 
@@ -124,6 +124,8 @@ class HttpHost:
     def succeeded(self, request: HttpRequest, size: int, seconds: float) -> None:
         """Take note that a request is complete."""
         self._failures = 0
+        if request.hops:
+            self._client.redirects.keep(request.segment.location.url, request.location)
         self.model.saw_body(size, seconds)
         self.model.update()
 
@@ -134,6 +136,12 @@ class HttpHost:
             return
         if error.kind == ErrorKind.BLOCKED:
             request.segment.task.access.memory.meet(self.origin, private=True)
+        if request.is_shortcut and not error.retry:
+            # The address that a redirect once gave may have expired.
+            request.is_shortcut = False
+            self._client.redirects.forget(request.segment.location.url)
+            self._client.send(request, request.segment.location)
+            return
         request.tries += 0 if free else 1
         allowed = LIMITS.http_tries_export if request.segment.task.options.export else LIMITS.http_tries
         wait = 0.0 if free else self._wait(request.tries, error.after)
@@ -144,28 +152,15 @@ class HttpHost:
 
     def redirected(self, request: HttpRequest) -> None:
         """Check the next hop like a new URL, and send the request there."""
-        access = request.segment.task.access
-        target = urljoin(request.location.url, request.redirect or "")
         request.hops += 1
         try:
             if request.hops > LIMITS.http_redirects:
                 raise AttemptError(f"more than {LIMITS.http_redirects} redirects")
-            if scheme_of(target) not in ("http", "https"):
-                raise AttemptError(f"a redirect to {quoted(target)} is refused", ErrorKind.UNSAFE)
-            parts = split_url(target)
-            if self.origin.scheme == "https" and parts.scheme == "http":
-                raise AttemptError("a redirect from https to http is refused", ErrorKind.UNSAFE)
-            location = access.locate(target)
-            if not access.permits(location):
-                access.memory.meet(location.origin, private=False)
-            access.check(location)
+            location = next_hop(request.location, request.redirect or "", request.segment.task.access)
         except (AttemptError, RefbrowserError) as error:
             request.fail(AttemptError(f"redirect: {error.message}", error.kind, advice=error.advice))
             return
-        request.location = location
-        host = self._client.host(location.origin)
-        host.add(request, request.rank)
-        host.pump()
+        self._client.send(request, location)
 
     def sweep(self, now: float) -> None:
         """Fail exchanges that take too long, and close connections that idle."""

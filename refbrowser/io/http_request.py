@@ -26,16 +26,19 @@ class HttpRequest:
     ----------
     location
         Where it is sent: the segment's location, or what that was redirected to.
+    is_shortcut
+        It goes straight to where earlier requests were redirected.
     rank
         Priority, number of the task, place within it: lower goes first.
     tries, hops
         Tries that failed, and redirects followed.
     """
 
-    def __init__(self, segment: Segment, piece: int) -> None:
+    def __init__(self, segment: Segment, piece: int, location: Location) -> None:
         self.segment = segment
         self.piece = piece
-        self.location: Location = segment.location
+        self.location = location
+        self.is_shortcut = location is not segment.location
         self.rank = (0, 0, 0)
         self.tries = 0
         self.hops = 0

@@ -225,6 +225,11 @@ class TestRedirects:
         reading.server.faults["/moved"] = Fault("redirect", "/a")
         assert reading.one("/moved", 1000, 5) == DATA[1000:1005]
 
+    @pytest.mark.parametrize("target", ["http://user:word@127.0.0.1/", "http://a/b::c", "http://exa mple/"])
+    def test_urls_that_are_refused_everywhere(self, reading: Reading, target: str) -> None:
+        reading.server.faults["/moved"] = Fault("redirect", target)
+        assert refusal(reading, path="/moved").kind in (ErrorKind.UNSAFE, ErrorKind.PROTOCOL)
+
     def test_a_loop(self, reading: Reading) -> None:
         reading.server.faults["/loop"] = Fault("redirect", "/loop")
         assert "5 redirects" in refusal(reading, path="/loop").message
@@ -260,12 +265,22 @@ class TestRedirects:
         assert refusal(reading, path="/moved").kind == ErrorKind.UNSAFE
         assert reading.server.request_count == 1
 
-    def test_each_hop_is_looked_at_again(self, reading: Reading) -> None:
-        """A redirect that was followed once may lead elsewhere the next time."""
-        reading.server.faults["/moved"] = Fault("redirect", "/a", times=1)
+    def test_a_target_is_remembered_until_it_fails(self, reading: Reading) -> None:
+        reading.server.faults["/moved"] = Fault("redirect", "/a")
+        for _ in range(3):
+            assert reading.one("/moved", 0, 5) == DATA[:5]
+        assert [entry.path for entry in reading.server.requests] == ["/moved", "/a", "/a", "/a"]
+        reading.server.files["/b"] = DATA
+        reading.server.faults |= {"/moved": Fault("redirect", "/b"), "/a": Fault("status", 403)}
         assert reading.one("/moved", 0, 5) == DATA[:5]
-        reading.server.files["/moved"] = DATA
-        assert reading.one("/moved", 0, 5) == DATA[:5]
+        assert [entry.path for entry in reading.server.requests][4:] == ["/a", "/moved", "/b"]
+
+    def test_a_remembered_target_is_no_permission(self, reading: Reading) -> None:
+        with HttpServer({"/a": DATA}) as other:
+            reading.server.faults["/moved"] = Fault("redirect", other.url("/a"))
+            allowed = reading.access.allow([Origin.parse(other.origin)], private=True)
+            assert reading.one("/moved", 0, 9, access=allowed) == DATA[:9]
+            assert refusal(reading, path="/moved").kind == ErrorKind.BLOCKED
 
 
 class TestSlowServers:
