@@ -82,7 +82,7 @@ def _write_npy(values: Any, output: str | None) -> None:
     from refbrowser.io.atomic import write_atomically
 
     collector = _Collector()
-    np.lib.format.write_array(collector, np.asanyarray(values), allow_pickle=False)  # type: ignore[arg-type]
+    np.lib.format.write_array(collector, np.asanyarray(values), allow_pickle=False)
     if output is None:
         write_bytes(collector.blocks)
     else:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from refbrowser.engine.dataset import Dataset
+from refbrowser.engine.jobs import JobControl
 from refbrowser.engine.opening import OpenRequest, open_dataset, open_document
 from refbrowser.errors import ErrorKind, Place, RefbrowserError
 from refbrowser.limits import LIMITS
@@ -164,7 +165,23 @@ def export(
         indices = arrays if isinstance(arrays, Mapping) else dict.fromkeys(_texts(arrays), ...)
         chosen = tuple(ArrayChoice.of(dataset, path, index) for path, index in indices.items())
     request = ExportRequest(os.fspath(target), format, chosen, force=force, resume=resume, skip_bad=skip_bad)
-    return run_export(dataset, request, progress=progress)
+    return run_export(dataset, request, _control(progress))
+
+
+def _control(progress: Callable[..., None] | None) -> JobControl:
+    """Return a control that tells each progress to a function."""
+    if progress is None:
+        return JobControl()
+
+    def publish(changes: dict[str, Any]) -> None:
+        progress(
+            changes.get("done", 0),
+            changes.get("total"),
+            read_bytes=changes.get("read_bytes", 0),
+            requests=changes.get("requests", 0),
+        )
+
+    return JobControl(publish=publish)
 
 
 def _texts(items: Iterable[str]) -> tuple[str, ...]:

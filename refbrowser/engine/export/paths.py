@@ -72,32 +72,40 @@ def _unescaped_part(part: str) -> str:
     return unquote_to_bytes(part).decode("utf-8", "surrogatepass")
 
 
-def path_below(folder: Path, key: str) -> Path:
-    """Return where `key` is written below `folder`; the path is checked to lie there.
+def path_below(folder: Path, path: str) -> Path:
+    """Return where an object is written below `folder`; it is checked to lie there.
+
+    Parameters
+    ----------
+    path
+        As `escaped_key` makes it.
 
     Raises
     ------
     RefbrowserError
-        `E_UNSAFE`: a link below the folder leads out of it.
+        `E_UNSAFE`: the path is not escaped, or a link below the folder leads out of it.
     """
-    path = folder.joinpath(*escaped_key(key).split("/"))
-    parent = path.parent
+    parts = path.split("/")
+    if any(part in ("", ".", "..") or "\\" in part or ":" in part for part in parts):
+        raise RefbrowserError(ErrorKind.UNSAFE, "the path leads out of the target", Place(path=path))
+    written = folder.joinpath(*parts)
+    parent = written.parent
     while parent != folder and not parent.exists():
         parent = parent.parent
     if not is_below(os.path.realpath(parent), os.path.realpath(folder)):
         raise RefbrowserError(
-            ErrorKind.UNSAFE, "a link below the target leads elsewhere", Place(key=key, path=str(parent))
+            ErrorKind.UNSAFE, "a link below the target leads elsewhere", Place(path=str(parent))
         )
-    return path
+    return written
 
 
-def check_collisions(keys: Iterable[str], *, ignore_case: bool) -> None:
-    """Make sure that no two keys need the same path, nor one a folder where another needs a file.
+def check_collisions(paths: Iterable[str], *, ignore_case: bool) -> None:
+    """Make sure that no two nodes need the same path, nor one a folder where another needs a file.
 
     Parameters
     ----------
-    keys
-        Of metadata and arrays; a key that ends in ``/`` is a folder.
+    paths
+        As `escaped_key` makes them; one that ends in ``/`` is a folder.
     ignore_case
         The target's file system does not tell upper from lower case, nor normal forms of letters.
 
@@ -107,8 +115,8 @@ def check_collisions(keys: Iterable[str], *, ignore_case: bool) -> None:
         `E_UNSAFE`: two keys collide; it names both.
     """
     seen: dict[str, str] = {}
-    for key in keys:
-        path = escaped_key(key.rstrip("/"))
+    for key in paths:
+        path = key.rstrip("/")
         folded = unicodedata.normalize("NFC", path).casefold() if ignore_case else path
         other = seen.setdefault(folded, key)
         if other is not key and other != key:

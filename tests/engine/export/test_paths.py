@@ -59,9 +59,10 @@ def test_links_below_the_target_are_not_followed(tmp_path: Path) -> None:
     outside.mkdir()
     assert path_below(target, "a/b/0.0") == target / "a" / "b" / "0.0"
     (target / "a").symlink_to(outside)
-    with pytest.raises(RefbrowserError) as caught:
-        path_below(target, "a/b/0.0")
-    assert caught.value.kind is ErrorKind.UNSAFE
+    for path in ["a/b/0.0", "../x", "b//c", "b\\c"]:
+        with pytest.raises(RefbrowserError) as caught:
+            path_below(target, path)
+        assert caught.value.kind is ErrorKind.UNSAFE
 
 
 def test_collisions_are_found() -> None:

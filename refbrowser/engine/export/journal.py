@@ -1,0 +1,138 @@
+"""Which objects of an export are written: one checked line each, so that an interrupted export can go on."""
+
+from __future__ import annotations
+
+import json
+import os
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from refbrowser.errors import ErrorKind, Place, RefbrowserError
+
+NAME = ".refbrowser-export.jsonl"
+VERSION = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """One object in the target.
+
+    Attributes
+    ----------
+    size, sha256
+        Of the bytes as stored.
+    values
+        SHA-256 of the elements that must come out when they are decoded; None for copied bytes.
+    array
+        Path of the array that it belongs to, in the target.
+    """
+
+    key: str
+    size: int
+    sha256: str
+    values: str | None
+    array: str
+
+
+class Journal:
+    """The manifest of an export; safe to use from any thread.
+
+    Parameters
+    ----------
+    folder
+        Of the target while it is incomplete.
+    fingerprint
+        What the export depends on: another one cannot be continued.
+    """
+
+    def __init__(self, folder: Path, fingerprint: str) -> None:
+        self.path = folder / NAME
+        self._lock = threading.Lock()
+        self._written = {entry.key: entry for entry in _read(self.path, fingerprint)}
+        self._descriptor = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o666)
+        # Whatever a killed process left torn ends here.
+        os.write(self._descriptor, b"\n")
+        self._append({"refbrowser_export": VERSION, "fingerprint": fingerprint, "pid": os.getpid()})
+
+    def __contains__(self, key: str) -> bool:
+        return key in self._written
+
+    def __len__(self) -> int:
+        return len(self._written)
+
+    def entries(self) -> list[Written]:
+        """Return every object that is written."""
+        with self._lock:
+            return list(self._written.values())
+
+    def add(self, entry: Written) -> None:
+        """Note an object; it is complete in the target."""
+        with self._lock:
+            self._written[entry.key] = entry
+        self._append(
+            {
+                "key": entry.key,
+                "size": entry.size,
+                "sha256": entry.sha256,
+                "values": entry.values,
+                "array": entry.array,
+            }
+        )
+
+    def drop(self, key: str) -> None:
+        """Note that an object is not good, so that the next run writes it again."""
+        with self._lock:
+            self._written.pop(key, None)
+        self._append({"dropped": key})
+
+    def close(self) -> None:
+        """Close the file."""
+        os.close(self._descriptor)
+
+    def _append(self, line: dict[str, Any]) -> None:
+        # One call for one line: a killed process leaves at most the last line torn.
+        os.write(self._descriptor, json.dumps(line).encode() + b"\n")
+
+
+def owner_of(folder: Path) -> int | None:
+    """Return the process that writes to an incomplete target, None where nothing tells."""
+    owner = None
+    for line in _lines(folder / NAME):
+        if isinstance(line.get("pid"), int):
+            owner = line["pid"]
+    return owner
+
+
+def _read(path: Path, fingerprint: str) -> Iterator[Written]:
+    found: dict[str, Written] = {}
+    for line in _lines(path):
+        if "fingerprint" in line and line["fingerprint"] != fingerprint:
+            raise RefbrowserError(
+                ErrorKind.USAGE,
+                "the interrupted export was of something else",
+                Place(path=str(path.parent)),
+                "leave out --resume to begin anew",
+            )
+        if "dropped" in line:
+            found.pop(line["dropped"], None)
+        elif "key" in line:
+            entry = Written(line["key"], line["size"], line["sha256"], line["values"], line["array"])
+            found[entry.key] = entry
+    yield from found.values()
+
+
+def _lines(path: Path) -> Iterator[dict[str, Any]]:
+    try:
+        data = path.read_bytes()
+    except FileNotFoundError:
+        return
+    for line in data.split(b"\n"):
+        try:
+            value = json.loads(line)
+        except ValueError:
+            continue  # torn by the end of a process, or the empty last one
+        if isinstance(value, dict):
+            yield value

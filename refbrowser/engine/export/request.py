@@ -1,0 +1,164 @@
+"""What is to be exported, what it will cost, and what became of it: plain values."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from refbrowser.errors import ErrorKind, RefbrowserError, quoted
+from refbrowser.model.selection import Selection
+
+if TYPE_CHECKING:
+    from refbrowser.engine.dataset import Dataset
+
+REFERENCE_FORMATS = ("refs-v0", "refs-v1", "refs-parquet")
+ZARR_FORMATS = ("zarr-v2", "zarr-v3")
+FORMATS = (*REFERENCE_FORMATS, *ZARR_FORMATS)
+
+
+@dataclass(frozen=True, slots=True)
+class ArrayChoice:
+    """One array to be exported, all of it or a selection."""
+
+    path: str
+    selection: Selection | None = None
+
+    @classmethod
+    def of(cls, dataset: Dataset, path: str, index: Any = ...) -> ArrayChoice:
+        """Return the choice of an array by its path and an index, as numpy takes it or as text.
+
+        Raises
+        ------
+        RefbrowserError
+            `E_USAGE`: there is no such array, or the index does not fit it.
+        """
+        from refbrowser.engine.dataset import Array
+
+        array = dataset[path]
+        if not isinstance(array, Array):
+            raise RefbrowserError(ErrorKind.USAGE, f"{quoted(path)} is a group, not an array")
+        if index is None or index is Ellipsis or index == "":
+            return cls(array.path)
+        if isinstance(index, str):
+            return cls(array.path, Selection.from_text(index, array.shape))
+        return cls(array.path, Selection.from_index(index, array.shape))
+
+
+@dataclass(frozen=True, slots=True)
+class ExportRequest:
+    """What to export and where.
+
+    Attributes
+    ----------
+    target
+        The file or folder to be made.
+    format
+        One of `FORMATS`.
+    arrays
+        The arrays to be written; None for the whole dataset.
+    force
+        Replace what is at the target.
+    resume
+        Go on with an export that was interrupted; a target that is complete is verified against the source.
+    skip_bad
+        Leave out what cannot be read.
+    """
+
+    target: str
+    format: str
+    arrays: tuple[ArrayChoice, ...] | None = None
+    force: bool = False
+    resume: bool = False
+    skip_bad: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Loss:
+    """Something that the target cannot hold as the source has it."""
+
+    path: str
+    what: str
+
+    def __str__(self) -> str:
+        return f"{self.path}: {self.what}"
+
+
+@dataclass(frozen=True, slots=True)
+class ExportEstimate:
+    """What an export will cost.
+
+    Attributes
+    ----------
+    chunks
+        Objects to be written.
+    missing
+        Chunks that are missing and stay so.
+    source_bytes
+        To be read; whole files of unknown size count as a decoded chunk.
+    target_bytes
+        To be written, at most.
+    losses
+        What the target cannot hold.
+    """
+
+    chunks: int
+    missing: int
+    source_bytes: int
+    target_bytes: int
+    losses: tuple[Loss, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExportReport:
+    """What an export did.
+
+    Attributes
+    ----------
+    arrays
+        Arrays written.
+    chunks
+        Chunks in the target, those of an earlier run included.
+    copied
+        Chunks of this run whose stored bytes were copied undecoded.
+    resumed
+        Chunks that an earlier run had written.
+    missing
+        Chunks that are missing in the source and in the target.
+    verified
+        Chunks read again and compared.
+    skipped
+        Why entries were left out (with `skip_bad`).
+    losses
+        What the target cannot hold.
+    read_bytes, written_bytes, requests
+        Of this run.
+    """
+
+    target: str
+    format: str
+    arrays: int = 0
+    chunks: int = 0
+    copied: int = 0
+    resumed: int = 0
+    missing: int = 0
+    verified: int = 0
+    skipped: tuple[RefbrowserError, ...] = ()
+    losses: tuple[Loss, ...] = ()
+    read_bytes: int = 0
+    written_bytes: int = 0
+    requests: int = 0
+
+
+@dataclass(slots=True)
+class Tally:
+    """Counts of a running export."""
+
+    chunks: int = 0
+    copied: int = 0
+    resumed: int = 0
+    missing: int = 0
+    verified: int = 0
+    read_bytes: int = 0
+    written_bytes: int = 0
+    requests: int = 0
+    skipped: list[RefbrowserError] = field(default_factory=list)

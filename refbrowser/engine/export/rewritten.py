@@ -1,0 +1,175 @@
+"""A reference document with part of its entries, or with URLs that hold from another folder."""
+
+from __future__ import annotations
+
+import base64
+import json
+import os
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from refbrowser.errors import RefbrowserError, Severity
+from refbrowser.io.cancel import CancelToken
+from refbrowser.io.origins import scheme_of
+from refbrowser.model.reference import ByteRange, Inline, Reference, WholeFile
+from refbrowser.references.document import ReferenceDocument
+from refbrowser.references.gen import GenRule
+from refbrowser.references.values import ValueKind
+
+#: Entries that are made together.
+PAGE = 4096
+
+
+@dataclass(slots=True)
+class Rewriting:
+    """What is to change.
+
+    Attributes
+    ----------
+    base
+        Stands before URLs that are relative; empty where they stay.
+    keeps
+        Tells which keys stay; all when None.
+    keeps_rule
+        Tells which gen rules stay.
+    metadata
+        Metadata keys with another text.
+    added
+        Entries that are added at the end, rendered.
+    skip_bad
+        Leave out faulty entries and rules; else the first is raised.
+    skipped
+        Why entries were left out, filled while the document is rewritten.
+    """
+
+    base: str = ""
+    keeps: Callable[[str], bool] | None = None
+    keeps_rule: Callable[[GenRule], bool] | None = None
+    metadata: dict[str, bytes] = field(default_factory=dict)
+    added: Iterator[tuple[str, Reference]] = field(default_factory=lambda: iter(()))
+    skip_bad: bool = False
+    skipped: list[RefbrowserError] = field(default_factory=list)
+
+
+def rewritten(document: ReferenceDocument, how: Rewriting, token: CancelToken) -> ReferenceDocument:
+    """Return the document rewritten, of the same version.
+
+    Raises
+    ------
+    RefbrowserError
+        An entry is faulty.
+    Cancelled
+        `token` was cancelled.
+    """
+    writer = _Writer(document, how, token)
+    return ReferenceDocument.read(writer.pieces(), name=document.name, values=document.values)
+
+
+class _Writer:
+    def __init__(self, document: ReferenceDocument, how: Rewriting, token: CancelToken) -> None:
+        self.document = document
+        self.how = how
+        self.token = token
+        # Within a jinja-str a brace of the folder's name must stay text.
+        self.escaped_base = _as_template(how.base) if document.version == 1 else how.base
+
+    def pieces(self) -> Iterator[bytes]:
+        """Yield the text."""
+        if self.document.version == 1:
+            outer = {"version": 1, **self.document.node.to_python()}
+            outer.pop("refs", None)
+            if "gen" in outer:
+                outer["gen"] = list(self._rules())
+            head = json.dumps(outer, indent=1)
+            yield head[:-2].encode() + b',\n "refs": '
+            yield from self._object()
+            yield b"\n}\n"
+        else:
+            yield from self._object()
+            yield b"\n"
+
+    def _object(self) -> Iterator[bytes]:
+        before = b"{\n"
+        for key, raw in self._entries():
+            yield before + json.dumps(key).encode() + b": " + raw
+            before = b",\n"
+        yield b"{}" if before == b"{\n" else b"\n}"
+
+    def _entries(self) -> Iterator[tuple[str, bytes]]:
+        refs, how = self.document.refs, self.how
+        for start in range(0, len(refs), PAGE):
+            self.token.check()
+            slots = refs.slots(start, start + PAGE)
+            for slot, key in zip(slots, refs.keys_of(slots), strict=True):
+                if how.keeps is not None and not how.keeps(key):
+                    continue
+                if (raw := self._value(slot, key)) is not None:
+                    yield key, raw
+        for key, reference in how.added:
+            yield key, _value_text(reference, how.base, self.document.version == 1)
+
+    def _value(self, slot: int, key: str) -> bytes | None:
+        refs, how = self.document.refs, self.how
+        if key in how.metadata:
+            return json.dumps(how.metadata[key].decode("utf-8")).encode()
+        try:
+            reference = self.document.view.reference(slot)
+        except RefbrowserError as error:
+            if not how.skip_bad:
+                raise
+            how.skipped.append(error)
+            return None
+        raw = refs.value_text(slot)
+        if refs.value(slot).kind in (ValueKind.TEXT, ValueKind.BASE64, ValueKind.OBJECT):
+            return raw
+        assert isinstance(reference, ByteRange | WholeFile)
+        if not how.base or not is_relative(reference.url):
+            return raw
+        value = json.loads(raw)
+        return json.dumps([self.escaped_base + value[0], *value[1:]]).encode()
+
+    def _rules(self) -> Iterator[dict[str, Any]]:
+        how = self.how
+        for rule, node in zip(self.document.rules, self.document.rule_nodes, strict=True):
+            faults = [finding for finding in rule.faults() if finding.severity is Severity.FAULT]
+            if faults and not how.skip_bad:
+                raise faults[0].error()
+            if faults:
+                how.skipped.append(faults[0].error())
+                continue
+            if how.keeps_rule is not None and not how.keeps_rule(rule):
+                continue
+            fields = node.to_python()
+            if how.base and is_relative(rule_url(rule)):
+                fields["url"] = self.escaped_base + fields["url"]
+            yield fields
+
+
+def rule_url(rule: GenRule) -> str:
+    """Return a URL that a gen rule makes."""
+    reference = rule.row(0).reference if rule.count else None
+    if isinstance(reference, ByteRange | WholeFile):
+        return reference.url
+    return rule.static_origin()
+
+
+def is_relative(url: str) -> bool:
+    """Tell whether a URL means something else in another folder."""
+    return scheme_of(url) is None and not os.path.isabs(os.path.expanduser(url))
+
+
+def _as_template(text: str) -> str:
+    """Return a jinja-str that renders to `text`."""
+    return re.sub(r"\{(?=[{%#])", "{{ '{' }}", text)
+
+
+def _value_text(reference: Reference, base: str, is_template: bool) -> bytes:
+    if isinstance(reference, Inline):
+        return json.dumps("base64:" + base64.b64encode(reference.data).decode("ascii")).encode()
+    assert isinstance(reference, ByteRange | WholeFile)
+    url = base + reference.url if base and is_relative(reference.url) else reference.url
+    url = _as_template(url) if is_template else url
+    numbers = [reference.offset, reference.length] if isinstance(reference, ByteRange) else []
+    return json.dumps([url, *numbers]).encode()

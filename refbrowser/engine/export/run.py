@@ -1,0 +1,77 @@
+"""Exports of every format by one call."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from refbrowser.engine.export.request import (
+    FORMATS,
+    REFERENCE_FORMATS,
+    ExportEstimate,
+    ExportReport,
+    ExportRequest,
+)
+from refbrowser.engine.jobs import JobControl
+from refbrowser.errors import ErrorKind, RefbrowserError, quoted
+
+if TYPE_CHECKING:
+    from refbrowser.engine.dataset import Dataset
+
+
+def _no(error: RefbrowserError) -> bool:
+    return False
+
+
+def run_export(
+    dataset: Dataset,
+    request: ExportRequest,
+    control: JobControl | None = None,
+    question: Callable[[RefbrowserError], bool] = _no,
+) -> ExportReport:
+    """Carry out an export.
+
+    Parameters
+    ----------
+    control
+        Cancels, and is told the progress in chunks.
+    question
+        Asked, with the error that a no becomes, above a size that needs a question.
+
+    Raises
+    ------
+    RefbrowserError
+        It cannot be made; `E_USAGE` for a format that is not known.
+    Cancelled
+        The control's token was cancelled; a Zarr store can be gone on with.
+    """
+    return _export(dataset, request).run(control or JobControl(), question)
+
+
+def estimate_export(
+    dataset: Dataset, request: ExportRequest, control: JobControl | None = None
+) -> ExportEstimate:
+    """Return what an export will cost, and what its target cannot hold; no data is read.
+
+    Raises
+    ------
+    RefbrowserError
+        It cannot be made.
+    """
+    return _export(dataset, request).estimate((control or JobControl()).token)
+
+
+def _export(dataset: Dataset, request: ExportRequest) -> Any:
+    if request.format not in FORMATS:
+        raise RefbrowserError(
+            ErrorKind.USAGE,
+            f"{quoted(request.format)} is not a format that can be written",
+            advice=f"known: {', '.join(FORMATS)}",
+        )
+    if request.format in REFERENCE_FORMATS:
+        from refbrowser.engine.export.references import ReferencesExport
+
+        return ReferencesExport(dataset, request)
+    from refbrowser.engine.export.zarr_store import ZarrExport
+
+    return ZarrExport(dataset, request)
