@@ -24,19 +24,19 @@ from refbrowser.references.json_text import (
     NodeKind,
 )
 from refbrowser.references.scan_layout import Layout
-from refbrowser.references.scanner import scan
+from refbrowser.references.scanner import BLOCK, scan
 from refbrowser.references.table import ReferenceTable
 from refbrowser.references.table_builder import TableBuilder
 from refbrowser.references.text import DocumentText, TextBuilder, locate
 
 #: Members of the top level that make a document Version 1.
 SPECIAL = ("version", "templates", "gen", "refs")
-#: Bytes asked for at a time: the first piece makes the first rows.
-PIECE = 4 * 1024 * 1024
+#: Bytes asked for at a time; the first block of the first piece makes the first rows.
+PIECE = 1024 * 1024
 
-#: The scanner is asked again after this many entries were read exactly; doubled each time it refuses.
-_RETRY_FIRST = 16
-_RETRY_MOST = 4096
+#: Entries that are read exactly before the scanner is asked, in refs and at the top level; after it refused
+#: twice as many each time, up to a bound.
+_EXACT_FIRST, _EXACT_TOP, _EXACT_MOST = 4, 64, 4096
 #: Fewer bytes than this are quicker read exactly.
 _SCAN_LEAST = 4096
 _SLICE = 512
@@ -264,24 +264,22 @@ class DocumentReader:
             region.stop = self._at
             self._at += 1
             return
-        wait = 4 * _RETRY_FIRST if region.top else 1
-        refused = _RETRY_FIRST
+        exactly = _EXACT_TOP if region.top else _EXACT_FIRST
         while True:
-            for _ in range(wait):
-                if self._entry(region):
+            for _ in range(exactly):
+                if self._entry(region, min(exactly, _SLICE)):
                     return
-            self._pause()
+                self._pause()
             before = region.builder.count
             self._scan(region)
-            refused = (
-                _RETRY_FIRST if region.builder.count - before > refused else min(2 * refused, _RETRY_MOST)
-            )
-            wait = refused if region.builder.count - before < refused else 1
+            worth = region.builder.count - before > exactly
+            exactly = _EXACT_FIRST if worth else min(2 * exactly, _EXACT_MOST)
+            self._report(region)
 
     def _scan(self, region: _Region) -> None:
         """Read as many entries as the scanner takes, over all pieces that it takes whole."""
         while True:
-            if len(self._json.data) - self._local < PIECE // 4 and not self._json.complete:
+            if len(self._json.data) - self._local < BLOCK and not self._json.complete:
                 self._more()
             if len(self._json.data) - self._local < _SCAN_LEAST:
                 return
@@ -294,8 +292,6 @@ class DocumentReader:
                 self._others = True
             self._report(region)
             self._pause()
-            if len(self._json.data) - self._local > PIECE // 4:
-                return
 
     def _report(self, region: _Region) -> None:
         if self._on_progress is None:
@@ -311,11 +307,11 @@ class DocumentReader:
         if self._json.base:
             return None
         data = self._json.data
-        return region.builder.finish(DocumentText((data,), (0,), len(data), plain=True), self._at)
+        return region.builder.snapshot(DocumentText(data), self._at)
 
-    def _entry(self, region: _Region) -> bool:
+    def _entry(self, region: _Region, most: int) -> bool:
         """Read one entry exactly (or some of the common shapes); return whether the region ends with it."""
-        if not region.top and self._common(region):
+        if not region.top and self._common(region, most):
             return False
         start = self._at
         key, key_stop, value_at = self._retry(self._key)
@@ -362,12 +358,12 @@ class DocumentReader:
         self._refs = region
         return Node(start, self._at, NodeKind.OBJECT, [])
 
-    def _common(self, region: _Region) -> bool:
-        """Read entries of the two common shapes, up to a slice of them; return whether there were any."""
+    def _common(self, region: _Region, most: int) -> bool:
+        """Read entries of the two common shapes, up to `most` of them; return whether there were any."""
         data, base = self._json.data, self._json.base
         builder = region.builder
         at = self._local
-        for _ in range(_SLICE):
+        for _ in range(most):
             match = _ENTRY.match(data, at)
             if match is None:
                 break

@@ -12,7 +12,7 @@ from refbrowser.references.groups import Rows
 from refbrowser.references.scan_strings import Strings
 from refbrowser.references.table import ODD
 from refbrowser.references.table_builder import TableBuilder
-from refbrowser.references.words import heads
+from refbrowser.references.words import heads, short_numbers
 
 Mask = npt.NDArray[np.bool_]
 
@@ -74,21 +74,23 @@ def scan_keys(strings: Strings, start: Rows, stop: Rows, ok: Mask) -> ScannedKey
     )
     digit = ok & (array[stop - 1] - np.uint8(_ZERO) < 10) & (stop > start)
     keys.odd |= ~digit
-    doubtful = _read_dotted(array, keys, np.flatnonzero(digit), start, stop)
-    slashed = doubtful[0]
-    rest = [doubtful[1], _read_slashed(array, keys, slashed, start, stop)]
-    for row in np.concatenate(rest).tolist():
+    slashed, doubtful = _read_dotted(strings, keys, np.flatnonzero(digit), stop)
+    more = _read_slashed(strings, keys, slashed, stop)
+    for row in (*doubtful.tolist(), *more.tolist()):
         _read_one(strings, keys, row, int(stop[row]))
     return keys
 
 
-def _tails(array: npt.NDArray[np.uint8], stop: Rows, separator: int) -> tuple[Rows, Rows]:
-    """Return how many digits and separators stand before each position, and how far the first separator is.
+def _tails(
+    array: npt.NDArray[np.uint8], stop: Rows, separator: int
+) -> tuple[Rows, Rows, npt.NDArray[np.int64]]:
+    """Look back from each position over digits and separators.
 
-    Of a tail without separators the second is 0.
+    Returns how many there are, how far the first separator is (0: there is none), and how many separators.
     """
     length = np.zeros(len(stop), np.int64)
     first = np.zeros(len(stop), np.int64)
+    separators = np.zeros(len(stop), np.int64)
     alive = np.arange(len(stop))
     at = stop - 1
     for step in range(1, _LONGEST + 1):
@@ -100,78 +102,74 @@ def _tails(array: npt.NDArray[np.uint8], stop: Rows, separator: int) -> tuple[Ro
             if not len(alive):
                 break
         length[alive] = step
-        first[alive[is_separator]] = step
+        found = alive[is_separator]
+        first[found] = step
+        separators[found] += 1
         at = at - 1
-    return length, first
+    return length, first, separators
 
 
-def _read_dotted(
-    array: npt.NDArray[np.uint8], keys: ScannedKeys, rows: Rows, start: Rows, stop: Rows
-) -> tuple[Rows, Rows]:
-    """Read coordinates with dots, and single ones; return which rows may be separated by slashes, or doubtful."""
-    length, dots = _tails(array, stop[rows], _DOT)
+def _read_dotted(strings: Strings, keys: ScannedKeys, rows: Rows, stop: Rows) -> tuple[Rows, Rows]:
+    """Read coordinates with dots, and single ones.
+
+    Returns which rows may have coordinates with slashes, and which are for the exact reader.
+    """
+    array = strings.bytes
+    length, _, dots = _tails(array, stop[rows], _DOT)
     tail = stop[rows] - length
-    before = array[tail - 1]
-    at_start = tail == start[rows]
-    ends_well = (at_start | (before == _SLASH)) & (length < _LONGEST)
+    at_start = tail == keys.start[rows]
+    ends_well = (at_start | (array[tail - 1] == _SLASH)) & (length < _LONGEST)
     single = dots == 0
     folder_is_number = ~at_start & (array[np.maximum(tail - 2, 0)] - np.uint8(_ZERO) < 10)
     slashed = single & ends_well & folder_is_number
     good = ends_well & ~slashed
     keys.separator[rows[good & ~single]] = _DOT
-    bad = _read_coords(array, keys, rows[good], tail[good], length[good], _DOT)
-    # A tail that begins within a word is no coordinate: a1.2; with a dot in it only an exact look tells.
-    keys.odd[rows[~ends_well & single & (length < _LONGEST)]] = True
-    unclear = rows[~ends_well & ~(single & (length < _LONGEST))]
-    return rows[slashed], np.concatenate([bad, unclear])
+    bad = _read_coords(strings, keys, rows[good], tail[good], dots[good] + 1, stop, _DOT)
+    # A number at the end of a word is no coordinate (a12); with dots in it only an exact look tells (a1.2).
+    word = ~ends_well & single & (length < _LONGEST)
+    keys.odd[rows[word]] = True
+    return rows[slashed], np.concatenate([bad, rows[~ends_well & ~word]])
 
 
-def _read_slashed(
-    array: npt.NDArray[np.uint8], keys: ScannedKeys, rows: Rows, start: Rows, stop: Rows
-) -> Rows:
-    """Read coordinates with slashes; return which rows are doubtful."""
+def _read_slashed(strings: Strings, keys: ScannedKeys, rows: Rows, stop: Rows) -> Rows:
+    """Read coordinates with slashes; return which rows are for the exact reader."""
     if not len(rows):
         return rows
-    length, first = _tails(array, stop[rows], _SLASH)
+    length, first, slashes = _tails(strings.bytes, stop[rows], _SLASH)
     # What stands before the first slash belongs to a word, unless the key begins with it.
-    length = np.where(stop[rows] - length == start[rows], length, first - 1)
+    from_start = stop[rows] - length == keys.start[rows]
+    length = np.where(from_start, length, first - 1)
+    ndim = np.where(from_start, slashes + 1, slashes)
     fits = length < _LONGEST - 1
-    bad = _read_coords(array, keys, rows[fits], (stop[rows] - length)[fits], length[fits], _SLASH)
+    tail = stop[rows] - length
+    bad = _read_coords(strings, keys, rows[fits], tail[fits], ndim[fits], stop, _SLASH)
     return np.concatenate([bad, rows[~fits]])
 
 
 def _read_coords(
-    array: npt.NDArray[np.uint8], keys: ScannedKeys, rows: Rows, tail: Rows, length: Rows, separator: int
+    strings: Strings, keys: ScannedKeys, rows: Rows, tail: Rows, ndim: Rows, stop: Rows, separator: int
 ) -> Rows:
-    """Read the coordinates from `tail` on; return the rows whose text is not what they would be written as."""
+    """Read `ndim` coordinates from `tail` on; return the rows that are not written as they would be."""
     if not len(rows):
         return rows
-    ndim = np.ones(len(rows), np.int64)
-    longest = int(length.max())
-    bytes_ = [array[tail + step] for step in range(longest)]
-    for step, byte in enumerate(bytes_):
-        ndim += (byte == separator) & (step < length)
     fits = ndim <= MOST_DIMENSIONS
     bits = _BITS_OF[np.where(fits, ndim, 1)]
-    code = np.minimum(ndim, MOST_DIMENSIONS).astype(np.uint64)
     body = np.zeros(len(rows), np.uint64)
-    current = np.zeros(len(rows), np.uint64)
-    digits = np.zeros(len(rows), np.int8)
-    leading = np.zeros(len(rows), bool)
-    for step, byte in enumerate(bytes_):
-        inside = step < length
-        ends = inside & (byte == separator)
-        number = inside & ~ends
-        fits &= ~(number & leading) & ~(ends & (digits == 0))
-        leading = np.where(ends, False, leading | (number & (digits == 0) & (byte == _ZERO)))
-        body = np.where(ends, (body << bits) | current, body)
-        fits &= ~(ends & ((current >> bits) != 0))
-        current = np.where(number, current * np.uint64(10) + (byte - np.uint8(_ZERO)), current)
-        current[ends] = 0
-        digits = np.where(ends, 0, digits + number).astype(np.int8)
-        fits &= digits <= 18
-    fits &= (digits > 0) & ((current >> bits) == 0)
-    keys.codes[rows] = (code << np.uint64(BITS)) | (body << bits) | current
+    at = tail.copy()
+    for axis in range(min(int(ndim.max()), MOST_DIMENSIONS)):
+        which: Rows | slice = np.flatnonzero(ndim > axis) if axis >= int(ndim.min()) else slice(None)
+        where = at[which]
+        value, digits = short_numbers(strings.words, where)
+        last = ndim[which] == axis + 1
+        end = where + digits
+        byte = strings.bytes[end]
+        good = (digits > 0) & (digits < 8) & ~((digits > 1) & (strings.bytes[where] == _ZERO))
+        good &= np.where(last, end == stop[rows[which]], byte == separator)
+        good &= (value >> bits[which]) == 0
+        fits[which] &= good
+        body[which] = (body[which] << bits[which]) | value
+        at[which] = end + 1
+    keys.codes[rows] = (ndim.astype(np.uint64) << np.uint64(BITS)) | body
     keys.tail[rows] = tail
     return rows[~fits]
 

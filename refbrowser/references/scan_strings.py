@@ -18,12 +18,12 @@ _AFTER_BACKSLASH[list(b'"\\/bfnrt')] = True
 
 @dataclass
 class Strings:
-    """A block and its quotes.
+    r"""A block and its quotes.
 
     Attributes
     ----------
     data
-        The block with ``\\/`` written as ``/``, and some bytes more that mean nothing.
+        The block with ``\/`` written as ``/``, and some bytes more that mean nothing.
     size
         Bytes of it that count.
     quotes
@@ -114,7 +114,7 @@ def find_strings(block: bytes) -> Strings | None:
 
 
 def _without_escaped_slashes(block: bytes) -> tuple[bytes, Rows]:
-    """Return the block with ``\\/`` as ``/``, and where in the result a backslash was.
+    r"""Return the block with ``\/`` as ``/``, and where in the result a backslash was.
 
     An even run of backslashes before a slash loses one too; at least one of it stays, and with it the text is
     one for the exact reader or none whose content is looked at.

@@ -27,7 +27,7 @@ from refbrowser.references.words import MOST_DIGITS, Words, equal_to, heads, num
 Mask = npt.NDArray[np.bool_]
 
 #: Bytes of one block: its columns stay in the processor's cache.
-BLOCK = 1024 * 1024
+BLOCK = 512 * 1024
 #: A block of which more than one entry in this many does not fit is not worth going on with.
 _MISFITS = 8
 #: Fewer entries than this are not worth the vector operations.

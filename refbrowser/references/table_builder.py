@@ -40,12 +40,48 @@ def smallest(column: npt.NDArray[np.int64]) -> npt.NDArray[np.signedinteger[Any]
     return column.astype(np.int32)
 
 
+class Column:
+    """Numbers that are added block by block; memory grows in place, in 32 bits while all of them fit."""
+
+    def __init__(self, kind: type[np.generic]) -> None:
+        self._data = np.zeros(0, kind)
+        self._count = 0
+
+    def extend(self, values: npt.NDArray[Any]) -> None:
+        """Add numbers at the end."""
+        stop = self._count + len(values)
+        if self._data.dtype == np.int32 and values.dtype == np.int64:
+            self._data = self._data.astype(np.int64)
+        if stop > len(self._data):
+            # The system moves the pages of a large array instead of copying it, and gives those beyond the
+            # end only when they are written to.
+            self._data.resize(max(stop, len(self._data) * 5 // 4, _FLUSH), refcheck=False)
+        self._data[self._count : stop] = values
+        self._count = stop
+
+    def copy(self) -> npt.NDArray[Any]:
+        """Return the numbers so far."""
+        return self._data[: self._count].copy()
+
+    def take(self) -> npt.NDArray[Any]:
+        """Return the numbers without copying them; nothing can be added after that."""
+        self._data.resize(self._count, refcheck=False)
+        return self._data
+
+
 class TableBuilder:
     """Rows in document order; `finish` makes the table."""
 
     def __init__(self) -> None:
         self.count = 0
-        self._blocks: list[Block] = []
+        self._start = Column(np.uint32)
+        self._code = Column(np.uint64)
+        self._url = Column(np.int32)
+        self._offset = Column(np.int32)
+        self._length = Column(np.int32)
+        self._runs: list[npt.NDArray[np.int64]] = []
+        self._run_groups: list[npt.NDArray[np.int32]] = []
+        self._placed = 0
         self._rows: list[tuple[int, int, int, int, int, int]] = []
         self._flagged: list[int] = []
         self._groups: dict[Group, int] = {("", ""): ODD}
@@ -103,12 +139,18 @@ class TableBuilder:
     def add_block(self, block: Block) -> None:
         """Add rows that were read as columns."""
         self._flush()
-        self._blocks.append(block)
+        self._place(block)
         self._counted(len(block.start), int(block.start[0]) if len(block.start) else 0)
 
-    def flag(self, row: int) -> None:
-        """Note that a row has a warning."""
-        self._flagged.append(row)
+    def _place(self, block: Block) -> None:
+        self._start.extend(block.start)
+        self._code.extend(block.code)
+        self._url.extend(block.url)
+        self._offset.extend(block.offset)
+        self._length.extend(block.length)
+        self._runs.append(block.runs + self._placed)
+        self._run_groups.append(block.run_groups)
+        self._placed += len(block.start)
 
     def _flush(self) -> None:
         if not self._rows:
@@ -117,7 +159,7 @@ class TableBuilder:
         self._rows = []
         owners = np.array(group, np.int32)
         runs = np.flatnonzero(np.diff(owners, prepend=-1))
-        self._blocks.append(
+        self._place(
             Block(
                 np.array(start, np.uint32),
                 np.array(code, np.uint64),
@@ -129,8 +171,13 @@ class TableBuilder:
             )
         )
 
+    def snapshot(self, text: DocumentText, stop: int) -> ReferenceTable:
+        """Return a table of the rows so far; more can be added to the builder."""
+        self._flush()
+        return self._table(text, stop, [column.copy() for column in self._columns])
+
     def finish(self, text: DocumentText, stop: int) -> ReferenceTable:
-        """Return the table of all rows so far; the builder may go on.
+        """Return the table of all rows; the builder is at its end.
 
         Parameters
         ----------
@@ -140,39 +187,32 @@ class TableBuilder:
             Where the last entry ends.
         """
         self._flush()
+        return self._table(text, stop, [column.take() for column in self._columns])
+
+    @property
+    def _columns(self) -> tuple[Column, ...]:
+        return (self._start, self._code, self._url, self._offset, self._length)
+
+    def _table(self, text: DocumentText, stop: int, columns: list[npt.NDArray[Any]]) -> ReferenceTable:
+        start, code, url, offset, length = columns
+        kind = np.int8 if len(self._urls) < 2**7 else np.int16 if len(self._urls) < 2**15 else np.int32
         return ReferenceTable(
             text=text,
-            start=self._column("start", np.uint32),
+            start=start,
             stop=stop,
             group=self._group_column(),
             groups=tuple(self._groups),
-            code=self._column("code", np.uint64),
-            url=self._url_column(),
-            offset=self._column("offset", np.int32),
-            length=self._column("length", np.int32),
+            code=code,
+            url=url.astype(kind, copy=False),
+            offset=offset,
+            length=length,
             urls=tuple(self._urls),
             flagged=np.array(sorted(set(self._flagged)), np.int64),
         )
 
-    def _column(self, name: str, empty: Any) -> npt.NDArray[Any]:
-        parts = [getattr(block, name) for block in self._blocks]
-        return np.concatenate(parts) if parts else np.zeros(0, empty)
-
-    def _url_column(self) -> npt.NDArray[np.signedinteger[Any]]:
-        kind = np.int8 if len(self._urls) < 2**7 else np.int16 if len(self._urls) < 2**15 else np.int32
-        parts = [block.url.astype(kind) for block in self._blocks]
-        return np.concatenate(parts) if parts else np.zeros(0, kind)
-
     def _group_column(self) -> GroupColumn:
-        starts: list[npt.NDArray[np.int64]] = []
-        owners: list[npt.NDArray[np.int32]] = []
-        row = 0
-        for block in self._blocks:
-            starts.append(block.runs + row)
-            owners.append(block.run_groups)
-            row += len(block.start)
-        if not starts:
+        if not self._runs:
             return GroupColumn(np.zeros(0, np.int64), np.zeros(0, np.int32), 0)
-        groups = np.concatenate(owners)
+        groups = np.concatenate(self._run_groups)
         heads = np.flatnonzero(np.diff(groups, prepend=-1))
-        return GroupColumn(np.concatenate(starts)[heads], groups[heads], row)
+        return GroupColumn(np.concatenate(self._runs)[heads], groups[heads], self._placed)

@@ -36,23 +36,23 @@ class DocumentText:
 
     Parameters
     ----------
-    blocks
-        Pieces of the text, plain (a single one) or compressed by zstd.
-    starts
-        Position of the first byte of each block.
+    data
+        The text, or its compressed blocks one after the other.
+    starts, cuts
+        Where each block begins in the text, and where it ends in `data`; none where `data` is plain.
     size
         Bytes of text.
-    plain
-        Whether the blocks are not compressed.
     """
 
-    __slots__ = ("_blocks", "_plain", "_starts", "_unpacked", "size")
+    __slots__ = ("_cuts", "_data", "_starts", "_unpacked", "size")
 
-    def __init__(self, blocks: tuple[bytes, ...], starts: tuple[int, ...], size: int, plain: bool) -> None:
-        self._blocks = blocks
+    def __init__(
+        self, data: bytes, starts: tuple[int, ...] = (), cuts: tuple[int, ...] = (), size: int | None = None
+    ) -> None:
+        self._data = data
         self._starts = starts
-        self.size = size
-        self._plain = plain
+        self._cuts = cuts
+        self.size = len(data) if size is None else size
         self._unpacked = lru_cache(maxsize=8)(self._unpack)
 
     @classmethod
@@ -65,32 +65,31 @@ class DocumentText:
     @property
     def held(self) -> int:
         """Bytes of memory that the text takes, without the few blocks kept unpacked."""
-        return sum(map(len, self._blocks))
+        return len(self._data)
 
     def _unpack(self, number: int) -> bytes:
         stop = self._starts[number + 1] if number + 1 < len(self._starts) else self.size
-        unpacked: bytes = _decompressor().decompress(
-            self._blocks[number], max_output_size=stop - self._starts[number]
-        )
+        packed = memoryview(self._data)[self._cuts[number - 1] if number else 0 : self._cuts[number]]
+        unpacked: bytes = _decompressor().decompress(packed, max_output_size=stop - self._starts[number])
         return unpacked
 
     def read(self, start: int, stop: int) -> bytes:
         """Return the bytes from `start` to `stop`."""
-        if self._plain:
-            return self._blocks[0][start:stop] if self._blocks else b""
+        if not self._starts:
+            return self._data[start:stop]
         number = bisect_right(self._starts, start) - 1
         first = self._starts[number]
         piece = self._unpacked(number)[start - first : stop - first]
-        if len(piece) == stop - start or number + 1 == len(self._blocks):
+        if len(piece) == stop - start or number + 1 == len(self._starts):
             return piece
         return b"".join(self.chunks(start, stop))
 
     def chunks(self, start: int = 0, stop: int | None = None) -> Iterator[bytes]:
         """Yield the bytes from `start` to `stop` in pieces of bounded size."""
         stop = self.size if stop is None else min(stop, self.size)
-        if self._plain:
+        if not self._starts:
             if start < stop:
-                yield self._blocks[0][start:stop]
+                yield self._data[start:stop]
             return
         number = max(bisect_right(self._starts, start) - 1, 0)
         while start < stop:
@@ -106,9 +105,9 @@ class TextBuilder:
 
     def __init__(self) -> None:
         self._pending: list[bytes] = []
-        self._pending_size = 0
-        self._blocks: list[bytes] = []
+        self._packed = bytearray()
         self._starts: list[int] = []
+        self._cuts: list[int] = []
         self._size = 0
         self._compressor: Any = None
 
@@ -117,7 +116,6 @@ class TextBuilder:
         if not piece:
             return
         self._pending.append(piece)
-        self._pending_size += len(piece)
         self._size += len(piece)
         if self._size > PLAIN_SIZE:
             self._pack(everything=False)
@@ -131,18 +129,19 @@ class TextBuilder:
         start = self._size - len(data)
         whole = len(data) if everything else len(data) - len(data) % BLOCK_SIZE
         for cut in range(0, whole, BLOCK_SIZE):
+            # All blocks in one growing array: small ones between the scanner's large temporary arrays would
+            # keep the memory of those from being used again.
+            self._packed += self._compressor.compress(data[cut : min(cut + BLOCK_SIZE, whole)])
             self._starts.append(start + cut)
-            self._blocks.append(self._compressor.compress(data[cut : min(cut + BLOCK_SIZE, whole)]))
+            self._cuts.append(len(self._packed))
         self._pending = [data[whole:]] if whole < len(data) else []
-        self._pending_size = len(data) - whole
 
     def finish(self) -> DocumentText:
         """Return the text that was added."""
         if self._size <= PLAIN_SIZE:
-            blocks = (b"".join(self._pending),) if self._size else ()
-            return DocumentText(blocks, (0,), self._size, plain=True)
+            return DocumentText(b"".join(self._pending))
         self._pack(everything=True)
-        return DocumentText(tuple(self._blocks), tuple(self._starts), self._size, plain=False)
+        return DocumentText(bytes(self._packed), tuple(self._starts), tuple(self._cuts), self._size)
 
 
 def locate(chunks: Iterable[bytes], positions: Iterable[int]) -> dict[int, tuple[int, int]]:

@@ -42,6 +42,11 @@ def _digits(word: Words) -> tuple[Words, npt.NDArray[np.int64]]:
     return value, count
 
 
+def short_numbers(words: Words, at: Positions) -> tuple[Words, npt.NDArray[np.int64]]:
+    """Return the decimal numbers at positions, and of how many digits each is; 8 may be cut short."""
+    return _digits(words[at])
+
+
 def numbers(words: Words, at: Positions) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
     """Return the decimal numbers at positions, and of how many digits each is.
 
