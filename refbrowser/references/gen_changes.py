@@ -314,7 +314,7 @@ def _compared(rule: GenRule, before: GenRule, space: RowSpace, pause: Callable[[
     changed, first = 0, None
     most = min(space.count, COMPARED_ROWS)
     for row in range(most):
-        if row % 256 == 0:
+        if row % 64 == 0:
             pause()
         values = space.values(row)
         if any(_value(rule, name, values) != _value(before, name, values) for name in _FIELDS):
@@ -364,9 +364,9 @@ def _table(
 def _windows(
     rule: GenRule, most: int, pause: Callable[[], None]
 ) -> Iterator[tuple[int, str | None, tuple[object, ...]]]:
-    for start in range(0, most, 1024):
+    for start in range(0, most, 256):
         pause()
-        rows = rule.rows(start, min(start + 1024, most))
+        rows = rule.rows(start, min(start + 256, most))
         none: list[int | None] = [None] * len(rows)
         columns = zip(rows.keys, rows.urls, rows.offsets or none, rows.lengths or none, strict=True)
         for place, (key, *value) in enumerate(columns):

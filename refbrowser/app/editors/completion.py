@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QAbstractItemView, QFrame, QHeaderView, QTreeWidge
 from refbrowser.app import theme
 from refbrowser.app.editors.names import Names
 from refbrowser.app.editors.text_units import character_offset, utf16_offsets
-from refbrowser.app.row_model import one_line
+from refbrowser.app.plain_text import one_line
 
 if TYPE_CHECKING:
     from refbrowser.app.editors.jinja_field import JinjaField

@@ -129,6 +129,11 @@ class EditorForm(QWidget):
         self.grid.addWidget(label, row, 0)
         return label
 
+    # Constant, so that a longer text in it never makes the window lay itself out anew while typing.
+
+    def sizeHint(self) -> QSize:
+        return QSize(380, 480)
+
     def minimumSizeHint(self) -> QSize:
         return QSize(260, 180)
 

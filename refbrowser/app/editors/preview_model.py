@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from functools import cache
 
 from refbrowser.app.editors.preview_source import Mark, NoSource, PreviewRow, PreviewSource
 from refbrowser.app.row_model import Column, RowStyle
@@ -11,7 +12,7 @@ from refbrowser.app.row_model import Column, RowStyle
 #: One page takes the GUI thread at most about this long, in seconds; what is left follows later.
 BUDGET = 0.004
 #: Rows of a source that is not quick are asked for so many at a time.
-SLICE = 4
+SLICE = 8
 #: Rows that are kept of one source.
 ROWS_KEPT = 4_096
 GLYPHS = {
@@ -77,37 +78,36 @@ class PreviewModel:
 
     def styles(self, start: int, stop: int) -> list[RowStyle]:
         """Return the marks of rows."""
-        empty = PreviewRow(0, "")
-        return [_style(self._rows.get(number, empty).mark) for number in range(start, stop)]
+        rows = (self._rows.get(number) for number in range(start, stop))
+        return [RowStyle.NONE if row is None else _look(row.mark)[1] for row in rows]
 
     def _compute(self, start: int, stop: int) -> None:
+        """Compute the rows of a page; those on the screen first where all of them take long."""
         if len(self._rows) > ROWS_KEPT:
             self._rows = {}
         if self.source.is_quick:
-            if start not in self._rows or stop - 1 not in self._rows:
-                self._rows.update((row.number, row) for row in self.source.rows(start, stop))
+            self._add(start, stop)
             return
-        visible = range(max(start, self._visible().start), min(stop, self._visible().stop))
+        seen = self._visible()
+        first, last = max(start, seen.start // SLICE * SLICE), min(stop, seen.stop)
         end = time.perf_counter() + BUDGET
-        for wanted in (visible, range(start, stop)):
-            for first in range(wanted.start // SLICE * SLICE, wanted.stop, SLICE):
-                if first in self._rows:
-                    continue
-                if time.perf_counter() > end:
-                    self._later()
-                    return
-                rows = self.source.rows(first, min(first + SLICE, stop))
-                self._rows.update((row.number, row) for row in rows)
+        for begin in (*range(first, last, SLICE), *range(start, stop, SLICE)):
+            if begin in self._rows:
+                continue
+            if time.perf_counter() > end:
+                self._later()
+                return
+            self._add(begin, min(begin + SLICE, stop))
+
+    def _add(self, start: int, stop: int) -> None:
+        if start not in self._rows or stop - 1 not in self._rows:
+            self._rows.update((row.number, row) for row in self.source.rows(start, stop))
 
 
-def _texts(row: PreviewRow) -> list[str]:
-    glyph = next((glyph for mark, glyph in GLYPHS.items() if row.mark & mark), "")
-    was = f"was {row.before}" if row.before else ""
-    notes = " · ".join(filter(None, (row.note, was)))
-    return [glyph, str(row.number), row.key, row.url, row.offset, row.length, notes]
-
-
-def _style(mark: Mark) -> RowStyle:
+@cache
+def _look(mark: Mark) -> tuple[str, RowStyle]:
+    """Return glyph and style of a mark."""
+    glyph = next((glyph for each, glyph in GLYPHS.items() if mark & each), "")
     style = RowStyle.NONE
     if mark & (Mark.CHANGED | Mark.NEW):
         style |= RowStyle.CHANGED
@@ -115,4 +115,11 @@ def _style(mark: Mark) -> RowStyle:
         style |= RowStyle.FAULT
     if mark & Mark.REPLACED:
         style |= RowStyle.REPLACED
-    return style
+    return glyph, style
+
+
+def _texts(row: PreviewRow) -> list[str]:
+    notes = f"was {row.before}" if row.before else ""
+    if row.note:
+        notes = f"{row.note} · {notes}" if notes else row.note
+    return [_look(row.mark)[0], str(row.number), row.key, row.url, row.offset, row.length, notes]

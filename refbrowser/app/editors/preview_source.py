@@ -122,7 +122,12 @@ class PreviewSource(Protocol):
         """Return rows `start` to `stop`."""
         ...
 
-    def find(self, key: str) -> int | str:
+    @property
+    def finds_quickly(self) -> bool:
+        """Whether `find` takes a millisecond or two; else it belongs off the GUI thread."""
+        ...
+
+    def find(self, key: str, cancelled: Callable[[], bool] = lambda: False) -> int | str:
         """Return the row of a key, or the sentence that tells why there is none."""
         ...
 
@@ -142,12 +147,13 @@ class NoSource:
     title: str = ""
     count: int = 0
     is_quick: bool = True
+    finds_quickly: bool = True
 
     def rows(self, start: int, stop: int) -> list[PreviewRow]:
         """Return no rows."""
         return []
 
-    def find(self, key: str) -> int | str:
+    def find(self, key: str, cancelled: Callable[[], bool] = lambda: False) -> int | str:
         """Tell that there is nothing."""
         return "there are no rows"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtCore import QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QHideEvent, QKeySequence, QShortcut, QShowEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QLineEdit, QToolButton, QVBoxLayout, QWidget
 
@@ -20,7 +20,7 @@ from refbrowser.app.virtual_table import VirtualTable
 #: A check of all rows starts after this pause in typing, in milliseconds.
 PAUSE = 120
 #: Rows that the budget left out follow after this pause, in milliseconds.
-REST_PAUSE = 5
+REST_PAUSE = 30
 #: part of a report: object name, glyph where something was found, words for one and for many
 CHIPS = {
     "faults": ("previewFaults", "✕", "fault", "faults"),
@@ -72,6 +72,14 @@ class PreviewView(QWidget):
         self._pause.timeout.connect(self._check)
         self._build()
         self.show_source(None, NoSource())
+
+    # Constant, so that the tallies never make the window lay itself out anew while typing.
+
+    def sizeHint(self) -> QSize:
+        return QSize(720, 320)
+
+    def minimumSizeHint(self) -> QSize:
+        return QSize(240, 160)
 
     def _timer(self, interval: int) -> QTimer:
         timer = QTimer(self)
@@ -140,9 +148,8 @@ class PreviewView(QWidget):
 
     def show_source(self, document: OpenDocument | None, source: PreviewSource) -> None:
         """Show the rows of a source at once; tallies follow."""
-        if document is not self._document:
-            self._stop()
-            self._document = document
+        self._stop()
+        self._document = document
         self._report = None
         self._model.show(source)
         self._table.refresh()
@@ -248,11 +255,26 @@ class PreviewView(QWidget):
         if row is not None and 0 <= row < count:
             self.go_to_row(row)
             return
-        found = self._model.source.find(wanted)
+        source = self._model.source
+        if source.finds_quickly or self._document is None:
+            self._found(source, row, source.find(wanted))
+            return
+        self._detail.show_result("looking for the key …")
+        self._document.tasks.run(
+            self._document.owner("preview key"),
+            "Find a key in the preview",
+            lambda control: source.find(wanted, lambda: control.token.cancelled),
+            lambda found: self._found(source, row, found),
+        )
+
+    def _found(self, source: PreviewSource, row: int | None, found: int | str) -> None:
+        """Go where a key was found; `row` is set where a row number was asked for that is not there."""
+        if self._model.source is not source:
+            return
         if isinstance(found, int):
             self.go_to_row(found)
         elif row is not None:
-            self._detail.show_warning(f"there is no row {row}: the last one is {count - 1}")
+            self._detail.show_warning(f"there is no row {row}: the last one is {source.count - 1}")
         else:
             self._detail.show_warning(found)
 

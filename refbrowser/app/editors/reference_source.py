@@ -28,6 +28,7 @@ class ReferenceSource:
     title: str
     entries: tuple[PreviewRow, ...]
     is_quick: bool = True
+    finds_quickly: bool = True
 
     @classmethod
     def of(
@@ -54,7 +55,7 @@ class ReferenceSource:
         """Return rows `start` to `stop`."""
         return list(self.entries[start:stop])
 
-    def find(self, key: str) -> int | str:
+    def find(self, key: str, cancelled: Callable[[], bool] = lambda: False) -> int | str:
         """Return the row of a key, or that there is none."""
         found = next((row.number for row in self.entries if row.key == key), None)
         return "no row has this key" if found is None else found

@@ -10,7 +10,7 @@ from PySide6.QtGui import QColor, QPainter, QPaintEvent
 from PySide6.QtWidgets import QSizePolicy, QToolButton, QWidget
 
 from refbrowser.app import theme
-from refbrowser.app.virtual_table import one_line
+from refbrowser.app.plain_text import one_line
 
 FAULT_GLYPH, WARNING_GLYPH, RESULT_GLYPH = "✕", "!", "→"
 

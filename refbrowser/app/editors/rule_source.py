@@ -2,26 +2,25 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from refbrowser.app.editors.cells import WHOLE_FILE
+from refbrowser.app.editors.cells import WHOLE_FILE, Cells
 from refbrowser.app.editors.names import Names
+from refbrowser.app.editors.pace import Pace
 from refbrowser.app.editors.preview_source import CheckReport, Mark, PreviewRow, Tally
+from refbrowser.app.editors.rule_checks import duplicates, faults
+from refbrowser.app.editors.rule_collisions import collisions
 from refbrowser.app.theme import count_text
-from refbrowser.errors import ErrorKind, Finding, RefbrowserError, Severity
+from refbrowser.errors import RefbrowserError
 from refbrowser.references.gen import GenRows, GenRule
 from refbrowser.references.gen_changes import RowCount, rule_changes
-from refbrowser.references.gen_unique import find_duplicates
 
 if TYPE_CHECKING:
     from refbrowser.references.document import ReferenceDocument
 
-#: Evaluation steps for the search of faults and duplicates, first a little and then more.
-SEARCH_STEPS = (20_000, 2_000_000)
 #: A rule whose fields take fewer evaluation steps than this for a row gives a page of rows at once.
 QUICK_STEPS = 80
 
@@ -64,7 +63,31 @@ class RuleSource:
     def is_quick(self) -> bool:
         """Whether a page of rows takes a millisecond or two."""
         rules = (self.rule,) if self.base is None else (self.rule, self.base)
-        return all(_steps(rule) <= QUICK_STEPS for rule in rules)
+        looks_up = self._compares == "key" or self._repeats
+        return not looks_up and all(_steps(rule) <= QUICK_STEPS for rule in rules)
+
+    @property
+    def finds_quickly(self) -> bool:
+        """Whether a key is found by arithmetic."""
+        return _finds_quickly(self.rule)
+
+    @cached_property
+    def _repeats(self) -> bool:
+        """Whether rows may have a key that a later row has again, which can be told by arithmetic."""
+        pattern = self.rule.pattern
+        return pattern is not None and not pattern.is_injective and _finds_quickly(self.rule)
+
+    @cached_property
+    def _compares(self) -> Literal["row", "key", "nothing"]:
+        """How rows meet those of the saved rule: by their number where that is the same key, or by key."""
+        base, rule = self.base, self.rule
+        if base is None:
+            return "nothing"
+        if base.space == rule.space and base.key == rule.key and base.templates.texts == rule.templates.texts:
+            return "row"
+        if _finds_quickly(base):
+            return "key"
+        return "row" if base.space == rule.space else "nothing"
 
     # Rows
 
@@ -72,34 +95,46 @@ class RuleSource:
         """Return rows `start` to `stop`."""
         rows = self.rule.rows(start, stop)
         entries = _entries(rows)
+        before = self._before(rows, entries)
         return [
-            _preview_row(rows.start + place, new, old)
-            for place, (new, old) in enumerate(zip(entries, self._before(rows, entries), strict=True))
+            self._row(rows.start + place, new, old)
+            for place, (new, old) in enumerate(zip(entries, before, strict=True))
         ]
 
     def _before(self, rows: GenRows, entries: list[Entry]) -> Iterable[Entry | None]:
-        """Return what the saved rule has for the key of each row, None where it does not have the key."""
+        """Return what the saved rule has for each row, None where it does not have the key."""
         base = self.base
         if base is None:
             return [None] * len(entries)
-        if self.is_aligned:
+        if self._compares == "row":
             return _entries(base.rows(rows.start, rows.start + len(entries)))
-        return [None if entry.key is None else _entry_of_key(base, entry.key) for entry in entries]
+        if self._compares == "key":
+            return [None if entry.key is None else _entry_of_key(base, entry.key) for entry in entries]
+        return entries
 
-    @cached_property
-    def is_aligned(self) -> bool:
-        """Whether rows of the same number have the same key in the saved rule."""
-        base = self.base
-        return (
-            base is not None
-            and base.key == self.rule.key
-            and base.space == self.rule.space
-            and base.templates.texts == self.rule.templates.texts
+    def _row(self, number: int, new: Entry, old: Entry | None) -> PreviewRow:
+        mark, notes = Mark.NONE, []
+        if new.fault is not None:
+            mark = Mark.FAULT
+            notes.append(new.fault.message)
+        elif new.key is not None and self._repeats and self.rule.find(new.key) != number:
+            mark = Mark.REPLACED
+            notes.append(f"row {self.rule.find(new.key)} has this key again, and counts")
+        if new.key is not None and self.document.refs.find_slot(new.key) is not None:
+            mark |= Mark.COLLISION
+            notes.append("stands in refs too, this row counts")
+        before = "not there" if old is None else new.before(old)
+        if old is None:
+            mark |= Mark.NEW
+        elif before:
+            mark |= Mark.CHANGED
+        return PreviewRow(
+            number, new.key or "", new.url, new.offset, new.length, before, "; ".join(notes), mark
         )
 
-    def find(self, key: str) -> int | str:
+    def find(self, key: str, cancelled: Callable[[], bool] = lambda: False) -> int | str:
         """Return the last row with a key, or the sentence that tells why there is none."""
-        found = self.rule.find(key)
+        found = self.rule.find(key, cancelled)
         if found is None:
             return "no row has this key"
         if isinstance(found, int):
@@ -114,28 +149,15 @@ class RuleSource:
     # The check
 
     def check(self, check: Callable[[], None], send: Callable[[CheckReport], None]) -> CheckReport:
-        """Look for what changes, faults, duplicates and collisions; the quick parts first."""
-
-        def pause() -> None:
-            check()
-            # Python code elsewhere, the typing above all, gets its turn.
-            time.sleep(0.0005)
-
+        """Look for what changes, faults, duplicates and collisions, one after the other."""
+        pause = Pace(check)
         report = CheckReport(**self._changes(pause))
         send(report)
-        for steps in SEARCH_STEPS:
-            pause()
-            report = replace(report, faults=_faults(self.rule.faults(steps)))
-            send(report)
-            if report.faults is not None and report.faults.checked is None:
-                break
-        for steps in SEARCH_STEPS:
-            pause()
-            report = replace(report, duplicates=_duplicates(find_duplicates(self.rule, steps)))
-            send(report)
-            if report.duplicates is not None and report.duplicates.checked is None:
-                break
-        return report
+        report = replace(report, faults=faults(self.rule, pause))
+        send(report)
+        report = replace(report, duplicates=duplicates(self.rule, pause))
+        send(report)
+        return replace(report, collisions=collisions(self.document, self.rule, pause))
 
     def _changes(self, pause: Callable[[], None]) -> dict[str, Tally]:
         if self.base is None:
@@ -157,23 +179,6 @@ def _tally(count: RowCount) -> Tally:
     return Tally(count.count, count.first, count.checked)
 
 
-def _faults(findings: list[Finding]) -> Tally:
-    """Return how many faults there are; an open end is a warning among the findings."""
-    faults = [finding for finding in findings if finding.severity is Severity.FAULT]
-    rows = [finding.place.row for finding in faults if finding.place.row is not None]
-    text = "\n".join(f"{finding.place.field or 'rule'}: {finding.message}" for finding in faults)
-    checked = next((finding.count for finding in findings if finding.severity is not Severity.FAULT), None)
-    return Tally(sum(finding.count for finding in faults), min(rows, default=None), checked, text)
-
-
-def _duplicates(finding: Finding | None) -> Tally:
-    if finding is None:
-        return Tally()
-    if finding.kind is ErrorKind.BUDGET:
-        return Tally(checked=0, text=finding.message)
-    return Tally(finding.count, finding.place.row, None, finding.message)
-
-
 class Entry(NamedTuple):
     """Key and reference of one row as texts; what does not render is empty, and `fault` tells why."""
 
@@ -184,10 +189,10 @@ class Entry(NamedTuple):
     fault: RefbrowserError | None
 
     def before(self, old: Entry) -> str:
-        """Return what the saved entry of the same key has instead, by name."""
+        """Return what the saved entry has instead, by name."""
         if old.fault is not None:
             return "" if self.fault is not None else f"could not be read: {old.fault.message}"
-        names = ("url", "offset", "length")
+        names = ("key", "url", "offset", "length")
         different = [name for name in names if getattr(self, name) != getattr(old, name)]
         return ", ".join(f"{name} {getattr(old, name)}" for name in different)
 
@@ -207,19 +212,16 @@ def _text(value: int | None) -> str:
 
 def _entry_of_key(rule: GenRule, key: str) -> Entry | None:
     found = rule.find(key)
-    return _entries(rule.rows(found, found + 1))[0] if isinstance(found, int) else None
+    if not isinstance(found, int):
+        return None
+    row = rule.row(found)
+    cells = Cells("") if row.reference is None else Cells.of(row.reference)
+    return Entry(key, cells.url, cells.offset, cells.length, row.error)
 
 
-def _preview_row(number: int, new: Entry, old: Entry | None) -> PreviewRow:
-    mark, note = Mark.NONE, ""
-    if new.fault is not None:
-        mark, note = Mark.FAULT, new.fault.message
-    before = "not there" if old is None else new.before(old)
-    if old is None:
-        mark |= Mark.NEW
-    elif before:
-        mark |= Mark.CHANGED
-    return PreviewRow(number, new.key or "", new.url, new.offset, new.length, before, note, mark)
+def _finds_quickly(rule: GenRule) -> bool:
+    pattern = rule.pattern
+    return pattern is not None and pattern.separated and not pattern.plan.open
 
 
 def _steps(rule: GenRule) -> int:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from refbrowser.app.editors.cells import Cells, faulty
 from refbrowser.app.editors.drafts import TemplateDraft
+from refbrowser.app.editors.pace import Pace
 from refbrowser.app.editors.preview_source import CheckReport, Mark, PreviewRow, PreviewSource, Tally
 from refbrowser.app.editors.reference_source import saved_cells
 from refbrowser.app.editors.rule_source import RuleSource, counterpart
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 
 #: Affected references that are compared with the saved state, of which there may be millions.
 CHECKED_REFERENCES = 20_000
-_STEP = 512
+_STEP = 128
 
 
 def edited_templates(templates: TemplateSet, draft: TemplateDraft) -> TemplateSet:
@@ -49,6 +50,7 @@ class ReferencesSource:
     saved: ReferenceDocument | None
     title: str = ""
     is_quick: bool = True
+    finds_quickly: bool = True
 
     @property
     def count(self) -> int:
@@ -76,7 +78,7 @@ class ReferencesSource:
         mark = Mark.NEW if old is None else Mark.CHANGED if before else Mark.NONE
         return PreviewRow(number, key, cells.url, cells.offset, cells.length, before, mark=mark)
 
-    def find(self, key: str) -> int | str:
+    def find(self, key: str, cancelled: Callable[[], bool] = lambda: False) -> int | str:
         """Return the row of a key."""
         slot = self.view.refs.find_slot(key)
         found = [] if slot is None else (self.slots == slot).nonzero()[0].tolist()
@@ -84,10 +86,11 @@ class ReferencesSource:
 
     def check(self, check: Callable[[], None], send: Callable[[CheckReport], None]) -> CheckReport:
         """Count changes and faults among the first references."""
+        pause = Pace(check)
         most = min(self.count, CHECKED_REFERENCES)
         tallies = dict.fromkeys((Mark.CHANGED, Mark.NEW, Mark.FAULT), Tally())
         for start in range(0, most, _STEP):
-            check()
+            pause()
             for row in self.rows(start, min(start + _STEP, most)):
                 for mark, tally in tallies.items():
                     if row.mark & mark:
@@ -123,6 +126,11 @@ class JoinedSource:
         """Whether all of them are."""
         return all(part.is_quick for part in self.parts)
 
+    @property
+    def finds_quickly(self) -> bool:
+        """Whether all of them do."""
+        return all(part.finds_quickly for part in self.parts)
+
     def rows(self, start: int, stop: int) -> list[PreviewRow]:
         """Return rows `start` to `stop`, numbered over all parts."""
         found: list[PreviewRow] = []
@@ -134,11 +142,11 @@ class JoinedSource:
             found += [replace(row, number=row.number + begin) for row in rows] if begin else rows
         return found
 
-    def find(self, key: str) -> int | str:
+    def find(self, key: str, cancelled: Callable[[], bool] = lambda: False) -> int | str:
         """Return the row of a key in the last part that has it."""
         answer: int | str = "no row has this key"
         for part, begin in zip(reversed(self.parts), reversed(self._starts[:-1]), strict=True):
-            found = part.find(key)
+            found = part.find(key, cancelled)
             if isinstance(found, int):
                 return begin + found
             answer = found
