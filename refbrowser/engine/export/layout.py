@@ -126,17 +126,20 @@ def _reduced(node: ArrayNode, selection: Selection) -> tuple[ArrayNode, list[str
     assert node.grid is not None
     kept = [axis for axis in range(len(node.shape)) if axis not in selection.dropped]
     chunks = tuple(node.grid.chunk_shape[axis] for axis in kept)
+    shape = selection.shape
     codecs, losses = node.codecs, []
     reordered = [codec.name for codec in codecs if codec.name in ("transpose", "sharding_indexed")]
     if reordered and len(kept) < len(node.shape):
         codecs = (CodecSpec("bytes", {"endian": "little"}),)
         losses.append(f"codecs {', '.join(reordered)} do not fit fewer dimensions: chunks are uncompressed")
+    elif not reordered and _aligned(node, selection, chunks) is None:
+        # What is encoded anew need not be padded to chunks that reach far over the edge.
+        chunks = tuple(max(1, min(side, length)) for side, length in zip(chunks, shape, strict=True))
     assert node.dtype is not None
     size = prod(chunks) * node.dtype.itemsize
     if size > LIMITS.chunk_question and CodecPipeline.for_array(node).is_raw:
         chunks = _cut(chunks, node.dtype.itemsize)
         losses.append(f"chunks of {size} bytes are cut into chunks of shape {list(chunks)}")
-    shape = selection.shape
     reduced = replace(
         node,
         shape=shape,

@@ -128,7 +128,8 @@ def verify_chunks(
     for key in different:
         journal.drop(key)
     if different:
-        raise differing(sorted(different), len(entries), str(folder.target))
+        advice = "check the disk; --resume writes them again"
+        raise differing(sorted(different), len(entries), str(folder.target), advice)
     return len(entries)
 
 
@@ -144,14 +145,14 @@ def _is_good(folder: TargetFolder, entry: Written, pipeline: CodecPipeline | Non
         return False
 
 
-def differing(keys: list[str], count: int, target: str) -> RefbrowserError:
+def differing(keys: list[str], count: int, target: str, advice: str) -> RefbrowserError:
     """Return the error for chunks that are not what they should be."""
     named = ", ".join(map(quoted, keys[:NAMED])) + (", …" if len(keys) > NAMED else "")
     return RefbrowserError(
         ErrorKind.IO,
         f"verification failed: {len(keys)} of {count} chunks differ from the source: {named}",
         Place(path=target, key=keys[0]),
-        "check the disk; --resume writes them again, or --force everything",
+        advice,
     )
 
 

@@ -101,9 +101,11 @@ class ZarrExport:
                 columns = layout.source.manifest.columns(coords)
                 gone = int(np.count_nonzero(columns.kind == ReferenceKind.MISSING))
                 unknown = int(np.count_nonzero(columns.kind == ReferenceKind.WHOLE))
-                stored = int(columns.length[columns.length > 0].sum()) + unknown * decoded
+                ranges = columns.length[columns.kind == ReferenceKind.RANGE]
+                stored = int(ranges.sum()) + unknown * decoded
+                inline = sum(map(len, columns.inline.values()))
                 chunks, missing = chunks + stop - start - gone, missing + gone
-                source, target = source + stored, target + stored
+                source, target = source + stored, target + stored + inline
         return ExportEstimate(chunks, missing, source, target, self.losses)
 
     def run(self, control: JobControl, question: Callable[[RefbrowserError], bool]) -> ExportReport:
@@ -160,7 +162,8 @@ class ZarrExport:
         sink = CompareSink(folder.target)
         tally = self._carry_out(sink, control)
         if sink.different:
-            raise differing(sorted(sink.different), sink.compared, str(folder.target))
+            advice = "--force writes the target anew"
+            raise differing(sorted(sink.different), sink.compared, str(folder.target), advice)
         metadata = store_metadata(self.groups, self.layouts, self.version)
         try:
             verify_metadata(folder.target, metadata, self.groups, self.layouts, self.version)
