@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
+import numpy.typing as npt
 
 from refbrowser.model.chunk_keys import ChunkKeyEncoding
 from refbrowser.references.dimensions import INT_ROOM, Int64
 from refbrowser.references.gen_keys import KeyPattern, rows_of
 from refbrowser.references.gen_solver import Plan, make_plan
-from refbrowser.references.integer_expressions import IntegerExpression, evaluate, fits_int64
+from refbrowser.references.integer_expressions import IntegerExpression, bounds, fits_int64
 from refbrowser.references.lowering import IntegerPiece
 
 _RUNS = re.compile(r"[0-9]+|[^0-9]+")
@@ -118,18 +118,31 @@ def find_rows(pattern: KeyPattern, match: ChunkMatch, coords: Int64) -> Int64 | 
         return None
     if not all(fits_int64(piece.value, pattern.space) for piece in pattern.numbers):
         return None
-    inputs: list[Int64] = [np.ascontiguousarray(coords[:, axis]) for _, axis in match.equations]
-    inputs += [np.full(size, value, dtype=np.int64) for _, value in match.fixed if abs(value) <= INT_ROOM]
-    if len(inputs) != len(match.equations) + len(match.fixed):
-        return np.full(size, MISSING, dtype=np.int64)
-    rows = rows_of(pattern, plan, inputs, size)
-    good = rows >= 0
+    good = np.ones(size, dtype=bool)
     for axis, value in match.constants:
         good &= coords[:, axis] == value
     for axis, width in match.widths:
         if width > 1:
             good &= coords[:, axis] >= 10 ** (width - 1)
-    return _verified(pattern, match, inputs, np.where(good, rows, MISSING))
+    inputs = []
+    for expression, axis in match.equations:
+        inputs.append(_within(np.ascontiguousarray(coords[:, axis]), expression, pattern, good))
+    for expression, value in match.fixed:
+        limited = min(value, INT_ROOM)
+        inputs.append(_within(np.full(size, limited, dtype=np.int64), expression, pattern, good))
+    rows = rows_of(pattern, plan, inputs, size)
+    return rows if good.all() else np.where(good, rows, MISSING)
+
+
+def _within(
+    column: Int64, expression: IntegerExpression, pattern: KeyPattern, good: npt.NDArray[np.bool_]
+) -> Int64:
+    """Mark the rows that no value of the expression has; what is left cannot wrap in any step."""
+    low, high = bounds(expression, pattern.space) or (0, 0)
+    if not len(column) or (int(column.min()) >= low and int(column.max()) <= high):
+        return column
+    good &= (column >= low) & (column <= high)
+    return np.clip(column, low, high)
 
 
 def _plan(pattern: KeyPattern, match: ChunkMatch) -> Plan:
@@ -139,14 +152,3 @@ def _plan(pattern: KeyPattern, match: ChunkMatch) -> Plan:
         [(expression, number) for number, expression in enumerate(expressions)],
         len(expressions),
     )
-
-
-def _verified(pattern: KeyPattern, match: ChunkMatch, inputs: Sequence[Int64], rows: Int64) -> Int64:
-    """Compute the integers of the rows found: arithmetic on foreign coordinates may have wrapped."""
-    space = pattern.space
-    positions = space.index_columns(np.maximum(rows, 0))
-    values = [each.take(column) for each, column in zip(space.dimensions, positions, strict=True)]
-    good = rows >= 0
-    for (expression, _), column in zip((*match.equations, *match.fixed), inputs, strict=True):
-        good &= evaluate(expression, values) == column
-    return np.where(good, rows, MISSING)

@@ -157,27 +157,35 @@ class RuleColumns:
         """Return a field at positions in the dimensions; the places of its errors have no row yet."""
         if name not in self.by_numpy:
             return self._by_closures(name, self._value_rows(positions))
-        slots = self.slots(name)
-        values = [
-            dimension.take(positions[slot]) if slot in slots else None
-            for slot, dimension in enumerate(self.space.dimensions)
-        ]
         if name in ("key", "url"):
-            return FieldColumn(self._text_column(self.texts[name], values, size), {})
+            return FieldColumn(self.print_numbers(name, self.numbers(name, positions, size), size), {})
         value = self.integers[name]
-        column = as_column(evaluate(value, values), size)
+        column = as_column(evaluate(value, self._values(name, positions)), size)
         least = bounds(value, self.space)
         if least is not None and least[0] >= 0:
             return FieldColumn(column, {})
         bad = np.flatnonzero(column < 0).tolist()
         return FieldColumn(column, {each: below_zero(name, int(column[each])) for each in bad})
 
-    def _text_column(self, pieces: Text, values: Sequence[Any], size: int) -> TextColumn:
+    def _values(self, name: str, positions: Sequence[Int64]) -> list[Any]:
+        slots = self.slots(name)
+        return [
+            dimension.take(positions[slot]) if slot in slots else None
+            for slot, dimension in enumerate(self.space.dimensions)
+        ]
+
+    def numbers(self, name: str, positions: Sequence[Int64], size: int) -> list[Int64]:
+        """Return the integers in a key or URL, in order; only where it is computed by numpy."""
+        values = self._values(name, positions)
+        pieces = [piece for piece in self.texts[name] if isinstance(piece, IntegerPiece)]
+        return [as_column(evaluate(piece.value, values), size) for piece in pieces]
+
+    def print_numbers(self, name: str, numbers: Sequence[Int64], size: int) -> TextColumn:
+        """Return the texts of a key or URL with these integers."""
+        waiting = iter(numbers)
         parts = [
-            piece
-            if isinstance(piece, str)
-            else Digits(as_column(evaluate(piece.value, values), size), piece.width)
-            for piece in pieces
+            piece if isinstance(piece, str) else Digits(next(waiting), piece.width)
+            for piece in self.texts[name]
         ]
         return text_columns.build(parts, size)
 

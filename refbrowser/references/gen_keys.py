@@ -222,5 +222,7 @@ def rows_of(pattern: KeyPattern, equations: Plan, inputs: list[Int64], size: int
     good = np.broadcast_to(np.asarray(state.good), (size,))
     rows = np.zeros(size, dtype=np.int64)
     for position, length in zip(state.positions, pattern.space.lengths, strict=True):
-        rows = rows * length + position
-    return np.where(good, rows, -1)
+        if length > 1:
+            rows *= length
+            rows += position
+    return rows if good.all() else np.where(good, rows, -1)

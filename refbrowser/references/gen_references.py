@@ -5,16 +5,23 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+import numpy.typing as npt
 
 from refbrowser.errors import ErrorKind, Place, RefbrowserError
 from refbrowser.model.reference import ReferenceColumns, ReferenceKind
-from refbrowser.references.dimensions import Int64
+from refbrowser.references.dimensions import INT_ROOM, Int64
 from refbrowser.references.gen_columns import RuleColumns
 from refbrowser.references.gen_fields import placed
 from refbrowser.references.gen_rows import FieldColumn
-from refbrowser.references.text_columns import TextColumn
+from refbrowser.references.integer_expressions import bounds
+from refbrowser.references.lowering import IntegerPiece
+
+Ids = npt.NDArray[np.int32]
 
 _END = 2**63
+#: Distinct URLs are found by a table where they can be few, else by sorting.
+_TABLE_ROWS = 1 << 16
+_TABLE_SHARE = 4
 
 
 def no_references() -> ReferenceColumns:
@@ -67,20 +74,65 @@ def _keep(column: FieldColumn, name: str, faults: dict[int, RefbrowserError]) ->
 
 def _urls(
     columns: RuleColumns, positions: Sequence[Int64], size: int, faults: dict[int, RefbrowserError]
-) -> tuple[tuple[str, ...], np.ndarray[tuple[int], np.dtype[np.int32]]]:
+) -> tuple[tuple[str, ...], Ids]:
     """Return the distinct URLs, and which of them each row has."""
-    codes = np.zeros(size, dtype=np.int64)
-    for slot in sorted(columns.slots("url")):
-        # The code of several dimensions may pass int64 only where there are more rows than that.
-        codes = codes * columns.space.lengths[slot] + positions[slot]
-    _, first, ids = np.unique(codes, return_index=True, return_inverse=True)
+    if "url" in columns.by_numpy:
+        numbers = columns.numbers("url", positions, size)
+        first, ids = _distinct(*_number_codes(columns, numbers, size))
+        texts = columns.print_numbers("url", [column[first] for column in numbers], len(first)).texts
+        return _without_repeats(texts, ids)
+    slots = sorted(columns.slots("url"))
+    ranges = [(positions[slot], 0, columns.space.lengths[slot]) for slot in slots]
+    first, ids = _distinct(*_codes(ranges, size))
     column = columns.column("url", [each[first] for each in positions], len(first))
-    texts = column.values.texts if isinstance(column.values, TextColumn) else column.values
+    assert isinstance(column.values, list)
     if column.faults:
-        bad = {int(code): error for code, error in column.faults.items()}
-        for row in np.flatnonzero(np.isin(ids, list(bad))).tolist():
-            faults.setdefault(row, placed(bad[int(ids[row])], 0, "url", None))
-    return tuple(str(text or "") for text in texts), ids.astype(np.int32)
+        for row in np.flatnonzero(np.isin(ids, list(column.faults))).tolist():
+            faults.setdefault(row, placed(column.faults[int(ids[row])], 0, "url", None))
+    return _without_repeats([str(text or "") for text in column.values], ids)
+
+
+def _number_codes(columns: RuleColumns, numbers: Sequence[Int64], size: int) -> tuple[Int64, int | None]:
+    pieces = [piece for piece in columns.texts["url"] if isinstance(piece, IntegerPiece)]
+    ranges = []
+    for piece, column in zip(pieces, numbers, strict=True):
+        low, high = bounds(piece.value, columns.space) or (int(column.min()), int(column.max()))
+        ranges.append((column, low, high - low + 1))
+    return _codes(ranges, size)
+
+
+def _codes(ranges: Sequence[tuple[Int64, int, int]], size: int) -> tuple[Int64, int | None]:
+    """Return one number for each combination of columns, and how many there can be (None: very many)."""
+    codes = np.zeros(size, dtype=np.int64)
+    total = 1
+    for column, low, length in ranges:
+        total *= length
+        if total > INT_ROOM:
+            # Combinations that are there, counted, take the place of those that can be.
+            _, codes = np.unique(codes, return_inverse=True)
+            total = (int(codes.max()) + 1 if size else 1) * length
+        codes = codes * length + (column - low)
+    return codes, total if total <= INT_ROOM else None
+
+
+def _distinct(codes: Int64, total: int | None) -> tuple[Int64, Ids]:
+    """Return the first row of each code, and for each row which code it has."""
+    if total is None or total > _TABLE_SHARE * len(codes) + _TABLE_ROWS:
+        _, first, inverse = np.unique(codes, return_index=True, return_inverse=True)
+        return first.astype(np.int64), inverse.astype(np.int32)
+    seen = np.zeros(total, dtype=bool)
+    seen[codes] = True
+    number = np.cumsum(seen, dtype=np.int32) - np.int32(1)
+    ids: Ids = number[codes]
+    first = np.zeros(int(number[-1]) + 1 if total else 0, dtype=np.int64)
+    first[ids] = np.arange(len(codes))
+    return first, ids
+
+
+def _without_repeats(texts: list[str], ids: Ids) -> tuple[tuple[str, ...], Ids]:
+    distinct: dict[str, int] = {}
+    places = np.array([distinct.setdefault(text, len(distinct)) for text in texts], dtype=np.int32)
+    return tuple(distinct), places[ids] if len(distinct) < len(texts) else ids
 
 
 def _integers(column: FieldColumn, name: str, faults: dict[int, RefbrowserError]) -> Int64:

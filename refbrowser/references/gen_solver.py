@@ -102,7 +102,7 @@ class Unmix:
         for slot, coefficient in self.digits:
             rest = rest - coefficient * _least(space.dimensions[slot], coefficient)
         for slot, coefficient in self.digits:
-            position, rest = _digit(space.dimensions[slot], coefficient, rest, state)
+            position, rest = _digit(space.dimensions[slot], coefficient, rest)
             _set(space, state, slot, position)
         state.good = state.good & (rest == 0)
 
@@ -112,12 +112,11 @@ def _least(dimension: RuleDimension, coefficient: int) -> int:
     return low if coefficient > 0 else high
 
 
-def _digit(dimension: RuleDimension, coefficient: int, rest: Any, state: Solution) -> tuple[Any, Any]:
+def _digit(dimension: RuleDimension, coefficient: int, rest: Any) -> tuple[Any, Any]:
     """Return the position of one dimension and what is left; `rest` counts from the least value."""
     if isinstance(dimension.values, range):
         stride = abs(coefficient * dimension.values.step)
-        steps = rest // stride
-        state.good = state.good & (steps >= 0) & (steps < dimension.length)
+        steps = rest if stride == 1 else rest // stride
         upward = coefficient * dimension.values.step > 0
         return (steps if upward else dimension.length - 1 - steps), rest - steps * stride
     quotient = rest // abs(coefficient)
@@ -140,7 +139,7 @@ def _set(space: RowSpace, state: Solution, slot: int, position: Any) -> None:
         position = position if inside else 0
         value: Any = dimension.values[position]
     else:
-        position = np.where(inside, position, 0)
+        position = position if inside.all() else np.where(inside, position, 0)
         value = dimension.take(position)
     state.positions[slot] = position
     state.values[slot] = value
