@@ -53,6 +53,9 @@ SCROLL_STEPS = 1 << 30
 COPY_ROWS = 10_000
 _PADDING = 8
 _MARK = 4
+#: Made once: combining flags costs more than painting a cell.
+_LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter | Qt.TextFlag.TextSingleLine
+_RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter | Qt.TextFlag.TextSingleLine
 
 
 class VirtualTable(QAbstractScrollArea):
@@ -328,15 +331,16 @@ class VirtualTable(QAbstractScrollArea):
         for section, (column, text) in enumerate(zip(self._model.columns, texts, strict=False)):
             left = self._header.sectionViewportPosition(section)
             width = self._header.sectionSize(section)
-            if left > area.width() or left + width < 0:
+            if not text or left > area.width() or left + width < 0:
                 continue
             font = self._cell_font(column, style)
             painter.setFont(font)
             box = QRect(left + _PADDING, area.top(), width - 2 * _PADDING, area.height())
-            side = Qt.AlignmentFlag.AlignRight if column.right else Qt.AlignmentFlag.AlignLeft
-            flags = side | Qt.AlignmentFlag.AlignVCenter | Qt.TextFlag.TextSingleLine
+            flags = _RIGHT if column.right else _LEFT
             shown = painter.fontMetrics().elidedText(one_line(text), column.elide, box.width())
             painter.drawText(box, flags, shown)
+        if not style:
+            return
         if style & RowStyle.CHANGED:
             painter.fillRect(0, area.top() + 1, _MARK, area.height() - 2, QColor(scheme.changed))
         if style & RowStyle.FAULT:
@@ -345,6 +349,8 @@ class VirtualTable(QAbstractScrollArea):
             painter.drawText(QRect(0, area.top(), _PADDING, area.height()), Qt.AlignmentFlag.AlignCenter, "!")
 
     def _cell_font(self, column: Column, style: RowStyle) -> QFont:
+        if not style:
+            return self._mono if column.mono else self._plain
         bold = bool(style & RowStyle.CHANGED)
         if column.mono:
             font = self._mono_bold if bold else self._mono

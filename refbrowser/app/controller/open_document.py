@@ -14,12 +14,12 @@ from refbrowser.app.controller.shared_session import SharedSession
 from refbrowser.app.tasks import TaskControl, Tasks
 
 if TYPE_CHECKING:
+    from refbrowser.app.controller.changes import Difference
     from refbrowser.app.controller.work import DatasetState, FirstRows, Identity, Opened
     from refbrowser.engine.dataset import Dataset
     from refbrowser.engine.session import Session
     from refbrowser.io.access import Access, Want
     from refbrowser.model.nodes import Hierarchy
-    from refbrowser.references.diff import Difference
     from refbrowser.references.document import ReferenceDocument
     from refbrowser.references.history import History
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from refbrowser.app.controller.changes import Difference
 from refbrowser.app.controller.sources import sources_of
 from refbrowser.app.tasks import TaskControl
 from refbrowser.engine.dataset import Dataset
@@ -24,7 +25,6 @@ from refbrowser.references.refs import References
 
 if TYPE_CHECKING:
     from refbrowser.app.controller.shared_session import SharedSession
-    from refbrowser.references.diff import Difference
 
 Identity = FileIdentity | ObjectIdentity
 Problems = Mapping[tuple[str, str | int], str]
@@ -144,11 +144,7 @@ def rebuilt(
 def _state(dataset: Dataset, saved: ReferenceDocument | None) -> DatasetState:
     document = dataset.document
     wants = tuple(dataset.access.wanted(sources_of(document)))
-    difference = None
-    if saved is not None and saved is not document:
-        from refbrowser.references.diff import difference_of
-
-        difference = difference_of(document, saved)
+    difference = Difference(document, saved) if saved is not None and saved is not document else None
     return DatasetState(dataset, wants, problems_of(document), difference)
 
 

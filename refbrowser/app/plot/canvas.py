@@ -6,7 +6,7 @@ from typing import Any
 
 from pyqtgraph import InfiniteLine, PlotWidget, mkPen
 from PySide6.QtCore import QEvent, QPointF, Qt, Signal
-from PySide6.QtGui import QKeyEvent, QMouseEvent
+from PySide6.QtGui import QFocusEvent, QKeyEvent, QMouseEvent
 from PySide6.QtWidgets import QWidget
 
 from refbrowser.app import theme
@@ -59,6 +59,8 @@ class PlotCanvas(PlotWidget):
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.plot = self.getPlotItem()
         self.plot.setMenuEnabled(False)
+        # The menus that are not used would be windows of their own, and outlive this widget.
+        self.plot.ctrlMenu.setParent(self, self.plot.ctrlMenu.windowFlags())
         self.plot.hideButtons()
         self.plot.setContentsMargins(2, 10, 26, 2)
         self.box = self.plot.getViewBox()
@@ -88,12 +90,17 @@ class PlotCanvas(PlotWidget):
         self.setBackground(colors.surface)
         self.across.restyle()
         self.upwards.restyle()
-        for name in ("top", "right"):
-            self.plot.getAxis(name).setPen(mkPen(colors.border))
+        self._draw_frame()
         for item in self._cross:
             item.setPen(mkPen(colors.accent, width=1, style=Qt.PenStyle.DashLine))
         self.states.restyle()
         self.line.set_picture(self.line.picture)
+
+    def _draw_frame(self) -> None:
+        """Draw the frame, in the accent colour while keys act here."""
+        colors = theme.colors()
+        for name in ("left", "bottom", "top", "right"):
+            self.plot.getAxis(name).setPen(mkPen(colors.accent if self.hasFocus() else colors.border))
 
     def set_scales(self, across: AxisScale, upwards: AxisScale | None, across_label: str, label: str) -> None:
         """Show dimensions on the axes; `upwards` None: the values of a line."""
@@ -104,9 +111,11 @@ class PlotCanvas(PlotWidget):
 
     def set_limits(self, across: tuple[float, float], upwards: tuple[float, float] | None) -> None:
         """Hold panning and zooming inside these ranges; None: without limits."""
-        limits: dict[str, Any] = {"xMin": across[0], "xMax": across[1], "yMin": None, "yMax": None}
+        least = (across[1] - across[0]) * 1e-9
+        limits: dict[str, Any] = {"xMin": across[0], "xMax": across[1], "minXRange": least}
+        limits |= {"yMin": None, "yMax": None, "minYRange": None}
         if upwards is not None:
-            limits["yMin"], limits["yMax"] = upwards
+            limits |= {"yMin": upwards[0], "yMax": upwards[1], "minXRange": 1, "minYRange": 1}
         self.box.setLimits(**limits)
 
     def show_range(self, across: tuple[float, float], upwards: tuple[float, float]) -> None:
@@ -137,7 +146,9 @@ class PlotCanvas(PlotWidget):
 
     def _mouse_clicked(self, event: Any) -> None:
         position = self.position_at(event.scenePos())
-        if position is not None and event.button() == Qt.MouseButton.LeftButton:
+        if event.double():
+            self.keyUsed.emit(int(Qt.Key.Key_R))
+        elif position is not None and event.button() == Qt.MouseButton.LeftButton:
             self.clicked.emit(*position)
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
@@ -145,6 +156,14 @@ class PlotCanvas(PlotWidget):
         # Not from the scene's signal, which leaves out moves that follow each other closely, the last too.
         place = self.mapToScene(event.position().toPoint())
         self.pointed.emit(*(self.position_at(place) or (None, None)))
+
+    def focusInEvent(self, event: QFocusEvent) -> None:
+        super().focusInEvent(event)
+        self._draw_frame()
+
+    def focusOutEvent(self, event: QFocusEvent) -> None:
+        super().focusOutEvent(event)
+        self._draw_frame()
 
     def leaveEvent(self, event: QEvent) -> None:
         super().leaveEvent(event)

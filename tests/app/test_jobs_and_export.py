@@ -1,0 +1,137 @@
+"""Jobs: shown and cancelled. Export: asked for, carried out, told."""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from PySide6.QtWidgets import QComboBox, QLabel, QLineEdit, QPushButton, QTableView
+from pytestqt.qtbot import QtBot
+
+from refbrowser.app.controller.open_document import OpenDocument
+from refbrowser.app.export_dialog import FORMATS, ExportDialog
+from refbrowser.app.main_window import MainWindow
+from refbrowser.app.tasks import TaskControl
+
+PATIENCE = 60_000
+Open = Callable[[str | Path], OpenDocument]
+Settle = Callable[[], None]
+
+
+def button(parent: object, name: str) -> QPushButton:
+    found = parent.findChild(QPushButton, name)  # type: ignore[attr-defined]
+    assert found is not None, name
+    return found
+
+
+class TestJobs:
+    def test_running_job_is_listed_and_cancelled(self, window: MainWindow, qtbot: QtBot) -> None:
+        started = threading.Event()
+
+        def work(control: TaskControl) -> None:
+            started.set()
+            for number in range(10_000):
+                control.progress(number, 10_000, read_bytes=number * 1000, requests=number)
+                control.check()
+                time.sleep(0.005)
+
+        window.tasks.run("test", "A long job", work)
+        table = window.findChild(QTableView, "jobsView")
+        model = table.model()
+        qtbot.waitUntil(lambda: model.rowCount() == 1 and model.index(0, 4).data() != "", timeout=PATIENCE)
+        assert model.index(0, 0).data() == "A long job"
+        assert model.index(0, 1).data() == "running"
+        assert "B" in model.index(0, 3).data()
+        assert window.actions_["cancel_newest"].isEnabled()
+        table.selectRow(0)
+        button(window, "jobCancelButton").click()
+        qtbot.waitUntil(lambda: model.index(0, 1).data() == "cancelled", timeout=PATIENCE)
+        assert not button(window, "jobCancelAllButton").isEnabled()
+
+    def test_escape_cancels_the_newest(self, window: MainWindow, qtbot: QtBot) -> None:
+        ended = []
+
+        def work(control: TaskControl) -> None:
+            try:
+                while True:
+                    control.check()
+                    time.sleep(0.005)
+            finally:
+                ended.append(True)
+
+        window.tasks.run("test", "A long job", work)
+        qtbot.waitUntil(window.actions_["cancel_newest"].isEnabled, timeout=PATIENCE)
+        window.actions_["cancel_newest"].trigger()
+        qtbot.waitUntil(lambda: bool(ended), timeout=PATIENCE)
+
+    def test_failed_job_without_a_place_is_told(self, window: MainWindow, qtbot: QtBot) -> None:
+        def fail(_control: TaskControl) -> None:
+            raise RuntimeError("the reason")
+
+        window.tasks.run("test", "A job", fail)
+        qtbot.waitUntil(window.centre.error_bar.isVisible, timeout=PATIENCE)
+        assert "the reason" in window.centre.error_bar.text()
+
+
+class TestExport:
+    def dialog(self, window: MainWindow, kind: str, target: Path) -> ExportDialog:
+        window.actions_["export"].trigger()
+        dialog = window.findChild(ExportDialog)
+        assert dialog is not None
+        names = [name for name, _title, _suffix in FORMATS]
+        dialog.findChild(QComboBox, "exportFormat").setCurrentIndex(names.index(kind))
+        dialog.findChild(QLineEdit, "exportTarget").setText(str(target))
+        return dialog
+
+    def test_whole_dataset_to_zarr(
+        self, window: MainWindow, small: Path, tmp_path: Path, opened: Open, settle: Settle, qtbot: QtBot
+    ) -> None:
+        opened(small)
+        settle()
+        dialog = self.dialog(window, "zarr-v3", tmp_path / "out.zarr")
+        start, words = button(dialog, "exportStartButton"), dialog.findChild(QLabel, "exportCost")
+        qtbot.waitUntil(start.isEnabled, timeout=PATIENCE)
+        assert "chunks" in words.text()
+        start.click()
+        qtbot.waitUntil(lambda: words.text().startswith("Done"), timeout=PATIENCE)
+        import zarr
+
+        values = zarr.open(str(tmp_path / "out.zarr"), mode="r")["temp"][:]
+        assert values[0, 1] == 0x0302
+        assert values.shape == (4, 6)
+        dialog.close()
+
+    def test_what_is_there_is_not_replaced_unless_told(
+        self, window: MainWindow, small: Path, opened: Open, settle: Settle, qtbot: QtBot
+    ) -> None:
+        opened(small)
+        settle()
+        dialog = self.dialog(window, "refs-v0", small)
+        words = dialog.findChild(QLabel, "exportCost")
+        qtbot.waitUntil(lambda: "already" in words.text(), timeout=PATIENCE)
+        assert not button(dialog, "exportStartButton").isEnabled()
+        dialog.close()
+
+    def test_chosen_array_to_version_0_and_open_it(
+        self, window: MainWindow, small: Path, tmp_path: Path, opened: Open, settle: Settle, qtbot: QtBot
+    ) -> None:
+        opened(small)
+        settle()
+        target = tmp_path / "part.json"
+        dialog = self.dialog(window, "refs-v0", target)
+        button(dialog, "exportNoneButton").click()
+        words = dialog.findChild(QLabel, "exportCost")
+        qtbot.waitUntil(lambda: "no array" in words.text().lower(), timeout=PATIENCE)
+        dialog.arrays.tick_all(True)
+        start = button(dialog, "exportStartButton")
+        qtbot.waitUntil(start.isEnabled, timeout=PATIENCE)
+        start.click()
+        qtbot.waitUntil(lambda: words.text().startswith("Done"), timeout=PATIENCE)
+        assert json.loads(target.read_text())["temp/1.1"][1:] == [36, 12]
+        button(dialog, "exportOpenButton").click()
+        qtbot.waitUntil(lambda: len(window.documents.all()) == 2, timeout=PATIENCE)
+        settle()
+        assert window.documents.current.path == str(target)

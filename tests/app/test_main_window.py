@@ -1,0 +1,439 @@
+"""The main job through the window: open, select, edit, save, revert, close."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
+from PySide6.QtGui import QDragEnterEvent, QDragLeaveEvent, QDropEvent
+from PySide6.QtWidgets import QApplication, QLineEdit, QMessageBox, QPushButton
+from pytestqt.qtbot import QtBot
+
+from refbrowser.app.centre import PLOT, RAW, REFERENCES
+from refbrowser.app.controller.documents import split_target
+from refbrowser.app.controller.open_document import OpenDocument
+from refbrowser.app.main_window import MainWindow
+from refbrowser.app.open_url_dialog import OpenUrlDialog
+
+PATIENCE = 20_000
+Open = Callable[[str | Path], OpenDocument]
+Settle = Callable[[], None]
+
+
+def drop(window: MainWindow, *urls: QUrl, text: str = "") -> None:
+    """Drag data over the window and drop it there."""
+    data = QMimeData()
+    if urls:
+        data.setUrls(list(urls))
+    if text:
+        data.setText(text)
+    where, action = QPointF(300, 300), Qt.DropAction.CopyAction
+    buttons, keys = Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier
+    QApplication.sendEvent(window, QDragEnterEvent(QPoint(300, 300), action, data, buttons, keys))
+    assert window.overlay.isVisible()
+    QApplication.sendEvent(window, QDropEvent(where, action, data, buttons, keys))
+    assert not window.overlay.isVisible()
+
+
+def apply_edit(document: OpenDocument, offset: str = "{{(i * 2 + j) * 12 + 1}}") -> None:
+    """Change the offset of the first rule."""
+    from refbrowser.references.edits import SetRule
+
+    assert document.document is not None
+    fields = document.document.rule_nodes[0].to_python()
+    assert document.apply(SetRule(0, {**fields, "offset": offset}))
+
+
+def button(parent: object, name: str) -> QPushButton:
+    found = parent.findChild(QPushButton, name)  # type: ignore[attr-defined]
+    assert found is not None, name
+    return found
+
+
+class TestOpening:
+    def test_drop_of_several_files(
+        self, window: MainWindow, small: Path, tmp_path: Path, qtbot: QtBot
+    ) -> None:
+        other = tmp_path / "other.json"
+        other.write_bytes(small.read_bytes())
+        drop(window, QUrl.fromLocalFile(str(small)), QUrl.fromLocalFile(str(other)))
+        documents = window.documents.all()
+        assert [document.title for document in documents] == ["small.json", "other.json"]
+        qtbot.waitUntil(lambda: all(document.is_open for document in documents), timeout=PATIENCE)
+        assert window.documents.current is documents[1]
+
+    def test_drop_of_text_with_a_url(self, window: MainWindow, qtbot: QtBot) -> None:
+        drop(window, text="http://127.0.0.1:9/none.json\n")
+        document = window.documents.all()[0]
+        qtbot.waitUntil(lambda: document.error is not None, timeout=60_000)
+        assert window.centre.error.isVisible()
+        assert "none.json" in window.centre.error.heading()
+
+    def test_drag_says_what_a_drop_will_do(self, window: MainWindow) -> None:
+        data = QMimeData()
+        data.setUrls([QUrl.fromLocalFile("/some/place/era5.json")])
+        action, buttons, keys = (
+            Qt.DropAction.CopyAction,
+            Qt.MouseButton.LeftButton,
+            Qt.KeyboardModifier.NoModifier,
+        )
+        QApplication.sendEvent(window, QDragEnterEvent(QPoint(5, 5), action, data, buttons, keys))
+        assert "era5.json" in window.overlay.text()
+        QApplication.sendEvent(window, QDragLeaveEvent())
+        assert not window.overlay.isVisible()
+        data.setUrls([])
+        data.setText("nothing of use")
+        QApplication.sendEvent(window, QDragEnterEvent(QPoint(5, 5), action, data, buttons, keys))
+        assert "Nothing to open" in window.overlay.text()
+
+    def test_opening_twice_goes_to_the_open_document(
+        self, window: MainWindow, small: Path, opened: Open
+    ) -> None:
+        first = opened(small)
+        assert opened(small) is first
+        assert len(window.documents.all()) == 1
+
+    def test_url_dialog_refuses_what_cannot_be_opened(self, window: MainWindow, qtbot: QtBot) -> None:
+        window.actions_["open_url"].trigger()
+        dialog = window.findChild(OpenUrlDialog)
+        field, accept = dialog.findChild(QLineEdit, "urlField"), button(dialog, "urlOpenButton")
+        assert not accept.isEnabled()
+        field.setText("ftp://example.org/a.json")
+        assert not accept.isEnabled()
+        field.setText("http://user:secret@example.org/a.json")
+        assert not accept.isEnabled()
+        field.setText("http://127.0.0.1:9/a.json")
+        accept.click()
+        assert window.documents.all()[0].path == "http://127.0.0.1:9/a.json"
+
+    def test_command_line_target(self) -> None:
+        assert split_target("a.json::/ocean/temp") == ("a.json", "/ocean/temp")
+        assert split_target("odd::/dir/a.json::/z") == ("odd::/dir/a.json", "/z")
+        assert split_target("a.json") == ("a.json", None)
+
+    def test_array_of_the_command_line_is_selected(
+        self, window: MainWindow, small: Path, settle: Settle
+    ) -> None:
+        window.open_path(str(small), "/temp")
+        settle()
+        assert window.navigation.item().place == "/temp"
+        assert window.navigation.plotted() == "/temp"
+
+    def test_broken_document_is_a_card_and_can_be_tried_again(
+        self, window: MainWindow, tmp_path: Path, opened: Open, small: Path, qtbot: QtBot
+    ) -> None:
+        broken = tmp_path / "broken.json"
+        broken.write_text('{"version": 1,\n "refs": {"a": [1, ]}}')
+        document = opened(broken)
+        assert document.error is not None
+        assert "line 2" in window.centre.error.text()
+        broken.write_bytes(small.read_bytes())
+        button(window.centre.error, "errorRetryButton").click()
+        qtbot.waitUntil(lambda: document.is_open, timeout=PATIENCE)
+        assert window.centre.tabs.isVisible()
+
+    def test_recent_documents_are_kept(
+        self, window: MainWindow, small: Path, opened: Open, settle: Settle
+    ) -> None:
+        document = opened(small)
+        settle()
+        window.documents.close(document)
+        recent = button(window.centre.start, "recentButton0")
+        assert str(small)[-20:] in recent.text()
+
+    def test_markup_in_names_stays_text(self, window: MainWindow, tmp_path: Path, opened: Open) -> None:
+        path = tmp_path / "<b>bold.json"
+        path.write_text(json.dumps({"version": 1, "templates": {"<i>x</i>": "y"}, "refs": {"<u>k</u>": "v"}}))
+        opened(path)
+        for label in window.findChildren(QLineEdit):
+            assert "<b>" not in label.toolTip()
+        index = window.hierarchy.model.index(0, 0)
+        tip = index.data(Qt.ItemDataRole.ToolTipRole)
+        assert "&lt;b&gt;" in tip
+
+
+class TestMoving:
+    def test_array_shows_attributes_and_its_keys(
+        self, window: MainWindow, small: Path, opened: Open, settle: Settle
+    ) -> None:
+        document = opened(small)
+        window.hierarchy.select_node(document, "/temp")
+        settle()
+        values = window.attributes.values()
+        assert values["units"] == "K"
+        assert values["Shape"] == "4×6"
+        assert values["Stored chunks"] == "all 4"
+        assert window.centre.references.current_key() == "temp/0.0"
+
+    def test_key_selects_its_array(
+        self, window: MainWindow, small: Path, opened: Open, settle: Settle
+    ) -> None:
+        document = opened(small)
+        window.hierarchy.select_node(document, "/temp")
+        settle()
+        window.centre.references.go_to_key("depth/1")
+        settle()
+        assert window.navigation.item().place == "/depth"
+        assert window.centre.references.current_key() == "depth/1"
+        assert window.attributes.values()["Path"] == "/depth"
+
+    def test_unknown_key_is_answered(
+        self, window: MainWindow, small: Path, opened: Open, settle: Settle
+    ) -> None:
+        opened(small)
+        window.actions_["go_to_key"].trigger()
+        field = window.findChild(QLineEdit, "goToKeyField")
+        field.setText("temp/9.9")
+        button(window, "goToKeyButton").click()
+        settle()
+        answer = window.findChild(object, "goToKeyAnswer")
+        assert answer.isVisible()
+        assert "temp/9.9" in answer.text()
+
+    def test_raw_value_as_text_json_and_hex(
+        self, window: MainWindow, small: Path, opened: Open, settle: Settle
+    ) -> None:
+        opened(small)
+        window.show_tab(RAW)
+        window.centre.references.go_to_key("temp/.zattrs")
+        settle()
+        assert json.loads(window.centre.raw.data())["units"] == "K"
+        assert button(window, "rawJSONButton").isChecked()
+        button(window, "rawHexButton").click()
+        hex_view = window.findChild(object, "rawHex")
+        assert hex_view.row_text(0)[2].startswith('{"_ARRAY')
+        window.centre.references.go_to_key("temp/0.1")
+        settle()
+        assert window.centre.raw.data() == bytes(range(12, 24))
+        assert not button(window, "rawTextButton").isEnabled()
+
+    def test_rule_shows_its_editor_and_rows(
+        self, window: MainWindow, small: Path, opened: Open, settle: Settle
+    ) -> None:
+        document = opened(small)
+        index = window.hierarchy.model.find_identity((document.number, "rule", 0))
+        window.hierarchy.select_index(index)
+        settle()
+        assert window.editors.currentWidget().objectName() == "genEditor"
+        assert window.centre.references.current_key() == "temp/0.0"
+
+    def test_filter_shows_matches_alone(
+        self, window: MainWindow, small: Path, opened: Open, qtbot: QtBot
+    ) -> None:
+        opened(small)
+        window.actions_["find_node"].trigger()
+        window.findChild(QLineEdit, "hierarchyFilter").setText("dep")
+        model = window.hierarchy.model
+        qtbot.waitUntil(lambda: model.rowCount(model.index(0, 0)) == 1, timeout=PATIENCE)
+        child = model.index(0, 0, model.index(0, 0))
+        assert child.data() == "depth"
+
+
+class TestEditing:
+    def test_undo_redo_and_revert(
+        self, window: MainWindow, small: Path, opened: Open, settle: Settle
+    ) -> None:
+        document = opened(small)
+        settle()
+        before = document.document.to_bytes()
+        assert not window.actions_["undo"].isEnabled()
+        apply_edit(document)
+        settle()
+        assert window.actions_["save"].isEnabled()
+        assert "*" in window.findChild(object, "statusPending").text()
+        changed = document.document.to_bytes()
+        rows = range(7, 11)
+        assert all(document.is_row_changed(row) for row in rows)
+        assert not document.is_row_changed(0)
+        window.actions_["undo"].trigger()
+        assert document.document.to_bytes() == before
+        assert not document.is_dirty
+        window.actions_["redo"].trigger()
+        assert document.document.to_bytes() == changed
+        document.revert()
+        assert document.document.to_bytes() == before
+        assert not document.is_dirty
+        window.actions_["undo"].trigger()
+        assert document.document.to_bytes() == changed
+        settle()
+
+    def test_structure_follows_an_edit(
+        self, window: MainWindow, small: Path, opened: Open, settle: Settle
+    ) -> None:
+        from refbrowser.references.edits import RenameReference
+
+        document = opened(small)
+        settle()
+        assert document.apply(RenameReference("depth/.zarray", "height/.zarray"))
+        settle()
+        assert document.hierarchy.find("/height") is not None
+        assert not hasattr(document.hierarchy.find("/depth"), "shape")
+        assert window.hierarchy.model.find_node(document, "/height").isValid()
+
+    def test_edit_that_cannot_be_made_is_told(self, window: MainWindow, small: Path, opened: Open) -> None:
+        from refbrowser.references.edits import RemoveReference
+
+        document = opened(small)
+        assert not document.apply(RemoveReference("no/such.key"))
+        assert window.centre.error_bar.isVisible()
+        assert "could not be made" in window.centre.error_bar.text()
+        assert not document.is_dirty
+
+    def test_template_values_are_used_and_never_saved(
+        self, window: MainWindow, small: Path, opened: Open, settle: Settle
+    ) -> None:
+        document = opened(small)
+        settle()
+        before = document.document.to_bytes()
+        window.actions_["template_values"].trigger()
+        dialog = window.findChild(object, "templateValuesDialog")
+        dialog.findChild(QLineEdit, "templateValue_u").setText("mirror.bin")
+        button(dialog, "templateValuesUseButton").click()
+        settle()
+        assert document.document.expansion.items(5, 6).urls == ["mirror.bin"]
+        assert not document.is_dirty
+        assert document.document.to_bytes() == before
+
+
+class TestSaving:
+    def test_save_writes_the_edit_and_nothing_else(
+        self, window: MainWindow, small: Path, opened: Open, settle: Settle
+    ) -> None:
+        document = opened(small)
+        settle()
+        before = small.read_text()
+        apply_edit(document)
+        settle()
+        window.actions_["save"].trigger()
+        settle()
+        assert small.read_text() == before.replace("(i * 2 + j) * 12}}", "(i * 2 + j) * 12 + 1}}")
+        assert not document.is_dirty
+        assert not window.actions_["save"].isEnabled()
+
+    def test_edit_made_while_saving_stays_pending(self, small: Path, opened: Open, settle: Settle) -> None:
+        document = opened(small)
+        settle()
+        apply_edit(document)
+        document.save()
+        apply_edit(document, "{{(i * 2 + j) * 12 + 2}}")
+        settle()
+        assert document.is_dirty
+        assert "+ 1}}" in small.read_text()
+
+    def test_save_as_version_0_is_a_copy(
+        self, window: MainWindow, small: Path, tmp_path: Path, opened: Open, settle: Settle
+    ) -> None:
+        document = opened(small)
+        settle()
+        target = tmp_path / "plain.json"
+        document.save(str(target), 0)
+        settle()
+        assert json.loads(target.read_text())["temp/1.1"] == ["data.bin", 36, 12]
+        assert document.path == str(small)
+
+    def test_save_as_moves_the_document(
+        self, small: Path, tmp_path: Path, opened: Open, settle: Settle
+    ) -> None:
+        document = opened(small)
+        settle()
+        apply_edit(document)
+        target = tmp_path / "other.json"
+        document.save(str(target), 1)
+        settle()
+        assert document.path == str(target)
+        assert not document.is_dirty
+        assert target.read_bytes() == document.document.to_bytes()
+
+    def test_file_changed_by_others_is_asked_about(
+        self, window: MainWindow, small: Path, opened: Open, settle: Settle, qtbot: QtBot
+    ) -> None:
+        document = opened(small)
+        settle()
+        apply_edit(document)
+        small.write_text("{}")
+        document.save()
+        qtbot.waitUntil(
+            lambda: window.findChild(QMessageBox, "overwriteQuestion") is not None, timeout=PATIENCE
+        )
+        assert small.read_text() == "{}"
+        box = window.findChild(QMessageBox, "overwriteQuestion")
+        button(box, "overwriteQuestionYes").click()
+        settle()
+        assert small.read_bytes() == document.document.to_bytes()
+
+    def test_failed_save_leaves_everything_and_says_so(
+        self, window: MainWindow, small: Path, tmp_path: Path, opened: Open, settle: Settle
+    ) -> None:
+        document = opened(small)
+        settle()
+        apply_edit(document)
+        document.save(str(tmp_path / "no" / "folder" / "x.json"))
+        settle()
+        assert document.is_dirty
+        assert document.path == str(small)
+        assert "not saved" in window.centre.error_bar.text()
+
+
+class TestClosing:
+    @pytest.mark.parametrize(("answer", "saved"), [("Save", True), ("Discard", False)])
+    def test_unsaved_edits_are_asked_about(
+        self,
+        window: MainWindow,
+        small: Path,
+        opened: Open,
+        settle: Settle,
+        qtbot: QtBot,
+        answer: str,
+        saved: bool,
+    ) -> None:
+        document = opened(small)
+        settle()
+        before = small.read_bytes()
+        apply_edit(document)
+        window.actions_["close_document"].trigger()
+        box = window.findChild(QMessageBox, "unsavedQuestion")
+        button(box, f"unsaved{answer}Button").click()
+        qtbot.waitUntil(lambda: not window.documents.all(), timeout=PATIENCE)
+        assert (small.read_bytes() != before) is saved
+
+    def test_cancel_keeps_window_and_document(
+        self, window: MainWindow, small: Path, opened: Open, settle: Settle
+    ) -> None:
+        document = opened(small)
+        settle()
+        apply_edit(document)
+        assert not window.close()
+        box = window.findChild(QMessageBox, "unsavedQuestion")
+        button(box, "unsavedCancelButton").click()
+        assert window.isVisible()
+        assert window.documents.all() == [document]
+
+    def test_closing_the_window_goes_on_after_discard(
+        self, window: MainWindow, small: Path, opened: Open, settle: Settle, qtbot: QtBot
+    ) -> None:
+        document = opened(small)
+        settle()
+        apply_edit(document)
+        assert not window.close()
+        button(window.findChild(QMessageBox, "unsavedQuestion"), "unsavedDiscardButton").click()
+        qtbot.waitUntil(lambda: not window.isVisible(), timeout=PATIENCE)
+
+    def test_document_that_is_clean_closes_without_a_question(
+        self, window: MainWindow, small: Path, opened: Open, settle: Settle
+    ) -> None:
+        opened(small)
+        settle()
+        window.actions_["close_document"].trigger()
+        assert not window.documents.all()
+        assert window.centre.start.isVisible()
+
+
+class TestTabs:
+    def test_tabs_by_shortcut_actions(self, window: MainWindow, small: Path, opened: Open) -> None:
+        opened(small)
+        for name, tab in (("show_references", REFERENCES), ("show_raw", RAW), ("show_plot", PLOT)):
+            window.actions_[name].trigger()
+            assert window.centre.tabs.currentIndex() == tab

@@ -1,0 +1,82 @@
+"""Starting: what is loaded before the first paint, and pictures without a display."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from PySide6.QtGui import QImage
+
+from refbrowser.app import launch
+
+HEAVY = "numpy pyqtgraph jinja2 fsspec zarr numcodecs pandas xarray pyarrow h5py concurrent.futures asyncio"
+
+FIRST_PAINT = f"""
+import os, sys
+from PySide6.QtWidgets import QApplication
+from refbrowser.app import launch, theme
+from refbrowser.app.main_window import MainWindow
+application = QApplication([])
+theme.follow_system(application)
+window = MainWindow()
+def painted():
+    print([name for name in {HEAVY!r}.split() if name in sys.modules])
+    sys.stdout.flush()
+    os._exit(0)
+window.firstPainted.connect(painted)
+window.show()
+application.exec()
+"""
+
+
+def run(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, *arguments],
+        capture_output=True,
+        text=True,
+        timeout=110,
+        env={**os.environ, "QT_QPA_PLATFORM": "offscreen", **environment},
+    )
+
+
+def test_nothing_heavy_is_loaded_at_the_first_paint() -> None:
+    result = run("-c", FIRST_PAINT)
+    assert result.stdout.strip() == "[]", result.stderr
+
+
+def test_screenshot_shows_the_plot(small: Path, tmp_path: Path) -> None:
+    picture = tmp_path / "window.png"
+    code = f"from refbrowser.app.launch import run; raise SystemExit(run([{str(small)!r}], " + (
+        f"screenshot={str(picture)!r}, array='/temp', size=(1000, 700)))"
+    )
+    result = run("-c", code)
+    assert result.returncode == 0, result.stderr
+    image = QImage(str(picture))
+    assert (image.width(), image.height()) == (1000, 700)
+    colours = {image.pixel(x, y) for x in range(250, 700, 2) for y in range(150, 500, 2)}
+    assert len(colours) > 20
+
+
+def test_screenshot_to_an_impossible_place_fails(small: Path, tmp_path: Path) -> None:
+    code = f"from refbrowser.app.launch import run; run([], screenshot={str(tmp_path / 'no' / 'x.png')!r})"
+    result = run("-c", code)
+    assert "could not be written" in result.stderr
+
+
+def test_no_display_is_said_with_a_way_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("QT_QPA_PLATFORM", "DISPLAY", "WAYLAND_DISPLAY"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(sys, "platform", "linux")
+    from refbrowser.errors import RefbrowserError
+
+    with pytest.raises(RefbrowserError) as told:
+        launch.run([])
+    assert told.value.kind == "E_IO"
+    assert "--screenshot" in told.value.advice
+    monkeypatch.setenv("DISPLAY", ":9876")
+    assert not launch.has_display()
+    monkeypatch.setenv("WAYLAND_DISPLAY", "wayland-0")
+    assert launch.has_display()

@@ -1,0 +1,116 @@
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator
+
+import pytest
+from pytestqt.qtbot import QtBot
+
+from refbrowser.app.tasks import BUDGET, TaskControl, Tasks
+
+PATIENCE = 10_000
+
+
+@pytest.fixture
+def tasks(qtbot: QtBot) -> Iterator[Tasks]:
+    made = Tasks()
+    yield made
+    assert made.close()
+
+
+def test_result_comes_back_on_the_gui_thread(tasks: Tasks, qtbot: QtBot) -> None:
+    seen = []
+    tasks.run(
+        "a",
+        "work",
+        lambda _control: threading.get_ident(),
+        lambda value: seen.append((value, threading.get_ident())),
+    )
+    qtbot.waitUntil(lambda: bool(seen), timeout=PATIENCE)
+    worker, gui = seen[0]
+    assert worker != gui == threading.get_ident()
+
+
+def test_error_goes_to_its_callback_or_to_the_signal(tasks: Tasks, qtbot: QtBot) -> None:
+    def fail(_control: TaskControl) -> None:
+        raise ValueError("no")
+
+    seen: list[BaseException] = []
+    tasks.run("a", "work", fail, failed=seen.append)
+    qtbot.waitUntil(lambda: bool(seen), timeout=PATIENCE)
+    assert str(seen[0]) == "no"
+    with qtbot.waitSignal(tasks.failed, timeout=PATIENCE) as told:
+        tasks.run("a", "work", fail)
+    assert isinstance(told.args[0], ValueError)
+
+
+def test_newest_of_an_owner_wins(tasks: Tasks, qtbot: QtBot) -> None:
+    started, go_on = threading.Event(), threading.Event()
+    seen: list[object] = []
+
+    def slow(control: TaskControl) -> str:
+        started.set()
+        go_on.wait(5)
+        control.send("late")
+        return "old"
+
+    tasks.run("view", "old", slow, seen.append, received=seen.append)
+    assert started.wait(5)
+    tasks.run("view", "new", lambda _control: "new", seen.append)
+    go_on.set()
+    qtbot.waitUntil(lambda: not tasks.busy(), timeout=PATIENCE)
+    qtbot.wait(100)
+    assert seen == ["new"]
+
+
+def test_values_come_before_the_end_in_order(tasks: Tasks, qtbot: QtBot) -> None:
+    seen: list[object] = []
+
+    def work(control: TaskControl) -> str:
+        for number in range(5_000):
+            control.send(number)
+        return "end"
+
+    tasks.run("a", "work", work, seen.append, received=seen.append)
+    qtbot.waitUntil(lambda: seen[-1:] == ["end"], timeout=PATIENCE)
+    assert seen == [*range(5_000), "end"]
+
+
+def test_a_flood_of_values_never_holds_the_event_loop(tasks: Tasks, qtbot: QtBot) -> None:
+    seen = 0
+
+    def slowly(_value: object) -> None:
+        nonlocal seen
+        seen += 1
+        time.sleep(0.001)
+
+    def work(control: TaskControl) -> None:
+        for number in range(300):
+            control.send(number)
+
+    tasks.run("a", "work", work, received=slowly)
+    qtbot.waitUntil(lambda: seen > 0, timeout=PATIENCE)
+    before = seen
+    tasks._drain()
+    assert 0 < seen - before <= BUDGET / 0.001 + 1
+    qtbot.waitUntil(lambda: seen == 300, timeout=PATIENCE)
+
+
+def test_cancel_of_an_owner_calls_nothing(tasks: Tasks, qtbot: QtBot) -> None:
+    seen: list[object] = []
+    started = threading.Event()
+
+    def work(control: TaskControl) -> str:
+        started.set()
+        while True:
+            control.check()
+            time.sleep(0.005)
+
+    tasks.run("a", "work", work, seen.append, seen.append)
+    assert started.wait(5)
+    tasks.cancel_owner("a")
+    qtbot.waitUntil(lambda: all(status.state.finished for status in tasks.statuses()), timeout=PATIENCE)
+    qtbot.wait(60)
+    assert seen == []
+    assert not tasks.busy()

@@ -1,0 +1,157 @@
+"""Permissions: asked for before the first fetch, bound to document and origins."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QPushButton, QTreeWidget
+from pytestqt.qtbot import QtBot
+from small_documents import small_document
+
+from refbrowser.app.controller.open_document import OpenDocument
+from refbrowser.app.main_window import MainWindow
+from refbrowser.app.trust import TrustSheet, wants_text
+from refbrowser.errors import RefbrowserError
+
+PATIENCE = 20_000
+Open = Callable[[str | Path], OpenDocument]
+Settle = Callable[[], None]
+
+
+@pytest.fixture
+def far(tmp_path: Path) -> Path:
+    """A document whose data lie in another folder."""
+    data = tmp_path / "data"
+    data.mkdir()
+    (data / "data.bin").write_bytes(bytes(range(48)))
+    folder = tmp_path / "documents"
+    folder.mkdir()
+    path = folder / "far.json"
+    path.write_text(json.dumps(small_document(str(data / "data.bin"))))
+    return path
+
+
+def button(parent: object, name: str) -> QPushButton:
+    found = parent.findChild(QPushButton, name)  # type: ignore[attr-defined]
+    assert found is not None, name
+    return found
+
+
+def read(document: OpenDocument) -> int:
+    assert document.dataset is not None
+    return int(document.dataset["/temp"][0, 1])
+
+
+def test_nothing_is_read_before_it_is_allowed(
+    window: MainWindow, far: Path, opened: Open, settle: Settle
+) -> None:
+    document = opened(far)
+    window.hierarchy.select_node(document, "/temp")
+    settle()
+    bar = window.centre.trust_bar
+    assert bar.isVisible()
+    assert "1 local folder" in window.findChild(object, "trustText").text()
+    with pytest.raises(RefbrowserError) as told:
+        read(document)
+    assert told.value.kind == "E_BLOCKED"
+    assert document.hierarchy.find("/temp").shape == (4, 6)
+
+
+def test_allow_this_time(window: MainWindow, far: Path, opened: Open, settle: Settle) -> None:
+    document = opened(far)
+    settle()
+    button(window, "trustAllowButton").click()
+    settle()
+    assert not window.centre.trust_bar.isVisible()
+    assert read(document) == 0x0302
+    window.documents.close(document)
+    again = opened(far)
+    settle()
+    assert window.centre.trust_bar.isVisible()
+    with pytest.raises(RefbrowserError):
+        read(again)
+
+
+def test_always_for_this_document_holds_until_others_change_it(
+    window: MainWindow, far: Path, opened: Open, settle: Settle
+) -> None:
+    document = opened(far)
+    settle()
+    button(window, "trustReviewButton").click()
+    sheet = window.findChild(TrustSheet)
+    listed = sheet.findChild(QTreeWidget, "trustList").topLevelItem(0)
+    assert listed.text(1) == "local folder"
+    assert listed.text(2) == "6"
+    button(sheet, "trustAlwaysButton").click()
+    settle()
+    assert read(document) == 0x0302
+    window.documents.close(document)
+    again = opened(far)
+    settle()
+    assert not window.centre.trust_bar.isVisible()
+    assert read(again) == 0x0302
+    window.documents.close(again)
+    far.write_text(far.read_text() + "\n")
+    opened(far)
+    settle()
+    assert window.centre.trust_bar.isVisible()
+
+
+def test_not_now_changes_nothing(window: MainWindow, far: Path, opened: Open, settle: Settle) -> None:
+    document = opened(far)
+    settle()
+    window.actions_["review_trust"].trigger()
+    sheet = window.findChild(TrustSheet)
+    button(sheet, "trustNotNowButton").click()
+    settle()
+    assert window.centre.trust_bar.isVisible()
+    with pytest.raises(RefbrowserError):
+        read(document)
+
+
+def test_unticked_origins_are_not_allowed(
+    window: MainWindow, far: Path, opened: Open, settle: Settle
+) -> None:
+    opened(far)
+    settle()
+    button(window, "trustReviewButton").click()
+    sheet = window.findChild(TrustSheet)
+    listed = sheet.findChild(QTreeWidget, "trustList").topLevelItem(0)
+    listed.setCheckState(0, Qt.CheckState.Unchecked)
+    assert not button(sheet, "trustThisTimeButton").isEnabled()
+
+
+def test_private_addresses_are_not_ticked_beforehand(
+    window: MainWindow, tmp_path: Path, opened: Open, settle: Settle
+) -> None:
+    path = tmp_path / "private.json"
+    path.write_text(json.dumps(small_document("http://127.0.0.1:9/data.bin")))
+    opened(path)
+    settle()
+    assert "1 private address" in window.findChild(object, "trustText").text()
+    assert not button(window, "trustAllowButton").isVisible()
+    button(window, "trustReviewButton").click()
+    sheet = window.findChild(TrustSheet)
+    listed = sheet.findChild(QTreeWidget, "trustList").topLevelItem(0)
+    assert listed.checkState(0) == Qt.CheckState.Unchecked
+
+
+def test_an_edit_that_adds_an_origin_asks_again(
+    window: MainWindow, small: Path, opened: Open, settle: Settle, qtbot: QtBot
+) -> None:
+    from refbrowser.references.edits import SetTemplate
+
+    document = opened(small)
+    settle()
+    assert not window.centre.trust_bar.isVisible()
+    assert document.apply(SetTemplate("u", "https://data.example.org/data.bin"))
+    settle()
+    assert "1 host" in window.findChild(object, "trustText").text()
+
+
+def test_words() -> None:
+    assert wants_text(()) == ""

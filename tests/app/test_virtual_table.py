@@ -1,0 +1,141 @@
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication
+from pytestqt.qtbot import QtBot
+
+from refbrowser.app.hex_rows import HexRows
+from refbrowser.app.plain_text import CELL_LIMIT, one_line
+from refbrowser.app.row_model import PAGE_ROWS, Column, NoRows, RowStyle
+from refbrowser.app.virtual_table import PAGES_KEPT, VirtualTable
+
+
+class Numbers:
+    """Rows that are computed: their number, and its square."""
+
+    columns = (Column("Row", 90, right=True), Column("Square", 120, 1))
+
+    def __init__(self, count: int) -> None:
+        self.count = count
+        self.asked: list[range] = []
+
+    def row_count(self) -> int:
+        return self.count
+
+    def page(self, start: int, stop: int) -> list[list[str]]:
+        self.asked.append(range(start, stop))
+        return [[str(row), str(row * row)] for row in range(start, stop)]
+
+    def styles(self, start: int, stop: int) -> list[RowStyle]:
+        return [RowStyle.FAULT if row % 3 == 0 else RowStyle.NONE for row in range(start, stop)]
+
+
+@pytest.fixture
+def table(qtbot: QtBot, styled: QApplication) -> VirtualTable:
+    table = VirtualTable()
+    qtbot.addWidget(table)
+    table.resize(500, 400)
+    table.show()
+    return table
+
+
+@pytest.mark.parametrize("count", [10**9, 10**12, 2**70])
+def test_any_number_of_rows_opens_and_jumps_at_once(table: VirtualTable, count: int) -> None:
+    model = Numbers(count)
+    start = time.perf_counter()
+    table.set_model(model)
+    table.viewport().repaint()
+    for row in (0, count // 2, count - 1):
+        table.set_current(row)
+        table.viewport().repaint()
+        assert table.row_text(row) == [str(row), str(row * row)]
+        assert table.top_row() <= row < table.top_row() + table.visible_rows()
+    assert time.perf_counter() - start < 1
+    assert sum(len(asked) for asked in model.asked) <= 12 * PAGE_ROWS
+
+
+def test_keyboard_moves_selects_and_copies(table: VirtualTable) -> None:
+    table.set_model(Numbers(10**9))
+    moves = []
+    table.currentChanged.connect(moves.append)
+    QTest.keyClick(table, Qt.Key.Key_Home)
+    QTest.keyClick(table, Qt.Key.Key_Down)
+    QTest.keyClick(table, Qt.Key.Key_Down, Qt.KeyboardModifier.ShiftModifier)
+    assert table.selected() == range(1, 3)
+    QTest.keyClick(table, Qt.Key.Key_C, Qt.KeyboardModifier.ControlModifier)
+    assert QGuiApplication.clipboard().text() == "1\t1\n2\t4"
+    QTest.keyClick(table, Qt.Key.Key_End)
+    QTest.keyClick(table, Qt.Key.Key_PageUp)
+    assert moves == [0, 1, 2, 10**9 - 1, 10**9 - 1 - table.visible_rows()]
+    assert "Square" in table.accessibleDescription()
+
+
+def test_return_and_double_click_activate(table: VirtualTable, qtbot: QtBot) -> None:
+    table.set_model(Numbers(50))
+    table.set_current(4)
+    with qtbot.waitSignal(table.activated) as told:
+        QTest.keyClick(table, Qt.Key.Key_Return)
+    assert told.args == [4]
+    where = table.row_rect(7).center()
+    with qtbot.waitSignal(table.activated) as told:
+        QTest.mouseDClick(table.viewport(), Qt.MouseButton.LeftButton, pos=QPoint(20, where.y()))
+    assert told.args == [7]
+
+
+def test_scroll_bar_reaches_the_last_row_of_any_number(table: VirtualTable) -> None:
+    table.set_model(Numbers(10**15))
+    bar = table.verticalScrollBar()
+    bar.setValue(bar.maximum())
+    assert table.top_row() + table.visible_rows() == 10**15
+    bar.setValue(0)
+    assert table.top_row() == 0
+
+
+def test_refresh_asks_again_and_forgets_a_row_that_is_gone(table: VirtualTable) -> None:
+    model = Numbers(100)
+    table.set_model(model)
+    table.set_current(90)
+    model.count = 50
+    table.refresh()
+    assert table.current() is None
+    assert table.row_text(49) == ["49", "2401"]
+
+
+def test_pages_are_bounded(table: VirtualTable) -> None:
+    table.set_model(Numbers(10**7))
+    for row in range(0, 10**7, 10**5):
+        table.row_text(row)
+    assert len(table._pages) <= PAGES_KEPT
+
+
+def test_columns_fit_until_one_is_dragged(table: VirtualTable) -> None:
+    table.set_model(Numbers(10))
+    assert sum(table.column_widths()) == table.viewport().width()
+    table.set_column_widths([60, 70])
+    table.resize(900, 400)
+    assert table.column_widths() == [60, 70]
+
+
+def test_text_of_files_is_one_plain_line() -> None:
+    assert one_line("a\nb\x00c") == "a␊b·c"
+    assert len(one_line("x" * 10_000)) == CELL_LIMIT + 1
+
+
+def test_no_rows_shows_the_words(table: VirtualTable, tmp_path: Path) -> None:
+    table.set_model(NoRows(Numbers.columns))
+    table.set_placeholder("Nothing here")
+    before = table.grab().toImage()
+    table.set_placeholder("")
+    assert table.grab().toImage() != before
+
+
+def test_hex_rows() -> None:
+    rows = HexRows(bytes(range(60, 80)))
+    assert rows.row_count() == 2
+    assert rows.page(0, 2)[1] == ["00000010", "4c 4d 4e 4f  ", "LMNO"]
