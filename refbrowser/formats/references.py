@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
 from refbrowser.formats.compression import Compression, compress, decompress, find_compression, slices
+from refbrowser.formats.parquet_text import METADATA, is_parquet_references, parquet_text
 from refbrowser.formats.zarr.hierarchy import build_hierarchy
 from refbrowser.io.cancel import CancelToken
 from refbrowser.io.local import open_regular
@@ -78,7 +79,7 @@ def open_references(
     Parameters
     ----------
     source
-        Path of a local file, or the bytes of a document.
+        Path of a local file or of a folder in the parquet form, or the bytes of a document.
     name
         For messages; the path where it is not given.
     values
@@ -100,11 +101,23 @@ def open_references(
     """
     if isinstance(source, str | os.PathLike):
         path = os.path.realpath(source)
+        if os.path.isdir(path):
+            return _open_folder(
+                path, _Opening(name or os.fspath(source), None, progress, cancel, confirm), values
+            )
         with open_regular(path) as (descriptor, identity):
             opening = _Opening(name or os.fspath(source), identity.size, progress, cancel, confirm)
             return opening.read(_from_descriptor(descriptor), values)
     opening = _Opening(name, len(source), progress, cancel, confirm)
     return opening.read(slices(memoryview(source)), values)
+
+
+def _open_folder(path: str, opening: _Opening, values: Mapping[str, str] | None) -> ReferenceDocument:
+    if not is_parquet_references(path):
+        message = "the folder is not the parquet form of references"
+        advice = f"Such a folder has a file {METADATA} with a record_size."
+        raise RefbrowserError(ErrorKind.FORMAT, message, Place(document=path), advice)
+    return replace(opening.read(parquet_text(path), values), from_parquet=True)
 
 
 def _from_descriptor(descriptor: int) -> Iterator[bytes]:
@@ -236,7 +249,8 @@ def hierarchy_of(document: ReferenceDocument, metadata: Mapping[str, bytes] | No
     def manifest(prefix: str, grid: RegularChunkGrid, encoding: ChunkKeyEncoding) -> ExpansionManifest:
         return ExpansionManifest(expansion, prefix, grid.grid_shape, encoding)
 
-    return build_hierarchy(source, manifest, f"refs-v{document.version}")
+    name = "refs-parquet" if document.from_parquet else f"refs-v{document.version}"
+    return build_hierarchy(source, manifest, name)
 
 
 @dataclass(frozen=True, slots=True)

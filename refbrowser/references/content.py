@@ -74,6 +74,8 @@ class DocumentContent:
         For messages.
     packed
         The file, where it was packed.
+    from_parquet
+        Whether it was read from the parquet form: its text was made from that.
     """
 
     version: int
@@ -85,6 +87,7 @@ class DocumentContent:
     values: Mapping[str, str] = field(default_factory=dict)
     name: str | None = None
     packed: Packed | None = None
+    from_parquet: bool = False
 
     # Reading
 

@@ -54,22 +54,21 @@ class Layout:
         found: dict[Gap, bytes] = {}
         ranges: tuple[bytes, ...] | None = None
         for row in sorted(sample):
-            before = data[key_stop[row] + 1 : value[row]]
             after = data[value_stop[row] + 1 : following[row]]
-            for gap, text in (
-                ("list", before),
-                ("text", before),
-                ("after text", after),
-                ("after url", after),
-            ):
-                if gap not in found and _GAPS[gap].fullmatch(text):
-                    found[gap] = text
+            self._note(found, data[key_stop[row] + 1 : value[row]], "list", "text")
+            self._note(found, after, "after text", "after url")
             match = _RANGE.fullmatch(after) if ranges is None else None
             if match is not None:
                 ranges = match.groups()
         self.gaps.update(found)
         if ranges is not None:
             self.range = (ranges[0], ranges[1], ranges[2])
+
+    @staticmethod
+    def _note(found: dict[Gap, bytes], text: bytes, *gaps: Gap) -> None:
+        for gap in gaps:
+            if gap not in found and _GAPS[gap].fullmatch(text):
+                found[gap] = text
 
     def matches(self, words: Words, start: Rows, stop: Rows, gap: Gap) -> npt.NDArray[np.bool_]:
         """Return where what stands from `start` to `stop` is what this layout has there."""

@@ -1,0 +1,176 @@
+"""The parquet form of references, read: a folder with ``.zmetadata`` and, per array, columns in record files.
+
+A record file holds `record_size` chunks in C order of the array's grid: ``path``, ``offset``, ``size`` and
+``raw`` (inline bytes); a chunk with neither path nor raw value is missing, one of offset and size 0 is a
+whole file. The keys of chunks are those of Zarr v2 with dots.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import os
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
+from refbrowser.io.cancel import CancelToken
+from refbrowser.references.json_text import JsonError, parse
+
+METADATA = ".zmetadata"
+#: Columns of a record file.
+NAMES = ("path", "offset", "size", "raw")
+_ENCODED = "base64:"
+
+
+def is_parquet_references(path: str | os.PathLike[str]) -> bool:
+    """Return whether a folder is the parquet form of references."""
+    try:
+        metadata = json.loads(Path(path, METADATA).read_bytes())
+    except (OSError, ValueError):
+        return False
+    return isinstance(metadata, dict) and "record_size" in metadata
+
+
+def parquet_text(path: str | os.PathLike[str], cancel: CancelToken | None = None) -> Iterator[bytes]:
+    """Yield the references of a folder as the text of a Version 0 document, array by array.
+
+    Raises
+    ------
+    RefbrowserError
+        E_SCHEMA: the metadata or a record file is not as it should be; E_IO: it cannot be read.
+    """
+    folder = Path(path)
+    metadata, record_size = _read_metadata(folder)
+    before = b"{\n"
+    for key, value in metadata.items():
+        yield before + _text(key) + b": " + _text(json.dumps(value))
+        before = b",\n"
+    for key, value in metadata.items():
+        if key.rpartition("/")[2] != ".zarray":
+            continue
+        for lines in _array_lines(folder, key[: -len(".zarray")], value, record_size, cancel):
+            yield before + lines
+            before = b",\n"
+    yield b"{}" if before == b"{\n" else b"\n}\n"
+
+
+def _wrong(message: str, path: Path) -> RefbrowserError:
+    return RefbrowserError(ErrorKind.SCHEMA, message, Place(document=os.fspath(path)))
+
+
+def _read_metadata(folder: Path) -> tuple[Mapping[str, Any], int]:
+    path = folder / METADATA
+    try:
+        found = parse(path.read_bytes()).to_python()
+    except OSError as error:
+        message = f"the metadata cannot be read: {error.strerror}"
+        raise RefbrowserError(ErrorKind.IO, message, Place(document=os.fspath(path))) from None
+    except JsonError as error:
+        place = Place(document=os.fspath(path), start=error.position, stop=error.position)
+        raise RefbrowserError(error.kind, error.message, place) from None
+    if not isinstance(found, dict) or not isinstance(found.get("metadata"), dict):
+        raise _wrong("there is no object 'metadata'", path)
+    size = found.get("record_size")
+    if not isinstance(size, int) or isinstance(size, bool) or size < 1:
+        raise _wrong("record_size is not a number above 0", path)
+    return found["metadata"], size
+
+
+def _grid(value: Any, path: Path) -> tuple[int, ...]:
+    try:
+        shape, chunks = value["shape"], value["chunks"]
+        return tuple(-(-int(length) // int(chunk)) for length, chunk in zip(shape, chunks, strict=True))
+    except (TypeError, KeyError, ValueError, ZeroDivisionError):
+        raise _wrong("shape and chunks of an array do not fit", path) from None
+
+
+def _array_lines(
+    folder: Path, prefix: str, value: Any, record_size: int, cancel: CancelToken | None
+) -> Iterator[bytes]:
+    """Yield the entries of one array, a piece per record file."""
+    if any(part in ("", ".", "..") for part in prefix.split("/")[:-1]):
+        raise _wrong(f"{quoted(prefix)} is not the path of an array", folder)
+    grid = _grid(value, folder / prefix / ".zarray")
+    size = int(np.prod(grid, dtype=object)) if grid else 1
+    for number in range(-(-size // record_size)):
+        if cancel is not None:
+            cancel.check()
+        path = folder / prefix / f"refs.{number}.parq"
+        if path.is_file():
+            start = number * record_size
+            lines = _record_lines(path, prefix, grid, start, min(record_size, size - start))
+            if lines:
+                yield lines
+
+
+def _record_lines(path: Path, prefix: str, grid: tuple[int, ...], start: int, most: int) -> bytes:
+    """Return the entries of one record file as lines of JSON."""
+    columns = _read_record(path)
+    paths, offsets, sizes, raws = (column.slice(0, most) for column in columns)
+    urls = paths.dictionary.to_pylist()
+    spelled = [_text(url).decode("ascii") for url in urls]
+    url = paths.indices.fill_null(-1).to_numpy(zero_copy_only=False)
+    has_raw = np.asarray(raws.is_valid())
+    rows = np.flatnonzero(has_raw | (url >= 0))
+    keys = _keys(prefix, grid, start + rows)
+    offset = offsets.fill_null(0).to_numpy(zero_copy_only=False)[rows].tolist()
+    length = sizes.fill_null(0).to_numpy(zero_copy_only=False)[rows].tolist()
+    lines = []
+    for at, row in enumerate(rows.tolist()):
+        if has_raw[row]:
+            lines.append(f'"{keys[at]}": {json.dumps(inline_text(raws[row].as_py()))}')
+        elif length[at] == 0 and offset[at] == 0:
+            lines.append(f'"{keys[at]}": [{spelled[url[row]]}]')
+        else:
+            lines.append(f'"{keys[at]}": [{spelled[url[row]]}, {offset[at]}, {length[at]}]')
+    return ",\n".join(lines).encode("ascii")
+
+
+def _read_record(path: Path) -> list[Any]:
+    try:
+        import pyarrow
+        import pyarrow.parquet
+    except ImportError:
+        raise RefbrowserError(
+            ErrorKind.FORMAT,
+            "the parquet form of references needs the package pyarrow",
+            Place(document=os.fspath(path)),
+            "Install refbrowser[parquet].",
+        ) from None
+    try:
+        table = pyarrow.parquet.ParquetFile(path, read_dictionary=["path"]).read(columns=list(NAMES))
+        columns = [table.column(name).combine_chunks() for name in NAMES]
+        for index, kind in ((1, pyarrow.int64()), (2, pyarrow.int64()), (3, pyarrow.binary())):
+            columns[index] = columns[index].cast(kind)
+    except (OSError, KeyError, pyarrow.ArrowException) as error:
+        raise _wrong(f"the record file cannot be read: {quoted(error)}", path) from None
+    if isinstance(columns[0], pyarrow.ChunkedArray):
+        columns[0] = columns[0].unify_dictionaries().combine_chunks()
+    if not pyarrow.types.is_dictionary(columns[0].type):
+        columns[0] = columns[0].dictionary_encode()
+    return columns
+
+
+def _keys(prefix: str, grid: tuple[int, ...], flat: npt.NDArray[np.int64]) -> list[str]:
+    """Return the keys of chunks, as the inside of JSON text."""
+    head = _text(prefix)[1:-1].decode("ascii")
+    if not grid:
+        return [f"{head}0"] * len(flat)
+    axes = [map(str, axis.tolist()) for axis in np.unravel_index(flat, grid)]
+    return [head + ".".join(coords) for coords in zip(*axes, strict=True)]
+
+
+def _text(text: str) -> bytes:
+    return json.dumps(text).encode("ascii")
+
+
+def inline_text(data: bytes) -> str:
+    """Return the text that stands for bytes in a document: as they are where that is possible."""
+    if data.isascii() and not data.startswith(_ENCODED.encode()):
+        return data.decode("ascii")
+    return _ENCODED + base64.b64encode(data).decode("ascii")
