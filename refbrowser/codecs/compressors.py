@@ -15,6 +15,8 @@ from refbrowser.limits import LIMITS
 
 #: Streams one after the other in one chunk; each costs a copy of what follows it.
 _STREAMS = 1_000
+#: Bytes of a zstd frame decoded at a time: at most 64 blocks of 128 KiB come out.
+_FED = 256
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,9 +38,7 @@ class Zstd:
         try:
             announced = zstandard.frame_content_size(data.data)
             if announced < 0:
-                decoder = zstandard.ZstdDecompressor()
-                plain = decoder.decompress(data.data, max_output_size=room.most + 1, allow_extra_data=False)
-                return as_bytes(plain)
+                return _frame_of_unknown_size(data, room)
         except zstandard.ZstdError as error:
             raise DecodeError(str(error)) from None
         room.check(announced)
@@ -55,6 +55,25 @@ class Zstd:
         return as_bytes(
             zstandard.ZstdCompressor(level=self.level, write_checksum=self.checksum).compress(data.data)
         )
+
+
+def _frame_of_unknown_size(data: Bytes, room: Room) -> Bytes:
+    """Return what a frame holds, fed in small pieces so that little is made above ``room.most``."""
+    import zstandard
+
+    decoder = zstandard.ZstdDecompressor().decompressobj()
+    parts: list[bytes] = []
+    size = 0
+    for start in range(0, len(data), _FED):
+        parts.append(decoder.decompress(data[start : start + _FED].data))
+        size += len(parts[-1])
+        if size > room.most:
+            raise DecodeError(f"more than {room.most} bytes")
+        if decoder.eof:
+            if decoder.unused_data or start + _FED < len(data):
+                raise DecodeError("something follows the frame")
+            return as_bytes(b"".join(parts))
+    raise DecodeError("the frame ends early")
 
 
 @dataclass(frozen=True, slots=True)

@@ -90,6 +90,15 @@ def test_something_follows(chunk, codec, tail):
     fails(chunk(codec), encoded(codec, PLAIN) + tail)
 
 
+def test_something_follows_that_looks_like_the_end(chunk):
+    size = struct.pack("<I", SIZE)
+    fails(chunk({"id": "gzip"}), encoded({"id": "gzip"}, PLAIN) + b"\0\0\0\0" + size)
+    frame = zstandard.ZstdCompressor(write_content_size=False).compress(PLAIN)
+    assert chunk({"id": "zstd"}).decode(frame).tobytes() == PLAIN
+    fails(chunk({"id": "zstd"}), frame + b"x")
+    fails(chunk({"id": "zstd"}), frame + frame)
+
+
 @pytest.mark.parametrize("codec", CHECKED, ids=name)
 def test_every_changed_byte_is_found(chunk, codec):
     data = encoded(codec, PLAIN)
@@ -175,6 +184,7 @@ def test_bits_that_do_not_fit(pipeline):
         b"\x08\xff\xff\xff",
         b"\xff\xff\xff",
         b"\6\xff\xff\xff",
+        b"\x0e\xff\xff\xff",
     ):
         fails(line, bad)
 
@@ -186,6 +196,8 @@ def test_bits_that_do_not_fit(pipeline):
         b"\2\0",
         struct.pack("<I", 2**32 - 1),
         struct.pack("<I", 1) + struct.pack("<I", 0),
+        struct.pack("<III", 10**8, 0, 0),
+        struct.pack("<IIII", 3, 0, 0, 0),
         struct.pack("<III", 2, 2**31, 0),
         struct.pack("<III", 2, 2**32 - 1, 2**32 - 1),
         struct.pack("<III", 2, 1, 0),
@@ -242,6 +254,9 @@ def test_numbers_without_a_label(pipeline):
     fails(pipeline("<U1", [{"id": "categorize", "labels": ["a"]}], (2,)), b"\1\2")
     fails(pipeline("O", [{"id": "categorize", "labels": ["a"]}], (2,)), b"\1\2")
     fails(pipeline("O", [{"id": "categorize", "labels": ["a"]}], (2,)), b"\1")
+    signed = {"id": "categorize", "labels": ["a"], "astype": "i1"}
+    fails(pipeline("<U1", [signed], (2,)), b"\1\xff")
+    fails(pipeline("O", [signed], (2,)), b"\1\xff")
 
 
 def test_errors_name_the_codec_and_the_sizes(chunk):
@@ -251,3 +266,112 @@ def test_errors_name_the_codec_and_the_sizes(chunk):
         chunk({"id": "zlib"}).decode(encoded({"id": "zlib"}, bytes(5000)))
     with pytest.raises(RefbrowserError, match=r"12 bytes.*4096"):
         chunk().decode(bytes(12))
+
+
+SHARD = {
+    "chunk_shape": [SIZE // 4],
+    "codecs": [{"name": "bytes"}, {"name": "zstd"}],
+    "index_codecs": [{"name": "bytes"}, {"name": "crc32c"}],
+}
+
+
+@pytest.fixture
+def shard(pipeline):
+    return lambda **changes: pipeline(
+        "u1", [{"name": "sharding_indexed", "configuration": SHARD | changes}], (SIZE,), version="zarr-v3"
+    )
+
+
+def with_index(line, data, row, entry):
+    """The shard with another entry in its index, and the checksum that fits it."""
+    layout = line.shard
+    start, stop = layout.index_range(len(data))
+    table = layout.index.decode(data[start:stop]).copy()
+    table[row] = entry
+    return data[:start] + layout.index.encode(table) + data[stop:]
+
+
+@pytest.mark.parametrize("at", ["start", "end"])
+def test_shards(shard, at):
+    line = shard(index_location=at)
+    data = line.encode(np.frombuffer(PLAIN, np.uint8))
+    assert line.decode(data).tobytes() == PLAIN
+    start, stop = line.shard.index_range(len(data))
+    for place in range(start, stop):
+        damaged = bytearray(data)
+        damaged[place] ^= 1
+        fails(line, bytes(damaged))
+    for size in (0, 1, stop - start - 1, len(data) - 1):
+        fails(line, data[:size])
+    (offset, length) = line.shard.inner_ranges(data[start:stop], len(data))[1].tolist()
+    entries = [(offset, length + 10**6), (len(data), 1), (2**63, 1), (1, 2**63), (2**64 - 2, 2**64 - 2)]
+    entries += [
+        (offset, 2**64 - 1),
+        (2**64 - 1, length),
+        (offset + 1, length),
+        (offset, length - 1),
+        (offset, 0),
+    ]
+    for entry in entries:
+        fails(line, with_index(line, data, 1, entry))
+
+
+def test_a_shard_that_names_one_chunk_again_and_again(shard):
+    line = shard()
+    data = line.encode(np.tile(np.frombuffer(PLAIN[: SIZE // 4], np.uint8), 4))
+    start, stop = line.shard.index_range(len(data))
+    first = line.shard.inner_ranges(data[start:stop], len(data))[0].tolist()
+    for row in (1, 2, 3):
+        data = with_index(line, data, row, first)
+    assert line.decode(data).tobytes() == PLAIN[: SIZE // 4] * 4
+
+
+@pytest.mark.parametrize(
+    ("changes", "kind"),
+    [
+        ({"chunk_shape": [3]}, ErrorKind.META),
+        ({"chunk_shape": [SIZE * 2]}, ErrorKind.META),
+        ({"chunk_shape": [0]}, ErrorKind.META),
+        ({"chunk_shape": [4, 4]}, ErrorKind.META),
+        ({"chunk_shape": None}, ErrorKind.META),
+        ({"codecs": []}, ErrorKind.META),
+        ({"codecs": None}, ErrorKind.META),
+        ({"codecs": ["bytes", "grib"]}, ErrorKind.META),
+        ({"index_codecs": ["bytes", "zstd"]}, ErrorKind.META),
+        ({"index_codecs": ["crc32c"]}, ErrorKind.META),
+        ({"index_location": "middle"}, ErrorKind.META),
+    ],
+)
+def test_shards_that_cannot_be(shard, changes, kind):
+    with pytest.raises(RefbrowserError) as caught:
+        shard(**changes)
+    assert caught.value.kind is kind
+
+
+def test_shards_in_shards_in_shards(shard):
+    inner = {"name": "sharding_indexed", "configuration": SHARD | {"chunk_shape": [4]}}
+    assert shard(codecs=[inner]).shard.inner.shard is not None
+    deeper = {"name": "sharding_indexed", "configuration": SHARD | {"chunk_shape": [8], "codecs": [inner]}}
+    with pytest.raises(RefbrowserError) as caught:
+        shard(codecs=[deeper])
+    assert caught.value.kind is ErrorKind.BUDGET
+
+
+def test_orders_of_codecs_that_are_not_supported(pipeline):
+    transpose = {"name": "transpose", "configuration": {"order": [1, 0]}}
+    delta = {"name": "numcodecs.delta", "configuration": {"dtype": "<i4"}}
+    wrong = [
+        [delta, transpose, {"name": "bytes"}],
+        [delta, {"name": "sharding_indexed", "configuration": SHARD}],
+        [{"name": "bytes"}, transpose],
+        [{"name": "bytes"}, {"name": "bytes"}],
+        [{"name": "zstd"}],
+        [],
+        [{"name": "bytes", "configuration": {"endian": "middle"}}],
+        [{"name": "transpose", "configuration": {"order": [0, 0]}}, {"name": "bytes"}],
+        [{"name": "vlen-utf8"}],
+    ]
+    for codecs in wrong:
+        with pytest.raises(RefbrowserError) as caught:
+            pipeline("<i4", codecs, (4, 4), version="zarr-v3")
+        assert caught.value.kind is ErrorKind.META

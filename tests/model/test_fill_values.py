@@ -92,6 +92,7 @@ def test_objects():
         ([1], "<c8"),
         ([1, 2, 3], "<c8"),
         ("YWJjZGU=", "S4"),
+        ("YWJjZGVmZ2g=", "S4"),
         ("not base64!", "S4"),
         ("é", "S4"),
         ("abcde", "<U4"),

@@ -197,6 +197,26 @@ def test_optional_extensions_are_fine(hierarchy):
     assert hierarchy({"a/zarr.json": zarr_json(made_up={"must_understand": False})}).problems == ()
 
 
+def test_nesting_of_metadata_is_limited(hierarchy):
+    def nested(levels):
+        return '{"a":' * levels + "1" + "}" * levels
+
+    limit = LIMITS.json_nesting
+    tree = hierarchy({"a/.zattrs": nested(limit), "b/.zattrs": nested(limit + 1), "c/.zattrs": nested(10**6)})
+    assert tree.find("/a").attributes["a"]
+    assert [(item.place.key, item.kind) for item in tree.problems] == [
+        ("b/.zattrs", ErrorKind.BUDGET),
+        ("c/.zattrs", ErrorKind.BUDGET),
+    ]
+
+
+def test_an_empty_dimension_may_have_chunks_of_nothing(hierarchy):
+    node = hierarchy({"a/.zarray": zarray(shape=[0, 6], chunks=[0, 3])}).find("/a")
+    assert node.error is None
+    assert node.grid.chunk_shape == (1, 3)
+    assert node.grid.size == 0
+
+
 def test_metadata_that_is_not_read_yet_is_no_fault(hierarchy):
     blocked = RefbrowserError(ErrorKind.BLOCKED, "not read yet")
     tree = hierarchy({"a/.zarray": blocked, "b/.zgroup": blocked, "b/c/.zarray": zarray()})
