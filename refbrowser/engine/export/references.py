@@ -161,11 +161,14 @@ class ReferencesExport:
                 return True
             return any(key.startswith(prefix) for prefix in whole)
 
-        def keeps_rule(rule: GenRule) -> bool:
+        def stays(rule: GenRule) -> bool | None:
             folders = rule.directories()
-            return folders is None or any(folder.startswith(prefix) for folder in folders for prefix in whole)
+            if folders is None:
+                return None
+            inside = [any(f"{folder}/".startswith(prefix) for prefix in whole) for folder in folders]
+            return None if any(inside) and not all(inside) else any(inside)
 
-        how.keeps, how.keeps_rule = keeps, keeps_rule
+        how.keeps, how.rule_stays = keeps, stays
         for layout in self.layouts:
             made = store_metadata([], [layout], 3 if layout.target.format == "zarr-v3" else 2)
             prefix = layout.source.path.strip("/") + "/"

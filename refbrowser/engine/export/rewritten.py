@@ -8,11 +8,13 @@ import os
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Any
 
-from refbrowser.errors import RefbrowserError, Severity
+from refbrowser.errors import ErrorKind, Place, RefbrowserError, Severity
 from refbrowser.io.cancel import CancelToken
 from refbrowser.io.origins import scheme_of
+from refbrowser.limits import LIMITS
 from refbrowser.model.reference import ByteRange, Inline, Reference, WholeFile
 from refbrowser.references.document import ReferenceDocument
 from refbrowser.references.gen import GenRule
@@ -32,8 +34,8 @@ class Rewriting:
         Stands before URLs that are relative; empty where they stay.
     keeps
         Tells which keys stay; all when None.
-    keeps_rule
-        Tells which gen rules stay.
+    rule_stays
+        Tells whether a gen rule stays; None where some of its rows do: these become entries.
     metadata
         Metadata keys with another text.
     added
@@ -46,11 +48,15 @@ class Rewriting:
 
     base: str = ""
     keeps: Callable[[str], bool] | None = None
-    keeps_rule: Callable[[GenRule], bool] | None = None
+    rule_stays: Callable[[GenRule], bool | None] = lambda rule: True
     metadata: dict[str, bytes] = field(default_factory=dict)
     added: Iterator[tuple[str, Reference]] = field(default_factory=lambda: iter(()))
     skip_bad: bool = False
     skipped: list[RefbrowserError] = field(default_factory=list)
+
+    def keeps_chunk(self, key: str) -> bool:
+        """Tell whether a key stays."""
+        return self.keeps is None or self.keeps(key)
 
 
 def rewritten(document: ReferenceDocument, how: Rewriting, token: CancelToken) -> ReferenceDocument:
@@ -73,6 +79,7 @@ class _Writer:
         self.how = how
         self.token = token
         # Within a jinja-str a brace of the folder's name must stay text.
+        self.spread: list[GenRule] = []
         self.escaped_base = _as_template(how.base) if document.version == 1 else how.base
 
     def pieces(self) -> Iterator[bytes]:
@@ -107,8 +114,27 @@ class _Writer:
                     continue
                 if (raw := self._value(slot, key)) is not None:
                     yield key, raw
-        for key, reference in how.added:
+        for key, reference in chain(self._spread_rows(), how.added):
             yield key, _value_text(reference, how.base, self.document.version == 1)
+
+    def _spread_rows(self) -> Iterator[tuple[str, Reference]]:
+        """Yield the rows that stay of rules that do not; the last one of a key counts."""
+        found: dict[str, Reference] = {}
+        for rule in self.spread:
+            if rule.count > LIMITS.write_out_question:
+                raise RefbrowserError(
+                    ErrorKind.BUDGET,
+                    f"the rule has {rule.count} rows and belongs to the choice in part",
+                    Place(rule=rule.index),
+                    "choose all arrays of the rule",
+                )
+            for number in range(rule.count):
+                if not number % PAGE:
+                    self.token.check()
+                row = rule.row(number)
+                if row.key is not None and row.reference is not None and self.how.keeps_chunk(row.key):
+                    found[row.key] = row.reference
+        yield from found.items()
 
     def _value(self, slot: int, key: str) -> bytes | None:
         refs, how = self.document.refs, self.how
@@ -139,7 +165,10 @@ class _Writer:
             if faults:
                 how.skipped.append(faults[0].error())
                 continue
-            if how.keeps_rule is not None and not how.keeps_rule(rule):
+            stays = how.rule_stays(rule)
+            if not stays:
+                if stays is None:
+                    self.spread.append(rule)
                 continue
             fields = node.to_python()
             if how.base and is_relative(rule_url(rule)):
