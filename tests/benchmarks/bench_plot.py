@@ -157,6 +157,8 @@ def drawing() -> None:
             window.clear()
             window.addItem(item)
             window.getViewBox().setRange(xRange=(0, side), yRange=(0, side), padding=0)
+            quiet = time.perf_counter() + 0.1
+            wait(lambda quiet=quiet: time.perf_counter() > quiet)
             for _ in range(12):
                 start = time.perf_counter()
                 if name == "ours":

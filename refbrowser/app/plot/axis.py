@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from html import escape
+
 from pyqtgraph import AxisItem, mkPen
 from PySide6.QtGui import QFontMetricsF
 from PySide6.QtWidgets import QApplication
@@ -12,6 +14,7 @@ from refbrowser.engine.views.coordinates import AxisScale, plain_coordinate
 #: Free space between tick texts, in pixels.
 _GAP = 22
 _LONGEST_TEXT = 18
+_LONGEST_LABEL = 80
 #: Tick texts may reach so far beyond the ends of the axis, in pixels.
 _OVERHANG = 40
 
@@ -47,7 +50,8 @@ class CoordinateAxis(AxisItem):
     def set_scale(self, scale: AxisScale | None, label: str) -> None:
         """Show a dimension; None for plain numbers."""
         self.scale_shown = scale
-        self.setLabel(label, **self.labelStyle)
+        # The library shows labels as HTML; names and units come from files.
+        self.setLabel(escape(" ".join(label.split())[:_LONGEST_LABEL]), **self.labelStyle)
         self.picture = None
         self.update()
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from pyqtgraph import InfiniteLine, PlotWidget, mkPen
+from pyqtgraph import GraphicsLayoutWidget, InfiniteLine, ViewBox, mkPen
 from PySide6.QtCore import QEvent, QPointF, Qt, Signal
 from PySide6.QtGui import QFocusEvent, QKeyEvent, QMouseEvent
 from PySide6.QtWidgets import QWidget
@@ -24,7 +24,7 @@ _MOVES = {
 }
 
 
-class PlotCanvas(PlotWidget):
+class PlotCanvas(GraphicsLayoutWidget):
     """Where a picture is drawn.
 
     Signals
@@ -48,41 +48,45 @@ class PlotCanvas(PlotWidget):
     keyUsed = Signal(int)
 
     def __init__(self, parent: QWidget | None = None) -> None:
-        self.across = CoordinateAxis("bottom")
-        self.upwards = CoordinateAxis("left")
-        super().__init__(parent, axisItems={"bottom": self.across, "left": self.upwards})
+        super().__init__(parent)
         self.setObjectName("plotView")
         self.setAccessibleName("Plot")
         self.setAccessibleDescription(
             "Shift and arrow keys move a cursor over the values; left and right step the slider"
         )
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-        self.plot = self.getPlotItem()
-        self.plot.setMenuEnabled(False)
-        # The menus that are not used would be windows of their own, and outlive this widget.
-        self.plot.ctrlMenu.setParent(self, self.plot.ctrlMenu.windowFlags())
-        self.plot.hideButtons()
-        self.plot.setContentsMargins(2, 10, 26, 2)
-        self.box = self.plot.getViewBox()
-        self.box.enableAutoRange(enable=False)
+        self.across = CoordinateAxis("bottom")
+        self.upwards = CoordinateAxis("left")
+        self.box = ViewBox(enableMenu=False)
         self.image = ImageLayer(0)
         self.detail = ImageLayer(1)
         self.line = LineLayer()
         self.states = ChunkStateItem()
         self._cross = (InfiniteLine(angle=90), InfiniteLine(angle=0))
         for item in (self.image.item, self.detail.item, self.line.item, self.states, *self._cross):
-            self.plot.addItem(item, ignoreBounds=True)
-        for item in self._cross:
-            item.setZValue(20)
-            item.hide()
-        for name in ("top", "right"):
-            self.plot.showAxis(name)
-            self.plot.getAxis(name).setStyle(showValues=False)
-            self.plot.getAxis(name).setTicks([[]])
+            self.box.addItem(item, ignoreBounds=True)
+        for line in self._cross:
+            line.setZValue(20)
+            line.hide()
+        self._lay_out()
         self.box.sigRangeChanged.connect(self._view_changed)
         self.box.sigResized.connect(self._view_changed)
         self.scene().sigMouseClicked.connect(self._mouse_clicked)
         self.restyle()
+
+    def _lay_out(self) -> None:
+        grid = self.ci
+        grid.setContentsMargins(2, 10, 26, 2)
+        grid.layout.setSpacing(0)
+        grid.addItem(self.upwards, 0, 0)
+        grid.addItem(self.box, 0, 1)
+        grid.addItem(self.across, 1, 1)
+        grid.layout.setRowStretchFactor(0, 1)
+        grid.layout.setColumnStretchFactor(1, 1)
+        for axis in (self.upwards, self.across):
+            axis.linkToView(self.box)
+            # Ticks that point outwards must not be hidden behind the image.
+            axis.setZValue(0.5)
 
     def restyle(self) -> None:
         """Take the colours of the theme."""
@@ -99,8 +103,10 @@ class PlotCanvas(PlotWidget):
     def _draw_frame(self) -> None:
         """Draw the frame, in the accent colour while keys act here."""
         colors = theme.colors()
-        for name in ("left", "bottom", "top", "right"):
-            self.plot.getAxis(name).setPen(mkPen(colors.accent if self.hasFocus() else colors.border))
+        pen = mkPen(colors.accent if self.hasFocus() else colors.border)
+        self.box.setBorder(pen)
+        self.across.setPen(pen)
+        self.upwards.setPen(pen)
 
     def set_scales(self, across: AxisScale, upwards: AxisScale | None, across_label: str, label: str) -> None:
         """Show dimensions on the axes; `upwards` None: the values of a line."""

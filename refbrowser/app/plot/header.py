@@ -24,7 +24,7 @@ class ElidedLabel(QLabel):
 
     def set_whole(self, text: str) -> None:
         """Show a text."""
-        self._whole = text
+        self._whole = " ".join(text.split()) if "\n" in text else text
         self.setToolTip(theme.plain_tooltip(text))
         self._fit()
 

@@ -88,7 +88,9 @@ class ImageLayer:
             columns, into_columns = _seen(windows[1], picture.cell_span(1, left, right))
             if not len(rows) or not len(columns):
                 continue
-            coloured = colour_indices(shown.numbers(picture.values[_slice(rows), _slice(columns)]), levels)
+            # Several passes over one copy are quicker than over values that lie far apart.
+            block = np.ascontiguousarray(picture.values[_slice(rows), _slice(columns)])
+            coloured = colour_indices(shown.numbers(block), levels)
             if (states[top:bottom, left:right] != ChunkState.DONE).any():
                 of_elements = picture.element_states([_positions(rows), _positions(columns)], states)
                 coloured[of_elements != ChunkState.DONE] = NO_VALUE

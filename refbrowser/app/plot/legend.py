@@ -33,8 +33,8 @@ class StateLegend(QWidget):
         layout.addStretch(1)
         self.retry = QToolButton()
         self.retry.setObjectName("plotRetryButton")
-        self.retry.setText("Try failed chunks again")
-        self.retry.setAccessibleName("Try failed chunks again")
+        self.retry.setText("Read again")
+        self.retry.setAccessibleName("Read again")
         layout.addWidget(self.retry)
         self.restyle()
         self.set_picture(None, "")
@@ -54,7 +54,8 @@ class StateLegend(QWidget):
             text.setText(f"{STATE_NAMES[state]} ({theme.count_text(count)})")
         self.note.setText(note)
         self.note.setVisible(bool(note))
-        self.retry.setVisible(counts[ChunkState.FAILED] > 0 and picture is not None and picture.finished)
+        incomplete = counts[ChunkState.FAILED] > 0 or counts[ChunkState.PENDING] > 0
+        self.retry.setVisible(incomplete and picture is not None and picture.finished)
         self.setVisible(bool(note) or any(counts.values()))
 
     def shown_states(self) -> set[ChunkState]:

@@ -52,6 +52,9 @@ class LineLayer:
             return False
         self._drawn = (content, view, pixels)
         x, y = extremes(self._places[view], self.numbers[view], pixels)
+        known = np.isfinite(y)
+        if not known.any():
+            x, y = x[:0], y[:0]
         marked = len(x) <= _MARKED_POINTS
         accent = theme.colors().accent
         self.item.setData(

@@ -8,6 +8,8 @@ from PySide6.QtWidgets import QStackedWidget, QWidget
 from refbrowser.app import theme
 from refbrowser.app.cards import Card, ErrorCard, centred
 from refbrowser.engine.views.plan import ViewPlan
+from refbrowser.errors import ErrorKind, RefbrowserError
+from refbrowser.io.cancel import Cancelled
 from refbrowser.limits import LIMITS
 
 
@@ -57,6 +59,15 @@ class PlotCards(QStackedWidget):
         """Show an error where it arose."""
         self._error.set_error(heading, error, can_retry=can_retry)
         self.setCurrentIndex(1)
+
+    def show_failure(self, path: str, error: BaseException) -> None:
+        """Say why nothing of an array could be read: an error, a permission that is missing, or Cancel."""
+        if isinstance(error, RefbrowserError) and error.kind is ErrorKind.BLOCKED:
+            self.show_blocked(str(error))
+        elif isinstance(error, Cancelled):
+            self.show_error(f"{path} was not read", RefbrowserError(ErrorKind.IO, "reading it was cancelled"))
+        else:
+            self.show_error(f"{path} could not be read", error)
 
     def show_blocked(self, reason: str) -> None:
         """Say that a permission is needed."""

@@ -17,10 +17,9 @@ from refbrowser.engine.views.interpretation import Interpretation
 from refbrowser.engine.views.levels import Levels
 from refbrowser.engine.views.picture import ChunkState, Picture
 from refbrowser.engine.views.plan import ViewPlan, first_values_plan, middle_plan, plan_view, sampled_plan
-from refbrowser.engine.views.reading import CoordinateSet, coordinate_nodes, roles_of
-from refbrowser.engine.views.readout import value_at
+from refbrowser.engine.views.reading import CoordinateSet, coordinate_nodes, reads_the_same, roles_of
+from refbrowser.engine.views.readout import notes_of, value_at
 from refbrowser.engine.views.slicing import SliceState, dimension_names, first_slice
-from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.model.nodes import ArrayNode
 
 if TYPE_CHECKING:
@@ -76,11 +75,11 @@ class Presenter(QObject):
         self.clear()
         self.document, self.node = document, node
         document.hierarchyChanged.connect(self._follow)
-        label = attribute_text(node.attributes, "long_name") or node.name or node.path
-        self._pane.header.set_title(label, node.path)
+        self._pane.header.set_title(self._label(), node.path)
         problem = node.error or node.unreadable
         if problem is not None:
-            self._show_error(f"{node.path} cannot be plotted", problem, can_retry=False)
+            self._pane.cards.show_error(f"{node.path} cannot be plotted", problem, can_retry=False)
+            self._show_card()
         elif node.dtype is None or node.grid is None:
             self._show_hint("Nothing to plot", f"The type of {node.path} is not known.")
         elif 0 in node.shape:
@@ -100,7 +99,7 @@ class Presenter(QObject):
         self.drawing.clear()
         self.document = self.node = self.slice = self._choice = self._stepped = None
         self.coordinates, self._coordinate_errors = (), ()
-        self._waits = False
+        self._waits, self._decoded = False, True
         self.pointing.forget()
         pane = self._pane
         pane.header.set_title("", "")
@@ -148,9 +147,19 @@ class Presenter(QObject):
         elif self.slice is None or found.shape != node.shape or found.dtype != node.dtype or found.error:
             self.set_array(document, found)
         else:
-            self.node = found
-            self._read_coordinates()
-            self._take_slice()
+            self._take_node(found)
+
+    def _take_node(self, node: ArrayNode) -> None:
+        """Show the same array of a changed document; what it reads as before is not read again."""
+        picture, before = self.loader.current, self.node
+        self.node = node
+        self._read_coordinates()
+        self._take_slice()
+        if picture is None or before is None or self.loader.is_reading or not picture.all_ended:
+            self.read()
+        elif reads_the_same(before, node, picture.plan.selection):
+            self._present()
+        else:
             self.read()
 
     @property
@@ -202,6 +211,12 @@ class Presenter(QObject):
         image = self._is_plot and state is not None and state.y is not None
         header.set_kind(image=image, coded=self._interpretation().has_coding, plot=self._is_plot)
         header.coding.setChecked(self._decoded)
+
+    def _label(self) -> str:
+        """Return what the array is called on the screen."""
+        node = self.node
+        assert node is not None
+        return attribute_text(node.attributes, "long_name") or node.name or node.path
 
     def _interpretation(self) -> Interpretation:
         assert self.node is not None
@@ -268,22 +283,20 @@ class Presenter(QObject):
             )
         self._wait_timer.stop()
         self._take_slice()
-        was_waiting, self._waits = self._waits, False
-        if was_waiting:
-            self._present_waiting()
-        elif self.loader.current is not None:
-            self._show_picture(self.loader.current)
+        self._waits = False
+        self._present()
 
     def _waited(self) -> None:
         self._waits = False
-        self._present_waiting()
+        self._present()
 
-    def _present_waiting(self) -> None:
+    def _present(self) -> None:
+        """Show what has come, with the coordinates as they are known now."""
         picture = self.loader.current
         if picture is None:
             return
         self._shown(picture)
-        if picture.finished:
+        if picture.finished and not self.loader.is_reading:
             self._ended(picture)
 
     # The picture on the screen
@@ -297,8 +310,7 @@ class Presenter(QObject):
             self._show_values(picture)
             return
         drawing, shown = self.drawing, self._interpretation()
-        node = picture.node
-        label = attribute_text(node.attributes, "long_name") or node.name
+        label = self._label()
         # The slice that is drawn: the newest one may still be on its way.
         drawing.set_slice(picture.plan.slice, self.coordinates, shown, label)
         drawing.set_pictures(picture, self.refiner.picture_for(picture))
@@ -338,28 +350,19 @@ class Presenter(QObject):
         error: BaseException | None = next(iter(picture.errors.values()), None) or picture.error
         if error is None:
             return False
-        if isinstance(error, RefbrowserError) and error.kind is ErrorKind.BLOCKED:
-            self._pane.cards.show_blocked(str(error))
-            self._show_card()
-        elif picture.error is not None and not isinstance(picture.error, Exception | RefbrowserError):
-            self._show_hint("Not read", f"Reading {picture.node.path} was cancelled.")
-        else:
-            self._show_error(f"{picture.node.path} could not be read", error)
+        self._pane.cards.show_failure(picture.node.path, error)
+        self._show_card()
         return True
 
     def _note(self, picture: Picture) -> str:
-        notes = list(self._coordinate_errors)
-        if picture.plan.is_sampled and self.refiner.picture_for(picture) is None:
-            steps = " × ".join(str(step) for step in picture.plan.steps)
-            notes.append(f"one value of {steps} is shown; zoom in for more")
-        if self._choice == "middle":
-            notes.append("a part is shown; pan to read on")
-        if picture.finished and picture.has_data and self._is_plot and not self.drawing.has_values:
-            notes.append("every value here is missing")
-        elif picture.finished and picture.all_done and self._interpretation().never_written(picture.values):
-            notes.append("every value is the default fill of netCDF: nothing was ever written here")
-        if picture.finished and picture.error is not None:
-            notes.append("not read to the end")
+        """Return what else there is to know about a picture."""
+        detailed = self.refiner.picture_for(picture) is not None
+        notes = [*self._coordinate_errors, *notes_of(picture, detailed, self._choice == "middle")]
+        if picture.finished and picture.has_data and self._is_plot:
+            if not self.drawing.has_values:
+                notes.append("every value here is missing")
+            elif picture.all_done and self._interpretation().never_written(picture.values):
+                notes.append("every value is the default fill of netCDF: nothing was ever written here")
         return "   ".join(notes)
 
     def _show_values(self, picture: Picture) -> None:
@@ -461,10 +464,6 @@ class Presenter(QObject):
 
     def _show_hint(self, heading: str, text: str) -> None:
         self._pane.cards.show_hint(heading, text)
-        self._show_card()
-
-    def _show_error(self, heading: str, error: BaseException, *, can_retry: bool = True) -> None:
-        self._pane.cards.show_error(heading, error, can_retry=can_retry)
         self._show_card()
 
     def _show_card(self) -> None:

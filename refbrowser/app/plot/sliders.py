@@ -25,6 +25,7 @@ from refbrowser.engine.views.slicing import SliceState
 #: Rows that are seen at once; more are scrolled.
 ROWS_SEEN = 4
 _LARGEST = 2**31 - 1
+_LONGEST_NAME = 28
 
 
 @dataclass(slots=True)
@@ -118,7 +119,10 @@ class DimensionSliders(QScrollArea):
         assert self._state is not None
         name = self._state.names[dimension]
         last = min(self._state.shape[dimension] - 1, _LARGEST)
-        label = plain_label(name, wrap=False)
+        label = plain_label(
+            name if len(name) <= _LONGEST_NAME else f"{name[: _LONGEST_NAME - 1]}…", wrap=False
+        )
+        label.setToolTip(theme.plain_tooltip(name))
         slider = QSlider(Qt.Orientation.Horizontal)
         slider.setObjectName(f"slider_{name}")
         slider.setAccessibleName(f"Index of {name}")

@@ -44,6 +44,8 @@ class Interpretation:
         self.has_coding = coded != Packing(dtype, ignored=coded.ignored)
         self.packing = coded if decoded else Packing(dtype)
         units = TimeUnits.from_attributes(node.attributes) if decoded and self.is_number else None
+        if dtype.kind == "M":
+            units = TimeUnits("seconds", "1970-01-01", "proleptic_gregorian")
         #: How the numbers become dates, for an array of times.
         self.dates = None if units is None else DateScale(units)
 
@@ -55,16 +57,22 @@ class Interpretation:
     @property
     def units(self) -> str:
         """Of the numbers; empty where there are none, or the numbers are dates or packed."""
-        if self.dates is not None or self.node.dtype is None or self.node.dtype.kind in "mM":
+        if self.dates is not None or self.node.dtype is None:
             return ""
+        if self.node.dtype.kind == "m":
+            return "s"
         if not self.decoded and self.has_coding:
             return ""
         return attribute_text(self.node.attributes, "units")
 
     def numbers(self, raw: npt.NDArray[Any]) -> npt.NDArray[Any]:
-        """Return elements as float32 or float64, NaN where there is no value; complex ones by magnitude."""
+        """Return elements as float32 or float64, NaN where there is no value.
+
+        Complex numbers give their magnitude, dates and time spans seconds.
+        """
         if raw.dtype.kind in "mM":
-            return np.where(np.isnat(raw), np.nan, raw.astype(np.int64).astype(np.float64))
+            micros = raw.astype(f"{raw.dtype.kind}8[us]").astype(np.int64)
+            return np.where(np.isnat(raw), np.nan, micros / 1e6)
         if raw.dtype.kind == "b":
             return raw.astype(np.float32)
         decoded = self.packing.decode(raw)
@@ -91,7 +99,7 @@ class Interpretation:
 
     def text_with_units(self, raw: Any) -> str:
         """Return one element as text with its units, where it has a value."""
-        if self.is_missing(raw):
+        if self.is_missing(raw) or raw.dtype.kind in "mM":
             return self.text(raw)
         if self.dates is not None:
             return self.dates.text(float(self.numbers(np.asarray(raw)))) or self.text(raw)

@@ -14,6 +14,8 @@ COLOURS = 255
 NO_VALUE = 255
 #: A line of more points than this per pixel is drawn by its extremes.
 POINTS_PER_PIXEL = 4
+#: A side of an image is drawn with at most twice so many cells.
+PIXELS_MOST = 1200
 
 
 def colour_indices(numbers: npt.NDArray[Any], levels: Levels) -> npt.NDArray[np.uint8]:
@@ -31,9 +33,13 @@ def colour_indices(numbers: npt.NDArray[Any], levels: Levels) -> npt.NDArray[np.
 
 
 def decimation(visible: int, pixels: int) -> int:
-    """Return of how many cells a picture takes one: a power of two, so that zooming changes it seldom."""
+    """Return of how many cells a picture takes one: a power of two, so that zooming changes it seldom.
+
+    A cell is then about a pixel wide, at most 4/3; on very wide views more, so that drawing stays quick.
+    """
+    enough = max(1, min(pixels, PIXELS_MOST) * 3 // 4)
     step = 1
-    while visible // (step * 2) >= max(1, pixels):
+    while visible // (step * 2) >= enough:
         step *= 2
     return step
 

@@ -99,6 +99,11 @@ class Picture:
         """Whether every chunk came with values."""
         return bool((self.states == ChunkState.DONE).all())
 
+    @property
+    def all_ended(self) -> bool:
+        """Whether every chunk came or is missing, and none failed."""
+        return bool(((self.states == ChunkState.DONE) | (self.states == ChunkState.MISSING)).all())
+
     def chunk_edges(self, axis: int) -> npt.NDArray[np.float64]:
         """Return the borders between the chunks along an axis of the plot, in indices, cells being centred.
 
@@ -128,7 +133,7 @@ class Picture:
         return (self.states if states is None else states)[np.ix_(*cells)]
 
     def cell_span(self, axis: int, first: int, stop: int) -> range:
-        """Return the positions in `values` along an axis that are of the chunks `first` to `stop` of `states`."""
+        """Return the positions in `values` along an axis that belong to the chunks `first` to `stop`."""
         taken, side = self.plan.ranges[axis], self._sides[axis]
         begin = max(0, -(-(int(self.chunk_numbers[axis][first]) * side - taken.start) // taken.step))
         end = -(-((int(self.chunk_numbers[axis][stop - 1]) + 1) * side - taken.start) // taken.step)

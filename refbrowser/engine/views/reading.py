@@ -141,3 +141,22 @@ def made_coordinate(name: str, array: ArrayNode, values: Any) -> Coordinate | No
         label=label,
         dates=shown.dates,
     )
+
+
+def reads_the_same(before: ArrayNode, after: ArrayNode, selection: Selection) -> bool:
+    """Whether a selection has the same chunks, decoded in the same way, after an edit as before it."""
+    kept = ("shape", "dtype", "grid", "order", "codecs", "format")
+    if any(getattr(before, name) != getattr(after, name) for name in kept):
+        return False
+    if repr(before.fill_value) != repr(after.fill_value):
+        return False
+    if before.manifest is None or after.manifest is None or before.grid is None:
+        return False
+    coords = before.grid.coords(selection)
+    one, other = before.manifest.columns(coords), after.manifest.columns(coords)
+    if not all(
+        np.array_equal(getattr(one, name), getattr(other, name)) for name in ("kind", "offset", "length")
+    ):
+        return False
+    urls, others = np.array([*one.urls, ""], object), np.array([*other.urls, ""], object)
+    return bool((urls[one.url] == others[other.url]).all()) and dict(one.inline) == dict(other.inline)

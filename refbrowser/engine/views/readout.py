@@ -52,3 +52,16 @@ def value_at(picture: Picture, shown: Interpretation, position: tuple[int, ...])
         error = picture.error_at(position)
         return f"could not be read: {error.message}" if error is not None else "could not be read"
     return shown.text_with_units(picture.values[position])
+
+
+def notes_of(picture: Picture, detailed: bool, part: bool) -> list[str]:
+    """Return what a picture leaves out; not what `detailed` shows in full; `part`: it is of a part only."""
+    notes = []
+    if picture.plan.is_sampled and not detailed:
+        steps = " × ".join(str(step) for step in picture.plan.steps)
+        notes.append(f"one value of {steps} is shown; zoom in for more")
+    if part:
+        notes.append("a part is shown; pan to read on")
+    if picture.finished and picture.error is not None:
+        notes.append("not read to the end")
+    return notes

@@ -17,15 +17,27 @@ from refbrowser.engine.read import Piece, PieceState
 from refbrowser.errors import ErrorKind, Place, RefbrowserError
 from refbrowser.model.grid import RegularChunkGrid
 from refbrowser.model.nodes import ArrayNode, GroupNode, Hierarchy
+from refbrowser.model.reference import ReferenceColumns, ReferenceKind
 
 Fate = PieceState | RefbrowserError
 
 
-class Keys:
-    """The keys of a manifest, and nothing else of it."""
+class MemoryManifest:
+    """Keys, and references that differ by `place`."""
 
-    def __init__(self, path: str) -> None:
+    def __init__(self, path: str, place: int = 0) -> None:
         self.path = path.strip("/")
+        self.place = place
+
+    def columns(self, coords: np.ndarray) -> ReferenceColumns:
+        count = len(coords)
+        return ReferenceColumns(
+            np.full(count, ReferenceKind.RANGE, np.uint8),
+            np.zeros(count, np.int32),
+            np.full(count, self.place, np.int64),
+            np.ones(count, np.int64),
+            ("a.dat",),
+        )
 
     def key(self, coords: tuple[int, ...]) -> str:
         return f"{self.path}/{'.'.join(map(str, coords)) or '0'}"
@@ -50,7 +62,7 @@ def array(
             grid=RegularChunkGrid(values.shape, chunks or tuple(max(1, n) for n in values.shape)),
             fill_value=fill,
             attributes=attributes,
-            manifest=Keys(path),  # type: ignore[arg-type]
+            manifest=MemoryManifest(path),  # type: ignore[arg-type]
         ),
         values,
     )

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
-from plot_memory import MemoryDocument, PieceState, array, blocked_error, source_error
+from plot_memory import MemoryDocument, MemoryManifest, PieceState, array, blocked_error, source_error
 from PySide6.QtCore import QElapsedTimer, QEvent, QPoint, QPointF, Qt, QTimer
 from PySide6.QtGui import QColor, QImage, QPalette
 from PySide6.QtWidgets import QApplication, QComboBox, QLineEdit, QPushButton, QSlider, QSpinBox, QToolButton
@@ -539,7 +540,15 @@ def test_an_error_is_a_card_that_can_be_tried_again(plotted: Plotted, pane: Plot
 
 def test_an_edit_of_the_document_is_followed(plotted: Plotted, pane: PlotPane, qtbot: QtBot) -> None:
     document = plotted(array("/field", ramp(10, 10), ("y", "x")))
+    node = document.node("field")
+    reads = len(document.session.reads)
+    document.set_nodes({"field": replace(node, attributes={"units": "K", "scale_factor": 2.0})})
+    document.hierarchyChanged.emit()
+    assert pane.bar.strip.title == "K"
+    assert "18 K" in hover(pane, 5, 4)
+    assert len(document.session.reads) == reads, "the chunks are the same: nothing is read again"
     document.session.values["/field"] = ramp(10, 10) + 7
+    document.set_nodes({"field": replace(node, manifest=MemoryManifest("/field", place=1))})  # type: ignore[arg-type]
     document.hierarchyChanged.emit()
     qtbot.waitUntil(lambda: pane.is_settled() and pane.picture().values[0, 0] == 7)  # type: ignore[union-attr]
     document.set_nodes({})
@@ -598,8 +607,6 @@ def test_a_picture_of_ten_thousand_million_values_asks_and_is_never_held(
 def test_zooming_into_a_sampled_picture_reads_the_detail(
     plotted: Plotted, pane: PlotPane, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from dataclasses import replace
-
     from refbrowser.engine.views import plan
 
     monkeypatch.setattr(plan, "LIMITS", replace(plan.LIMITS, view_elements=10_000))

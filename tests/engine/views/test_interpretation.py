@@ -59,7 +59,7 @@ def test_times_are_dates() -> None:
     [
         (np.array([True, False]), [1, 0]),
         (np.array([3 + 4j, 0]), [5, 0]),
-        (np.array(["1970-01-03", "NaT"], "M8[D]"), [2, np.nan]),
+        (np.array(["1970-01-03", "NaT"], "M8[D]"), [2 * 86400, np.nan]),
         (np.array([7, "NaT"], "m8[s]"), [7, np.nan]),
     ],
 )

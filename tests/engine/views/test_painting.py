@@ -6,7 +6,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from refbrowser.engine.views.levels import Levels
-from refbrowser.engine.views.painting import NO_VALUE, colour_indices, decimation, extremes, window
+from refbrowser.engine.views.painting import (
+    NO_VALUE,
+    PIXELS_MOST,
+    boxes_of,
+    colour_indices,
+    decimation,
+    extremes,
+    window,
+)
 
 
 @pytest.mark.parametrize("dtype", ["f4", "f8"])
@@ -22,11 +30,11 @@ def test_small_differences_of_large_numbers_keep_their_colours() -> None:
 
 
 @given(st.integers(0, 10**6), st.integers(1, 4000))
-def test_decimation_leaves_at_least_a_cell_per_pixel(visible: int, pixels: int) -> None:
+def test_decimation_leaves_about_a_cell_per_pixel(visible: int, pixels: int) -> None:
     step = decimation(visible, pixels)
     assert step & (step - 1) == 0
-    assert step == 1 or visible // step >= pixels
-    assert visible // (step * 2) < pixels
+    assert step == 1 or visible // step >= max(1, min(pixels, PIXELS_MOST) * 3 // 4)
+    assert visible // (step * 2) < max(1, pixels)
 
 
 @given(st.floats(0, 1000), st.floats(0, 1000), st.integers(1, 1000), st.sampled_from([1, 2, 4, 8]))
@@ -55,3 +63,13 @@ def test_gaps_stay_gaps() -> None:
     x, reduced = extremes(np.arange(10_000.0), y, 100)
     assert np.isnan(reduced[(x > 2100) & (x < 3900)]).all()
     assert not np.isnan(reduced[x > 5000]).any()
+
+
+@given(st.integers(1, 9), st.integers(1, 9), st.integers(0, 2**32 - 1))
+def test_boxes_cover_the_marked_cells_and_no_other(rows: int, columns: int, seed: int) -> None:
+    marked = np.random.default_rng(seed).random((rows, columns)) < 0.5
+    covered = np.zeros((rows, columns), int)
+    for top, bottom, left, right in boxes_of(marked).tolist():
+        covered[top:bottom, left:right] += 1
+    np.testing.assert_array_equal(covered, marked)
+    assert boxes_of(np.ones((rows, columns), bool)).tolist() == [[0, rows, 0, columns]]
