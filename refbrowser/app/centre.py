@@ -91,10 +91,8 @@ class Centre(QWidget):
     def show_tab(self, number: int) -> None:
         """Bring a tab to the front and put the keyboard in it."""
         self.tabs.setCurrentIndex(number)
-        widget = self.tabs.widget(number)
-        (self.references.table if widget is self.references else widget).setFocus(
-            Qt.FocusReason.ShortcutFocusReason
-        )
+        targets = {REFERENCES: self.references.table, RAW: self.raw}
+        targets.get(number, self._plot_slot).setFocus(Qt.FocusReason.ShortcutFocusReason)
 
     def set_document(self, document: OpenDocument | None) -> None:
         """Show another document, or the start page."""

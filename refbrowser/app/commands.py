@@ -33,9 +33,11 @@ class Commands(QObject):
         """Return the callback of each action."""
         window = self._window
         own = (
-            self.open_files, self.open_url, self.open_sample, self.save, self.save_as, self.revert, self.export,
+            self.open_files, self.open_url, self.open_sample, self.save, self.save_as, self.revert,
+            self.export,
             self.close_document, self.undo, self.redo, self.copy_path, self.add_template, self.add_rule,
-            self.add_reference, self.template_values, self.review_trust, self.go_to_key, self.show_jobs, self.about,
+            self.add_reference, self.template_values, self.review_trust, self.go_to_key, self.show_jobs,
+            self.about,
         )  # fmt: skip
         return {
             **{method.__name__: method for method in own},
@@ -83,7 +85,7 @@ class Commands(QObject):
             self._settle(document, lambda: self._window.documents.close(document))
 
     def may_close(self) -> bool:
-        """Tell whether the window may close now; where not, the question is asked and closing goes on after it."""
+        """Tell whether the window may close now; else a question is asked, and closing goes on after it."""
         dirty = next((document for document in self._window.documents.all() if document.is_pending), None)
         if dirty is None:
             return True

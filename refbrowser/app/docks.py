@@ -20,7 +20,7 @@ from refbrowser.app.widgets import hint_label
 
 _LEFT, _RIGHT = Qt.DockWidgetArea.LeftDockWidgetArea, Qt.DockWidgetArea.RightDockWidgetArea
 _BOTTOM = Qt.DockWidgetArea.BottomDockWidgetArea
-#: Object name, title, area, and the words while there is nothing to show; in the order in which they are placed.
+#: Object name, title, area, and the words while there is nothing to show; in the order of their placing.
 DOCKS = (
     (
         "hierarchyDock",
@@ -114,7 +114,7 @@ class Docks:
             self._window.resizeDocks([preview], [height], Qt.Orientation.Vertical)
 
     def show_before(self, name: str, other: str) -> None:
-        """Bring a dock to the front where it shares its place with `other`; nothing else is moved or shown."""
+        """Bring a dock to the front where it shares its place with `other`; nothing is moved."""
         if self._docks[other] in self._window.tabifiedDockWidgets(self._docks[name]):
             self._docks[name].raise_()
 
@@ -127,9 +127,10 @@ class Docks:
         """Put the panes in the place of the words."""
         for name, content in contents.items():
             frame = self._docks[name].widget()
-            layout = frame.layout()
-            if layout is not None:
-                layout.takeAt(0).widget().deleteLater()
+            layout, words = frame.layout(), frame.findChild(QLabel)
+            if layout is not None and words is not None:
+                layout.removeWidget(words)
+                words.deleteLater()
                 layout.addWidget(content)
 
     def _make(self, name: str, title: str, hint: str) -> QDockWidget:

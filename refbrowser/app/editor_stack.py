@@ -103,6 +103,12 @@ class EditorStack(QStackedWidget):
         self._show(document, self._references)
         self._references.set_key(document, key)
 
+    def focus_editor(self) -> None:
+        """Put the keyboard in the editor that is shown."""
+        editor = self.currentWidget()
+        if editor is not None:
+            editor.setFocus()
+
     def document(self) -> OpenDocument | None:
         """Return the document whose entry is edited."""
         return self._document

@@ -40,7 +40,7 @@ class ArraysTable(QTreeWidget):
         self.header().setSectionResizeMode(_NAME, QHeaderView.ResizeMode.Stretch)
         for section, width in ((_TYPE, 70), (_SHAPE, 150), (_SELECTION, 170)):
             self.header().resizeSection(section, width)
-        arrays: list[ArrayNode] = [node for node in hierarchy.walk() if not hasattr(node, "groups")]  # type: ignore[misc]
+        arrays: list[ArrayNode] = [node for node in hierarchy.walk() if not hasattr(node, "groups")]
         for node in arrays:
             self.addTopLevelItem(_row(node))
         self.itemChanged.connect(lambda *_: self.edited.emit())

@@ -15,6 +15,7 @@ from PySide6.QtWidgets import (
     QFormLayout,
     QFrame,
     QHBoxLayout,
+    QLabel,
     QLineEdit,
     QProgressBar,
     QVBoxLayout,
@@ -127,7 +128,9 @@ class ExportDialog(QDialog):
         form.addRow("&Format", self._format)
         form.addRow("&Target", where)
         form.addRow("", options)
-        form.labelForField(where).setBuddy(self._target)
+        label = form.labelForField(where)
+        if isinstance(label, QLabel):
+            label.setBuddy(self._target)
         return form
 
     def _check(self, name: str, text: str) -> QCheckBox:

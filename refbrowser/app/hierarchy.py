@@ -41,16 +41,16 @@ class HierarchyPane(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.model = HierarchyModel(self)
+        self._filter_timer = QTimer(self)
+        self._filter_timer.setSingleShot(True)
+        self._filter_timer.setInterval(FILTER_DELAY)
+        self._filter_timer.timeout.connect(self._apply_filter)
         self._filter = QLineEdit()
         self._filter.setObjectName("hierarchyFilter")
         self._filter.setAccessibleName("Filter the hierarchy")
         self._filter.setPlaceholderText("Filter  (Ctrl+F)")
         self._filter.setClearButtonEnabled(True)
         self._filter.textChanged.connect(lambda _text: self._filter_timer.start())
-        self._filter_timer = QTimer(self)
-        self._filter_timer.setSingleShot(True)
-        self._filter_timer.setInterval(FILTER_DELAY)
-        self._filter_timer.timeout.connect(self._apply_filter)
         self.tree = _Tree()
         self.tree.setModel(self.model)
         self.tree.setItemDelegate(_Delegate(self.tree))
@@ -240,24 +240,23 @@ class _Delegate(QStyledItemDelegate):
         full = QStyleOptionViewItem(option)
         self.initStyleOption(full, index)
         detail = index.data(DETAIL_ROLE) or ""
-        area = QRect(full.rect)  # type: ignore[attr-defined]
-        metrics = full.fontMetrics  # type: ignore[attr-defined]
-        room = area.width() - metrics.horizontalAdvance(full.text) - 40  # type: ignore[attr-defined]
+        area = QRect(full.rect)
+        metrics = full.fontMetrics
+        room = area.width() - metrics.horizontalAdvance(full.text) - 40
         wide = metrics.horizontalAdvance(detail)
         if detail and room < wide:
             detail = (
                 metrics.elidedText(detail, Qt.TextElideMode.ElideRight, max(0, room)) if room > 28 else ""
             )
             wide = metrics.horizontalAdvance(detail)
-        style = self.parent().style() if isinstance(self.parent(), QWidget) else None
-        if style is None:
-            return
-        style.drawControl(QStyle.ControlElement.CE_ItemViewItem, full, painter, self.parent())
+        view = self.parent()
+        if isinstance(view, QWidget):
+            view.style().drawControl(QStyle.ControlElement.CE_ItemViewItem, full, painter, view)
         if detail:
             painter.save()
-            painter.setFont(full.font)  # type: ignore[attr-defined]
+            painter.setFont(full.font)
             role = QPalette.ColorRole.PlaceholderText
-            painter.setPen(full.palette.color(role))  # type: ignore[attr-defined]
+            painter.setPen(full.palette.color(role))
             box = area.adjusted(area.width() - wide - 8, 0, -6, 0)
             painter.drawText(box, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, detail)
             painter.restore()

@@ -14,7 +14,8 @@ from refbrowser.app import theme
 _STROKES = {
     "open": "M 1.5 12.5 L 1.5 3.5 L 6 3.5 L 7.5 5.5 L 13 5.5 L 13 7 M 1.5 12.5 L 4 7 L 15 7 L 12.8 12.5 Z",
     "url": "O 8 8 6 M 2 8 L 14 8 M 8 2 C 5 5 5 11 8 14 M 8 2 C 11 5 11 11 8 14",
-    "save": "M 2.5 2.5 L 11 2.5 L 13.5 5 L 13.5 13.5 L 2.5 13.5 Z M 5 2.5 L 5 6 L 10 6 L 10 2.5 R 4.7 9 6.6 4.5",
+    "save": "M 2.5 2.5 L 11 2.5 L 13.5 5 L 13.5 13.5 L 2.5 13.5 Z M 5 2.5 L 5 6 L 10 6 L 10 2.5 "
+    "R 4.7 9 6.6 4.5",
     "undo": "M 5.5 3 L 2.5 6 L 5.5 9 M 2.5 6 L 10 6 C 14.5 6 14.5 13 10 13 L 6 13",
     "redo": "M 10.5 3 L 13.5 6 L 10.5 9 M 13.5 6 L 6 6 C 1.5 6 1.5 13 6 13 L 10 13",
     "revert": "M 3 8 C 3 1.2 13 1.2 13 8 C 13 14.8 5 14.5 3.8 11 M 0.8 6 L 3 8.4 L 5.4 6",
@@ -54,7 +55,8 @@ def names() -> tuple[str, ...]:
 def icon(name: str, color: str | None = None, badge: str | None = None) -> QIcon:
     """Return an icon in a colour (that of text when None), with a small mark at its corner or none."""
     scheme = theme.colors()
-    ratio = QGuiApplication.instance().devicePixelRatio()
+    screen = QGuiApplication.primaryScreen()
+    ratio = screen.devicePixelRatio() if screen is not None else 1.0
     return _icon(name, color or scheme.text, badge, scheme.fault, scheme.surface, ratio)
 
 

@@ -197,7 +197,7 @@ class _ProgressDelegate(QStyledItemDelegate):
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
         super().paint(painter, option, QModelIndex())
-        area = QRect(option.rect).adjusted(8, 0, -8, 0)  # type: ignore[attr-defined]
+        area = QRect(option.rect).adjusted(8, 0, -8, 0)
         scheme = theme.colors()
         share = index.data(SHARE_ROLE)
         text = index.data() or ""

@@ -108,7 +108,7 @@ class MainWindow(QMainWindow):
         self.addToolBar(bar)
 
     def complete(self) -> None:
-        """Make the panes. Called once, right after the first paint: their modules take as long as the window."""
+        """Make the panes, once, right after the first paint: they take as long as the window itself."""
         from refbrowser.app.attributes_view import AttributesPane
         from refbrowser.app.bars import ElidedLabel
         from refbrowser.app.centre import Centre

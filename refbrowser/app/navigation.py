@@ -101,7 +101,7 @@ class Navigation(QObject):
             self._item_selected(item)
             window.docks.raise_("editorDock")
             window.docks.raise_("previewDock")
-            window.editors.currentWidget().setFocus()
+            window.editors.focus_editor()
 
     def _show_rule(self, document: OpenDocument, number: int) -> None:
         self._window.editors.show_rule(document, number)
@@ -136,7 +136,7 @@ class Navigation(QObject):
     def _key_activated(self, key: str, row: int) -> None:
         self._key_selected(key, row)
         self._window.docks.raise_("editorDock")
-        self._window.editors.currentWidget().setFocus()
+        self._window.editors.focus_editor()
 
     def _plot(self, item: Item | None) -> None:
         """Plot an array; the plot pane itself follows edits of the array that it shows."""

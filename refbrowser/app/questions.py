@@ -78,7 +78,12 @@ class Questions(QObject):
             button.setObjectName(f"{name}Button")
         box.setDefaultButton(save)
         answers = {save: Unsaved.SAVE, discard: Unsaved.DISCARD}
-        box.finished.connect(lambda _code: answer(answers.get(box.clickedButton(), Unsaved.CANCEL)))
+
+        def finished(_code: int) -> None:
+            clicked = box.clickedButton()
+            answer(next((chosen for button, chosen in answers.items() if button is clicked), Unsaved.CANCEL))
+
+        box.finished.connect(finished)
         self._show(box)
 
     def overwrite(self, path: str, confirmed: Callable[[], object]) -> None:

@@ -44,7 +44,10 @@ class RowModel(Protocol):
     `page` must be quick (a few milliseconds for `PAGE_ROWS` rows); it is called on the GUI thread.
     """
 
-    columns: Sequence[Column]
+    @property
+    def columns(self) -> Sequence[Column]:
+        """The columns, left to right."""
+        ...
 
     def row_count(self) -> int:
         """Return the number of rows, a Python integer of any size."""
@@ -68,7 +71,12 @@ class NoRows:
     """A model without rows."""
 
     def __init__(self, columns: Sequence[Column] = ()) -> None:
-        self.columns = columns
+        self._columns = columns
+
+    @property
+    def columns(self) -> Sequence[Column]:
+        """The columns, left to right."""
+        return self._columns
 
     def row_count(self) -> int:
         """Return 0."""

@@ -8,13 +8,11 @@ from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
 from queue import Empty, SimpleQueue
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
-if TYPE_CHECKING:
-    from refbrowser.engine.jobs import JobControl, JobHandle, JobQueue, JobStatus, Priority
-    from refbrowser.io.cancel import CancelToken
+from refbrowser.engine.jobs import Job, JobControl, JobHandle, JobQueue, JobState, JobStatus, Priority
 
 logger = logging.getLogger(__name__)
 
@@ -24,13 +22,12 @@ INTERVAL = 16
 BUDGET = 0.004
 
 
-class TaskControl:
-    """What a task's function holds: cancel token, progress, and `send` for values before the result."""
+class TaskControl(JobControl):
+    """What the function of a task holds: cancel token, progress, and `send` for values before its result."""
 
     def __init__(self, control: JobControl, send: Callable[[Any], None]) -> None:
-        self.token: CancelToken = control.token
-        self.check = control.check
-        self.progress = control.progress
+        super().__init__(control.token)
+        self.progress = control.progress  # type: ignore[method-assign]
         self.send = send
 
 
@@ -77,7 +74,7 @@ class Tasks(QObject):
         failed: Callable[[BaseException], None] | None = None,
         *,
         received: Callable[[Any], None] | None = None,
-        priority: Priority | None = None,
+        priority: Priority = Priority.VISIBLE,
     ) -> JobHandle:
         """Run `function(control)` on a worker thread; a newer task of the same owner replaces this one.
 
@@ -92,13 +89,11 @@ class Tasks(QObject):
             Called on the GUI thread with the result, with the exception, and with each value that the
             function gave to ``control.send``. A cancelled task calls neither `done` nor `failed`.
         priority
-            `VISIBLE` when None.
+            The smaller goes first.
         """
-        from refbrowser.engine.jobs import Job, Priority
-
         callbacks = _Callbacks(owner, done, failed, received)
         self._forget(self._owners.get(owner))
-        job = Job(title, Priority.VISIBLE if priority is None else priority, owner)
+        job = Job(title, priority, owner)
         handle = self._job_queue().submit(
             job,
             lambda control: function(TaskControl(control, lambda value: self._sent.put((callbacks, value)))),
@@ -135,8 +130,6 @@ class Tasks(QObject):
 
     def _job_queue(self) -> JobQueue:
         if self._queue is None:
-            from refbrowser.engine.jobs import JobQueue
-
             self._queue = JobQueue()
         return self._queue
 
@@ -177,9 +170,9 @@ class Tasks(QObject):
         callbacks.ended = True
         if self._owners.get(callbacks.owner) == status.number:
             del self._owners[callbacks.owner]
-        if status.state == "done" and callbacks.done is not None:
+        if status.state is JobState.DONE and callbacks.done is not None:
             callbacks.done(status.value)
-        elif status.state == "failed" and status.error is not None:
+        elif status.state is JobState.FAILED and status.error is not None:
             if callbacks.failed is not None:
                 callbacks.failed(status.error)
             else:

@@ -33,8 +33,8 @@ class TemplateValuesDialog(QDialog):
         heading = plain_label("Values for templates")
         heading.setFont(theme.heading_font())
         text = plain_label(
-            "A value takes the place of the template's text while the document is open here, for example a mirror of "
-            "the data. It is never saved. An empty field leaves the document's text in force.",
+            "A value takes the place of the template's text while the document is open here, for example "
+            "a mirror of the data. It is never saved. An empty field leaves the document's text in force.",
             role="muted",
         )
         self._fields: dict[str, QLineEdit] = {}

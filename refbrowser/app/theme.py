@@ -224,11 +224,13 @@ QPushButton[flat="true"] {{ border-color: transparent; background: transparent; 
   padding: 5px 8px; }}
 QPushButton[flat="true"]:focus {{ border-color: {c.accent}; }}
 QLineEdit, QPlainTextEdit {{ background: {c.surface}; border: 1px solid {c.border}; border-radius: 5px;
-  padding: 3px 6px; selection-background-color: {c.accent}; selection-color: {c.on_accent}; min-height: 18px; }}
+  padding: 3px 6px; min-height: 18px; selection-background-color: {c.accent};
+  selection-color: {c.on_accent}; }}
 QPlainTextEdit[role="bare"] {{ border: 0; border-radius: 0; background: {c.surface}; }}
 QLineEdit:focus, QPlainTextEdit:focus {{ border-color: {c.accent}; }}
 QLineEdit:disabled, QPlainTextEdit:disabled {{ color: {c.muted}; background: {c.window}; }}
-QAbstractSpinBox QLineEdit, QComboBox QLineEdit {{ border: 0; padding: 0; min-height: 0; background: transparent; }}
+QAbstractSpinBox QLineEdit, QComboBox QLineEdit {{ border: 0; padding: 0; min-height: 0;
+  background: transparent; }}
 QAbstractItemView {{ background: {c.surface}; border: 0; outline: 0;
   selection-background-color: {c.accent_soft}; selection-color: {c.text}; }}
 QTreeView::item, QListView::item {{ padding: 2px 4px; }}

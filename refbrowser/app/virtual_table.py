@@ -225,7 +225,7 @@ class VirtualTable(QAbstractScrollArea):
         return sum(self._header.sectionSize(section) for section in range(self._header.count()))
 
     def _fit_columns(self) -> None:
-        """Give the columns their least width, and what is left to those that stretch, until the user drags one."""
+        """Give the columns their least width, and what is left to those that stretch."""
         columns = self._model.columns
         room = max(0, self.viewport().width() - sum(column.width for column in columns))
         shares = sum(column.stretch for column in columns)

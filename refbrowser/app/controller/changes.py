@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 class Difference:
     """Answers for single rows in the time of rendering two, so that a table can mark what it shows.
 
-    A row of refs is compared with the saved entry of its key; a row of a rule with the same row of the saved rule
+    A row of refs is compared with the saved entry of its key; a row of a rule with that row of the saved rule
     that has the same fields, else of the one with the same number.
     """
 

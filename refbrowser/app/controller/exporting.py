@@ -102,7 +102,8 @@ def report_text(report: ExportReport) -> str:
     lines = [
         f"Done: {arrays}, {chunks}{more} in {report.target}",
         f"{size_text(report.read_bytes)} read in {count_text(report.requests)} requests, "
-        f"{size_text(report.written_bytes)} written, {count_text(report.verified)} chunks read again and equal.",
+        f"{size_text(report.written_bytes)} written, "
+        f"{count_text(report.verified)} chunks read again and equal.",
     ]
     lines += _losses(report.losses)
     if report.skipped:

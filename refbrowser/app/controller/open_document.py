@@ -33,7 +33,7 @@ class _Revert:
     saved: ReferenceDocument
     title: str = "Revert to the saved state"
 
-    def apply(self, document: ReferenceDocument) -> ReferenceDocument:
+    def apply(self, document: Any) -> Any:
         """Return the saved document."""
         return self.saved
 
@@ -172,7 +172,7 @@ class OpenDocument(QObject):
         return self.history is not None and self.history.can_redo
 
     def problem_at(self, kind: str, place: str | int) -> str:
-        """Return the first fault of a template (by name) or gen rule (by number); nothing where it is sound."""
+        """Return the first fault of a template (by name) or rule (by number); nothing where it is sound."""
         return self.problems.get((kind, place), "")
 
     def is_row_changed(self, row: int) -> bool:
@@ -304,7 +304,7 @@ class OpenDocument(QObject):
     # Trust
 
     def allow(self, wants: Iterable[Want], *, always: bool = False) -> None:
-        """Let this document read from more origins, as the user said; with `always`, also after it is reopened."""
+        """Let this document read from more origins, as the user said; with `always` also in later runs."""
         access, dataset, identity, path = self.access, self.dataset, self._identity, self.path
         chosen = [want for want in wants if want.origin is not None]
         if access is None or dataset is None or not chosen:

@@ -57,7 +57,7 @@ class Opened:
 
 
 class FirstRows:
-    """The first references of a document that is still being read, as texts; templates are not rendered yet."""
+    """The first references of a document that is still being read, as texts; no template is rendered."""
 
     def __init__(self, refs: References) -> None:
         self._refs = refs
@@ -169,7 +169,7 @@ def keep_permission(path: str, identity: Identity, access: Access) -> None:
 
 
 def row_of_key(document: ReferenceDocument, key: str) -> int | str:
-    """Return the row of the Version 0 view that counts for a key, or a sentence that tells why there is none."""
+    """Return the row of the Version 0 view that counts for a key, or why there is none."""
     found = document.expansion.find(key)
     if isinstance(found, int):
         return found
@@ -179,7 +179,7 @@ def row_of_key(document: ReferenceDocument, key: str) -> int | str:
 
 
 def first_row_of(document: ReferenceDocument, dataset: Dataset, path: str) -> int | None:
-    """Return the first row of a group or array, a chunk rather than its metadata; None where none was found."""
+    """Return the first row of a group or array, a chunk rather than metadata; None where there is none."""
     node = dataset.hierarchy.find(path)
     manifest = getattr(node, "manifest", None)
     keys = []
