@@ -7,13 +7,15 @@ is compared by looking, up to a bound.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from math import gcd
 
 import numpy as np
 
 from refbrowser.references.dimensions import RowSpace, RuleDimension
 from refbrowser.references.gen import GenRule
+from refbrowser.references.gen_counting import count_below_zero
 from refbrowser.references.integer_expressions import (
     Affine,
     IntegerExpression,
@@ -111,8 +113,6 @@ def _common(new: RuleDimension, old: RuleDimension) -> RuleDimension:
 
 def _common_range(new: range, old: range) -> range:
     """Return the values of `new` that `old` has too, in the order of `new`."""
-    from math import gcd
-
     steps = gcd(new.step, old.step)
     if not new or not old or (old.start - new.start) % steps:
         return range(0)
@@ -253,43 +253,51 @@ def _solved(differences: list[Affine], space: RowSpace, pause: Callable[[], None
         return RowCount()
     slots = sorted(frozenset().union(*(each.uses for each in differences)))
     inner = RowSpace(tuple(space.dimensions[slot] for slot in slots))
-    repeats = space.count // inner.count
-    if len(slots) == 1:
-        same, first = _equal_on_one(differences, inner.dimensions[0])
-        changed = inner.count - same
-    else:
-        renamed = [
-            Affine(each.constant, tuple((slots.index(slot), by) for slot, by in each.terms))
-            for each in differences
-        ]
-        if inner.count > COMPUTED_ROWS or not all(fits_int64(each, inner) for each in renamed):
+    sums = {_reduced(each, slots) for each in differences}
+    found = _counted(sums.copy().pop(), inner) if len(sums) == 1 else None
+    if found is None:
+        if inner.count > COMPUTED_ROWS or not all(fits_int64(each, inner) for each in sums):
             return None
-        changed, first = _computed(renamed, inner, pause)
+        found = _computed(sums, inner, pause)
+    changed, first = found
     if not changed:
         return RowCount()
     positions = [0] * len(space.lengths)
     for slot, position in zip(slots, inner.indices(first), strict=True):
         positions[slot] = position
-    return RowCount(changed * repeats, space.row(positions))
+    return RowCount(changed * (space.count // inner.count), space.row(positions))
 
 
-def _equal_on_one(differences: list[Affine], dimension: RuleDimension) -> tuple[int, int]:
-    """Return at how many positions of one dimension all sums are 0, and the first where one is not."""
-    roots = set()
-    for each in differences:
-        quotient, rest = divmod(-each.constant, each.terms[0][1])
-        roots.add(None if rest else quotient)
-    root = roots.pop()
-    if roots or root is None:
-        return 0, 0
-    if isinstance(dimension.values, range):
-        found = dimension.last_index(root) is not None
-        return int(found), int(found and dimension.values[0] == root)
-    first = next((at for at, value in enumerate(dimension.values) if value != root), 0)
-    return dimension.values.count(root), first
+def _reduced(value: Affine, slots: list[int]) -> Affine:
+    """Return a sum over the slots of a smaller space that is 0 at the same points, in one spelling of it."""
+    factor = gcd(value.constant, *(by for _, by in value.terms))
+    factor *= -1 if value.terms[0][1] < 0 else 1
+    terms = tuple((slots.index(slot), by // factor) for slot, by in value.terms)
+    return Affine(value.constant // factor, terms)
 
 
-def _computed(differences: list[Affine], inner: RowSpace, pause: Callable[[], None]) -> tuple[int, int]:
+def _counted(value: Affine, inner: RowSpace) -> tuple[int, int] | None:
+    """Return at how many points a sum is not 0, and the first of them; None where that takes too long."""
+    below = count_below_zero(value, inner)
+    not_above = None if below is None else count_below_zero(Affine(value.constant - 1, value.terms), inner)
+    if below is None or not_above is None:
+        return None
+    return inner.count - (not_above - below), _first_not_zero(value, inner)
+
+
+def _first_not_zero(value: Affine, inner: RowSpace) -> int:
+    """Return the first point where a sum is not 0, provided that there is one."""
+    if evaluate(value, inner.values(0)):
+        return 0
+    rows = []
+    for slot, dimension in enumerate(inner.dimensions):
+        other = next((at for at, each in enumerate(dimension.values) if each != dimension.values[0]), None)
+        if other is not None:
+            rows.append(inner.row([other if at == slot else 0 for at in range(len(inner.lengths))]))
+    return min(rows, default=0)
+
+
+def _computed(differences: Iterable[Affine], inner: RowSpace, pause: Callable[[], None]) -> tuple[int, int]:
     """Return at how many points a sum is not 0, and the first of them."""
     changed, first = 0, -1
     for start in range(0, inner.count, _BLOCK):

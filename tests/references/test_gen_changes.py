@@ -86,6 +86,8 @@ def test_a_trillion_rows_are_counted_by_arithmetic() -> None:
     )
     changed = rule_changes(rule(dimensions=huge, offset="{{100 + m * 31 + l * 10}}"), before).changed
     assert changed == RowCount(10**12 - 10**6, 10**6)
+    stretched = rule(dimensions=huge, offset="{{100 + (m * 3 + l) * 11}}")
+    assert rule_changes(stretched, before).changed == RowCount(10**12 - 1, 1)
     grown = {"m": {"stop": 10**6 + 1}, "l": {"stop": 10**6}}
     assert rule_changes(rule(dimensions=grown), before).added == RowCount(10**6, 10**12)
 
@@ -124,13 +126,15 @@ RANGES = st.builds(
 )
 DIMENSIONS = st.one_of(RANGES, st.lists(st.integers(-3, 8), max_size=5, unique=True))
 OFFSETS = st.builds(
-    lambda constant, m, l: f"{{{{ {constant} + m * {m} + l * {l} }}}}",
+    lambda constant, slow, fast: f"{{{{ {constant} + m * {slow} + l * {fast} }}}}",
     st.integers(50, 60),
     st.integers(-2, 3),
     st.integers(-2, 3),
 )
 RULES = st.builds(
-    lambda m, l, offset, url, key: rule(dimensions={"m": m, "l": l}, offset=offset, url=url, key=key),
+    lambda slow, fast, offset, url, key: rule(
+        dimensions={"m": slow, "l": fast}, offset=offset, url=url, key=key
+    ),
     DIMENSIONS,
     DIMENSIONS,
     OFFSETS,

@@ -24,6 +24,7 @@ from refbrowser.app import theme
 from refbrowser.app.editors.completion import CompletionPopup
 from refbrowser.app.editors.highlighter import JinjaHighlighter
 from refbrowser.app.editors.names import Names
+from refbrowser.app.editors.text_units import utf16_offsets
 from refbrowser.errors import RefbrowserError
 
 LINES_SHOWN = 6
@@ -126,15 +127,14 @@ class JinjaField(QPlainTextEdit):
         marked.setUnderlineColor(QColor(scheme.fault))
         marked.setBackground(QColor(scheme.fault_soft))
         selections = []
-        last = len(self._seen)
+        units, last = utf16_offsets(self._seen), len(self._seen)
         for span in self._faults:
             start = max(0, min(span.start, last - 1))
+            stop = max(start, min(max(span.stop, start + 1), last))
             selection = QTextEdit.ExtraSelection()
             cursor = QTextCursor(self.document())
-            cursor.setPosition(start)
-            cursor.setPosition(
-                max(start, min(max(span.stop, start + 1), last)), QTextCursor.MoveMode.KeepAnchor
-            )
+            cursor.setPosition(units(start))
+            cursor.setPosition(units(stop), QTextCursor.MoveMode.KeepAnchor)
             selection.cursor = cursor
             selection.format = marked
             selections.append(selection)
