@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from refbrowser.engine.resources import Resources, columns_of
+from refbrowser.engine.columns import columns_of
+from refbrowser.engine.resources import Resources
 from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.formats.references import hierarchy_of
 from refbrowser.io.access import Access

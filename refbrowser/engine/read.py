@@ -15,9 +15,11 @@ import numpy.typing as npt
 
 from refbrowser.codecs.pipeline import CodecPipeline
 from refbrowser.codecs.sharding import filled
+from refbrowser.engine.columns import taken
+from refbrowser.engine.fetching import fetch_rows
 from refbrowser.engine.resources import Resources
 from refbrowser.engine.shards import open_shards
-from refbrowser.engine.wanted import Wanted, cut_uncompressed, taken
+from refbrowser.engine.wanted import Wanted, cut_uncompressed
 from refbrowser.errors import Place, RefbrowserError
 from refbrowser.io.cancel import Cancelled, CancelToken
 from refbrowser.model.grid import ChunkPart
@@ -273,8 +275,9 @@ class _Batch:
             else:
                 self._decode_later(wanted, row, data, keys.get(row))
 
-        counters = session.fetcher.fetch(
-            session.fetcher.plan(columns, reader.access),
+        counters = fetch_rows(
+            session.fetcher,
+            columns,
             reader.access,
             deliver,
             cancel=reader.token,

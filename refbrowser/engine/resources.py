@@ -2,25 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from refbrowser.engine.chunk_cache import ChunkCache
+from refbrowser.engine.columns import columns_of
 from refbrowser.engine.decoding import DecodePool
+from refbrowser.engine.fetching import fetch_rows
 from refbrowser.errors import RefbrowserError
 from refbrowser.io.cancel import CancelToken
 from refbrowser.io.fetch import Fetcher
-from refbrowser.model.reference import (
-    ByteRange,
-    Inline,
-    Missing,
-    Reference,
-    ReferenceColumns,
-    ReferenceKind,
-    WholeFile,
-)
+from refbrowser.model.reference import Inline, Reference, ReferenceColumns, ReferenceKind
 
 if TYPE_CHECKING:
     from refbrowser.io.access import Access
@@ -72,8 +66,9 @@ class Resources:
         def deliver(row: int, data: memoryview | RefbrowserError) -> None:
             answers[row] = data if isinstance(data, RefbrowserError) else bytes(data)
 
-        self.fetcher.fetch(
-            self.fetcher.plan(columns, access),
+        fetch_rows(
+            self.fetcher,
+            columns,
             access,
             deliver,
             cancel=token,
@@ -105,31 +100,3 @@ class Resources:
         self.fetcher.close()
         self.pool.close()
         self.cache.clear()
-
-
-def columns_of(references: Iterable[Reference]) -> ReferenceColumns:
-    """Return references as columns."""
-    urls: dict[str, int] = {}
-    rows: list[tuple[int, int, int, int]] = []
-    inline: dict[int, bytes] = {}
-    for row, reference in enumerate(references):
-        if isinstance(reference, Inline):
-            inline[row] = reference.data
-            rows.append((ReferenceKind.INLINE, -1, -1, len(reference.data)))
-        elif isinstance(reference, ByteRange):
-            number = urls.setdefault(reference.url, len(urls))
-            rows.append((ReferenceKind.RANGE, number, reference.offset, reference.length))
-        elif isinstance(reference, WholeFile):
-            rows.append((ReferenceKind.WHOLE, urls.setdefault(reference.url, len(urls)), 0, -1))
-        else:
-            assert isinstance(reference, Missing)
-            rows.append((ReferenceKind.MISSING, -1, -1, -1))
-    table = np.array(rows, np.int64).reshape(-1, 4)
-    return ReferenceColumns(
-        table[:, 0].astype(np.uint8),
-        table[:, 1].astype(np.int32),
-        table[:, 2].copy(),
-        table[:, 3].copy(),
-        tuple(urls),
-        inline,
-    )

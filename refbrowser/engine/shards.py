@@ -11,7 +11,8 @@ import numpy.typing as npt
 from refbrowser.codecs.base import DecodeError
 from refbrowser.codecs.pipeline import CodecPipeline
 from refbrowser.codecs.sharding import ShardLayout
-from refbrowser.engine.wanted import WHOLE_LIMIT, Wanted, taken
+from refbrowser.engine.columns import taken
+from refbrowser.engine.wanted import WHOLE_LIMIT, Wanted
 from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.model.grid import ChunkPart
 from refbrowser.model.reference import ReferenceColumns, ReferenceKind

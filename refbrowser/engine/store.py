@@ -15,8 +15,9 @@ from zarr.abc.store import (
     SuffixByteRequest,
 )
 
+from refbrowser.engine.columns import columns_of
+from refbrowser.engine.fetching import fetch_rows
 from refbrowser.engine.keys import keys_below, reference_of
-from refbrowser.engine.resources import columns_of
 from refbrowser.errors import ErrorKind, Place, RefbrowserError
 from refbrowser.model.nodes import GroupNode
 from refbrowser.model.reference import ByteRange, Inline, Reference, WholeFile
@@ -191,7 +192,7 @@ class ReferenceStore(Store):
             loop.call_soon_threadsafe(_settle, wanted[row].answer, outcome)
 
         try:
-            fetcher.fetch(fetcher.plan(columns, access), access, deliver, key=lambda row: wanted[row].key)
+            fetch_rows(fetcher, columns, access, deliver, key=lambda row: wanted[row].key)
         except BaseException as error:  # noqa: BLE001 - raised again by each `get`
             for each in wanted:
                 loop.call_soon_threadsafe(_settle, each.answer, error)

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from refbrowser.codecs.pipeline import CodecPipeline
+from refbrowser.engine.columns import taken
 from refbrowser.engine.raw import RawSpans, raw_spans
 from refbrowser.errors import ErrorKind, Place, RefbrowserError
 from refbrowser.model.grid import ChunkPart
@@ -49,19 +50,6 @@ class Wanted:
     def decoded_size(self, row: int) -> int:
         """Return the bytes of memory that decoding a row takes."""
         return 0 if row in self.spans else self.pipeline.decoded_size
-
-
-def taken(columns: ReferenceColumns, rows: npt.NDArray[np.int64]) -> ReferenceColumns:
-    """Return the references at `rows` (a row may be taken more than once), in that order."""
-    inline, faults = {}, {}
-    kinds = columns.kind[rows]
-    for place in np.flatnonzero(kinds == ReferenceKind.INLINE).tolist():
-        inline[place] = columns.inline[int(rows[place])]
-    for place in np.flatnonzero(kinds == ReferenceKind.FAULTY).tolist():
-        faults[place] = columns.faults[int(rows[place])]
-    return ReferenceColumns(
-        kinds, columns.url[rows], columns.offset[rows], columns.length[rows], columns.urls, inline, faults
-    )
 
 
 def cut_uncompressed(wanted: Wanted) -> Wanted:

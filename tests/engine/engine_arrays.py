@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from refbrowser.engine.resources import columns_of
+from refbrowser.engine.columns import columns_of
 from refbrowser.model.chunk_keys import ChunkKeyEncoding
 from refbrowser.model.grid import RegularChunkGrid
 from refbrowser.model.nodes import ArrayNode, CodecSpec

@@ -18,6 +18,7 @@ from refbrowser.codecs.pipeline import CodecPipeline
 from refbrowser.codecs.sharding import filled
 from refbrowser.engine.export.layout import ArrayLayout
 from refbrowser.engine.export.request import Tally
+from refbrowser.engine.fetching import fetch_rows
 from refbrowser.engine.read import Piece, PieceState, ReadOptions
 from refbrowser.errors import RefbrowserError
 from refbrowser.io.cancel import CancelToken
@@ -166,8 +167,9 @@ class TaskRunner:
             self._bad(columns.faults[row])
         for row in np.flatnonzero(columns.kind == ReferenceKind.INLINE).tolist():
             deliver(row, columns.inline[row])
-        counters = self.session.fetcher.fetch(
-            self.session.fetcher.plan(columns, self.access),
+        counters = fetch_rows(
+            self.session.fetcher,
+            columns,
             self.access,
             deliver,
             cancel=self.token,

@@ -1,0 +1,59 @@
+"""References as columns: made from single ones, and rows taken from others."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+import numpy.typing as npt
+
+from refbrowser.model.reference import (
+    ByteRange,
+    Inline,
+    Missing,
+    Reference,
+    ReferenceColumns,
+    ReferenceKind,
+    WholeFile,
+)
+
+
+def taken(columns: ReferenceColumns, rows: npt.NDArray[np.int64]) -> ReferenceColumns:
+    """Return the references at `rows` (a row may be taken more than once), in that order."""
+    inline, faults = {}, {}
+    kinds = columns.kind[rows]
+    for place in np.flatnonzero(kinds == ReferenceKind.INLINE).tolist():
+        inline[place] = columns.inline[int(rows[place])]
+    for place in np.flatnonzero(kinds == ReferenceKind.FAULTY).tolist():
+        faults[place] = columns.faults[int(rows[place])]
+    return ReferenceColumns(
+        kinds, columns.url[rows], columns.offset[rows], columns.length[rows], columns.urls, inline, faults
+    )
+
+
+def columns_of(references: Iterable[Reference]) -> ReferenceColumns:
+    """Return references as columns."""
+    urls: dict[str, int] = {}
+    rows: list[tuple[int, int, int, int]] = []
+    inline: dict[int, bytes] = {}
+    for row, reference in enumerate(references):
+        if isinstance(reference, Inline):
+            inline[row] = reference.data
+            rows.append((ReferenceKind.INLINE, -1, -1, len(reference.data)))
+        elif isinstance(reference, ByteRange):
+            number = urls.setdefault(reference.url, len(urls))
+            rows.append((ReferenceKind.RANGE, number, reference.offset, reference.length))
+        elif isinstance(reference, WholeFile):
+            rows.append((ReferenceKind.WHOLE, urls.setdefault(reference.url, len(urls)), 0, -1))
+        else:
+            assert isinstance(reference, Missing)
+            rows.append((ReferenceKind.MISSING, -1, -1, -1))
+    table = np.array(rows, np.int64).reshape(-1, 4)
+    return ReferenceColumns(
+        table[:, 0].astype(np.uint8),
+        table[:, 1].astype(np.int32),
+        table[:, 2].copy(),
+        table[:, 3].copy(),
+        tuple(urls),
+        inline,
+    )
