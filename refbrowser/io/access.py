@@ -85,6 +85,18 @@ class AccessMemory:
         self.identities = ObjectIdentities()
         self._lock = threading.Lock()
         self._met: dict[Origin, bool] = {}
+        self._folders: dict[str, str] = {}
+
+    def real_path(self, path: str) -> str:
+        """Return `path` with links resolved; those of a folder are looked at once."""
+        folder, name = os.path.split(path)
+        if name in ("", os.curdir, os.pardir):
+            return os.path.realpath(path)
+        real = self._folders.get(folder)
+        if real is None:
+            real = self._folders[folder] = os.path.realpath(folder)
+        joined = os.path.join(real, name)
+        return os.path.realpath(joined) if os.path.islink(joined) else joined
 
     def meet(self, origin: Origin, private: bool) -> None:
         """Remember an origin that no reference names (a redirect), or that proved to be private."""
@@ -264,7 +276,7 @@ class Access:
         return f"{parts.origin}/{joined}"
 
     def _local(self, path: str, url: str) -> Location:
-        real = os.path.realpath(os.path.join(self.base, path))
+        real = self.memory.real_path(os.path.join(self.base, path))
         if os.name == "posix" and any(is_below(real, folder) for folder in _NEVER):
             raise RefbrowserError(ErrorKind.UNSAFE, "device and kernel files are never read", Place(url=url))
         return Location(real, Origin("file", folder=os.path.dirname(real)), real)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ipaddress
+from functools import lru_cache
 
 IPAddress = ipaddress.IPv4Address | ipaddress.IPv6Address
 
@@ -60,6 +61,7 @@ def is_private(address: IPAddress) -> bool:
     return any(address in network for network in _SPECIAL)
 
 
+@lru_cache(maxsize=1024)
 def is_private_name(host: str) -> bool:
     """Tell whether a host (canonical, without brackets) names a private address without asking a resolver."""
     try:

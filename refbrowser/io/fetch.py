@@ -47,7 +47,9 @@ class Fetcher:
 
     def plan(self, columns: ReferenceColumns, access: Access) -> RangePlan:
         """Return the plan for reading `columns`, by what is known of the links; reads nothing."""
-        return plan_ranges(columns, [self._link(url, access) for url in columns.urls])
+        # One state of each link for the whole plan: what is learned meanwhile would part a host in two.
+        links: dict[Origin, Link] = {}
+        return plan_ranges(columns, [self._link(url, access, links) for url in columns.urls])
 
     def fetch(
         self,
@@ -131,12 +133,17 @@ class Fetcher:
     def __exit__(self, *exception: object) -> None:
         self.close()
 
-    def _link(self, url: str, access: Access) -> Link:
+    def _link(self, url: str, access: Access, links: dict[Origin, Link]) -> Link:
         try:
-            location = access.locate(url)
+            origin = access.locate(url).origin
         except RefbrowserError:
             return LOCAL
-        return LOCAL if location.scheme == "file" else self._http.model(location.origin).link
+        if origin.scheme == "file":
+            return LOCAL
+        link = links.get(origin)
+        if link is None:
+            link = links[origin] = self._http.model(origin).link
+        return link
 
     def _start(self, plan: RangePlan, task: FetchTask) -> None:
         # One more than there are segments, so that the task cannot be done before all is handed out.

@@ -191,7 +191,7 @@ def status_error(head: Head, start: int, stop: int | None) -> AttemptError:
     message = f"the server answered {head.status}{reason}"
     if head.status not in RETRIED:
         return AttemptError(message)
-    after = _retry_after(head.fields.get("retry-after"))
+    after = retry_after(head)
     if after is not None and after > LIMITS.http_retry_after:
         return AttemptError(f"{message} and asks to wait {after:.0f} s")
     return AttemptError(message, retry=True, after=after)
@@ -213,7 +213,9 @@ def _partial(head: Head, start: int, stop: int | None) -> Body:
     return Body(stop - start, True, total)
 
 
-def _retry_after(text: str | None) -> float | None:
+def retry_after(head: Head) -> float | None:
+    """Return the seconds that the server asks to wait, if it does."""
+    text = head.fields.get("retry-after")
     if text is None:
         return None
     if re.fullmatch(r"[0-9]{1,9}", text, re.ASCII):

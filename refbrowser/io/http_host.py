@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.io.http_connection import Connection
 from refbrowser.io.http_dial import Proxy, proxy_for
-from refbrowser.io.http_head import THROTTLING, AttemptError, Head
+from refbrowser.io.http_head import THROTTLING, AttemptError, Head, retry_after
 from refbrowser.io.http_redirects import next_hop
 from refbrowser.io.http_request import HttpRequest
 from refbrowser.io.http_whole import WholeObjects
@@ -41,6 +41,7 @@ class HttpHost:
         self.wholes = WholeObjects()
         self._failures = 0
         self._open_until = 0.0
+        self._quiet_until = 0.0
         self._window = (time.monotonic(), 0)
         self._proxy: tuple[Proxy | None] | None = None
 
@@ -54,7 +55,7 @@ class HttpHost:
 
     def pump(self) -> None:
         """Start queued requests while connections may be used."""
-        while self._queue and len(self._busy) < self._wanted_connections():
+        while self._queue and len(self._busy) < self._wanted_connections() and not self._is_quiet():
             if self._queue[0][1].segment.task.is_congested:
                 # What comes first decides: `HttpClient.submit` has the queue pumped when there is room again.
                 return
@@ -67,7 +68,7 @@ class HttpHost:
             if not request.wanted or self.wholes.join(request) or not self._admitted(request):
                 self._give_back(connection)
                 continue
-            request.begin()
+            request.begin(len(self._busy) + 1)
             self._busy[request] = connection
             if connection is None:
                 self._client.spawn(self._dial(request))
@@ -100,6 +101,11 @@ class HttpHost:
         if connection is not None:
             self.model.saw_first_byte(connection.active_at - connection.sent_at)
         if head.status in THROTTLING:
+            wait = retry_after(head) or 0.0
+            if 0 < wait <= LIMITS.http_retry_after:
+                # It was said to this request, but it is meant for all of them.
+                self._quiet_until = max(self._quiet_until, time.monotonic() + wait)
+                self._client.later(wait + 0.01, self.pump)
             self.model.throttle()
             self._client.report("throttled", self.origin, f"{self.origin} asked for fewer requests")
 
@@ -202,6 +208,9 @@ class HttpHost:
 
     def _wanted_connections(self) -> int:
         return self.model.link.connections(self._backlog, len(self._queue))
+
+    def _is_quiet(self) -> bool:
+        return time.monotonic() < self._quiet_until
 
     def _usable(self, request: HttpRequest) -> Connection | None:
         """Take the idle connection last used; none to an address that the request may not reach."""

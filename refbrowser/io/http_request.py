@@ -78,12 +78,15 @@ class HttpRequest:
         first, last = self.segment.pieces[self.piece]
         return self.segment.start + first + self._received, self.segment.start + last
 
-    def begin(self) -> None:
-        """Note the start of the first try: the time allowed for all tries counts from here."""
+    def begin(self, sharing: int) -> None:
+        """Note the start of a try; the time allowed for all tries counts from the first one.
+
+        Requests that share the link, `sharing` in all, may each take that much longer for their bytes.
+        """
         if not self.deadline:
             task = self.segment.task
             allowed = LIMITS.http_total_export if task.options.export else LIMITS.http_total
-            self.deadline = time.monotonic() + allowed + self.size / LIMITS.http_total_rate
+            self.deadline = time.monotonic() + allowed + self.size * sharing / LIMITS.http_total_rate
         self.segment.task.count(requests=1)
         self.redirect = self._error = self._body = self._sink = None
 

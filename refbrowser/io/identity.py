@@ -65,6 +65,7 @@ class ObjectIdentities:
         self._lock = threading.Lock()
         self._first: dict[str, ObjectIdentity] = {}
         self._warned: dict[str, Finding] = {}
+        self._changed: set[str] = set()
 
     def confirm(self, url: str, seen: ObjectIdentity) -> None:
         """Record the identity of `url`, or compare it with the recorded one.
@@ -81,6 +82,7 @@ class ObjectIdentities:
             if first is seen or first == seen:
                 return
             if not first.is_same(seen):
+                self._changed.add(url)
                 raise RefbrowserError(
                     ErrorKind.SOURCE,
                     f"the object changed while it was read ({_difference(first, seen)})",
@@ -99,6 +101,12 @@ class ObjectIdentities:
         """Return the recorded identity of `url`, if any."""
         with self._lock:
             return self._first.get(url)
+
+    @property
+    def changed(self) -> frozenset[str]:
+        """Objects that were found changed: what was read of them before is stale."""
+        with self._lock:
+            return frozenset(self._changed)
 
     @property
     def warnings(self) -> tuple[Finding, ...]:

@@ -7,6 +7,7 @@ import os
 import re
 import unicodedata
 from dataclasses import dataclass
+from functools import lru_cache
 from urllib.parse import quote
 
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
@@ -30,6 +31,7 @@ OBJECT_STORES = frozenset({"s3", "gs", "abfs"})
 
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.\-]*)://")
 _AUTHORITY = re.compile(r"[^/?#]*")
+_TARGET = re.compile(r"[A-Za-z0-9/?%:@!$&'()*+,;=\-._~\[\]|]*")
 _LABEL = re.compile(r"[a-z0-9_](?:[a-z0-9_\-]{0,61}[a-z0-9_])?")
 #: Scripts that are written together (safety: any other mixture in a label is refused).
 _WRITTEN_TOGETHER = (
@@ -150,11 +152,14 @@ def split_url(text: str) -> SplitUrl:
     tail = rest[len(authority) :].split("#", 1)[0] if scheme in DEFAULT_PORTS else rest[len(authority) :]
     if scheme in OBJECT_STORES:
         return SplitUrl(scheme, _bucket(authority, scheme, text), None, tail.lstrip("/"))
-    host, port = _host_and_port(authority, text)
+    try:
+        host, port = _host_and_port(authority)
+    except ValueError as error:
+        raise _unsafe(text, str(error)) from None
     target = tail if tail.startswith("/") else "/" + tail
-    return SplitUrl(
-        scheme, host, port or DEFAULT_PORTS[scheme], quote(target, safe="/?%:@!$&'()*+,;=-._~[]|")
-    )
+    if not _TARGET.fullmatch(target):
+        target = quote(target, safe="/?%:@!$&'()*+,;=-._~[]|")
+    return SplitUrl(scheme, host, port or DEFAULT_PORTS[scheme], target)
 
 
 def _check_text(text: str) -> None:
@@ -163,11 +168,15 @@ def _check_text(text: str) -> None:
         raise RefbrowserError(ErrorKind.BUDGET, message, Place(url=text[:200]))
     if not text:
         raise RefbrowserError(ErrorKind.REF, "the URL is empty")
-    if any(unicodedata.category(character) in ("Cc", "Cs", "Zl", "Zp") for character in text):
+    if not (text.isascii() and text.isprintable()) and _has_controls(text):
         raise _unsafe(text, "the URL contains control characters")
-    bare = re.sub(r"(?<=//)\[[^\]/]*\]", "", text, count=1)
-    if "::" in bare:
+    # The address in brackets is not a chain.
+    if "::" in text and "::" in re.sub(r"(?<=//)\[[^\]/]*\]", "", text, count=1):
         raise RefbrowserError(ErrorKind.PROTOCOL, "chained URLs ('::') are not supported", Place(url=text))
+
+
+def _has_controls(text: str) -> bool:
+    return any(unicodedata.category(character) in ("Cc", "Cs", "Zl", "Zp") for character in text)
 
 
 def _unsafe(text: str, message: str) -> RefbrowserError:
@@ -194,65 +203,69 @@ def _bucket(authority: str, scheme: str, text: str) -> str:
     return authority
 
 
-def _host_and_port(authority: str, text: str) -> tuple[str, int | None]:
+@lru_cache(maxsize=1024)
+def _host_and_port(authority: str) -> tuple[str, int | None]:
     if "@" in authority:
-        raise _unsafe(text, "user names and passwords in URLs are refused")
+        raise ValueError("user names and passwords in URLs are refused")
     bracketed = re.fullmatch(r"\[([^\]]*)\](?::(.*))?", authority)
     if bracketed:
-        host_text, port_text = bracketed[1], bracketed[2]
-        try:
-            host = str(ipaddress.IPv6Address(host_text))
-        except ValueError:
-            raise _unsafe(text, f"{quoted(host_text)} is not an IPv6 address") from None
-        if "%" in host:
-            raise _unsafe(text, "an address with a zone is refused")
-        return host, _port(port_text, text)
-    host_text, colon, port_text = authority.partition(":")
-    return _host(host_text, text), _port(port_text if colon else None, text)
+        return _ipv6(bracketed[1]), _port(bracketed[2])
+    host, colon, port = authority.partition(":")
+    return _host(host), _port(port if colon else None)
 
 
-def _port(port: str | None, text: str) -> int | None:
-    if not port:
+def _ipv6(text: str) -> str:
+    try:
+        host = str(ipaddress.IPv6Address(text))
+    except ValueError:
+        raise ValueError(f"{quoted(text)} is not an IPv6 address") from None
+    if "%" in host:
+        raise ValueError("an address with a zone is refused")
+    return host
+
+
+def _port(text: str | None) -> int | None:
+    if not text:
         return None
-    if not re.fullmatch(r"[0-9]{1,5}", port, re.ASCII) or not 0 < int(port) < 65536:
-        raise _unsafe(text, f"{quoted(port)} is not a port number")
-    return int(port)
+    if not re.fullmatch(r"[0-9]{1,5}", text, re.ASCII) or not 0 < int(text) < 65536:
+        raise ValueError(f"{quoted(text)} is not a port number")
+    return int(text)
 
 
-def _host(host: str, text: str) -> str:
-    name = host.removesuffix(".").lower()
+def _host(text: str) -> str:
+    name = text.removesuffix(".").lower()
     if not name.isascii():
         for label in re.split("[.。．｡]", name):
-            _check_scripts(label, text)
+            _check_scripts(label)
         try:
             name = name.encode("idna").decode("ascii").lower()
         except UnicodeError:
-            raise _unsafe(text, f"{quoted(host)} is not a host name") from None
+            raise ValueError(f"{quoted(text)} is not a host name") from None
     try:
         address = parse_ipv4(name)
     except ValueError as error:
-        raise _unsafe(text, f"{quoted(host)} is not an IPv4 address: {error}") from None
+        raise ValueError(f"{quoted(text)} is not an IPv4 address: {error}") from None
     if address is not None:
         return str(address)
     labels = name.split(".")
     if len(name) > 253 or not all(_LABEL.fullmatch(label) for label in labels):
-        raise _unsafe(text, f"{quoted(host)} is not a host name")
+        raise ValueError(f"{quoted(text)} is not a host name")
     for label in labels:
         if label.startswith("xn--"):
-            _check_scripts(_decoded(label, text), text)
+            _check_scripts(_decoded(label))
     return name
 
 
-def _decoded(label: str, text: str) -> str:
+def _decoded(label: str) -> str:
     try:
         return label.encode("ascii").decode("idna")
     except UnicodeError:
-        raise _unsafe(text, f"{quoted(label)} is not a host name") from None
+        raise ValueError(f"{quoted(label)} is not a host name") from None
 
 
-def _check_scripts(label: str, text: str) -> None:
+def _check_scripts(label: str) -> None:
     scripts = {
         unicodedata.name(character, "UNNAMED").split()[0] for character in label if character.isalpha()
     }
     if len(scripts) > 1 and not any(scripts <= together for together in _WRITTEN_TOGETHER):
-        raise _unsafe(text, f"the host name {quoted(label)} mixes scripts")
+        raise ValueError(f"the host name {quoted(label)} mixes scripts")

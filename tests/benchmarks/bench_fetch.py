@@ -1,11 +1,13 @@
 """All chunks of an array over HTTP, against the limit of the link: latency + useful bytes / total bandwidth.
 
-The server runs in its own process with a latency per request and limited bandwidth; the fetcher starts each
-time from its defaults, without connections and without having seen the host.
+The server runs in its own process with a latency per request and limited bandwidth. Each read starts from the
+defaults: a new session, without connections and without having seen the host. The peer is zarr-python over
+fsspec's reference file system, read once on the first link.
 """
 
 from __future__ import annotations
 
+import json
 import os
 import statistics
 import sys
@@ -13,7 +15,7 @@ import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from report import figure, heading
@@ -21,12 +23,6 @@ from report import figure, heading
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from servers.http_server import ServerProcess
-
-from refbrowser.errors import RefbrowserError
-from refbrowser.io.access import Access
-from refbrowser.io.fetch import Fetcher
-from refbrowser.io.origins import Origin
-from refbrowser.model.reference import ReferenceColumns, ReferenceKind
 
 KIB, MIB = 1 << 10, 1 << 20
 REPEATS = int(os.environ.get("REFBROWSER_BENCH_REPEATS", "5"))
@@ -47,25 +43,36 @@ LINKS = (
 
 
 class Case(NamedTuple):
+    """Chunk `i` of the array is `length` bytes from `offset[i]` of file `file[i]`."""
+
     name: str
     files: tuple[str, ...]
     file: np.ndarray
     offset: np.ndarray
     length: int
 
-    def columns(self, origin: str) -> ReferenceColumns:
-        number = len(self.offset)
-        return ReferenceColumns(
-            np.full(number, ReferenceKind.RANGE, np.uint8),
-            self.file.astype(np.int32),
-            self.offset.astype(np.int64),
-            np.full(number, self.length, np.int64),
-            tuple(f"{origin}/{name}" for name in self.files),
-        )
-
     @property
     def size(self) -> int:
         return len(self.offset) * self.length
+
+    def document(self, origin: str) -> dict[str, Any]:
+        array = {
+            "zarr_format": 2,
+            "shape": [self.size],
+            "chunks": [self.length],
+            "dtype": "|u1",
+            "compressor": None,
+            "filters": None,
+            "fill_value": None,
+            "order": "C",
+        }
+        references = {".zgroup": json.dumps({"zarr_format": 2}), "x/.zarray": json.dumps(array)}
+        return references | {
+            f"x/{number}": [f"{origin}/{self.files[file]}", offset, self.length]
+            for number, (file, offset) in enumerate(
+                zip(self.file.tolist(), self.offset.tolist(), strict=True)
+            )
+        }
 
 
 def cases() -> list[Case]:
@@ -73,15 +80,10 @@ def cases() -> list[Case]:
     one = np.zeros(20_000, int)
     many = tuple(f"part{number:02d}.bin" for number in range(50))
     slots = random.permutation(50 * 64)[:1024]
+    second = np.arange(512) * 256 * KIB
     return [
         Case("contiguous, 128 of 1 MiB", ("big.bin",), one[:128], np.arange(128) * MIB, MIB),
-        Case(
-            "every second chunk, 512 of 128 KiB",
-            ("big.bin",),
-            one[:512],
-            np.arange(512) * 256 * KIB,
-            128 * KIB,
-        ),
+        Case("every second chunk, 512 of 128 KiB", ("big.bin",), one[:512], second, 128 * KIB),
         Case("scattered over 50 files, 1024 of 64 KiB", many, slots // 64, slots % 64 * 64 * KIB, 64 * KIB),
         Case("20,000 chunks of 5 KB", ("big.bin",), one, np.arange(20_000) * 5_000, 5_000),
     ]
@@ -94,48 +96,72 @@ def make_files(folder: Path) -> None:
         (folder / f"part{number:02d}.bin").write_bytes(data[number * MIB : (number + 4) * MIB])
 
 
-def fetch(case: Case, origin: str) -> float:
-    access = Access.for_document(os.curdir, [Origin.parse(origin)])
-    columns = case.columns(origin)
-    arrived = 0
+def read(path: Path, origin: str) -> tuple[float, np.ndarray]:
+    import refbrowser
 
-    def deliver(row: int, data: memoryview | RefbrowserError) -> None:
-        nonlocal arrived
-        if isinstance(data, RefbrowserError):
-            raise data
-        arrived += len(data)
-
-    with Fetcher() as fetcher:
+    with refbrowser.open(path, allow=[origin]) as dataset:
+        array = dataset["/x"]
         began = time.perf_counter()
-        fetcher.fetch(fetcher.plan(columns, access), access, deliver)
-        seconds = time.perf_counter() - began
-    assert arrived == case.size
-    return seconds
+        values = array[...]
+        return time.perf_counter() - began, values
 
 
-def median(run: Callable[[], float]) -> float:
-    return statistics.median(run() for _ in range(REPEATS))
+def read_with_zarr(path: Path) -> tuple[float, np.ndarray]:
+    import fsspec
+    import zarr
+
+    options = {"remote_protocol": "http", "remote_options": {"asynchronous": True}, "asynchronous": True}
+    system = fsspec.filesystem("reference", fo=str(path), skip_instance_cache=True, **options)
+    array = zarr.open_group(zarr.storage.FsspecStore(system, read_only=True), mode="r", zarr_format=2)["x"]
+    began = time.perf_counter()
+    values = array[...]
+    return time.perf_counter() - began, values
+
+
+def measure(run: Callable[[], tuple[float, np.ndarray]], expected: np.ndarray, repeats: int) -> float:
+    seconds = []
+    for _ in range(repeats):
+        taken, values = run()
+        assert np.array_equal(values, expected)
+        seconds.append(taken)
+    return statistics.median(seconds)
+
+
+def expected_values(case: Case, folder: Path) -> np.ndarray:
+    files = [np.fromfile(folder / name, np.uint8) for name in case.files]
+    pairs = zip(case.file.tolist(), case.offset.tolist(), strict=True)
+    return np.concatenate([files[file][offset : offset + case.length] for file, offset in pairs])
+
+
+def measure_link(link: Link, folder: Path, peer: bool) -> None:
+    heading(f"All chunks over HTTP, {link.name}: ours and the limit (median of {REPEATS})")
+    options = {"latency": link.latency, "per_connection": link.per_connection, "total": link.total}
+    with ServerProcess(folder, **options) as server:
+        for case in cases():
+            path = folder / "doc.json"
+            path.write_text(json.dumps(case.document(server.origin)))
+            expected = expected_values(case, folder)
+            server.reset()
+            cpu = time.process_time()
+            seconds = measure(lambda path=path: read(path, server.origin), expected, REPEATS)
+            cpu = (time.process_time() - cpu) / REPEATS
+            stats = server.stats()
+            limit = link.latency + case.size / link.total
+            figure(case.name, seconds, "s", other=limit, aim=f"at most {link.aim}")
+            requests, opened = stats["requests"] / REPEATS, stats["most_connections"]
+            note = f"    {requests:.0f} requests, {opened} connections, {cpu:.2f} s of CPU"
+            if peer:
+                theirs = measure(lambda path=path: read_with_zarr(path), expected, 1)
+                note += f"; zarr over fsspec {theirs:.3g} s, {theirs / limit:.3g} times the limit"
+            print(note, flush=True)
 
 
 def main() -> None:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         make_files(folder)
-        for link in LINKS:
-            heading(f"All chunks over HTTP, {link.name}: ours and the limit (median of {REPEATS})")
-            options = {"latency": link.latency, "per_connection": link.per_connection, "total": link.total}
-            with ServerProcess(folder, **options) as server:
-                for case in cases():
-                    server.reset()
-                    cpu = time.process_time()
-                    seconds = median(lambda case=case: fetch(case, server.origin))
-                    cpu = (time.process_time() - cpu) / REPEATS
-                    stats = server.stats()
-                    limit = link.latency + case.size / link.total
-                    figure(case.name, seconds, "s", other=limit, aim=f"at most {link.aim}")
-                    per_read = stats["requests"] / REPEATS
-                    opened = stats["most_connections"]
-                    print(f"    {per_read:.0f} requests, {opened} connections, {cpu:.2f} s of CPU")
+        for number, link in enumerate(LINKS):
+            measure_link(link, folder, peer=number == 0)
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import socket
 import threading
 import time
@@ -333,6 +334,15 @@ def test_retry_after_is_kept(reading: Reading) -> None:
     began = time.monotonic()
     assert reading.one("/a", 0, 5) == DATA[:5]
     assert time.monotonic() - began > 0.9
+
+
+def test_retry_after_is_meant_for_the_whole_host(fetcher: Fetcher) -> None:
+    with HttpServer({"/a": pattern(20 << 20)}, latency=0.02) as server:
+        server.faults["/a"] = Fault("status", 429, times=1, after=12, headers={"Retry-After": "1"})
+        Reading(server, fetcher).fetch([("/a", i * 200_000, 70_000) for i in range(100)], priority=0)
+        times = [entry.time for entry in server.requests]
+        gaps = [later - earlier for earlier, later in itertools.pairwise(times)]
+        assert max(gaps) > 0.8
 
 
 def test_a_host_that_asks_for_less_gets_few_connections(fetcher: Fetcher, events: list[FetchEvent]) -> None:

@@ -45,6 +45,7 @@ def test_a_changed_object(seen: ObjectIdentity) -> None:
     assert caught.value.kind == ErrorKind.SOURCE
     assert caught.value.place.url == URL
     assert identities.known(URL) == FIRST
+    assert identities.changed == {URL}
 
 
 def test_a_tag_that_varies_is_one_warning() -> None:
@@ -52,6 +53,7 @@ def test_a_tag_that_varies_is_one_warning() -> None:
     for tag in ('"a"', '"b"', '"a"', '"c"'):
         identities.confirm(URL, ObjectIdentity(100, tag, "Monday"))
     assert len(identities.warnings) == 1
+    assert identities.changed == frozenset()
     assert identities.warnings[0].place.url == URL
 
 
