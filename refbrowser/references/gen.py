@@ -13,7 +13,8 @@ from refbrowser.errors import ErrorKind, Finding, Place, RefbrowserError, quoted
 from refbrowser.limits import LIMITS
 from refbrowser.model.chunk_keys import ChunkKeyEncoding
 from refbrowser.model.reference import ByteRange, Reference, ReferenceColumns, WholeFile
-from refbrowser.references.dimensions import Int64, RowSpace, member_pointer, parse_dimensions
+from refbrowser.references.dimensions import INT_ROOM, Int64, RowSpace, member_pointer, parse_dimensions
+from refbrowser.references.gen_cases import KeyCase, key_cases
 from refbrowser.references.gen_chunks import MISSING, UNDECIDED, ChunkMatch, find_rows, match_chunks
 from refbrowser.references.gen_columns import RuleColumns
 from refbrowser.references.gen_directories import rule_directories
@@ -26,6 +27,9 @@ from refbrowser.references.gen_search import FieldSpace, KeySearch
 from refbrowser.references.gen_unique import Collisions, find_collisions, find_duplicates
 from refbrowser.references.lowering import static_prefix
 from refbrowser.references.templates import TemplateSet
+
+#: Rows looked at in vain for one chunk, after which the other chunks are not searched for.
+_MOST_CHECKED = 100_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,16 +181,30 @@ class GenRule:
             return None
         return KeySearch(key, FieldSpace(self.space, tuple(sorted(self.columns.slots("key")))))
 
+    @cached_property
+    def _cases(self) -> tuple[KeyCase, ...] | None:
+        """The key as lowered keys over the whole space or parts of it; None where it is not that."""
+        if self.pattern is not None:
+            return (KeyCase(self.pattern, self.space, tuple(map(range, self.space.lengths))),)
+        search = self._key_search
+        if search is None or search.field.template is None:
+            return None
+        return key_cases(search.field.template, self._scope, self.space)
+
     def find(self, key: str, cancelled: Callable[[], bool] = lambda: False) -> int | NotDecided | None:
         """Return the last row with this key, None where there is none, or that it was not decided.
 
-        By arithmetic where the key is lowered; else by a bounded search, which `cancelled` ends.
+        By arithmetic where the key is lowered, as a whole or by cases; else by a bounded search, which
+        `cancelled` ends.
         """
+        if self._cases is None:
+            return self._search(key, cancelled)
         try:
-            if self.pattern is not None:
-                return self.pattern.find(key)
+            return max((row for case in self._cases if (row := case.find(key)) is not None), default=None)
         except UndecidedError as error:
             return NotDecided(error.rows)
+
+    def _search(self, key: str, cancelled: Callable[[], bool]) -> int | NotDecided | None:
         if self._key_search is None:
             return None
         found, checked = self._key_search.find(key, cancelled)
@@ -202,16 +220,29 @@ class GenRule:
         coords
             Chunk coordinates, shape (n, ndim).
         """
-        size, ndim = coords.shape
-        if self.pattern is not None:
-            match = match_chunks(self.pattern, prefix, ndim, encoding)
+        best = np.full(len(coords), MISSING, dtype=np.int64)
+        shared = min(len(prefix), len(self.static_prefix))
+        if prefix[:shared] != self.static_prefix[:shared]:
+            return best
+        for case in self._cases or ():
+            match = match_chunks(case.pattern, prefix, coords.shape[1], encoding)
             if match is False:
-                return np.full(size, MISSING, dtype=np.int64)
-            rows = find_rows(self.pattern, match, coords) if isinstance(match, ChunkMatch) else None
-            if rows is not None:
-                return rows
-        found = [self.find(prefix + key) for key in encoding.encode_many(coords)]
-        return np.array([_row_code(row) for row in found], dtype=np.int64)
+                continue
+            rows = find_rows(case.pattern, match, coords) if isinstance(match, ChunkMatch) else None
+            if rows is None or self.count > INT_ROOM:
+                return self._find_each(prefix, coords, encoding)
+            best = np.maximum(best, rows if case.pattern is self.pattern else case.rows(rows))
+        return best if self._cases is not None else self._find_each(prefix, coords, encoding)
+
+    def _find_each(self, prefix: str, coords: Int64, encoding: ChunkKeyEncoding) -> Int64:
+        rows = np.full(len(coords), UNDECIDED, dtype=np.int64)
+        for place, key in enumerate(encoding.encode_many(coords)):
+            found = self.find(prefix + key)
+            if isinstance(found, NotDecided) and found.rows_checked > _MOST_CHECKED:
+                # A search this long for one chunk is not repeated for the others.
+                break
+            rows[place] = _row_code(found)
+        return rows
 
     def references(self, rows: Int64) -> ReferenceColumns:
         """Return the references of rows (int64, each in [0, count)) as columns, in that order.

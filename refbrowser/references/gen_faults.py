@@ -10,6 +10,7 @@ import numpy as np
 
 from refbrowser.errors import ErrorKind, Finding, Place, RefbrowserError, Severity, quoted
 from refbrowser.limits import LIMITS
+from refbrowser.references.certainty import certain_integer, certain_text
 from refbrowser.references.frames import UndefinedNameError
 from refbrowser.references.gen_columns import RuleColumns
 from refbrowser.references.gen_counting import count_below_zero, first_below_zero
@@ -42,7 +43,7 @@ def find_faults(rule: GenRule, steps: int = LIMITS.template_steps_job) -> Iterat
             yield from _without_rows(rule, field)
         elif name in rule.columns.integers:
             yield from _integer(rule.columns, field, steps)
-        elif name not in rule.columns.texts or name in ("offset", "length"):
+        elif not _is_certain(rule.columns, field):
             yield from _searched(rule.columns, field, steps)
 
 
@@ -87,6 +88,18 @@ def _next_below_zero(columns: RuleColumns, name: str, first: int) -> list[int]:
     column = columns.window(first + 1, stop).column(name)
     faults = column.faults if column is not None else {}
     return [first + 1 + position for position in list(faults)[: _EXAMPLES - 1]]
+
+
+def _is_certain(columns: RuleColumns, field: RuleField) -> bool:
+    """Whether it is proved that the field is good at every row."""
+    if field.template is None or field.compiled is None:
+        return False
+    if field.name in ("key", "url") and field.name in columns.texts:
+        return True
+    if field.name in ("offset", "length"):
+        return certain_integer(field.template, columns.scope, columns.space, field.compiled.steps)
+    size = certain_text(field.template, columns.scope, columns.space, field.compiled.steps)
+    return size is not None and size <= (LIMITS.key_length if field.name == "key" else LIMITS.url_length)
 
 
 @dataclass

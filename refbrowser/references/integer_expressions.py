@@ -117,10 +117,11 @@ def bounds(value: IntegerExpression, space: RowSpace) -> Bounds | None:
     right = bounds(value.right, space)
     if left is None or right is None:
         return None
-    return _interval(value.operator, left, right)
+    return interval(value.operator, left, right)
 
 
-def _interval(operator: Operator, left: Bounds, right: Bounds) -> Bounds | None:
+def interval(operator: Operator, left: Bounds, right: Bounds) -> Bounds | None:
+    """Return bounds of ``left operator right`` for values within bounds; None where a divisor may be 0."""
     if operator == "+":
         return left[0] + right[0], left[1] + right[1]
     if operator == "-":

@@ -37,6 +37,9 @@ KEYS = [
     "{{ (i|string) ~ '.' ~ j }}",
     "{% if i %}{{i}}{% endif %}.{{j}}",
     "v1{{i}}.{{j}}",
+    "{{'a' if i%2 else 'b'}}/{{'p' if j>3 else 'q'}}.{{i}}.{{j}}",
+    "{{i|string|replace('1','')}}.{{j}}",
+    "{{ 'x'|upper if i // j else j }}",
     "{{i}}{{'%02d'|format(j)}}{{'%03d'|format(i)}}7/x",
     "{{j}}8{{i}}",
     "{{1900+j}}{{i}}",
@@ -47,13 +50,19 @@ OFFSETS = [
     "{{ (i*20 + j) * 7 - %d }}",
     "{{ %d - i*j }}",
     "{{ (i - %d) // 3 }}",
-    "{{ i %% 5 - j + %d }}",
+    "{{ i % 5 - j + %d }}",
     " {{ i }} ",
     "{{ i }}00",
     "{{ (i*j)|abs }}",
     "{{ %d // j }}",
     "%d",
     "{{ i / 2 }}",
+    "{{ i*j + 40 if i > j and j else (i - 3)|abs }}",
+    "{{ i - j if i > j else 0 }}",
+    "{{ '%d' % (i + %d) }}",
+    "{{ ('%x'|format(j + 9))|length }}",
+    "{% if i > 2 %}{{ i }}{% elif j %}{{ 7 }}{% else %}{{ j }}{% endif %}",
+    "{{ 12 % (j - 20) + 20 }}",
 ]
 
 
@@ -78,7 +87,9 @@ def rule_members(random: Random) -> dict[str, Any]:
         "url": random.choice(
             ["{{u}}/{{i}}", "{{u}}", "{{ 'é' if j > 2 else u }}", "{{u}}/{{i//2}}.{{'%d' % j}}"]
         ),
-        "offset": offset % random.randint(-100, 300) if "%d" in offset else offset,
+        "offset": offset.replace("%d)", f"{random.randint(-9, 30)})").replace(
+            "%d", str(random.randint(-100, 300))
+        ),
         "length": random.choice(["1", "{{ j + 4 }}"]),
         "dimensions": {"i": dimension(), "j": dimension()},
     }

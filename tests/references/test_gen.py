@@ -242,7 +242,8 @@ def test_keys_of_years_and_months():
 
 def test_what_is_not_lowered_is_searched_up_to_a_bound():
     found = huge(
-        key="{{ 'a' if i < 500000 else 'b' }}/{{ '%x' % j }}.{{ i }}", offset="{{ (i - 3)|int(0, 10) }}"
+        key="{{ 'a' if i < 500000 else 'b' }}/{{ ('%x' % j)|replace('a', 'g') }}.{{ i }}",
+        offset="{{ (i - 3)|int(0, 10) }}",
     )
     assert found.row(10**11).key == "a/0.100000"
     checks = iter([False] * 2 + [True] * 10)
@@ -258,6 +259,23 @@ def test_what_is_not_lowered_is_searched_up_to_a_bound():
     assert findings[1].place.row == 0
     assert "not decided" in findings[0].message
     assert found.duplicates().kind is ErrorKind.BUDGET
+
+
+def test_conditions_are_told_apart_and_proved():
+    found = huge(
+        key="{{ 'a' if i < 500000 else 'b' }}/{{ j }}.{{ i }}",
+        url="{{ u }}/{% if j %}{{ i|string|upper }}{% else %}{{ f(c=i) }}{% endif %}",
+        offset="{{ (i * 1000000 + j) * 400 if i else 8 }}",
+        length="{{ 400 if j > 7 else 'a'|length }}",
+    )
+    start = time.perf_counter()
+    assert not found.faults()
+    assert time.perf_counter() - start < 0.5
+    assert found.find("b/77.600000") == 600000 * 10**6 + 77
+    assert found.find("a/77.600000") is None
+    coords = np.array([[77, 600000], [77, 400000]])
+    assert found.find_chunks("b/", coords, V2).tolist() == [600000 * 10**6 + 77, -1]
+    assert found.find_chunks("a/", coords, V2).tolist() == [-1, 400000 * 10**6 + 77]
 
 
 def test_a_field_is_searched_over_the_dimensions_it_names():
