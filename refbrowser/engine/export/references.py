@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from refbrowser.engine.export.chunks import coords_between
+from refbrowser.engine.export.folder import TargetFolder
 from refbrowser.engine.export.layout import ArrayLayout, plan_array, store_metadata
 from refbrowser.engine.export.request import ExportEstimate, ExportReport, ExportRequest, Loss
 from refbrowser.engine.export.rewritten import Rewriting, is_relative, rewritten, rule_url
@@ -87,12 +88,7 @@ class ReferencesExport:
             The export was cancelled; nothing was written.
         """
         request = self.request
-        exists = os.path.lexists(request.target)
-        place = Place(path=request.target)
-        if exists and not request.force:
-            raise RefbrowserError(
-                ErrorKind.IO, "the target is there already", place, "give --force to replace it"
-            )
+        TargetFolder(request.target).check_replaceable(force=request.force)
         rows = self.document.expansion.rows
         if request.format != "refs-v1" and rows > LIMITS.write_out_question:
             error = RefbrowserError(
