@@ -41,11 +41,17 @@ class CoordinateAxis(AxisItem):
         font = QApplication.font()
         font.setPointSizeF(max(7.0, font.pointSizeF() - 0.5))
         self.setTickFont(font)
-        self.setPen(mkPen(colors.border))
         self.setTickPen(mkPen(colors.muted))
         self.setTextPen(mkPen(colors.muted))
         self.label.setFont(font)
-        self.setLabel(self.labelText, **{"color": colors.text, "font-size": f"{font.pointSizeF()}pt"})
+        self.labelStyle = {"font-size": f"{font.pointSizeF()}pt"}
+        self.set_line(colors.border)
+
+    def set_line(self, color: str) -> None:
+        """Draw the line of the axis in a colour; the library would give the label the same one."""
+        self.setPen(mkPen(color))
+        self.labelStyle["color"] = theme.colors().text
+        self.setLabel(self.labelText, **self.labelStyle)
 
     def set_scale(self, scale: AxisScale | None, label: str) -> None:
         """Show a dimension; None for plain numbers."""

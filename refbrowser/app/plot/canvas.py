@@ -103,10 +103,10 @@ class PlotCanvas(GraphicsLayoutWidget):
     def _draw_frame(self) -> None:
         """Draw the frame, in the accent colour while keys act here."""
         colors = theme.colors()
-        pen = mkPen(colors.accent if self.hasFocus() else colors.border)
-        self.box.setBorder(pen)
-        self.across.setPen(pen)
-        self.upwards.setPen(pen)
+        color = colors.accent if self.hasFocus() else colors.border
+        self.box.setBorder(mkPen(color))
+        self.across.set_line(color)
+        self.upwards.set_line(color)
 
     def set_scales(self, across: AxisScale, upwards: AxisScale | None, across_label: str, label: str) -> None:
         """Show dimensions on the axes; `upwards` None: the values of a line."""

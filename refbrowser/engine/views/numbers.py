@@ -26,8 +26,9 @@ def nice_numbers(low: float, high: float, count: int, degrees: bool = False) -> 
     With `degrees` the steps are parts of a circle (15, 30, 45, 60, 90) where they are that large.
     """
     step = nice_step(high - low, count)
-    if degrees and step > 5:
-        step = next((round_step for round_step in (10, 15, 30, 45, 60, 90) if round_step >= step), step)
+    least = (high - low) / max(1, count)
+    if degrees and least > 5:
+        step = next((part for part in (10, 15, 30, 45, 60, 90, 180) if part >= least * (1 - 1e-9)), 360)
     if step < 1e-12 * max(abs(low), abs(high)):
         return [], step
     first = math.ceil(low / step - 1e-9)

@@ -25,6 +25,9 @@ def test_even_coordinates_get_round_ticks_between_cells() -> None:
     assert ticks == pytest.approx(
         {0.0: "90°N", 40.0: "60°N", 80.0: "30°N", 120.0: "0°", 160.0: "30°S", 200.0: "60°S", 240.0: "90°S"}
     )
+    longitudes = coordinate(np.arange(-180, 180, 0.75), AxisRole.LONGITUDE)
+    texts = [text for _position, text in longitudes.index_ticks(-0.5, 479.5, 4)]
+    assert texts == ["180°W", "90°W", "0°", "90°E"]
     quarter = coordinate(np.arange(0.25, 10, 0.5))
     for position, text in quarter.index_ticks(-0.5, 19.5, 5):
         assert position == pytest.approx((float(text) - 0.25) / 0.5)
