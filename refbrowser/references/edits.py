@@ -349,14 +349,6 @@ def value_text(refs: References, slot: int | None, value: Any) -> bytes:
     return rewrite(old, parse(old), value)
 
 
-def _key_text(refs: References, slot: int) -> bytes:
-    patch = refs.patch(slot)
-    if patch is not None:
-        return patch.key_text
-    member = refs.table.member(slot)
-    return refs.table.text.read(member.start, member.key_stop)
-
-
 def _checked_value(value: Any) -> Any:
     try:
         dump(value)
@@ -387,7 +379,7 @@ class SetReference:
             return document.with_refs(refs.with_appended(Patch.of(self.key, dump(self.key), raw)))
         if raw == refs.value_text(slot):
             return document
-        return document.with_refs(refs.with_patch(slot, Patch.of(self.key, _key_text(refs, slot), raw)))
+        return document.with_refs(refs.with_patch(slot, Patch.of(self.key, refs.key_text(slot), raw)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -432,7 +424,7 @@ class RenameReference:
         if refs.find_slot(self.new) is not None:
             raise _refused(f"there is a reference {quoted(self.new)} already")
         for slot in slots:
-            text = dump(self.new, _key_text(refs, slot))
+            text = dump(self.new, refs.key_text(slot))
             refs = refs.with_patch(slot, Patch.of(self.new, text, refs.value_text(slot)))
         return document.with_refs(refs)
 

@@ -131,7 +131,7 @@ class References:
             slots[key] = -2 - number
         return slots
 
-    def _stands(self, row: int) -> bool:
+    def stands(self, row: int) -> bool:
         """Return whether a row of the table is neither removed nor replaced."""
         if row in self.replaced:
             return False
@@ -147,10 +147,10 @@ class References:
         row = self.table.find(key)
         if row is None or not (self.replaced or len(self.removed)):
             return row
-        if self._stands(row):
+        if self.stands(row):
             return row
         for earlier in reversed(self.table.find_all(key)):
-            if self._stands(earlier):
+            if self.stands(earlier):
                 return earlier
         return None
 
@@ -161,7 +161,7 @@ class References:
 
     def all_slots(self, key: str) -> list[int]:
         """Return the slots of every entry with `key`, in document order."""
-        slots = [row for row in self.table.find_all(key) if self._stands(row)]
+        slots = [row for row in self.table.find_all(key) if self.stands(row)]
         slots += [row for row, patch in self.replaced.items() if patch.key == key]
         slots.sort()
         if key in self.appended:
@@ -190,7 +190,7 @@ class References:
     def odd_keys(self) -> Iterator[tuple[str, int]]:
         """Yield keys that are no chunk keys with their slots, in document order (metadata among them)."""
         for row in self.table.odd_rows.tolist():
-            if self._stands(row):
+            if self.stands(row):
                 yield self.table.key(row), row
             elif row in self.replaced and not _is_chunk(self.replaced[row].key):
                 yield self.replaced[row].key, row
@@ -274,6 +274,14 @@ class References:
         """Return what an entry means, with its faults and warnings."""
         patch = self.patch(slot)
         return self.table.value(slot) if patch is None else patch.value
+
+    def key_text(self, slot: int) -> bytes:
+        """Return the JSON text of an entry's key."""
+        patch = self.patch(slot)
+        if patch is not None:
+            return patch.key_text
+        member = self.table.member(slot)
+        return self.table.text.read(member.start, member.key_stop)
 
     def value_text(self, slot: int) -> bytes:
         """Return the JSON text of an entry's value."""

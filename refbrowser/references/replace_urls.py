@@ -12,6 +12,7 @@ from refbrowser.references.json_edit import rewrite
 from refbrowser.references.json_text import parse
 from refbrowser.references.refs import Patch, References
 from refbrowser.references.table import ReferenceTable
+from refbrowser.references.values import ValueKind
 
 
 def with_new_prefix(text: Any, old: str, new: str) -> Any:
@@ -30,20 +31,25 @@ def replaced_urls(refs: References, old: str, new: str, slots: Sequence[int] | N
     chosen = None if slots is None else set(slots)
     rows = None if slots is None else np.array([slot for slot in slots if slot >= 0], np.int64)
     changed = replace(refs, table=_with_urls(refs.table, old, new, rows))
-    overlay = [*refs.replaced, *(-2 - number for number in range(len(refs.appended)))]
-    for slot in overlay:
-        if chosen is not None and slot not in chosen:
-            continue
-        patch = refs.patch(slot)
-        if patch is None or patch.value.kind is not None:
-            continue
-        node = parse(patch.raw)
-        value = node.to_python()
-        value[0] = with_new_prefix(value[0], old, new)
-        raw = rewrite(patch.raw, node, value)
-        if raw != patch.raw:
-            changed = changed.with_patch(slot, Patch.of(patch.key, patch.key_text, raw))
+    # Entries whose URL is not in the table: those of the overlay, and those with numbers beyond 64 bits.
+    large = np.flatnonzero(refs.table.url == ValueKind.LARGE).tolist()
+    single = [row for row in large if row not in refs.replaced and refs.stands(row)]
+    single += [*refs.replaced, *(-2 - number for number in range(len(refs.appended)))]
+    for slot in single:
+        if chosen is None or slot in chosen:
+            changed = _with_entry(changed, slot, old, new)
     return changed
+
+
+def _with_entry(refs: References, slot: int, old: str, new: str) -> References:
+    if refs.value(slot).kind not in (None, ValueKind.LARGE):
+        return refs
+    before = refs.value_text(slot)
+    node = parse(before)
+    value = node.to_python()
+    value[0] = with_new_prefix(value[0], old, new)
+    raw = rewrite(before, node, value)
+    return refs if raw == before else refs.with_patch(slot, Patch.of(refs.key_of(slot), refs.key_text(slot), raw))
 
 
 def _with_urls(

@@ -23,7 +23,8 @@ from refbrowser.references.chunk_code import (
     unpack_many,
 )
 from refbrowser.references.groups import GroupColumn, GroupRows, Rows, index_groups
-from refbrowser.references.json_text import JsonReader, Member
+from refbrowser.references.json_edit import rewrite
+from refbrowser.references.json_text import JsonReader, Member, parse
 from refbrowser.references.text import DocumentText
 from refbrowser.references.values import Value, ValueKind, interpret, key_issues
 
@@ -236,17 +237,31 @@ class ReferenceTable:
     def value(self, row: int) -> Value:
         """Return what a row means, with its faults and warnings."""
         member = self.member(row)
+        raw = self.value_text(row)
         node = member.value
-        value = interpret(node, self.text.read(node.start, node.stop))
+        if self._url_changed(row):
+            node = JsonReader(raw, node.start).value(0)
+        value = interpret(node, raw)
         about_key = key_issues(member.key, member.start)
         if not about_key:
             return value
         return replace(value, kind=ValueKind.FAULT, issues=about_key + value.issues)
 
+    def _url_changed(self, row: int) -> bool:
+        """Return whether a row has another URL than in the text."""
+        written = self.written
+        if written is None or self.url[row] < 0:
+            return False
+        return self.urls[self.url[row]] != written.urls[written.url[row]]
+
     def value_text(self, row: int) -> bytes:
         """Return the JSON text of a row's value."""
         node = self.member(row).value
-        return self.text.read(node.start, node.stop)
+        raw = self.text.read(node.start, node.stop)
+        if not self._url_changed(row):
+            return raw
+        value = node.to_python()
+        return rewrite(raw, parse(raw), [self.urls[self.url[row]], *value[1:]])
 
     def kinds(self, rows: Rows | slice) -> npt.NDArray[np.uint8]:
         """Return the `ReferenceKind` of rows; whether a URL can be rendered is not asked."""
