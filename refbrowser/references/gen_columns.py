@@ -160,14 +160,15 @@ class RuleColumns:
         if name in ("key", "url"):
             return FieldColumn(self.print_numbers(name, self.numbers(name, positions, size), size), {})
         value = self.integers[name]
-        column = as_column(evaluate(value, self._values(name, positions)), size)
+        column = as_column(evaluate(value, self.values(name, positions)), size)
         least = bounds(value, self.space)
         if least is not None and least[0] >= 0:
             return FieldColumn(column, {})
         bad = np.flatnonzero(column < 0).tolist()
         return FieldColumn(column, {each: below_zero(name, int(column[each])) for each in bad})
 
-    def _values(self, name: str, positions: Sequence[Int64]) -> list[Any]:
+    def values(self, name: str, positions: Sequence[Int64]) -> list[Any]:
+        """Return by slot the values of the dimensions that a field depends on, None for the others."""
         slots = self.slots(name)
         return [
             dimension.take(positions[slot]) if slot in slots else None
@@ -176,7 +177,7 @@ class RuleColumns:
 
     def numbers(self, name: str, positions: Sequence[Int64], size: int) -> list[Int64]:
         """Return the integers in a key or URL, in order; only where it is computed by numpy."""
-        values = self._values(name, positions)
+        values = self.values(name, positions)
         pieces = [piece for piece in self.texts[name] if isinstance(piece, IntegerPiece)]
         return [as_column(evaluate(piece.value, values), size) for piece in pieces]
 

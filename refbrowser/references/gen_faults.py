@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -11,12 +11,13 @@ import numpy as np
 from refbrowser.errors import ErrorKind, Finding, Place, RefbrowserError, Severity, quoted
 from refbrowser.limits import LIMITS
 from refbrowser.references.certainty import certain_integer, certain_text
+from refbrowser.references.dimensions import Int64
 from refbrowser.references.frames import UndefinedNameError
 from refbrowser.references.gen_columns import RuleColumns
 from refbrowser.references.gen_counting import count_below_zero, first_below_zero
 from refbrowser.references.gen_fields import RuleField, below_zero, placed
 from refbrowser.references.gen_search import FieldSpace
-from refbrowser.references.integer_expressions import Affine, bounds, evaluate, fits_int64
+from refbrowser.references.integer_expressions import Affine, bounds, evaluate
 
 if TYPE_CHECKING:
     from refbrowser.references.gen import GenRule
@@ -123,13 +124,13 @@ def _searched(columns: RuleColumns, field: RuleField, steps: int) -> Iterator[Fi
         found = _faulty_rows(columns, field, where, 0, count)
     else:
         found = _sampled(columns, field, where, most)
-    for row, error in found:
-        key = (error.kind, error.place.span)
-        group = groups.setdefault(key, _Group(error, [], 0))
+    for fault in found:
+        key = (fault.error.kind, fault.error.place.span)
+        group = groups.setdefault(key, _Group(fault.error, [], 0))
         assert group.count is not None
-        group.count += where.repeats
+        group.count += where.repeats * fault.count
         if len(group.rows) < _EXAMPLES:
-            group.rows.append(where.first_row(row))
+            group.rows.append(where.first_row(fault.row))
     for group in groups.values():
         yield _group(columns, field.name, group)
     if not decided:
@@ -142,51 +143,61 @@ def _row_steps(columns: RuleColumns, field: RuleField) -> int:
     return max(1, field.compiled.steps) if field.compiled is not None else 1
 
 
-def _sampled(
-    columns: RuleColumns, field: RuleField, where: FieldSpace, most: int
-) -> Iterator[tuple[int, RefbrowserError]]:
+@dataclass(frozen=True, slots=True)
+class _Fault:
+    """An error at a combination, which stands for `count` combinations with the same cause."""
+
+    row: int
+    error: RefbrowserError
+    count: int = 1
+
+
+def _sampled(columns: RuleColumns, field: RuleField, where: FieldSpace, most: int) -> Iterator[_Fault]:
     """Yield faults of the first rows, of the ends, and of the last rows."""
     start = most * 3 // 4
+    stop = where.inner.count - (most - start)
     yield from _faulty_rows(columns, field, where, 0, start)
     for row in where.probes():
-        if start <= row < where.inner.count - (most - start):
+        if start <= row < stop:
             error = _error(field, where.values(row))
             if error is not None:
-                yield row, error
-    yield from _faulty_rows(columns, field, where, where.inner.count - (most - start), where.inner.count)
+                yield _Fault(row, error)
+    yield from _faulty_rows(columns, field, where, stop, where.inner.count)
 
 
 def _faulty_rows(
     columns: RuleColumns, field: RuleField, where: FieldSpace, start: int, stop: int
-) -> Iterable[tuple[int, RefbrowserError]]:
-    value = columns.integers.get(field.name)
-    if field.name in columns.by_numpy and value is not None and fits_int64(value, columns.space):
-        return _negative_rows(columns, field, where, start, stop)
-    return _failing_rows(field, where, start, stop)
+) -> Iterator[_Fault]:
+    if columns.is_wide:
+        for row in range(start, stop):
+            error = _error(field, where.values(row))
+            if error is not None:
+                yield _Fault(row, error)
+        return
+    for begin in range(start, stop, _BLOCK):
+        size = min(stop, begin + _BLOCK) - begin
+        positions = [np.zeros(size, dtype=np.int64)] * len(columns.space.dimensions)
+        for slot, column in zip(where.slots, where.inner.index_window(begin, begin + size), strict=True):
+            positions[slot] = column
+        if field.name in columns.by_numpy:
+            found = _negative_rows(columns, field, positions, size)
+        else:
+            faults = columns.column(field.name, positions, size).faults
+            found = (_Fault(row, error) for row, error in faults.items())
+        for fault in found:
+            yield replace(fault, row=begin + fault.row)
 
 
 def _negative_rows(
-    columns: RuleColumns, field: RuleField, where: FieldSpace, start: int, stop: int
-) -> Iterator[tuple[int, RefbrowserError]]:
-    value = columns.integers[field.name]
-    values: list[Any] = [None] * len(columns.space.dimensions)
-    for begin in range(start, stop, _BLOCK):
-        end = min(stop, begin + _BLOCK)
-        positions = where.inner.index_window(begin, end)
-        for slot, column in zip(where.slots, positions, strict=True):
-            values[slot] = columns.space.dimensions[slot].take(column)
-        found = np.broadcast_to(evaluate(value, values), (end - begin,))
-        for row in np.flatnonzero(found < 0).tolist():
-            yield begin + row, below_zero(field.name, int(found[row]))
-
-
-def _failing_rows(
-    field: RuleField, where: FieldSpace, start: int, stop: int
-) -> Iterator[tuple[int, RefbrowserError]]:
-    for row in range(start, stop):
-        error = _error(field, where.values(row))
-        if error is not None:
-            yield row, error
+    columns: RuleColumns, field: RuleField, positions: Sequence[Int64], size: int
+) -> Iterator[_Fault]:
+    """Yield the first rows below 0, the last of them for all that follow."""
+    values = columns.values(field.name, positions)
+    found = np.broadcast_to(evaluate(columns.integers[field.name], values), (size,))
+    rows = np.flatnonzero(found < 0)
+    for number, row in enumerate(rows[:_EXAMPLES].tolist(), 1):
+        count = 1 if number < _EXAMPLES else len(rows) - number + 1
+        yield _Fault(row, below_zero(field.name, int(found[row])), count)
 
 
 def _error(field: RuleField, values: list[int]) -> RefbrowserError | None:
