@@ -6,6 +6,7 @@ import bz2
 import lzma
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -150,13 +151,13 @@ class Blosc:
         return as_bytes(packed)
 
 
+@cache
 def single_threaded_blosc() -> Any:
     """Return numcodecs' Blosc, set to one thread."""
     from numcodecs import blosc
 
     # The pool decodes several chunks at once: threads inside one only take turns.
-    if blosc.get_nthreads() != 1:
-        blosc.set_nthreads(1)
+    blosc.set_nthreads(1)
     return blosc
 
 

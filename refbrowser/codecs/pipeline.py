@@ -5,7 +5,7 @@ from __future__ import annotations
 import lzma
 import zlib
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import prod
 from typing import Any
 
@@ -68,6 +68,10 @@ class CodecPipeline:
         How objects become bytes, for arrays of objects.
     sharding
         How inner chunks are stored, where chunks are shards.
+    decoded_size
+        Bytes of a decoded chunk; of an array of objects, of the references to them.
+    is_raw
+        Whether the bytes are the elements in the order of `axes`: parts of a chunk can be read alone.
     """
 
     shape: tuple[int, ...]
@@ -76,6 +80,21 @@ class CodecPipeline:
     stages: tuple[Stage, ...] = ()
     objects: ObjectCodec | None = None
     sharding: ShardLayout | None = None
+    decoded_size: int = field(init=False)
+    is_raw: bool = field(init=False)
+    _transposed: bool = field(init=False)
+    _stored_shape: tuple[int, ...] = field(init=False)
+
+    def __post_init__(self) -> None:
+        # Computed once: small chunks are decoded by the ten thousand.
+        computed = {
+            "decoded_size": prod(self.shape) * self.dtype.itemsize,
+            "is_raw": not self.stages and self.objects is None and self.sharding is None,
+            "_transposed": self.axes != tuple(range(len(self.axes))),
+            "_stored_shape": tuple(self.shape[axis] for axis in self.axes),
+        }
+        for name, value in computed.items():
+            object.__setattr__(self, name, value)
 
     @classmethod
     def for_array(cls, node: ArrayNode) -> CodecPipeline:
@@ -90,20 +109,9 @@ class CodecPipeline:
         return _build(node)
 
     @property
-    def decoded_size(self) -> int:
-        """Bytes of a decoded chunk; of an array of objects, of the references to them."""
-        return prod(self.shape) * self.dtype.itemsize
-
-    @property
-    def is_raw(self) -> bool:
-        """Whether the bytes are the elements in the order of `axes`: parts of a chunk can be read alone."""
-        return not self.stages and self.objects is None and self.sharding is None
-
-    @property
     def shard(self) -> ShardLayout | None:
         """The layout of shards whose inner chunks can be read alone; None where they cannot."""
-        plain = not self.stages and self.axes == tuple(range(len(self.axes)))
-        return self.sharding if plain else None
+        return None if self.stages or self._transposed else self.sharding
 
     def decode(self, data: Any, out: npt.NDArray[Any] | None = None) -> npt.NDArray[Any]:
         """Return a chunk from its bytes.
@@ -130,10 +138,9 @@ class CodecPipeline:
             )
         target = None if out is None else self._target(out)
         buffer = as_bytes(data)
-        with np.errstate(all="ignore"):
-            for place in reversed(range(len(self.stages))):
-                buffer = _decoded(self.stages[place], buffer, target if place == 0 else None)
-            return self._finished(buffer, out, target)
+        for place in range(len(self.stages) - 1, -1, -1):
+            buffer = _decoded(self.stages[place], buffer, target if place == 0 else None)
+        return self._finished(buffer, out, target)
 
     def encode(self, chunk: npt.NDArray[Any]) -> bytes:
         """Return the bytes of a whole chunk of `shape`, of a type that casts to `dtype`."""
@@ -147,20 +154,15 @@ class CodecPipeline:
             buffer = self.objects.encode(stored.reshape(-1))
         else:
             buffer = flat_bytes(stored) if self.decoded_size else np.empty(0, np.uint8)
-        with np.errstate(all="ignore"):
-            for stage in self.stages:
-                buffer = stage.codec.encode(buffer)
+        for stage in self.stages:
+            buffer = stage.codec.encode(buffer)
         return buffer.tobytes()
-
-    @property
-    def _stored_shape(self) -> tuple[int, ...]:
-        return tuple(self.shape[axis] for axis in self.axes)
 
     def _target(self, out: npt.NDArray[Any]) -> Bytes | None:
         """Return the bytes of `out` where the innermost codec can write into it."""
         if out.shape != self.shape:
             raise ValueError(f"a target of shape {out.shape} where {self.shape} is expected")
-        stored = out.transpose(self.axes)
+        stored = out.transpose(self.axes) if self._transposed else out
         elements = self.objects is None and self.sharding is None and self.decoded_size > 0
         if not elements or out.dtype != self.dtype or not stored.flags.c_contiguous:
             return None
@@ -172,11 +174,12 @@ class CodecPipeline:
         """Return the array in the bytes that the innermost codec gave."""
         if buffer is target and out is not None:
             return out
-        values = self._array(buffer)
-        stored = values.reshape(self._stored_shape).transpose(np.argsort(self.axes).tolist())
+        values = self._array(buffer).reshape(self._stored_shape)
+        if self._transposed:
+            values = values.transpose(np.argsort(self.axes).tolist())
         if out is None:
-            return stored
-        out[...] = stored
+            return values
+        out[...] = values
         return out
 
     def _array(self, buffer: Bytes) -> npt.NDArray[Any]:

@@ -303,6 +303,8 @@ def test_shards(shard, at):
         fails(line, bytes(damaged))
     for size in (0, 1, stop - start - 1, len(data) - 1):
         fails(line, data[:size])
+    with pytest.raises(RefbrowserError, match="cannot hold the index"):
+        line.shard.index_range(stop - start - 1)
     (offset, length) = line.shard.inner_ranges(data[start:stop], len(data))[1].tolist()
     entries = [(offset, length + 10**6), (len(data), 1), (2**63, 1), (1, 2**63), (2**64 - 2, 2**64 - 2)]
     entries += [
