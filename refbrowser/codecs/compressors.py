@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import bz2
 import lzma
+import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -18,6 +19,10 @@ from refbrowser.limits import LIMITS
 _STREAMS = 1_000
 #: Bytes of a zstd frame decoded at a time: at most 64 blocks of 128 KiB come out.
 _FED = 256
+#: Decoded bytes up to which a copy costs less than the decompressor that numcodecs makes for each frame.
+_SMALL_FRAME = 128 * 1024
+
+_of_thread = threading.local()
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,11 +45,11 @@ class Zstd:
             announced = zstandard.frame_content_size(data.data)
             if announced < 0:
                 return _frame_of_unknown_size(data, room)
+            room.check(announced)
+            if announced <= _SMALL_FRAME:
+                return as_bytes(_decompressor().decompress(data.data, allow_extra_data=False))
         except zstandard.ZstdError as error:
             raise DecodeError(str(error)) from None
-        room.check(announced)
-        if announced == 0:
-            return np.empty(0, np.uint8)
         target = np.empty(announced, np.uint8) if out is None else out
         zstd.decompress(data, target)
         return target
@@ -56,6 +61,15 @@ class Zstd:
         return as_bytes(
             zstandard.ZstdCompressor(level=self.level, write_checksum=self.checksum).compress(data.data)
         )
+
+
+def _decompressor() -> Any:
+    """Return the decompressor of this thread: making one takes longer than a small frame."""
+    import zstandard
+
+    if not hasattr(_of_thread, "decompressor"):
+        _of_thread.decompressor = zstandard.ZstdDecompressor()
+    return _of_thread.decompressor
 
 
 def _frame_of_unknown_size(data: Bytes, room: Room) -> Bytes:

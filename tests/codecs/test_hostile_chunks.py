@@ -41,8 +41,8 @@ def name(codec):
 
 
 def fails(line, data):
-    """Decode, which must fail with E_DECODE in under a second and 32 MiB."""
-    began = time.monotonic()
+    """Decode, which must fail with E_DECODE in under two seconds of CPU and 32 MiB."""
+    began = time.thread_time()
     tracemalloc.start()
     try:
         with pytest.raises(RefbrowserError) as caught:
@@ -51,7 +51,7 @@ def fails(line, data):
     finally:
         tracemalloc.stop()
     assert caught.value.kind is ErrorKind.DECODE
-    assert time.monotonic() - began < 1
+    assert time.thread_time() - began < 2
     assert peak < 32 * 2**20
 
 
@@ -97,6 +97,19 @@ def test_something_follows_that_looks_like_the_end(chunk):
     assert chunk({"id": "zstd"}).decode(frame).tobytes() == PLAIN
     fails(chunk({"id": "zstd"}), frame + b"x")
     fails(chunk({"id": "zstd"}), frame + frame)
+
+
+@pytest.mark.parametrize("codec", COMPRESSORS, ids=name)
+def test_large_chunks_too(pipeline, codec):
+    size = 2**20
+    plain = np.tile(np.frombuffer(PLAIN, np.uint8), size // SIZE)
+    line = pipeline("u1", [codec], (size,))
+    data = encoded(codec, plain)
+    assert np.array_equal(line.decode(data), plain)
+    fails(line, data[:-1])
+    fails(line, data + b"x")
+    fails(line, encoded(codec, plain[:-1]))
+    fails(line, encoded(codec, np.append(plain, plain[:1])))
 
 
 @pytest.mark.parametrize("codec", CHECKED, ids=name)
