@@ -185,13 +185,10 @@ class Drawing(QObject):
         if base is not self.base:
             self._look_again = 0
         self.base, self.detail = base, detail
-        canvas = self.canvas
-        drawn = detail or base
-        canvas.image.set_picture(None if self.is_line else base)
-        canvas.detail.set_picture(None if self.is_line else detail)
-        canvas.line.set_picture(drawn if self.is_line else None)
-        marked = drawn if self.is_line else base
-        canvas.states.set_picture(marked, None if marked is None else self._edges(marked))
+        self.canvas.image.set_picture(None if self.is_line else base)
+        self.canvas.detail.set_picture(None if self.is_line else detail)
+        self.canvas.line.set_picture(base if self.is_line else None)
+        self._mark_chunks(base)
 
     def draw_soon(self) -> None:
         """Draw within a frame, however often it is asked."""
@@ -204,6 +201,7 @@ class Drawing(QObject):
             return
         view = self.canvas.view()
         if self.is_line:
+            self._choose_line()
             self.canvas.line.draw(view[0], view[2][0], self.shown, self.across)
         else:
             levels = self.keeper.levels
@@ -211,6 +209,17 @@ class Drawing(QObject):
             self.canvas.detail.draw(view, self.shown, levels, self.map_title)
             self.bar.set_levels(levels)
         self.canvas.states.refresh()
+
+    def _choose_line(self) -> None:
+        """Draw the picture of a part where it holds all that is visible."""
+        fits = self.detail is not None and self.detail.plan.covers(self.visible_window())
+        wanted = self.detail if fits else self.base
+        if wanted is not self.canvas.line.picture:
+            self.canvas.line.set_picture(wanted)
+            self._mark_chunks(wanted)
+
+    def _mark_chunks(self, picture: Picture | None) -> None:
+        self.canvas.states.set_picture(picture, None if picture is None else self._edges(picture))
 
     def _edges(self, picture: Picture) -> tuple[np.ndarray, np.ndarray]:
         if not self.is_line:

@@ -19,6 +19,7 @@ from refbrowser.app import theme
 from refbrowser.app.plot import colour_maps
 from refbrowser.app.plot.pane import PlotPane
 from refbrowser.app.plot.patterns import state_colors
+from refbrowser.app.tasks import Tasks
 from refbrowser.engine.views.painting import NO_VALUE
 from refbrowser.engine.views.picture import ChunkState
 
@@ -629,6 +630,51 @@ def test_zooming_into_a_sampled_picture_reads_the_detail(
     assert near(pixel(pane, image, 222, 333), wanted, 2)
     pane.canvas.show_range((-0.5, 999.5), (-0.5, 999.5))
     qtbot.waitUntil(lambda: detail.detail is None)
+
+
+def test_a_long_line_is_sampled_and_read_in_detail_where_it_is_looked_at(
+    plotted: Plotted, pane: PlotPane, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from refbrowser.engine.views import plan
+
+    monkeypatch.setattr(plan, "LIMITS", replace(plan.LIMITS, view_points=10_000))
+    plotted(array("/series", np.arange(100_000, dtype=np.float32), ("n",), (10_000,)))
+    line = pane.canvas.line
+    assert line.picture is pane.picture()
+    assert pane.picture().plan.steps == (10,)  # type: ignore[union-attr]
+    low, high = pane.canvas.view()[1]
+    pane.canvas.show_range((50_000, 50_100), (low, high))
+    qtbot.waitUntil(lambda: line.picture is not pane.picture() and line.picture.finished)  # type: ignore[union-attr]
+    assert line.picture.plan.steps == (1,)  # type: ignore[union-attr]
+    assert "n [50033]   50033   " in hover(pane, 50_033, 50_033)
+    pane.canvas.show_range((0, 100_000), (low, high))
+    qtbot.waitUntil(lambda: line.picture is pane.picture())
+
+
+def test_neighbouring_slices_are_read_ahead(plotted: Plotted, pane: PlotPane, qtbot: QtBot) -> None:
+    document = plotted(array("/field", ramp(40, 25).reshape(10, 10, 10), ("t", "y", "x"), (2, 10, 10)))
+    qtbot.waitUntil(lambda: len(document.session.reads) == 1, timeout=100)
+    pane.sliders.step(0, 1)
+    qtbot.waitUntil(lambda: len(document.session.reads) == 3, timeout=2000)
+    ahead = [selection.axes[0][0] for _path, selection in document.session.reads]
+    assert ahead == [0, 1, 2], "index 0 is in the same chunk as 1"
+
+
+def test_a_read_that_is_cancelled_can_be_taken_up_again(
+    plotted: Plotted, pane: PlotPane, qtbot: QtBot, tasks: Tasks
+) -> None:
+    document = plotted(
+        array("/field", ramp(40, 60), ("y", "x"), (20, 30)),
+        prepare=lambda document: document.session.gate.clear(),
+        wait=False,
+    )
+    qtbot.waitUntil(lambda: pane.picture() is not None)
+    tasks.cancel(tasks.statuses()[-1].number)
+    qtbot.waitUntil(lambda: pane.page() is pane.cards and pane.is_settled())
+    assert pane.cards.heading() == "/field was not read"
+    document.session.gate.set()
+    qtbot.mouseClick(child(pane, QPushButton, "errorRetryButton"), Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: pane.page() is pane.canvas and pane.is_settled())
 
 
 def test_the_event_loop_stays_quick_while_twenty_thousand_chunks_arrive(

@@ -139,3 +139,26 @@ def test_an_array_that_was_never_written_says_so(plot: Plot, pane: PlotPane) -> 
 def test_a_scalar_time_is_a_date(plot: Plot, pane: PlotPane) -> None:
     plot("cth", "/t")
     assert pane.values.value.text() == "2017-10-25 20:53:39"
+
+
+def test_what_lies_elsewhere_is_asked_for_and_then_plotted(
+    pane: PlotPane, tasks: Tasks, qtbot: QtBot, shared_data: Path, tmp_path: Path
+) -> None:
+    for folder, suffix in (("data", ".nc"), ("document", ".refs.json")):
+        (tmp_path / folder).mkdir()
+        shutil.copy(shared_data / "real" / f"eraint_uvz{suffix}", tmp_path / folder)
+    path = tmp_path / "document" / "eraint_uvz.refs.json"
+    path.write_text(path.read_text().replace('"u": "eraint', '"u": "../data/eraint'))
+    document = OpenDocument(str(path), tasks)
+    document.open()
+    qtbot.waitUntil(lambda: document.hierarchy is not None)
+    assert document.hierarchy is not None
+    pane.set_array(document, document.hierarchy.find("/z"))  # type: ignore[arg-type]
+    qtbot.waitUntil(pane.is_settled)
+    assert pane.cards.shown() == "blocked"
+    document.allow(document.wants)
+    qtbot.waitUntil(lambda: pane.page() is pane.canvas and pane.is_settled())
+    np.testing.assert_array_equal(values(pane), stored(shared_data, "eraint_uvz", "z")[0, 0])
+    qtbot.waitUntil(lambda: pane.sliders.row_text(1) == "200 millibars")
+    pane.clear()
+    document.close()
