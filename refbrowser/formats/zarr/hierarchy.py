@@ -120,9 +120,10 @@ class _Builder:
             for child in members
             if _name(child) not in arrays or self.children.get(child)
         }
-        for name in groups.keys() & arrays.keys():
-            message = f"nodes lie below the array {quoted(arrays[name].path)}"
-            self.findings.append(warning(message, groups[name].path[1:]))
+        for name in groups:
+            if name in arrays:
+                message = f"nodes lie below the array {quoted(arrays[name].path)}"
+                self.findings.append(warning(message, groups[name].path[1:]))
         return GroupNode(
             path=f"/{path}",
             attributes=attributes,
@@ -155,9 +156,12 @@ class _Builder:
         return documents.documents.get(ATTRIBUTES_V2, {})
 
     def _array(self, path: str, documents: NodeDocuments) -> ArrayNode:
-        is_v3 = NODE_V3 in documents
+        # Version 3 counts, but where it is broken and version 2 is there.
+        is_v3 = NODE_V3 in documents.documents or ARRAY_V2 not in documents
         name = NODE_V3 if is_v3 else ARRAY_V2
         key = _key(path, name)
+        if not is_v3:
+            self._report(documents.errors.get(NODE_V3))
         if is_v3 and ARRAY_V2 in documents:
             self.findings.append(warning("the array has metadata of both versions; version 3 counts", key))
         elif ARRAY_V2 in documents and GROUP_V2 in documents:
@@ -214,7 +218,8 @@ class _Builder:
                 changes["unreadable"] = located(error, key)
         if "unreadable" in changes:
             why: RefbrowserError = changes["unreadable"]
-            self.findings.append(warning(f"the array cannot be read: {why.message}", key, why.advice))
+            finding = warning(f"the array cannot be read: {why.message}", key, why.advice)
+            self.findings.append(replace(finding, kind=why.kind))
         return replace(node, **changes)
 
     def _dimensions(

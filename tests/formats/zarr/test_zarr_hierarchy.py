@@ -311,6 +311,18 @@ def test_version_3_counts_where_both_are(hierarchy):
     assert len(tree.problems) == 1
 
 
+def test_version_2_counts_where_version_3_is_broken(hierarchy):
+    tree = hierarchy({"a/zarr.json": "{", "a/.zarray": zarray(), "a/.zattrs": {"x": 1}})
+    node = tree.find("/a")
+    assert (node.format, node.error, node.attributes) == ("zarr-v2", None, {"x": 1})
+    assert [(item.severity, item.place.key) for item in tree.problems] == [(Severity.FAULT, "a/zarr.json")]
+
+
+def test_the_kind_of_what_cannot_be_read(hierarchy):
+    tree = hierarchy({"a/.zarray": zarray(dtype="|O", filters=[{"id": "pickle"}])})
+    assert [item.kind for item in tree.problems] == [ErrorKind.UNSAFE]
+
+
 def test_dimensions_of_groups(hierarchy):
     def dimensions(*names):
         return {"_ARRAY_DIMENSIONS": list(names)}
