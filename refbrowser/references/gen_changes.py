@@ -69,8 +69,7 @@ def rule_changes(rule: GenRule, before: GenRule, pause: Callable[[], None] = lam
     pause
         Called between blocks of rows; may raise to end the work.
     """
-    same_keys = rule.key == before.key and rule.templates.texts == before.templates.texts
-    if same_keys and rule.count and before.count and rule.space.names == before.space.names:
+    if same_keys(rule, before) and rule.count and before.count:
         if rule.space == before.space:
             return RuleChanges(_aligned(rule, before, rule.space, pause), RowCount(), RowCount())
         if _tells_apart(rule) and _tells_apart(before):
@@ -188,9 +187,18 @@ def _aligned(rule: GenRule, before: GenRule, space: RowSpace, pause: Callable[[]
     return _solved(differences, space, pause) or _compared(rule, before, space, pause)
 
 
-def _source(rule: GenRule, name: str) -> str | None:
+def same_keys(rule: GenRule, before: GenRule) -> bool:
+    """Whether rows of the same dimension values have the same key in both rules."""
+    return rule.space.names == before.space.names and _source(rule, "key") == _source(before, "key")
+
+
+def _source(rule: GenRule, name: str) -> tuple[str | None, tuple[object, ...]]:
+    """Return the text of a field and of the templates that it names."""
     field = rule.fields.get(name)
-    return None if field is None else field.text
+    if field is None or field.template is None:
+        return (None if field is None else field.text, ())
+    names = (*field.template.names, *field.template.calls)
+    return field.text, tuple(rule.templates.texts.get(each) for each in names)
 
 
 def _differences(rule: GenRule, before: GenRule, name: str) -> list[Affine] | None:

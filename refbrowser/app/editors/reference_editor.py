@@ -175,7 +175,7 @@ class ReferenceEditor(EditorForm):
             self._typed(text=with_line_ends(raw_text(self._text.document()), self._draft.text))
 
     def _kind_chosen(self) -> None:
-        kind = self._kind.currentData()
+        kind = ReferenceKind(self._kind.currentData())
         if self._draft is not None and kind is not self._draft.kind:
             self._keep(self._draft.with_kind(kind))
             self._fill()

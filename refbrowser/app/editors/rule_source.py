@@ -16,7 +16,7 @@ from refbrowser.app.editors.rule_collisions import collisions
 from refbrowser.app.theme import count_text
 from refbrowser.errors import RefbrowserError
 from refbrowser.references.gen import GenRows, GenRule
-from refbrowser.references.gen_changes import RowCount, rule_changes
+from refbrowser.references.gen_changes import RowCount, rule_changes, same_keys
 
 if TYPE_CHECKING:
     from refbrowser.references.document import ReferenceDocument
@@ -83,7 +83,7 @@ class RuleSource:
         base, rule = self.base, self.rule
         if base is None:
             return "nothing"
-        if base.space == rule.space and base.key == rule.key and base.templates.texts == rule.templates.texts:
+        if base.space == rule.space and same_keys(rule, base):
             return "row"
         if _finds_quickly(base):
             return "key"

@@ -132,12 +132,16 @@ class TemplatesEditor(EditorForm):
             return
         from refbrowser.app.editors.template_uses import count_uses
 
+        def counted(uses: dict[str, int]) -> None:
+            if opened is self._document and document is opened.document:
+                self.table.show_uses(uses)
+
         self.table.show_uses(None)
         opened.tasks.run(
             opened.owner("template uses"),
             "Count the uses of templates",
             lambda control: count_uses(document, control.check),
-            self.table.show_uses,
+            counted,
         )
 
     def _chosen(self, name: str | None) -> None:
@@ -196,6 +200,8 @@ class TemplatesEditor(EditorForm):
         mistake = self._name_mistake(templates, draft)
         if mistake:
             self._name_outcome.show_fault(mistake)
+        elif draft.name != draft.old_name and self.table.uses(draft.old_name) != 0:
+            self._name_outcome.show_warning(f"what uses {draft.old_name} keeps the old name")
         else:
             self._name_outcome.clear()
         parameters = () if fault is not None else edited.scope.templates[draft.name].names

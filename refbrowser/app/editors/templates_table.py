@@ -170,6 +170,10 @@ class TemplatesTable(QTableView):
         if self.current() != name:
             self.choose(name)
 
+    def uses(self, name: str) -> int | None:
+        """Return how often a template is used; None while that is counted."""
+        return None if self._model.uses is None else self._model.uses.get(name, 0)
+
     def show_uses(self, uses: Mapping[str, int] | None) -> None:
         """Show how often each is used; None while that is counted."""
         self._model.show_uses(uses)

@@ -72,6 +72,8 @@ class UrlPrefixPanel(QGroupBox):
         self._changes = None
         self._button.setEnabled(False)
         self._outcome.clear()
+        if self._document is not None:
+            self._document.tasks.cancel_owner(self._document.owner("url prefix"))
         if self._old.text():
             self._pause.start()
         else:
@@ -94,13 +96,11 @@ class UrlPrefixPanel(QGroupBox):
             opened.owner("url prefix"),
             "Count the URLs that change",
             count,
-            self._show_count,
+            lambda changes: self._show_count(changes) if document is self._seen else None,
             lambda error: self._outcome.show_fault(str(error)),
         )
 
     def _show_count(self, changes: PrefixChanges) -> None:
-        if changes.edit.old != self._old.text() or changes.edit.new != self._new.text():
-            return
         parts = [
             f"{count_text(number)} {one if number == 1 else many}"
             for number, one, many in (

@@ -39,15 +39,20 @@ def open_document(qapp: Any) -> Iterator[Open]:
 
 
 @pytest.fixture
-def workplace(qtbot: Any, open_document: Open) -> Callable[..., Workplace]:
+def workplace(qtbot: Any, open_document: Open) -> Iterator[Callable[..., Workplace]]:
     """Return what opens a document beside one editor."""
+
+    places: list[Workplace] = []
 
     def make(editor: EditorForm, contents: Any = DOCUMENT) -> Workplace:
         place = Workplace(open_document(contents), editor)
+        places.append(place)
         qtbot.addWidget(place.window)
         return place
 
-    return make
+    yield make
+    for place in places:
+        place.document.tasks.close()  # before the widgets go that its results would be shown in
 
 
 @pytest.fixture

@@ -184,15 +184,28 @@ def test_marks_become_styles() -> None:
 
 
 def test_a_newer_source_replaces_the_check_of_the_older(gen: Make, qtbot: Any) -> None:
-    place = gen(huge(SLOW))
+    begun: list[str] = []
+    ended: list[str] = []
+
+    class Endless(Slow):
+        def check(self, check: Callable[[], None], send: Callable[[CheckReport], None]) -> CheckReport:
+            begun.append("endless")
+            try:
+                while True:
+                    check()
+                    time.sleep(0.005)
+            finally:
+                ended.append("endless")
+
+    place = gen()
     reports: list[CheckReport] = []
     place.preview.reported.connect(reports.append)
-    for digit in "123":
-        place.type_at("genLengthField", "10", digit)
-        QTest.qWait(160)  # long enough for a check to begin
-    qtbot.waitUntil(lambda: bool(reports), timeout=20000)
-    assert len(reports) == 1
-    assert place.preview.report() is reports[0]
+    place.preview.show_source(place.document, Endless(0))
+    qtbot.waitUntil(lambda: begun == ["endless"], timeout=5000)
+    place.preview.show_source(place.document, Slow(0))
+    qtbot.waitUntil(lambda: ended == ["endless"], timeout=5000)
+    qtbot.waitUntil(lambda: len(reports) == 1, timeout=5000)
+    assert reports[0].faults == Tally()
 
 
 def test_a_hidden_preview_checks_nothing_until_it_is_seen(gen: Make, qtbot: Any) -> None:
