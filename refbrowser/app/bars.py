@@ -19,7 +19,7 @@ class ErrorBar(QFrame):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("errorBar")
-        self.setProperty("role", "fault")
+        self.setProperty("role", "faultStrip")
         self._icon = QLabel()
         self._text = plain_label("")
         self._text.setObjectName("errorText")

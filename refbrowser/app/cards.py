@@ -25,11 +25,14 @@ _WIDTH = 520
 
 def error_text(error: BaseException) -> str:
     """Return what happened, where, and what to do about it, for a person to read."""
-    from refbrowser.errors import RefbrowserError
+    from refbrowser.errors import ErrorKind, RefbrowserError
 
     if isinstance(error, RefbrowserError):
         text = str(error)
         text = text[:1].upper() + text[1:]
+        if error.kind is ErrorKind.BLOCKED:
+            # The advice is for the command line; in the window there is the sheet.
+            return f"{text}.\nReferences > Permissions lists what the document wants to read."
         return f"{text}.\n{error.advice}" if error.advice else f"{text}."
     return f"Unexpected: {type(error).__name__}: {error}"
 
@@ -47,7 +50,9 @@ class Card(QFrame):
         self.setObjectName("card")
         self.setMaximumWidth(_WIDTH)
         self.setMinimumWidth(280)
-        self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Maximum)
+        policy = QSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Maximum)
+        policy.setHeightForWidth(True)
+        self.setSizePolicy(policy)
         self._icon_name = icon_name
         self._icon_role = "accent"
         self._icon = QLabel()

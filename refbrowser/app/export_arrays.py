@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTreeWidget, QTreeWidgetItem, QWidget
 
 from refbrowser.app import theme
@@ -84,6 +84,7 @@ def _row(node: ArrayNode) -> QTreeWidgetItem:
     item.setData(_NAME, Qt.ItemDataRole.UserRole, node.path)
     item.setFlags(item.flags() | Qt.ItemFlag.ItemIsEditable | Qt.ItemFlag.ItemIsUserCheckable)
     item.setCheckState(_NAME, Qt.CheckState.Checked)
+    item.setSizeHint(_NAME, QSize(0, theme.ROW))
     item.setToolTip(_NAME, theme.plain_tooltip(node.path))
     names = ", ".join(str(name or "-") for name in node.dimensions)
     item.setToolTip(

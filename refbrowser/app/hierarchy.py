@@ -263,4 +263,4 @@ class _Delegate(QStyledItemDelegate):
 
     def sizeHint(self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex) -> QSize:
         hint = super().sizeHint(option, index)
-        return QSize(hint.width(), max(hint.height(), 24))
+        return QSize(hint.width(), max(hint.height(), theme.ROW))

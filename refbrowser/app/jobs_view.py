@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 Index = QModelIndex | QPersistentModelIndex
 
 COLUMNS = ("Job", "State", "Progress", "Read", "Requests", "Time")
-_WIDTHS = (300, 90, 170, 90, 90, 80)
+_WIDTHS = (160, 76, 150, 74, 74, 62)
 _PROGRESS = 2
 #: Share of the work done, 0 to 1, or None where it is not known.
 SHARE_ROLE = Qt.ItemDataRole.UserRole + 1
@@ -136,7 +136,7 @@ class JobsPane(QWidget):
         self._cancel_all = push_button("Cancel all", "jobCancelAllButton", self.cancel_all)
         self._table.selectionModel().selectionChanged.connect(lambda *_: self._update_buttons())
         buttons = QVBoxLayout()
-        buttons.setContentsMargins(theme.MEDIUM, theme.MEDIUM, theme.MEDIUM, theme.MEDIUM)
+        buttons.setContentsMargins(theme.MEDIUM, theme.SMALL, theme.SMALL, theme.SMALL)
         buttons.addWidget(self._cancel)
         buttons.addWidget(self._cancel_all)
         buttons.addStretch(1)

@@ -42,6 +42,10 @@ if TYPE_CHECKING:
     from refbrowser.app.tasks import TaskControl, Tasks
 
 
+#: Height that the desktop's frame around the window takes, about.
+FRAME = 40
+
+
 class MainWindow(QMainWindow):
     """The window: frame, menus and empty docks first, its panes right after the first paint (`complete`).
 
@@ -191,7 +195,8 @@ class MainWindow(QMainWindow):
     def _restore_layout(self) -> None:
         layout = self.settings.layout()
         if layout is None or not self.restoreGeometry(layout[0]) or not self.restoreState(layout[1]):
-            self.resize(1280, 800)
+            room = self.screen().availableSize()
+            self.resize(min(1280, room.width()), min(800, room.height() - FRAME))
             self.lay_out_anew()
 
     # Opening
@@ -261,6 +266,7 @@ class MainWindow(QMainWindow):
     def _hierarchy_changed(self, document: OpenDocument) -> None:
         self.hierarchy.refresh(document)
         if document is self.documents.current:
+            self.centre.references.refresh()
             self.navigation.refresh()
         self._update_actions()
         self.prepare_plot()

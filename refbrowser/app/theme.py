@@ -10,7 +10,8 @@ from PySide6.QtWidgets import QApplication
 
 #: Distances in device independent pixels: between parts of one thing, between things, around a pane.
 SMALL, MEDIUM, LARGE, HUGE = 4, 8, 12, 24
-RADIUS = 6
+#: Height of one row of a list.
+ROW = 24
 #: A tool tip is cut at this many characters.
 TOOLTIP_LIMIT = 2_000
 
@@ -234,7 +235,6 @@ QAbstractSpinBox QLineEdit, QComboBox QLineEdit {{ border: 0; padding: 0; min-he
 QAbstractItemView {{ background: {c.surface}; border: 0; outline: 0;
   selection-background-color: {c.accent_soft}; selection-color: {c.text}; }}
 QTreeView::item, QListView::item {{ padding: 2px 4px; }}
-QTreeWidget::item {{ min-height: 21px; }}
 QDialog QTreeWidget {{ border: 1px solid {c.border}; border-radius: 6px; }}
 QTreeView::item:hover {{ background: {c.hover}; }}
 QTreeView::item:selected, QTableView::item:selected {{ background: {c.accent_soft}; color: {c.text}; }}
@@ -268,6 +268,6 @@ QLabel[role="fault"] {{ color: {c.fault}; }}
 QLabel[role="warning"] {{ color: {c.warning}; }}
 QLabel[role="paneTitle"] {{ color: {c.muted}; font-weight: 600; }}
 QFrame[role="pane"] {{ background: {c.surface}; border: 1px solid {c.border}; border-radius: 6px; }}
-QFrame[role="trust"] {{ background: {c.warning_soft}; border: 1px solid {c.warning}; border-radius: 6px; }}
-QFrame[role="fault"] {{ background: {c.fault_soft}; border: 1px solid {c.fault}; border-radius: 6px; }}
+QFrame[role="trustStrip"] {{ background: {c.warning_soft}; border: 1px solid {c.warning}; border-radius: 6px; }}
+QFrame[role="faultStrip"] {{ background: {c.fault_soft}; border: 1px solid {c.fault}; border-radius: 6px; }}
 """

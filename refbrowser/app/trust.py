@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QDialog,
@@ -69,7 +69,7 @@ class TrustBar(QFrame):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("trustBar")
-        self.setProperty("role", "trust")
+        self.setProperty("role", "trustStrip")
         self._icon = QLabel()
         self._text = plain_label("")
         self._text.setObjectName("trustText")
@@ -151,6 +151,7 @@ class TrustSheet(QDialog):
         texts = [one_line(name), kind, theme.count_text(want.count), theme.size_text(want.size), state]
         row = QTreeWidgetItem(texts)
         row.setData(0, Qt.ItemDataRole.UserRole, number)
+        row.setSizeHint(0, QSize(0, theme.ROW))
         row.setToolTip(0, theme.plain_tooltip(name))
         for column in (2, 3):
             row.setTextAlignment(column, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
