@@ -8,6 +8,9 @@ import sys
 from collections.abc import Mapping, Sequence
 
 DEFAULT_SIZE = (1280, 800)
+#: A thread that waits for the interpreter gets it after this long, in seconds. With Python's own 5 ms a frame
+#: of the window, which waits some ten times while workers are busy, takes longer than the eye forgives.
+SWITCH_INTERVAL = 0.001
 
 
 def run(
@@ -63,6 +66,7 @@ def run(
     from refbrowser.app import theme
     from refbrowser.app.main_window import MainWindow
 
+    sys.setswitchinterval(SWITCH_INTERVAL)
     application = QApplication(sys.argv[:1])
     application.setApplicationName("refbrowser")
     application.setApplicationDisplayName("refbrowser")

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import statistics
+import sys
 import tempfile
 import time
 from collections.abc import Callable
@@ -20,6 +21,7 @@ from PySide6.QtWidgets import QApplication
 from report import figure, heading
 
 from refbrowser.app.controller.open_document import OpenDocument
+from refbrowser.app.launch import SWITCH_INTERVAL
 from refbrowser.app.plot.pane import PlotPane
 from refbrowser.app.tasks import Tasks
 
@@ -203,6 +205,8 @@ def arriving(tasks: Tasks, path: Path) -> None:
 
 def main() -> None:
     application = QApplication.instance() or QApplication([])
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(SWITCH_INTERVAL)
     heading("Plot")
     tasks = Tasks()
     random = np.random.default_rng(0)
@@ -219,6 +223,7 @@ def main() -> None:
         drawing()
         arriving(tasks, many)
         tasks.close()
+    sys.setswitchinterval(before)
     del application
 
 

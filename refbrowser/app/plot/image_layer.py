@@ -15,8 +15,8 @@ from refbrowser.engine.views.levels import Levels
 from refbrowser.engine.views.painting import NO_VALUE, boxes_of, colour_indices, decimation, window
 from refbrowser.engine.views.picture import ChunkState, Picture
 
-#: Chunks that come at once are coloured box by box up to so many boxes, else all cells anew.
-BOXES_MOST = 200
+#: Chunks that come at once are coloured box by box up to so many boxes, else all cells around them.
+BOXES_MOST = 16
 #: The view as index ranges ((low, high) across, (low, high) upwards) and its size in pixels.
 View = tuple[tuple[float, float], tuple[float, float], tuple[int, int]]
 
@@ -82,7 +82,8 @@ class ImageLayer:
             return
         boxes = boxes_of(changed)
         if len(boxes) > BOXES_MOST:
-            boxes = np.array([[0, states.shape[0], 0, states.shape[1]]])
+            low, high = boxes.min(axis=0), boxes.max(axis=0)
+            boxes = np.array([[low[0], high[1], low[2], high[3]]])
         for top, bottom, left, right in boxes.tolist():
             rows, into_rows = _seen(windows[0], picture.cell_span(0, top, bottom))
             columns, into_columns = _seen(windows[1], picture.cell_span(1, left, right))
