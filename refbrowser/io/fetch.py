@@ -16,7 +16,7 @@ from refbrowser.io.cancel import CancelToken
 from refbrowser.io.http_client import FetchEvent, HttpClient
 from refbrowser.io.link import LOCAL, Link
 from refbrowser.io.local import read_segments
-from refbrowser.io.origins import DEFAULT_PORTS, Origin
+from refbrowser.io.origins import DEFAULT_PORTS, OBJECT_STORES, Origin
 from refbrowser.io.ranges import RangePlan, plan_ranges
 from refbrowser.io.segment import Segment
 from refbrowser.io.task import Counters, Deliver, Destination, FetchOptions, FetchTask, RowKey
@@ -28,6 +28,8 @@ _EMPTY = memoryview(b"")
 _NOWHERE = Location("", Origin("file"), "")
 #: Bytes of one file that a thread reads before another may take over.
 _TURN = 16 << 20
+_FILE_THREADS = min(4, os.cpu_count() or 1)
+_OBJECT_THREADS = 32
 
 
 class Fetcher:
@@ -44,6 +46,7 @@ class Fetcher:
         self._http = HttpClient(observer)
         self._lock = threading.Lock()
         self._pools: dict[str, ThreadPoolExecutor] = {}
+        self._tasks: set[FetchTask] = set()
 
     def plan(self, columns: ReferenceColumns, access: Access) -> RangePlan:
         """Return the plan for reading `columns`, by what is known of the links; reads nothing."""
@@ -91,7 +94,7 @@ class Fetcher:
         Raises
         ------
         Cancelled
-            `cancel` was cancelled.
+            `cancel` was cancelled, or the fetcher closed.
         """
         options = FetchOptions(
             destination=destination,
@@ -101,6 +104,8 @@ class Fetcher:
             progress=progress,
         )
         task = FetchTask(access, options)
+        with self._lock:
+            self._tasks.add(task)
         forget = cancel.on_cancel(task.stop) if cancel is not None else None
         try:
             self._start(plan, task)
@@ -108,7 +113,7 @@ class Fetcher:
         except BaseException:
             task.stop()
             # Buffers may belong to the caller: nothing may be written to them after this call.
-            self._http.drop(task)
+            self._http.drop_stopped()
             task.wait_for_readers()
             raise
         finally:
@@ -116,11 +121,16 @@ class Fetcher:
                 forget()
             task.counters.wasted = plan.wasted_bytes
             with self._lock:
+                self._tasks.discard(task)
                 self.counters.add(task.counters)
         return task.counters
 
     def close(self) -> None:
-        """Close all connections and end the threads."""
+        """End what is being fetched (`Cancelled` is raised there), close all connections, end the threads."""
+        with self._lock:
+            tasks = list(self._tasks)
+        for task in tasks:
+            task.stop()
         self._http.close()
         with self._lock:
             pools, self._pools = list(self._pools.values()), {}
@@ -156,6 +166,7 @@ class Fetcher:
         ranks = np.minimum.reduceat(plan.rows, plan.rows_of[:-1]) if plan.segments else plan.rows
         remote: list[tuple[int, Segment]] = []
         local: list[Segment] = []
+        stored: list[Segment] = []
         for number in np.argsort(ranks, kind="stable").tolist():
             place = places[plan.segment_url[number]]
             if isinstance(place, RefbrowserError):
@@ -164,12 +175,16 @@ class Fetcher:
             segment = Segment(plan, number, place, task)
             if place.scheme in DEFAULT_PORTS:
                 remote.append((int(ranks[number]), segment))
+            elif place.scheme in OBJECT_STORES:
+                stored.append(segment)
             else:
                 local.append(segment)
         if remote:
             self._http.submit(task, remote)
         for location, turn in _turns(local):
-            self._read_in_pool(task, location, turn)
+            task.read_in(self._pool("file", _FILE_THREADS), partial(read_segments, location, turn))
+        if stored:
+            self._read_objects(task, stored)
         task.settle()
 
     def _places(self, plan: RangePlan, access: Access) -> dict[int, Location | RefbrowserError]:
@@ -181,15 +196,13 @@ class Fetcher:
                 places[number] = error
         return places
 
-    def _read_in_pool(self, task: FetchTask, location: Location, segments: Sequence[Segment]) -> None:
-        if location.scheme == "file":
-            pool = self._pool("file", min(4, os.cpu_count() or 1))
-            task.read_in(pool, partial(read_segments, location, segments))
-        else:
-            from refbrowser.io.objects import read_objects
+    def _read_objects(self, task: FetchTask, segments: Sequence[Segment]) -> None:
+        from refbrowser.io.objects import read_piece
 
-            pool = self._pool("object", 32)
-            task.read_in(pool, partial(read_objects, location, segments))
+        pool = self._pool("object", _OBJECT_THREADS)
+        for segment in segments:
+            for piece in range(max(len(segment.pieces), 1)):
+                task.read_in(pool, partial(read_piece, segment, piece))
 
     def _pool(self, name: str, threads: int) -> ThreadPoolExecutor:
         with self._lock:
@@ -200,12 +213,11 @@ class Fetcher:
 
 
 def _turns(segments: Iterable[Segment]) -> Iterator[tuple[Location, list[Segment]]]:
-    """Yield runs of segments of one file (one segment of an object store) for a thread to read."""
+    """Yield runs of segments of one file for a thread to read."""
     turn: list[Segment] = []
     size = 0
     for segment in segments:
-        full = size >= _TURN or segment.location.scheme != "file"
-        if turn and (full or segment.location != turn[0].location):
+        if turn and (size >= _TURN or segment.location != turn[0].location):
             yield turn[0].location, turn
             turn, size = [], 0
         turn.append(segment)

@@ -69,8 +69,8 @@ class HttpClient:
         task.on_room = lambda: _call(loop, self._pump)
         loop.call_soon_threadsafe(self._add, task, segments)
 
-    def drop(self, task: FetchTask) -> None:
-        """Stop reading for a task; returns when its buffers are not written to any more."""
+    def drop_stopped(self) -> None:
+        """Stop reading for tasks that were stopped; returns when nothing more is written to their buffers."""
         loop = self._loop
         if loop is None or threading.current_thread() is self._thread:
             return
@@ -78,7 +78,7 @@ class HttpClient:
 
         def drop() -> None:
             for host in list(self._hosts.values()):
-                host.drop(task)
+                host.drop_unwanted()
             dropped.set()
 
         loop.call_soon_threadsafe(drop)
@@ -101,6 +101,12 @@ class HttpClient:
         if host is None:
             host = self._hosts[origin] = HttpHost(self, origin, self.model(origin))
         return host
+
+    def cut_off(self, segment: Segment) -> None:
+        """Cut off the requests under way for a segment that has failed."""
+        for host in list(self._hosts.values()):
+            host.cut_off(segment)
+        self.later(0, self._pump)
 
     def send(self, request: HttpRequest, location: Location) -> None:
         """Send a request on to another place."""

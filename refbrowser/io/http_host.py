@@ -6,6 +6,7 @@ import heapq
 import itertools
 import random
 import time
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from refbrowser.errors import ErrorKind, RefbrowserError
@@ -17,7 +18,7 @@ from refbrowser.io.http_request import HttpRequest
 from refbrowser.io.http_whole import WholeObjects
 from refbrowser.io.link import LinkModel
 from refbrowser.io.origins import Origin
-from refbrowser.io.task import FetchTask
+from refbrowser.io.segment import Segment
 from refbrowser.limits import LIMITS
 
 if TYPE_CHECKING:
@@ -75,18 +76,26 @@ class HttpHost:
             else:
                 self._send(request, connection)
 
-    def drop(self, task: FetchTask) -> None:
-        """Forget all requests of a task; those under way are cut off."""
-        kept = [entry for entry in self._queue if entry[1].segment.task is not task]
-        self._backlog -= sum(entry[1].size for entry in self._queue if entry[1].segment.task is task)
-        heapq.heapify(kept)
-        self._queue = kept
-        for request, connection in list(self._busy.items()):
-            if request.segment.task is task and connection is not None:
-                connection.close()
-                self._forget(request)
-                self.disband(request)
+    def drop_unwanted(self) -> None:
+        """Forget requests that nobody waits for any more; those under way are cut off."""
+        self._queue = [entry for entry in self._queue if entry[1].wanted]
+        heapq.heapify(self._queue)
+        self._backlog = sum(entry[1].size for entry in self._queue)
+        self._close_where(lambda request: not request.wanted)
         self.pump()
+
+    def cut_off(self, segment: Segment) -> None:
+        """End the requests under way for a segment."""
+        self._close_where(lambda request: request.segment is segment)
+
+    def fail(self, request: HttpRequest, error: AttemptError) -> None:
+        """Deliver a failure to the rows that wait for the bytes of a request."""
+        tries = f" (after {request.tries} tries)" if request.tries > 1 else ""
+        segment = request.segment
+        # First, so that nothing is written to a buffer whose rows have been told.
+        if len(segment.pieces) > 1:
+            self._client.cut_off(segment)
+        segment.fail(RefbrowserError(error.kind, error.message + tries, advice=error.advice))
 
     def disband(self, request: HttpRequest) -> None:
         """Queue again what waited for the object that `request` was reading whole."""
@@ -164,14 +173,14 @@ class HttpHost:
                 raise AttemptError(f"more than {LIMITS.http_redirects} redirects")
             location = next_hop(request.location, request.redirect or "", request.segment.task.access)
         except (AttemptError, RefbrowserError) as error:
-            request.fail(AttemptError(f"redirect: {error.message}", error.kind, advice=error.advice))
+            self.fail(request, AttemptError(f"redirect: {error.message}", error.kind, advice=error.advice))
             return
         self._client.send(request, location)
 
     def sweep(self, now: float) -> None:
         """Fail exchanges that take too long, and close connections that idle."""
         for request, connection in list(self._busy.items()):
-            if connection is not None:
+            if connection is not None and request.connection is connection:
                 message = _overdue(request, connection, now)
                 if message:
                     connection.fail(AttemptError(message, retry=now < request.deadline))
@@ -221,6 +230,13 @@ class HttpHost:
                 return self._idle.pop(position)
         return None
 
+    def _close_where(self, unwanted: Callable[[HttpRequest], bool]) -> None:
+        for request, connection in list(self._busy.items()):
+            if connection is not None and unwanted(request):
+                connection.close()
+                self._forget(request)
+                self.disband(request)
+
     def _give_back(self, connection: Connection | None) -> None:
         if connection is not None:
             self._idle.append(connection)
@@ -235,7 +251,7 @@ class HttpHost:
         if left <= 0:
             return True
         failed = f"{self.origin} failed {LIMITS.circuit_failures} times in a row"
-        request.fail(AttemptError(f"{failed} and is left alone for {left:.0f} s"))
+        self.fail(request, AttemptError(f"{failed} and is left alone for {left:.0f} s"))
         return False
 
     async def _dial(self, request: HttpRequest) -> None:
@@ -279,8 +295,9 @@ class HttpHost:
             lines += [f"{name}: {value}" for name, value in settings.header_values().items()]
         except RefbrowserError as error:
             self.release(request, connection)
-            request.fail(AttemptError(error.message, error.kind))
+            self.fail(request, AttemptError(error.message, error.kind))
             return
+        request.segment.task.count(requests=1)
         text = "\r\n".join([f"GET {target} HTTP/1.1", *lines, "", ""])
         connection.begin(request, text.encode("latin-1"))
 
@@ -290,7 +307,7 @@ class HttpHost:
             self.pump()
 
     def _give_up(self, request: HttpRequest, error: AttemptError) -> None:
-        request.fail(error)
+        self.fail(request, error)
         if not error.retry:
             return
         self._failures += 1

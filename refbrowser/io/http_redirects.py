@@ -37,6 +37,14 @@ class Redirects:
         return target if expires > time.monotonic() and access.permits(target) else location
 
 
+def _as_utf8(text: str) -> str:
+    """Return a header's text as most servers mean it where they break the rule that it be ASCII."""
+    try:
+        return text.encode("latin-1").decode("utf-8")
+    except UnicodeError:
+        return text
+
+
 def next_hop(current: Location, target: str, access: Access) -> Location:
     """Return where a redirect leads, checked like a new URL.
 
@@ -47,7 +55,7 @@ def next_hop(current: Location, target: str, access: Access) -> Location:
     RefbrowserError
         The errors of `Access.resolve`.
     """
-    url = urljoin(current.url, target)
+    url = urljoin(current.url, _as_utf8(target))
     scheme = scheme_of(url)
     if scheme not in DEFAULT_PORTS:
         raise AttemptError(f"a redirect to {quoted(url)} is refused", ErrorKind.UNSAFE)

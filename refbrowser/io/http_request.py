@@ -87,7 +87,6 @@ class HttpRequest:
             task = self.segment.task
             allowed = LIMITS.http_total_export if task.options.export else LIMITS.http_total
             self.deadline = time.monotonic() + allowed + self.size * sharing / LIMITS.http_total_rate
-        self.segment.task.count(requests=1)
         self.redirect = self._error = self._body = self._sink = None
 
     # Exchange
@@ -127,7 +126,10 @@ class HttpRequest:
         if self._body.is_range:
             self._received += count
             segment.arrived(self.piece, self._received)
-        elif segment.task.options.progress is not None and self._sink is not None:
+            return
+        # Its size was not known when the time was set.
+        self.deadline += count / LIMITS.http_total_rate
+        if segment.task.options.progress is not None and self._sink is not None:
             segment.task.options.progress(self._sink.received, self._body.length)
 
     def on_done(self) -> None:
@@ -162,16 +164,12 @@ class HttpRequest:
         start = self.segment.start
         if start + last > len(whole):
             message = f"the object has {len(whole)} bytes, the range ends at {start + last}"
-            self.fail(AttemptError(message, ErrorKind.RANGE))
+            assert self.host is not None
+            self.host.fail(self, AttemptError(message, ErrorKind.RANGE))
             return
         self.segment.allocate()[first:last] = whole[start + first : start + last]
         self._received = last - first
         self.segment.arrived(self.piece, self._received)
-
-    def fail(self, error: AttemptError) -> None:
-        """Deliver the failure to the rows that wait for these bytes."""
-        tries = f" (after {self.tries} tries)" if self.tries > 1 else ""
-        self.segment.fail(RefbrowserError(error.kind, error.message + tries, advice=error.advice))
 
     def _make_sink(self, body: Body) -> Sink:
         if body.is_range:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import threading
 from functools import lru_cache
 from importlib import import_module
 from typing import Any
@@ -21,17 +21,32 @@ _PACKAGES = {
     "abfs": ("adlfs", "AzureBlobFileSystem"),
 }
 
+#: Held while rows are delivered: a segment belongs to one thread at a time.
+_settling = threading.Lock()
 
-def read_objects(location: Location, segments: Sequence[Segment]) -> None:
-    """Read segments of one object and deliver their rows; failures are delivered, not raised."""
-    for segment in segments:
-        segment.task.wait_for_room()
-        if not segment.task.live:
-            return
-        try:
-            _read_segment(location, segment)
-        except RefbrowserError as error:
+
+def read_piece(segment: Segment, piece: int) -> None:
+    """Read one piece of a segment (or a whole object) and deliver its rows; failures are delivered too.
+
+    Pieces of a segment may be read by several threads at once.
+    """
+    segment.task.wait_for_room()
+    if not _is_wanted(segment):
+        return
+    try:
+        first, data = _read(segment, piece)
+    except RefbrowserError as error:
+        with _settling:
             segment.fail(error)
+        return
+    with _settling:
+        if not _is_wanted(segment):
+            return
+        if not segment.pieces:
+            segment.filled(memoryview(data))
+            return
+        segment.allocate()[first : first + len(data)] = data
+        segment.arrived(piece, len(data))
 
 
 def filesystem(scheme: str, settings: ConnectionSettings) -> Any:
@@ -91,36 +106,39 @@ def _options(scheme: str, settings: ConnectionSettings) -> dict[str, Any]:
     return {"anon": settings.anonymous, "account_name": settings.account}
 
 
-def _read_segment(location: Location, segment: Segment) -> None:
-    task = segment.task
-    settings = task.access.connection(location.origin)
-    path = f"{location.origin.host}/{location.path}"
+def _is_wanted(segment: Segment) -> bool:
+    return segment.task.live and not segment.settled
+
+
+def _read(segment: Segment, piece: int) -> tuple[int, bytes]:
+    """Return the bytes of a piece, and where they begin in the segment."""
+    task, location = segment.task, segment.location
+    path, place = f"{location.origin.host}/{location.path}", Place(url=location.url)
     try:
-        system = filesystem(location.scheme, settings)
+        system = filesystem(location.scheme, task.access.connection(location.origin))
         total = _confirm(system, path, location, task)
-        stop = total if segment.stop is None else segment.stop
+        first, last = segment.pieces[piece] if segment.pieces else (0, total)
+        start, stop = segment.start + first, segment.start + last
         if stop > total:
-            raise short_object(location.url, total, segment.start, stop)
-        if segment.stop is None and total > task.options.size_limit:
-            message = (
-                f"an object of {total} bytes is larger than the {task.options.size_limit} that are read whole"
-            )
+            raise short_object(location.url, total, start, stop)
+        limit = task.options.size_limit
+        if not segment.pieces and total > limit:
+            message = f"an object of {total} bytes is larger than the {limit} that are read whole"
             raise RefbrowserError(ErrorKind.BUDGET, message)
         task.count(requests=1)
-        data = system.cat_file(path, start=segment.start, end=stop) if stop > segment.start else b""
-    except FileNotFoundError:
-        raise RefbrowserError(ErrorKind.SOURCE, "there is no such object", Place(url=location.url)) from None
+        data = system.cat_file(path, start=start, end=stop) if stop > start else b""
     except RefbrowserError:
         raise
+    except FileNotFoundError:
+        raise RefbrowserError(ErrorKind.SOURCE, "there is no such object", place) from None
     except Exception as error:  # the packages raise whatever their clients do
         message = f"{type(error).__name__}: {quoted(error)}"
-        raise RefbrowserError(ErrorKind.SOURCE, message, Place(url=location.url)) from error
+        raise RefbrowserError(ErrorKind.SOURCE, message, place) from error
     task.count(size=len(data))
-    if len(data) != stop - segment.start:
-        message = f"{stop - segment.start} bytes were asked for, {len(data)} came"
-        raise RefbrowserError(ErrorKind.SOURCE, message, Place(url=location.url))
-    if task.live:
-        segment.filled(memoryview(data))
+    if len(data) != stop - start:
+        message = f"{stop - start} bytes were asked for, {len(data)} came"
+        raise RefbrowserError(ErrorKind.SOURCE, message, place)
+    return first, data
 
 
 def _confirm(system: Any, path: str, location: Location, task: FetchTask) -> int:

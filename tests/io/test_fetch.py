@@ -319,6 +319,37 @@ def test_headers_of_the_user_go_to_their_origin_only(
         assert {entry.headers.get("x-token") for entry in other.requests} == {None}
 
 
+def test_closing_ends_what_is_being_fetched(server: HttpServer) -> None:
+    server.files["/a"] = DATA
+    server.faults["/a"] = Fault("silent")
+    fetcher = Fetcher()
+    threading.Timer(0.2, fetcher.close).start()
+    with pytest.raises(Cancelled):
+        Reading(server, fetcher).one("/a", 0, 10)
+
+
+def test_a_failed_buffer_is_not_written_to_any_more(fetcher: Fetcher, limits: Callable[..., None]) -> None:
+    """One of many requests for a large row fails: the others are cut off, and the row is an error."""
+    limits(http_tries=1)
+    with HttpServer({"/a": pattern(16 << 20)}, per_connection=2e6) as server:
+        server.faults["/a"] = Fault("status", 403, times=1, after=3)
+        reading = Reading(server, fetcher)
+        target = np.zeros(16 << 20, np.uint8)
+        found: list[object] = []
+        table = columns([(server.url("/a"), 0, 16 << 20)])
+        plan = fetcher.plan(table, reading.access)
+        assert plan.request_count >= 64
+        fetcher.fetch(
+            plan, reading.access, lambda row, data: found.append(data), destination=lambda row: target.data
+        )
+        assert isinstance(found[0], RefbrowserError)
+        assert "403" in found[0].message
+        before = int(np.count_nonzero(target))
+        time.sleep(0.1)
+        assert int(np.count_nonzero(target)) == before
+        assert len(found) == 1
+
+
 def test_closing_leaves_no_threads(server: HttpServer, tmp_path: Path) -> None:
     before = set(threading.enumerate())
     server.files["/a"] = DATA

@@ -86,6 +86,18 @@ def test_ranges_and_whole_objects(store: type[Store], fetcher: Fetcher, scheme: 
     assert len(store.made) == 1
 
 
+def test_a_large_row_is_read_in_pieces(store: type[Store], fetcher: Fetcher) -> None:
+    store.files["bucket/large"] = pattern(6_000_000)
+    access = allowed()
+    table = columns([("s3://bucket/large", 100, 5_500_000)])
+    plan = fetcher.plan(table, access)
+    assert plan.request_count > 10
+    found: list[bytes] = []
+    counters = fetcher.fetch(plan, access, lambda row, data: found.append(bytes(data)))
+    assert found == [store.files["bucket/large"][100:5_500_100]]
+    assert counters.requests == plan.request_count
+
+
 def test_the_default_is_anonymous(store: type[Store], fetcher: Fetcher) -> None:
     read(fetcher, allowed(), ("s3://bucket/a", 0, 5))
     assert store.made[0]["anon"] is True
