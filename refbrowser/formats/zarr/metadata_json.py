@@ -60,11 +60,17 @@ def parse_object(data: bytes, key: str, report: Callable[[Finding], None]) -> di
         raise _too_deep(key)
     if not isinstance(value, dict):
         raise RefbrowserError(ErrorKind.META, "the metadata is not a JSON object", Place(key=key))
+    _report_oddities(constants, duplicates, key, report)
+    return value
+
+
+def _report_oddities(
+    constants: list[str], duplicates: list[str], key: str, report: Callable[[Finding], None]
+) -> None:
     for word in dict.fromkeys(constants):
         report(warning(f"{word} is not JSON; it is taken as the number", key))
     for name in dict.fromkeys(duplicates):
         report(warning(f"member {quoted(name)} stands more than once; the last one counts", key))
-    return value
 
 
 def warning(message: str, key: str, advice: str = "") -> Finding:
