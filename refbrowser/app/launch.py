@@ -11,6 +11,8 @@ DEFAULT_SIZE = (1280, 800)
 #: A thread that waits for the interpreter gets it after this long, in seconds. With Python's own 5 ms a frame
 #: of the window, which waits some ten times while workers are busy, takes longer than the eye forgives.
 SWITCH_INTERVAL = 0.001
+#: New objects before the youngest are collected; younger collections before the next generation's.
+COLLECT_AFTER = (20_000, 50, 100)
 
 
 def run(
@@ -78,6 +80,10 @@ def run(
         window.lay_out_anew()
 
     def begin() -> None:
+        # Collecting all generations stops every thread for 100 ms once a large document is open: what was made so
+        # far stays for good, and the rest is looked through seldom.
+        gc.freeze()
+        gc.set_threshold(*COLLECT_AFTER)
         gc.enable()
         open_targets(window, paths, array, template_values or {}, allow)
         if screenshot is not None:

@@ -5,6 +5,7 @@ Files are local and read through the real engine; the window is off screen.
 
 from __future__ import annotations
 
+import gc
 import json
 import statistics
 import sys
@@ -21,7 +22,7 @@ from PySide6.QtWidgets import QApplication
 from report import figure, heading
 
 from refbrowser.app.controller.open_document import OpenDocument
-from refbrowser.app.launch import SWITCH_INTERVAL
+from refbrowser.app.launch import COLLECT_AFTER, SWITCH_INTERVAL
 from refbrowser.app.plot.pane import PlotPane
 from refbrowser.app.tasks import Tasks
 
@@ -205,8 +206,9 @@ def arriving(tasks: Tasks, path: Path) -> None:
 
 def main() -> None:
     application = QApplication.instance() or QApplication([])
-    before = sys.getswitchinterval()
+    before = sys.getswitchinterval(), gc.get_threshold()
     sys.setswitchinterval(SWITCH_INTERVAL)
+    gc.set_threshold(*COLLECT_AFTER)
     heading("Plot")
     tasks = Tasks()
     random = np.random.default_rng(0)
@@ -223,7 +225,8 @@ def main() -> None:
         drawing()
         arriving(tasks, many)
         tasks.close()
-    sys.setswitchinterval(before)
+    sys.setswitchinterval(before[0])
+    gc.set_threshold(*before[1])
     del application
 
 
