@@ -17,7 +17,7 @@ from refbrowser.app.start_pane import StartPane
 from refbrowser.app.trust import TrustBar
 
 if TYPE_CHECKING:
-    from refbrowser.app.controller.work import FirstRows
+    from refbrowser.app.controller.reading import FirstRows
     from refbrowser.app.plot.pane import PlotPane
 
 PLOT, REFERENCES, RAW = range(3)

@@ -93,6 +93,10 @@ class HierarchyPane(QWidget):
         if first:
             self._expand_document(document)
 
+    def update_titles(self) -> None:
+        """Paint names and marks anew (`*`, faults); the rows are the same."""
+        self.tree.viewport().update()
+
     def select_node(self, document: OpenDocument, path: str) -> bool:
         """Select a group or array; whether it is in the tree."""
         index = self.model.find_node(document, path)

@@ -94,11 +94,6 @@ class HierarchyModel(QAbstractItemModel):
             self._add(self._roots, ItemKind.DOCUMENT, document, document.path, None)
         self.endResetModel()
 
-    def update_titles(self) -> None:
-        """Show the names of the documents anew (`*`, path)."""
-        if self._roots:
-            self.dataChanged.emit(self.index(0, 0), self.index(len(self._roots) - 1, 0))
-
     def set_filter(self, text: str) -> None:
         """Show only rows whose name holds `text`, and what they are in."""
         self._filter = text.strip().casefold()

@@ -80,8 +80,8 @@ def run(
         window.lay_out_anew()
 
     def begin() -> None:
-        # Collecting all generations stops every thread for 100 ms once a large document is open: what was made so
-        # far stays for good, and the rest is looked through seldom.
+        # Collecting all generations stops every thread for 100 ms once a large document is open: what was
+        # made so far stays for good, and the rest is looked through seldom.
         gc.freeze()
         gc.set_threshold(*COLLECT_AFTER)
         gc.enable()

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from refbrowser.app.commands import Commands
     from refbrowser.app.controller.documents import Documents
     from refbrowser.app.controller.open_document import OpenDocument
+    from refbrowser.app.controller.reading import SizeQuestion
     from refbrowser.app.drop_overlay import DropOverlay
     from refbrowser.app.editor_stack import EditorStack
     from refbrowser.app.hierarchy import HierarchyPane
@@ -222,6 +223,8 @@ class MainWindow(QMainWindow):
     def _document_added(self, document: OpenDocument) -> None:
         self.hierarchy.add_document(document)
         document.firstRows.connect(lambda rows: self.centre.show_first_rows(document, rows))
+        document.sizeAsked.connect(lambda question: self._ask_size(document, question))
+        document.problemsChanged.connect(self.hierarchy.update_titles)
         document.progressChanged.connect(lambda done, total: self.centre.show_progress(document, done, total))
         document.openFailed.connect(lambda _error: self._open_ended(document))
         document.documentChanged.connect(lambda: self._document_changed(document))
@@ -235,6 +238,10 @@ class MainWindow(QMainWindow):
     def _document_removed(self, document: OpenDocument) -> None:
         self.hierarchy.remove_document(document)
         self._update_actions()
+
+    def _ask_size(self, document: OpenDocument, question: SizeQuestion) -> None:
+        text = f"It has at least {theme.size_text(question.size)}. Reading it takes time and memory."
+        self.questions.large(document, text, question.answer)
 
     def _open_ended(self, document: OpenDocument) -> None:
         self.hierarchy.refresh(document)
@@ -277,7 +284,7 @@ class MainWindow(QMainWindow):
             self.centre.raw.refresh()
 
     def _saved_changed(self, document: OpenDocument | None) -> None:
-        self.hierarchy.model.update_titles()
+        self.hierarchy.update_titles()
         current = self.documents.current
         if document is current:
             self.status.set_document(current)

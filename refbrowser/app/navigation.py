@@ -121,7 +121,7 @@ class Navigation(QObject):
             return
         window.centre.raw.set_key(document, key)
         path = array_of_key(document, key)
-        if path is not None:
+        if path is not None and not self._is_selected(document, path):
             window.hierarchy.show_node(document, path)
             self._item = window.hierarchy.current_item()
             window.attributes.set_item(self._item)
@@ -132,6 +132,10 @@ class Navigation(QObject):
             window.editors.show_reference(document, key)
         else:
             window.editors.show_rule(document, rule)
+
+    def _is_selected(self, document: OpenDocument, path: str) -> bool:
+        item = self._item
+        return item is not None and item.document is document and item.place == path
 
     def _key_activated(self, key: str, row: int) -> None:
         self._key_selected(key, row)

@@ -98,9 +98,10 @@ class Questions(QObject):
         text = "The document goes back to its saved state. Undo brings the edits back."
         self._confirm("revertQuestion", f"Revert {one_line(document.title)}?", text, confirmed)
 
-    def large(self, document: OpenDocument, text: str, confirmed: Callable[[], object]) -> None:
-        """Ask whether to go on with something of unusual size."""
-        self._confirm("sizeQuestion", f"{one_line(document.title)} is large", text, confirmed)
+    def large(self, document: OpenDocument, text: str, answer: Callable[[bool], object]) -> None:
+        """Ask whether to go on with a document of unusual size."""
+        heading = f"{one_line(document.title)} is large"
+        self._confirm("sizeQuestion", heading, text, lambda: answer(True), lambda: answer(False))
 
     def permissions(self, document: OpenDocument, chosen: Callable[[TrustSheet], object]) -> None:
         """Show what a document wants to read and ask for permission."""
@@ -121,13 +122,20 @@ class Questions(QObject):
         box.addButton(QMessageBox.StandardButton.Close)
         self._show(box)
 
-    def _confirm(self, name: str, heading: str, text: str, confirmed: Callable[[], object]) -> None:
+    def _confirm(
+        self,
+        name: str,
+        heading: str,
+        text: str,
+        confirmed: Callable[[], object],
+        refused: Callable[[], object] = lambda: None,
+    ) -> None:
         box = self._box(name, heading)
         box.setInformativeText(text)
         yes = box.addButton("Continue", QMessageBox.ButtonRole.AcceptRole)
         yes.setObjectName(f"{name}Yes")
         box.addButton("Cancel", QMessageBox.ButtonRole.RejectRole).setObjectName(f"{name}No")
-        box.finished.connect(lambda _code: confirmed() if box.clickedButton() is yes else None)
+        box.finished.connect(lambda _code: confirmed() if box.clickedButton() is yes else refused())
         self._show(box)
 
     def _box(self, name: str, heading: str) -> QMessageBox:

@@ -13,7 +13,7 @@ from refbrowser.app.row_model import Column, RowStyle
 from refbrowser.app.theme import count_text
 
 if TYPE_CHECKING:
-    from refbrowser.app.controller.work import FirstRows
+    from refbrowser.app.controller.reading import FirstRows
     from refbrowser.references.document import ReferenceDocument
     from refbrowser.references.expansion import Page
 

@@ -15,11 +15,13 @@ from refbrowser.app.virtual_table import NoRows, VirtualTable
 from refbrowser.app.widgets import plain_label, push_button
 
 if TYPE_CHECKING:
-    from refbrowser.app.controller.work import FirstRows
+    from refbrowser.app.controller.reading import FirstRows
 
 NOTHING = "Open a document to see its keys: every key with its URL, offset and length."
 #: Rows that the budget left out follow after this pause, in milliseconds.
 REST_PAUSE = 5
+#: The other panes follow the current row when it rests so long, in milliseconds: a held key stays fluent.
+TELL_PAUSE = 60
 
 
 class ReferencesPane(QWidget):
@@ -43,6 +45,10 @@ class ReferencesPane(QWidget):
         self._rest = QTimer(self)
         self._rest.setSingleShot(True)
         self._rest.setInterval(REST_PAUSE)
+        self._told = QTimer(self)
+        self._told.setSingleShot(True)
+        self._told.setInterval(TELL_PAUSE)
+        self._told.timeout.connect(self._tell)
         self._go = QLineEdit()
         self._go.setObjectName("goToKeyField")
         self._go.setAccessibleName("Go to key or row")
@@ -189,6 +195,7 @@ class ReferencesPane(QWidget):
     def _show_row_quietly(self, row: int | None) -> None:
         if row is None:
             return
+        self._told.stop()
         self._quiet = True
         self.table.set_current(row)
         self.table.set_top_row(row)
@@ -199,8 +206,13 @@ class ReferencesPane(QWidget):
         return model.key(row) if isinstance(model, ExpansionRows | FirstRowsModel) else None
 
     def _row_chosen(self, row: int | None) -> None:
+        if row is not None and not self._quiet:
+            self._told.start()
+
+    def _tell(self) -> None:
+        row = self.table.current()
         key = None if row is None else self._key(row)
-        if key is not None and not self._quiet:
+        if key is not None:
             self.keySelected.emit(key, row)
 
     def _row_activated(self, row: int) -> None:

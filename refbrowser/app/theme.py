@@ -268,6 +268,8 @@ QLabel[role="fault"] {{ color: {c.fault}; }}
 QLabel[role="warning"] {{ color: {c.warning}; }}
 QLabel[role="paneTitle"] {{ color: {c.muted}; font-weight: 600; }}
 QFrame[role="pane"] {{ background: {c.surface}; border: 1px solid {c.border}; border-radius: 6px; }}
-QFrame[role="trustStrip"] {{ background: {c.warning_soft}; border: 1px solid {c.warning}; border-radius: 6px; }}
-QFrame[role="faultStrip"] {{ background: {c.fault_soft}; border: 1px solid {c.fault}; border-radius: 6px; }}
+QFrame[role="trustStrip"] {{ background: {c.warning_soft}; border: 1px solid {c.warning};
+  border-radius: 6px; }}
+QFrame[role="faultStrip"] {{ background: {c.fault_soft}; border: 1px solid {c.fault};
+  border-radius: 6px; }}
 """

@@ -20,6 +20,7 @@ from small_documents import small_document
 from refbrowser.app import theme
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.main_window import MainWindow
+from refbrowser.app.references_view import TELL_PAUSE
 
 #: A wait for work off the GUI thread, in milliseconds; this machine may be busy.
 PATIENCE = 20_000
@@ -87,8 +88,10 @@ def settle(window: MainWindow, qtbot: QtBot) -> Callable[[], None]:
             plot = window.centre.plot
             return not window.tasks.busy() and (plot is None or plot.is_settled())
 
-        qtbot.waitUntil(at_rest, timeout=PATIENCE)
-        qtbot.wait(30)
+        # Twice: panes follow the table of keys after a short pause.
+        for _ in range(2):
+            qtbot.waitUntil(at_rest, timeout=PATIENCE)
+            qtbot.wait(TELL_PAUSE + 20)
         qtbot.waitUntil(at_rest, timeout=PATIENCE)
 
     return wait

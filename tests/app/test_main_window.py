@@ -17,6 +17,7 @@ from refbrowser.app.controller.documents import split_target
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.main_window import MainWindow
 from refbrowser.app.open_url_dialog import OpenUrlDialog
+from refbrowser.app.row_model import RowStyle
 
 PATIENCE = 20_000
 Open = Callable[[str | Path], OpenDocument]
@@ -248,6 +249,9 @@ class TestEditing:
         rows = range(7, 11)
         assert all(document.is_row_changed(row) for row in rows)
         assert not document.is_row_changed(0)
+        table = window.centre.references.table
+        table.model().page(7, 8)
+        assert RowStyle.CHANGED in table.model().styles(7, 8)[0]
         window.actions_["undo"].trigger()
         assert document.document.to_bytes() == before
         assert not document.is_dirty

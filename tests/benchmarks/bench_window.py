@@ -1,4 +1,4 @@
-"""First rows of a document of 5,000,000 references, gaps of the event loop, and jumps in the table of rows."""
+"""A document of 5,000,000 references: first rows, gaps of the event loop, jumps in the table of rows."""
 
 from __future__ import annotations
 

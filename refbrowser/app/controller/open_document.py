@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, Any
 from PySide6.QtCore import QObject, Signal
 
 from refbrowser.app.controller.shared_session import SharedSession
-from refbrowser.app.tasks import TaskControl, Tasks
+from refbrowser.app.tasks import Priority, TaskControl, Tasks
 
 if TYPE_CHECKING:
     from refbrowser.app.controller.changes import Difference
-    from refbrowser.app.controller.work import DatasetState, FirstRows, Identity, Opened
+    from refbrowser.app.controller.reading import FirstRows, SizeQuestion
+    from refbrowser.app.controller.work import DatasetState, Identity, Opened, Problems
     from refbrowser.engine.dataset import Dataset
     from refbrowser.engine.session import Session
     from refbrowser.io.access import Access, Want
@@ -54,8 +55,12 @@ class OpenDocument(QObject):
         `access` or `wants` is another one.
     savedChanged()
         `is_dirty`, `pending_count`, `path` or `saved_document` changed.
+    problemsChanged()
+        Another search for faults of templates and rules has ended.
     firstRows(object)
-        Rows of a large document that is still being read (`work.FirstRows`).
+        Rows of a large document that is still being read (`reading.FirstRows`).
+    sizeAsked(object)
+        The reading waits for the answer to a `reading.SizeQuestion`.
     progressChanged(object, object)
         Bytes read so far, and in all (or None), while the document is read.
     openFailed(object)
@@ -70,7 +75,9 @@ class OpenDocument(QObject):
     hierarchyChanged = Signal()
     trustChanged = Signal()
     savedChanged = Signal()
+    problemsChanged = Signal()
     firstRows = Signal(object)
+    sizeAsked = Signal(object)
     progressChanged = Signal(object, object)
     openFailed = Signal(object)
     editFailed = Signal(object)
@@ -98,7 +105,7 @@ class OpenDocument(QObject):
         self.dataset: Dataset | None = None
         self.access: Access | None = None
         self.wants: tuple[Want, ...] = ()
-        self.problems: Mapping[tuple[str, str | int], str] = {}
+        self.problems: Problems = {}
         self.error: BaseException | None = None
         self._difference: Difference | None = None
         self.is_saving = False
@@ -211,9 +218,13 @@ class OpenDocument(QObject):
         self.tasks.cancel_owner(self.owner("open"))
         self._open_failed(Cancelled())
 
-    def _reading(self, news: tuple[int, int | None] | FirstRows) -> None:
+    def _reading(self, news: tuple[int, int | None] | FirstRows | SizeQuestion) -> None:
+        from refbrowser.app.controller.reading import SizeQuestion
+
         if isinstance(news, tuple):
             self.progressChanged.emit(*news)
+        elif isinstance(news, SizeQuestion):
+            self.sizeAsked.emit(news)
         else:
             self.firstRows.emit(news)
 
@@ -298,8 +309,21 @@ class OpenDocument(QObject):
 
     def _take(self, state: DatasetState) -> None:
         self.dataset, self.access = state.dataset, state.dataset.access
-        self.wants, self.problems = state.wants, state.problems
-        self._difference = state.difference
+        self.wants, self._difference = state.wants, state.difference
+        self._find_problems(state.dataset.document)
+
+    def _find_problems(self, document: ReferenceDocument) -> None:
+        def find(control: TaskControl) -> Problems:
+            from refbrowser.app.controller.work import problems_of
+
+            return problems_of(document, control)
+
+        def found(problems: Problems) -> None:
+            self.problems = problems
+            self.problemsChanged.emit()
+
+        owner, title = self.owner("problems"), f"Look for faults in {self.title}"
+        self.tasks.run(owner, title, find, found, priority=Priority.STATISTICS)
 
     # Trust
 

@@ -8,12 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from refbrowser.app.controller.changes import Difference
+from refbrowser.app.controller.reading import read_document
 from refbrowser.app.controller.sources import sources_of
 from refbrowser.app.tasks import TaskControl
-from refbrowser.engine.dataset import Dataset
 from refbrowser.errors import RefbrowserError
-from refbrowser.formats.references import OpenProgress, document_chunks
+from refbrowser.formats.references import document_chunks
 from refbrowser.io.access import Access, Want
 from refbrowser.io.atomic import ChangedOnDiskError, identity_on_disk, write_atomically
 from refbrowser.io.identity import FileIdentity, ObjectIdentity
@@ -21,29 +20,28 @@ from refbrowser.io.origins import Origin
 from refbrowser.io.permissions import Grant, Permissions
 from refbrowser.references.document import ReferenceDocument
 from refbrowser.references.history import History
-from refbrowser.references.refs import References
 
 if TYPE_CHECKING:
+    from refbrowser.app.controller.changes import Difference
     from refbrowser.app.controller.shared_session import SharedSession
+    from refbrowser.engine.dataset import Dataset
 
 Identity = FileIdentity | ObjectIdentity
 Problems = Mapping[tuple[str, str | int], str]
 
-#: Rows of a document that is being read are shown from the first references on.
-_VALUE_SHOWN = 400
+#: Steps of evaluation that the search for a rule's faults may take before the tree is marked.
+FAULT_STEPS = 2_000_000
 
 
 @dataclass(frozen=True, slots=True)
 class DatasetState:
-    """What follows from a document: its dataset, what it wants to read, what is wrong with its rules.
+    """What follows from a document: its dataset, what it wants to read, and which rows are changed.
 
-    `problems` has the first fault by kind (``template``, ``rule``) and name or number; `difference` tells
-    changed rows, None where the document is the saved one.
+    `difference` is None where the document is the saved one.
     """
 
     dataset: Dataset
     wants: tuple[Want, ...]
-    problems: Problems
     difference: Difference | None = None
 
 
@@ -54,36 +52,6 @@ class Opened:
     history: History
     state: DatasetState
     identity: Identity | None
-
-
-class FirstRows:
-    """The first references of a document that is still being read, as texts; no template is rendered."""
-
-    def __init__(self, refs: References) -> None:
-        self._refs = refs
-
-    @property
-    def count(self) -> int:
-        """Number of rows."""
-        return len(self._refs)
-
-    def key(self, row: int) -> str:
-        """Return the key of a row."""
-        return self._refs.key(row)
-
-    def texts(self, start: int, stop: int) -> list[list[str]]:
-        """Return the texts of rows in the columns of the table of references."""
-        return [self._texts(row) for row in range(start, stop)]
-
-    def _texts(self, row: int) -> list[str]:
-        slot = self._refs.slot(row)
-        value = self._refs.value(slot)
-        if value.kind is not None:
-            text = self._refs.value_text(slot)[:_VALUE_SHOWN].decode("utf-8", "replace")
-            return [str(row), self._refs.key(row), "inline", text, "", "", "refs"]
-        kind = "whole" if value.length is None else "range"
-        numbers = ["" if number is None else str(number) for number in (value.offset, value.length)]
-        return [str(row), self._refs.key(row), kind, value.url, *numbers, "refs"]
 
 
 # Opening
@@ -105,21 +73,13 @@ def open_document(
     Cancelled
         The task was cancelled.
     """
-    from refbrowser.engine.opening import dataset_of, read_reference_document
-
-    control.send((0, None))
-
-    def progress(report: OpenProgress) -> None:
-        control.send((report.bytes_read, report.total))
-        control.progress(report.bytes_read, report.total, note=f"{report.rows:,} references")
-        if report.first is not None:
-            control.send(FirstRows(References(report.first)))
-
     access = Access.for_document(path, [Origin.parse(text) for text in allow])
-    session = shared.get()
-    document, identity = read_reference_document(path, access, session, values, progress, control.token)
+    document, identity = read_document(path, access, values, shared, control)
+    # Not before: the session's libraries take longer to load than the first rows to be read.
+    from refbrowser.engine.opening import dataset_of
+
     access = _with_kept_permission(path, access, document, identity)
-    dataset = dataset_of(path, document, access, session, control)
+    dataset = dataset_of(path, document, access, shared.get(), control)
     return Opened(History(document), _state(dataset, None), identity)
 
 
@@ -144,17 +104,22 @@ def rebuilt(
 def _state(dataset: Dataset, saved: ReferenceDocument | None) -> DatasetState:
     document = dataset.document
     wants = tuple(dataset.access.wanted(sources_of(document)))
-    difference = Difference(document, saved) if saved is not None and saved is not document else None
-    return DatasetState(dataset, wants, problems_of(document), difference)
+    difference = None
+    if saved is not None and saved is not document:
+        from refbrowser.app.controller.changes import Difference
+
+        difference = Difference(document, saved)
+    return DatasetState(dataset, wants, difference)
 
 
-def problems_of(document: ReferenceDocument) -> dict[tuple[str, str | int], str]:
-    """Return the first fault of each template and gen rule."""
+def problems_of(document: ReferenceDocument, control: TaskControl) -> Problems:
+    """Return the first fault of each template and gen rule, by kind and name or number."""
     problems: dict[tuple[str, str | int], str] = {}
     for name, error in document.templates.faults:
         problems.setdefault(("template", name), str(error))
     for number, rule in enumerate(document.rules):
-        for finding in rule.faults():
+        control.check()
+        for finding in rule.faults(FAULT_STEPS):
             if finding.severity == "fault":
                 problems.setdefault(("rule", number), finding.message)
     return problems
