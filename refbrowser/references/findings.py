@@ -14,7 +14,7 @@ from refbrowser.references.json_text import Member, Node, NodeKind, pointer
 from refbrowser.references.key_findings import equal_keys, files_that_are_folders
 from refbrowser.references.metadata_findings import metadata_warnings
 from refbrowser.references.values import Issue
-from refbrowser.references.writer import splices
+from refbrowser.references.writer import appended, splices
 
 #: Findings listed one by one; the last one tells how many more there are.
 MOST = 10_000
@@ -97,11 +97,12 @@ class Positions:
     def __init__(self, document: DocumentContent) -> None:
         self._document = document
         starts, growth = [], [0]
-        self._tail = (0, b"")
         for start, stop, data in splices(document.refs, document.region):
             starts.append(start)
             growth.append(growth[-1] + len(data) - (stop - start))
-            self._tail = (start, data)
+        #: The text of appended entries is the last change, if there are any.
+        self._appended = appended(document.refs)
+        self._tail = starts[-1] if starts else 0
         self._starts = np.array(starts, np.int64)
         self._growth = growth
         hole = document.hole
@@ -122,10 +123,7 @@ class Positions:
         """Return where the key of an entry stands."""
         if slot >= 0:
             return self.read(int(self._document.refs.table.start[slot]))
-        start, data = self._tail
-        patch = self._document.refs.patch(slot)
-        assert patch is not None
-        return self.read(start) + max(data.rfind(patch.key_text + b":"), data.rfind(patch.key_text), 0)
+        return self.read(self._tail) + self._appended.starts[-2 - slot]
 
     def issue(self, slot: int, issue: Issue) -> int:
         """Return where an issue of an entry stands."""
@@ -136,7 +134,7 @@ class Positions:
         entry = self.entry(slot)
         if issue.position < 0:
             return entry
-        between = 2
+        between = len(self._appended.between)
         if slot >= 0:
             member = refs.table.member(slot)
             between = member.value.start - member.key_stop

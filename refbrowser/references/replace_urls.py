@@ -49,7 +49,9 @@ def _with_entry(refs: References, slot: int, old: str, new: str) -> References:
     value = node.to_python()
     value[0] = with_new_prefix(value[0], old, new)
     raw = rewrite(before, node, value)
-    return refs if raw == before else refs.with_patch(slot, Patch.of(refs.key_of(slot), refs.key_text(slot), raw))
+    if raw == before:
+        return refs
+    return refs.with_patch(slot, Patch.of(refs.key_of(slot), refs.key_text(slot), raw))
 
 
 def _with_urls(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 from heapq import merge
 
 import numpy as np
@@ -89,35 +90,64 @@ def _renamed_urls(refs: References) -> Iterator[Splice]:
                 yield match.start(1) + base, match.end(1) + base, spelled[url]
 
 
+def _last_kept(refs: References) -> int:
+    """Return the last row of the table that is not removed, -1 where there is none."""
+    removed = refs.removed
+    last = len(refs.table) - 1
+    for row in removed[::-1].tolist():
+        if row != last:
+            break
+        last -= 1
+    return last
+
+
 def _removed_and_appended(refs: References, region: tuple[int, int]) -> Iterator[Splice]:
     table = refs.table
     count = len(table)
-    removed = refs.removed
-    tail = 0
-    while tail < len(removed) and removed[len(removed) - 1 - tail] == count - 1 - tail:
-        tail += 1
-    last = count - 1 - tail
-    for row in removed[: len(removed) - tail].tolist():
+    last = _last_kept(refs)
+    tail = count - 1 - last
+    for row in refs.removed[: len(refs.removed) - tail].tolist():
         yield int(table.start[row]), table.next_start(row), b""
-    new = _appended(refs, last)
+    new = appended(refs).data
     if not tail and not new:
         return
     if last >= 0:
-        start = table.member(last).value.stop
-        yield start, table.stop, new
+        yield table.member(last).value.stop, table.stop, new
     elif count:
         yield int(table.start[0]), table.stop, new
     else:
         yield region[0], region[0], new
 
 
-def _appended(refs: References, last: int) -> bytes:
+@dataclass(frozen=True, slots=True)
+class Appended:
+    """The text of the entries at the end that are not in the text that was read.
+
+    Attributes
+    ----------
+    starts
+        Where in `data` the key of each of them begins.
+    between
+        What stands between a key and its value.
+    """
+
+    data: bytes
+    starts: tuple[int, ...]
+    between: bytes
+
+
+def appended(refs: References) -> Appended:
+    """Return the text of the entries that edits put at the end, spaced as the last entry is."""
     before, between = _style(refs.table)
-    entries = [patch.key_text + between + patch.raw for patch in refs.appended.values()]
-    if not entries:
-        return b""
-    joined = (b"," + before).join(entries)
-    return b"," + before + joined if last >= 0 else joined
+    data = bytearray()
+    starts: list[int] = []
+    follows = _last_kept(refs) >= 0
+    for patch in refs.appended.values():
+        if follows or starts:
+            data += b"," + before
+        starts.append(len(data))
+        data += patch.key_text + between + patch.raw
+    return Appended(bytes(data), tuple(starts), between)
 
 
 def _style(table: ReferenceTable) -> tuple[bytes, bytes]:
