@@ -62,7 +62,8 @@ class PlotCanvas(GraphicsLayoutWidget):
         self.detail = ImageLayer(1)
         self.line = LineLayer()
         self.states = ChunkStateItem()
-        self._cross = (InfiniteLine(angle=90), InfiniteLine(angle=0))
+        #: Dark lines under light ones, so that the cross is seen on every colour.
+        self._cross = tuple(InfiniteLine(angle=angle) for angle in (90, 0, 90, 0))
         for item in (self.image.item, self.detail.item, self.line.item, self.states, *self._cross):
             self.box.addItem(item, ignoreBounds=True)
         for line in self._cross:
@@ -95,8 +96,8 @@ class PlotCanvas(GraphicsLayoutWidget):
         self.across.restyle()
         self.upwards.restyle()
         self._draw_frame()
-        for item in self._cross:
-            item.setPen(mkPen(colors.accent, width=1, style=Qt.PenStyle.DashLine))
+        for item, color, style in zip(self._cross, "kkww", ("Solid", "Solid", "Dash", "Dash"), strict=True):
+            item.setPen(mkPen(color, width=1, style=Qt.PenStyle[f"{style}Line"]))
         self.states.restyle()
         self.line.set_picture(self.line.picture)
 
@@ -136,7 +137,7 @@ class PlotCanvas(GraphicsLayoutWidget):
 
     def set_cross(self, position: tuple[float, float] | None) -> None:
         """Show the cursor's cross at a position, or hide it."""
-        for item, place in zip(self._cross, position or (0.0, 0.0), strict=True):
+        for item, place in zip(self._cross, (position or (0.0, 0.0)) * 2, strict=True):
             item.setVisible(position is not None)
             item.setPos(place)
 
