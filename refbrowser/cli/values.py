@@ -36,9 +36,10 @@ def json_values(array: Any) -> Any:
 
 
 def _nested(values: np.ndarray[Any, Any]) -> Any:
-    if values.ndim:
+    if values.ndim > 1:
         return [_nested(part) for part in values]
-    return _scalar(values[()])
+    # Items of an array of objects are objects, not arrays.
+    return [_scalar(value) for value in values] if values.ndim else _scalar(values[()])
 
 
 def _scalar(value: Any) -> Any:

@@ -269,9 +269,12 @@ class Array:
 
     def read(self, selection: Selection, control: JobControl | None = None) -> npt.NDArray[Any]:
         """Return the values of a selection, with the result's axes (0-d where every axis is dropped)."""
-        control = control or JobControl()
         return self.dataset.session.read(
-            self.node, self.dataset.access, selection, cancel=control.token, progress=control.progress
+            self.node,
+            self.dataset.access,
+            selection,
+            cancel=None if control is None else control.token,
+            progress=None if control is None else control.progress,
         )
 
     def plan(self, selection: Selection) -> ReadPlan:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Callable, Hashable, Iterator
+from collections import Counter
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,6 +17,7 @@ from refbrowser.codecs.pipeline import CodecPipeline
 from refbrowser.codecs.sharding import filled
 from refbrowser.engine.columns import taken
 from refbrowser.engine.fetching import fetch_rows
+from refbrowser.engine.part_table import Parts
 from refbrowser.engine.resources import Resources
 from refbrowser.engine.shards import open_shards
 from refbrowser.engine.wanted import Wanted, cut_uncompressed
@@ -32,6 +33,8 @@ if TYPE_CHECKING:
 
 #: Chunks that are planned together.
 BATCH = 65_536
+#: Up to this many bytes that need no decoding are copied where they arrive: cheaper than a hand-over.
+AT_ONCE = 256 * 1024
 
 #: Called with chunks done, chunks in all, and bytes read and requests made so far.
 Progress = Callable[..., None]
@@ -124,7 +127,7 @@ class Reader:
         self.token = CancelToken()
         self._lock = threading.Lock()
 
-    def read(self, parts: Iterator[ChunkPart]) -> None:
+    def read(self, parts: Parts) -> None:
         """Read all `parts`.
 
         Raises
@@ -137,8 +140,8 @@ class Reader:
         outer = self.options.token
         forget = outer.on_cancel(self.token.cancel) if outer is not None else None
         try:
-            while batch := list(islice(parts, BATCH)):
-                _Batch(self, batch).run()
+            for start in range(0, len(parts), BATCH):
+                _Batch(self, parts, start, min(start + BATCH, len(parts))).run()
         except Cancelled:
             self.token.cancel()
             if self.error is None:
@@ -172,9 +175,14 @@ class Reader:
                 self.options.on_piece(piece)
         elif piece.state is PieceState.FAILED and self.error is None:
             self.error = piece.error
-        with self._lock:
-            self.done += 1
-        self.tell()
+        self.count()
+
+    def count(self) -> None:
+        """Count one chunk that has ended."""
+        if self.options.progress is not None:
+            with self._lock:
+                self.done += 1
+            self.tell()
 
     def check(self) -> None:
         """Raise `Cancelled` once a chunk has failed and nobody was told."""
@@ -187,34 +195,51 @@ class Reader:
             self.options.progress(self.done, self.total, read_bytes=self.read_bytes, requests=self.requests)
 
 
-class _Batch:
-    """The chunks of a read that are planned together."""
+class _Picked(Sequence[ChunkPart]):
+    """Some parts by position."""
 
-    def __init__(self, reader: Reader, parts: list[ChunkPart]) -> None:
+    def __init__(self, parts: Parts, numbers: Sequence[int]) -> None:
+        self._parts = parts
+        self._numbers = numbers
+
+    def __len__(self) -> int:
+        return len(self._numbers)
+
+    def __getitem__(self, position: Any) -> Any:
+        return self._parts[self._numbers[position]]
+
+
+class _Batch:
+    """The chunks of a read that are planned together: some of its parts, which keep their numbers."""
+
+    def __init__(self, reader: Reader, parts: Parts, start: int, stop: int) -> None:
         self.reader = reader
         self.parts = parts
+        self.start, self.stop = start, stop
         self.queue = reader.session.pool.queue(reader.token)
         self.fill = filled((), reader.pipeline.dtype, reader.node.fill_value)[()]
         self._lock = threading.Lock()
-        self._left = [0] * len(parts)
+        #: Rows of each chunk that have not ended; None where each chunk has just one.
+        self._left: dict[int, int] | None = None
         self._errors: dict[int, RefbrowserError] = {}
 
     def run(self) -> None:
         """Read every chunk of the batch."""
         reader = self.reader
-        coords = np.array([part.coords for part in self.parts], np.int64).reshape(len(self.parts), -1)
-        columns = reader.manifest.columns(coords)
-        present = np.flatnonzero(columns.kind != ReferenceKind.MISSING)
-        if len(present) < len(self.parts):
-            for row in np.flatnonzero(columns.kind == ReferenceKind.MISSING).tolist():
-                self._missing(row)
-            columns = taken(columns, present)
-        owners = present.tolist()
-        wanted = Wanted(reader.pipeline, [self.parts[row] for row in owners], owners, columns)
+        columns = reader.manifest.columns(self.parts.coords(self.start, self.stop))
+        stored = columns.kind != ReferenceKind.MISSING
+        owners: Sequence[int] = range(self.start, self.stop)
+        if not stored.all():
+            for number in (self.start + np.flatnonzero(~stored)).tolist():
+                self._missing(number)
+            rows = np.flatnonzero(stored)
+            owners = (self.start + rows).tolist()
+            columns = taken(columns, rows)
+        all_whole = self.parts.all_whole(self.start, self.stop)
+        wanted = Wanted(reader.pipeline, _Picked(self.parts, owners), owners, columns, all_whole=all_whole)
         batches = [cut_uncompressed(each) for each in self._without_shards(wanted)]
-        for each in batches:
-            for owner in each.owners:
-                self._left[owner] += 1
+        if sum(len(each.owners) for each in batches) > len(owners):
+            self._left = Counter(owner for each in batches for owner in each.owners)
         for each in batches:
             self._read(each)
         self.queue.join()
@@ -255,6 +280,7 @@ class _Batch:
         columns = taken(wanted.columns, rows)
         numbers: list[int] = rows.tolist()
         placed: dict[int, memoryview] = {}
+        at_once = wanted.pipeline.is_raw
 
         def destination(position: int) -> memoryview | None:
             view = self._place(wanted, numbers[position])
@@ -266,12 +292,13 @@ class _Batch:
             row = numbers[position]
             if isinstance(data, RefbrowserError):
                 self._row_ended(wanted, row, data)
-                # Cancelling here would wait for this very call to end.
                 reader.check()
                 return
             reader.read_bytes += len(data)
             if position in placed and data.obj is placed[position].obj:
                 self._row_ended(wanted, row, None)
+            elif at_once and len(data) <= AT_ONCE:
+                self._decode(wanted, row, data, keys.get(row))
             else:
                 self._decode_later(wanted, row, data, keys.get(row))
 
@@ -389,15 +416,22 @@ class _Batch:
 
     def _row_ended(self, wanted: Wanted, row: int, error: RefbrowserError | None) -> None:
         owner = wanted.owners[row]
-        with self._lock:
-            self._left[owner] -= 1
-            last = not self._left[owner]
-            if error is not None and owner not in self._errors:
-                self._errors[owner] = self._placed(error, wanted, row)
-            failure = self._errors.get(owner)
-        if last or (error is not None and self.reader.options.on_piece is None):
-            state = PieceState.DONE if failure is None else PieceState.FAILED
-            self.reader.ended(Piece(self.parts[owner], state, failure))
+        if self._left is None:
+            failure = None if error is None else self._placed(error, wanted, row)
+        else:
+            with self._lock:
+                self._left[owner] -= 1
+                last = not self._left[owner]
+                if error is not None and owner not in self._errors:
+                    self._errors[owner] = self._placed(error, wanted, row)
+                failure = self._errors.get(owner)
+            if not last and (error is None or self.reader.options.on_piece is not None):
+                return
+        if failure is None and self.reader.options.on_piece is None:
+            self.reader.count()
+            return
+        state = PieceState.DONE if failure is None else PieceState.FAILED
+        self.reader.ended(Piece(self.parts[owner], state, failure))
 
     def _placed(self, error: RefbrowserError, wanted: Wanted, row: int) -> RefbrowserError:
         """Return `error` with the chunk's key, URL and range."""

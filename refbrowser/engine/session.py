@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
-from refbrowser.engine.read import Piece, Progress, Reader, ReadOptions
+from refbrowser.engine.part_table import ListedParts, Parts, PartTable
+from refbrowser.engine.read import BATCH, Piece, Progress, Reader, ReadOptions
 from refbrowser.engine.read_plan import ReadPlan, plan_selection
 from refbrowser.engine.resources import Resources
 from refbrowser.errors import ErrorKind, Place, RefbrowserError
 from refbrowser.io.cancel import CancelToken
-from refbrowser.model.grid import ChunkPart, RegularChunkGrid
+from refbrowser.model.grid import RegularChunkGrid
 from refbrowser.model.nodes import ArrayNode
 from refbrowser.model.selection import Selection
 
@@ -22,6 +24,8 @@ if TYPE_CHECKING:
 
 #: A read of more than this share of the cache's bytes goes past the cache: it would push out the rest.
 CACHE_SHARE = 8
+#: Chunks along one axis that a table of parts may have.
+TABLE_CHUNKS = 2**21
 
 
 class Session(Resources):
@@ -79,16 +83,15 @@ class Session(Resources):
         elif out.shape != selection.shape:
             raise ValueError(f"an output of shape {out.shape} where {selection.shape} is expected")
         options = ReadOptions(on_piece, cancel, progress, export, priority)
-        self.read_parts(
-            node, access, grid.parts(selection), selection.box(out), options, total=grid.count(selection)
-        )
+        box, total = selection.box(out), grid.count(selection)
+        self.read_parts(node, access, _batches(grid, selection), box, options, total=total)
         return out
 
     def read_parts(
         self,
         node: ArrayNode,
         access: Access,
-        parts: Iterable[ChunkPart],
+        batches: Iterable[Parts],
         box: npt.NDArray[Any],
         options: ReadOptions,
         *,
@@ -102,8 +105,8 @@ class Session(Resources):
             and min(total * chunk_size, box.nbytes * 4) <= self.cache.capacity // CACHE_SHARE
         )
         reader = Reader(self, node, access, box, options, total=total, keep=keep)
-        if total:
-            reader.read(iter(parts))
+        for parts in batches:
+            reader.read(parts)
         reader.tell()
         return reader
 
@@ -116,6 +119,19 @@ class Session(Resources):
             The array is not readable.
         """
         return plan_selection(self.fetcher, node, access, selection)
+
+
+def _batches(grid: RegularChunkGrid, selection: Selection) -> Iterator[Parts]:
+    """Yield the parts of a selection; in pieces where a table of all would be large itself."""
+    if all(
+        len(taken) // side < TABLE_CHUNKS
+        for taken, side in zip(selection.axes, grid.chunk_shape, strict=True)
+    ):
+        yield PartTable(grid, selection)
+        return
+    parts = grid.parts(selection)
+    while batch := list(islice(parts, BATCH)):
+        yield ListedParts(batch)
 
 
 def readable_grid(node: ArrayNode) -> RegularChunkGrid:

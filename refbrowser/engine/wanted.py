@@ -6,7 +6,7 @@ inner chunk of a shard, or a span of an uncompressed chunk.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -37,14 +37,17 @@ class Wanted:
         For each row, the position in the batch of the chunk that it belongs to.
     columns
         The references of the rows.
+    all_whole
+        Every part is known to be a whole chunk.
     spans
         Rows that are a span of an uncompressed chunk: the chunk's spans, and the number of this one.
     """
 
     pipeline: CodecPipeline
-    parts: list[ChunkPart]
-    owners: list[int]
+    parts: Sequence[ChunkPart]
+    owners: Sequence[int]
     columns: ReferenceColumns
+    all_whole: bool = False
     spans: Mapping[int, tuple[RawSpans, int]] = field(default_factory=dict)
 
     def decoded_size(self, row: int) -> int:
@@ -58,11 +61,11 @@ def cut_uncompressed(wanted: Wanted) -> Wanted:
     if not pipeline.is_raw or not pipeline.decoded_size:
         return wanted
     large = pipeline.decoded_size > WHOLE_LIMIT
+    if not large and wanted.all_whole:
+        return wanted
     kinds = wanted.columns.kind
-    cut = [
-        (kinds[row] == ReferenceKind.RANGE or kinds[row] == ReferenceKind.WHOLE) and (large or not part.whole)
-        for row, part in enumerate(wanted.parts)
-    ]
+    remote = ((kinds == ReferenceKind.RANGE) | (kinds == ReferenceKind.WHOLE)).tolist()
+    cut = [remote[row] and (large or not part.whole) for row, part in enumerate(wanted.parts)]
     if not any(cut):
         return wanted
     sources: list[npt.NDArray[np.int64]] = []

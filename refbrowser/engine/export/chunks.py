@@ -19,6 +19,7 @@ from refbrowser.codecs.sharding import filled
 from refbrowser.engine.export.layout import ArrayLayout
 from refbrowser.engine.export.request import Tally
 from refbrowser.engine.fetching import fetch_rows
+from refbrowser.engine.part_table import ListedParts
 from refbrowser.engine.read import Piece, PieceState, ReadOptions
 from refbrowser.errors import RefbrowserError
 from refbrowser.io.cancel import CancelToken
@@ -200,7 +201,7 @@ class TaskRunner:
         reader = self.session.read_parts(
             source,
             self.access,
-            parts,
+            [ListedParts(parts)],
             box,
             ReadOptions(on_piece=states.note, token=self.token, export=True),
             total=len(parts),

@@ -1,0 +1,153 @@
+"""The command itself: verbs, exit codes, error lines, interrupts, and how fast it starts."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import fields
+from pathlib import Path
+
+import pytest
+
+from refbrowser import __version__
+from refbrowser.cli import main
+from refbrowser.cli.program import VERBS
+from refbrowser.errors import ErrorKind, RefbrowserError
+from refbrowser.limits import Limits
+
+ERROR = re.compile(r"refbrowser: error\[E_[A-Z]+\]: [^\n]+\n")
+
+
+def test_version(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--version"]) == 0
+    assert capsys.readouterr().out == f"refbrowser {__version__}\n"
+
+
+def test_help_names_every_verb(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--help"]) == 0
+    shown = capsys.readouterr().out
+    for verb in VERBS:
+        assert verb in shown
+        assert main([verb, "--help"]) == 0
+        assert "--json" in capsys.readouterr().out
+    assert "--screenshot" in shown
+
+
+def test_help_loads_nothing_heavy() -> None:
+    code = (
+        "import sys; from refbrowser.cli import main; main(['--help']);"
+        "print([m for m in ('numpy', 'zarr', 'jinja2', 'PySide6', 'fsspec', 'asyncio') if m in sys.modules],"
+        " file=sys.stderr)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stderr.strip() == "[]"
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["read"],
+        ["read", "x.json"],
+        ["info", "x.json", "--nonsense"],
+        ["expand", "x.json", "--start", "one"],
+        ["expand", "x.json", "--start", "-1"],
+        ["export", "x.json", "y"],
+        ["export", "x.json", "y", "--to", "zarr-v3", "--select", "0"],
+        ["--size", "large", "--screenshot", "x.png"],
+        ["read", "x.json", "a", "--template", "novalue"],
+    ],
+)
+def test_wrong_usage_is_one_line_and_2(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(arguments) == 2
+    captured = capsys.readouterr()
+    assert ERROR.fullmatch(captured.err)
+    assert "E_USAGE" in captured.err
+    assert captured.out == ""
+
+
+def test_limits(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["limits"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) == len(fields(Limits))
+    assert main(["limits", "--json"]) == 0
+    shown = json.loads(capsys.readouterr().out)
+    assert shown["connections_per_host"]["value"] == 128
+
+
+@pytest.mark.parametrize(("kind", "code"), [("META", 2), ("BLOCKED", 3), ("RANGE", 4), ("IO", 4)])
+def test_kinds_give_their_exit_codes(
+    kind: str, code: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from refbrowser.cli import limits
+
+    def fail(*_: object) -> int:
+        raise RefbrowserError(ErrorKind[kind], "something with \x1b[31m in it", advice="try again")
+
+    monkeypatch.setattr(limits, "run", fail)
+    assert main(["limits"]) == code
+    shown = capsys.readouterr().err
+    assert shown.startswith(f"refbrowser: error[E_{kind}]: something")
+    assert shown.endswith("; try again\n")
+
+
+def test_an_internal_error_is_one_line_with_an_incident(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from refbrowser.cli import limits
+
+    monkeypatch.setattr(limits, "run", lambda *_: 1 // 0)
+    assert main(["limits"]) == 1
+    shown = capsys.readouterr().err
+    assert ERROR.fullmatch(shown)
+    assert "Traceback" not in shown
+    incident = re.search(r"incident ([0-9a-f-]+) in ", shown)[1]
+    log = Path(os.environ["XDG_STATE_HOME"]) / "refbrowser" / "errors.log"
+    assert incident in log.read_text()
+    assert "ZeroDivisionError" in log.read_text()
+
+
+def test_what_reads_our_output_may_stop(shared_data: Path) -> None:
+    path = shared_data / "real" / "eraint_uvz.refs.json"
+    command = f"{sys.executable} -m refbrowser read --json {path} z | head -c 10"
+    done = subprocess.run(["sh", "-c", command], capture_output=True, text=True, check=True)
+    assert done.stdout == "[[[[-23195"
+    assert done.stderr == ""
+
+
+STALLED = """
+import socket, sys
+server = socket.create_server(("127.0.0.1", 0))
+print(server.getsockname()[1], flush=True)
+connections = []
+while True:
+    connections.append(server.accept())
+"""
+
+
+def test_ctrl_c_ends_a_stalled_read_with_130(tmp_path: Path) -> None:
+    server = subprocess.Popen([sys.executable, "-c", STALLED], stdout=subprocess.PIPE, text=True)
+    try:
+        origin = f"http://127.0.0.1:{server.stdout.readline().strip()}"
+        zarray = '{"zarr_format":2,"shape":[4],"chunks":[4],"dtype":"<i4","compressor":null,"filters":null,'
+        zarray += '"fill_value":0,"order":"C"}'
+        document = tmp_path / "d.json"
+        document.write_text(json.dumps({"a/.zarray": zarray, "a/0": [f"{origin}/x", 0, 16]}))
+        command = [sys.executable, "-m", "refbrowser", "read", "--json", document, "a", "--allow", origin]
+        reading = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        time.sleep(1.0)
+        assert reading.poll() is None
+        start = time.monotonic()
+        reading.send_signal(signal.SIGINT)
+        out, err = reading.communicate(timeout=10)
+        assert reading.returncode == 130
+        assert time.monotonic() - start < 2
+        assert out == ""
+        assert "Traceback" not in err
+    finally:
+        server.kill()
+        server.wait()
