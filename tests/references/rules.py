@@ -57,6 +57,7 @@ OFFSETS = [
     "{{ %d // j }}",
     "%d",
     "{{ i / 2 }}",
+    "{{ i - 3 if j else i }}",
     "{{ i*j + 40 if i > j and j else (i - 3)|abs }}",
     "{{ i - j if i > j else 0 }}",
     "{{ '%d' % (i + %d) }}",

@@ -240,6 +240,21 @@ def test_keys_of_years_and_months():
     assert found.duplicates() is None
 
 
+def test_integers_of_several_dimensions_are_taken_apart():
+    found = huge(
+        key="{{ i + j * 2 - 7 }}", dimensions={"i": {"stop": 10**9, "step": 10**3}, "j": [0, 499, 7]}
+    )
+    assert found.duplicates() is None
+    assert found.find(str(123_456_000 + 998 - 7)) == 123_456 * 3 + 1
+    assert found.find(str(123_456_000 + 999 - 7)) is None
+
+
+def test_zeros_before_an_integer_are_no_chunk_key():
+    found = huge(key="a/{{ '%02d'|format(i) }}.{{ j }}", dimensions={"i": {"stop": 200}, "j": {"stop": 3}})
+    coords = np.array([[5, 0], [12, 2], [120, 1], [200, 0]])
+    assert found.find_chunks("a/", coords, V2).tolist() == [-1, 38, 361, -1]
+
+
 def test_what_is_not_lowered_is_searched_up_to_a_bound():
     found = huge(
         key="{{ 'a' if i < 500000 else 'b' }}/{{ ('%x' % j)|replace('a', 'g') }}.{{ i }}",
