@@ -12,6 +12,7 @@ os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 from PySide6.QtCore import QEvent, QObject, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QHBoxLayout, QWidget
+from report import figure, heading
 
 from refbrowser.app import theme
 from refbrowser.app.controller.open_document import OpenDocument
@@ -21,7 +22,6 @@ from refbrowser.app.editors.preview_view import PreviewView
 from refbrowser.app.tasks import Tasks
 from refbrowser.references.document import ReferenceDocument
 from refbrowser.references.history import History
-from report import figure, heading
 
 AIM = "at most 16 ms"
 AFFINE = "{{4096 + (t * 721 + y) * 4147200}}"

@@ -127,6 +127,8 @@ class CompletionPopup(QTreeWidget):
     def _fill(self) -> None:
         self.clear()
         scheme = theme.colors()
+        frame = f"1px solid {scheme.muted}"
+        self.setStyleSheet(f"CompletionPopup {{ border: {frame}; background: {scheme.raised}; }}")
         for offer in self._offers:
             item = QTreeWidgetItem([offer.text, one_line(offer.detail or offer.kind)])
             item.setFont(0, theme.mono_font())

@@ -16,7 +16,7 @@ from PySide6.QtCore import (
     Qt,
     Signal,
 )
-from PySide6.QtGui import QBrush, QColor, QKeyEvent
+from PySide6.QtGui import QBrush, QColor, QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QComboBox,
@@ -38,6 +38,7 @@ NAME, KIND, START, STOP, STEP, SIZE = range(6)
 _MEMBERS = {START: "start", STOP: "stop", STEP: "step"}
 _ROOT = QModelIndex()
 _ROWS_SHOWN = 6
+_SHARES = {NAME: 0.25, START: 0.22, STOP: 0.33, STEP: 0.2}
 
 
 class DimensionsModel(QAbstractTableModel):
@@ -120,7 +121,7 @@ class DimensionsModel(QAbstractTableModel):
         if role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.EditRole):
             return self._text(draft, column, role)
         if role == Qt.ItemDataRole.FontRole:
-            return theme.mono_font() if column != KIND else None
+            return theme.mono_font() if column not in (KIND, SIZE) else None
         if role == Qt.ItemDataRole.TextAlignmentRole and self._is_number(draft, column):
             return Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
         reason = self._reason(index.row(), column)
@@ -282,17 +283,27 @@ class DimensionsTable(QTableView):
         header = self.horizontalHeader()
         header.setHighlightSections(False)
         header.setMinimumSectionSize(36)
-        header.setSectionResizeMode(QHeaderView.ResizeMode.Stretch)
-        for section in (KIND, SIZE):
-            header.setSectionResizeMode(section, QHeaderView.ResizeMode.Fixed)
+        header.setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
         self._measure()
 
     def _measure(self) -> None:
         metrics = self.fontMetrics()
         self.verticalHeader().setDefaultSectionSize(metrics.height() + 10)
         header = self.horizontalHeader()
-        header.resizeSection(KIND, metrics.horizontalAdvance("range") + 36)
-        header.resizeSection(SIZE, metrics.horizontalAdvance("Values") + 26)
+        header.resizeSection(KIND, metrics.horizontalAdvance("range") + 26)
+        header.resizeSection(SIZE, metrics.horizontalAdvance("1 000 000") + 16)
+        self._share_width()
+
+    def _share_width(self) -> None:
+        """Share what the columns of fixed width leave; numbers are longest in *Stop*."""
+        header = self.horizontalHeader()
+        room = self.viewport().width() - header.sectionSize(KIND) - header.sectionSize(SIZE)
+        for section, share in _SHARES.items():
+            header.resizeSection(section, max(36, int(room * share)))
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._share_width()
 
     # The dimensions
 

@@ -55,6 +55,7 @@ class GenEditor(EditorForm):
             self._add_field(number, name)
         self._add_dimensions(2 * len(TEXT_FIELDS))
         self.grid.setRowStretch(self.grid.rowCount(), 1)
+        self.setFocusProxy(self._fields["key"])
         self.applyWanted.connect(self.apply)
         self.resetWanted.connect(self.reset)
         self._show_rule()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from PySide6.QtGui import QColor, QFont, QSyntaxHighlighter, QTextCharFormat, QTextDocument
 
 from refbrowser.app import theme
@@ -10,9 +12,10 @@ from refbrowser.app.editors.text_units import utf16_offsets
 from refbrowser.references.highlight import HighlightToken, TokenKind, highlight
 
 #: Formats of names, beside those of `TokenKind`.
-DIMENSION, TEMPLATE, UNKNOWN = "known dimension", "known template", "unknown name"
+DIMENSION, TEMPLATE, ARGUMENT, UNKNOWN = "dimension", "template", "argument", "unknown name"
+_ARGUMENT = re.compile(r"\s*=(?!=)")
 _BOLD = frozenset({DIMENSION, TEMPLATE})
-_ITALIC = frozenset({TokenKind.FILTER, TokenKind.COMMENT})
+_ITALIC = frozenset({TokenKind.FILTER, TokenKind.COMMENT, ARGUMENT})
 _NAMES = frozenset({TokenKind.NAME, TokenKind.CALL})
 
 
@@ -49,6 +52,7 @@ class JinjaHighlighter(QSyntaxHighlighter):
             TokenKind.ERROR: scheme.fault,
             DIMENSION: scheme.syntax,
             TEMPLATE: scheme.changed,
+            ARGUMENT: scheme.muted,
             UNKNOWN: scheme.fault,
         }
         self._formats = {kind: _format(kind, color) for kind, color in inks.items()}
@@ -74,6 +78,8 @@ class JinjaHighlighter(QSyntaxHighlighter):
         if token.kind not in _NAMES:
             return token.kind
         name = text[token.start : token.stop]
+        if _ARGUMENT.match(text, token.stop):
+            return ARGUMENT
         if name in self._names.dimensions or self._names.any_name:
             return DIMENSION
         return TEMPLATE if self._names.has_template(name) else UNKNOWN

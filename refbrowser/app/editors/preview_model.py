@@ -23,6 +23,7 @@ GLYPHS = {
     Mark.CHANGED: "●",
 }
 PENDING = "…"
+COLUMN_COUNT = 7
 
 
 class PreviewModel:
@@ -36,21 +37,25 @@ class PreviewModel:
         Called when the budget left rows out; the table should ask again soon.
     """
 
-    columns: Sequence[Column] = (
-        Column("", 44, mono=False),
-        Column("Row", 70, right=True),
-        Column("Key", 190),
-        Column("URL", 230),
-        Column("Offset", 130, right=True),
-        Column("Length", 100, right=True),
-        Column("Notes", 220, mono=False),
-    )
-
     def __init__(self, visible: Callable[[], range], later: Callable[[], None]) -> None:
         self.source: PreviewSource = NoSource()
         self._visible = visible
         self._later = later
         self._rows: dict[int, PreviewRow] = {}
+
+    @property
+    def columns(self) -> Sequence[Column]:
+        """The columns; those of numbers are as wide as the rows need."""
+        digits = len(str(self.source.count))
+        return (
+            Column("", 40, mono=False),
+            Column("Row", max(52, 20 + 9 * digits), right=True),
+            Column("Key", 130, stretch=2),
+            Column("URL", 120, stretch=2),
+            Column("Offset", 100 if digits < 7 else 150, right=True),
+            Column("Length", 90, right=True),
+            Column("Notes", 150, stretch=3, mono=False),
+        )
 
     def show(self, source: PreviewSource) -> None:
         """Take another source; nothing of the old one is kept."""
@@ -70,7 +75,7 @@ class PreviewModel:
     def page(self, start: int, stop: int) -> list[list[str]]:
         """Return the texts of rows; ``…`` for those that the budget left for later."""
         self._compute(start, stop)
-        blank = [PENDING] * len(self.columns)
+        blank = [PENDING] * COLUMN_COUNT
         return [
             _texts(row) if (row := self._rows.get(number)) is not None else blank
             for number in range(start, stop)
@@ -92,15 +97,18 @@ class PreviewModel:
         first, last = max(start, seen.start // SLICE * SLICE), min(stop, seen.stop)
         end = time.perf_counter() + BUDGET
         for begin in (*range(first, last, SLICE), *range(start, stop, SLICE)):
-            if begin in self._rows:
+            if self._has(begin, min(begin + SLICE, stop)):
                 continue
             if time.perf_counter() > end:
                 self._later()
                 return
             self._add(begin, min(begin + SLICE, stop))
 
+    def _has(self, start: int, stop: int) -> bool:
+        return all(number in self._rows for number in range(start, stop))
+
     def _add(self, start: int, stop: int) -> None:
-        if start not in self._rows or stop - 1 not in self._rows:
+        if not self._has(start, stop):
             self._rows.update((row.number, row) for row in self.source.rows(start, stop))
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from functools import partial
 
-from PySide6.QtCore import QSize, Qt, QTimer, Signal
-from PySide6.QtGui import QHideEvent, QKeySequence, QShortcut, QShowEvent
+from PySide6.QtCore import QEvent, QSize, Qt, QTimer, Signal
+from PySide6.QtGui import QHideEvent, QKeySequence, QResizeEvent, QShortcut, QShowEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QLineEdit, QToolButton, QVBoxLayout, QWidget
 
 from refbrowser.app import theme
@@ -21,6 +21,8 @@ from refbrowser.app.virtual_table import VirtualTable
 PAUSE = 120
 #: Rows that the budget left out follow after this pause, in milliseconds.
 REST_PAUSE = 30
+#: In a narrower view the column of notes alone tells of a row.
+DETAIL_WIDTH = 520
 #: part of a report: object name, glyph where something was found, words for one and for many
 CHIPS = {
     "faults": ("previewFaults", "✕", "fault", "faults"),
@@ -73,6 +75,10 @@ class PreviewView(QWidget):
         self._build()
         self.show_source(None, NoSource())
 
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._detail.setVisible(event.size().width() >= DETAIL_WIDTH)
+
     # Constant, so that the tallies never make the window lay itself out anew while typing.
 
     def sizeHint(self) -> QSize:
@@ -91,26 +97,25 @@ class PreviewView(QWidget):
 
     def _build(self) -> None:
         layout = QVBoxLayout(self)
-        layout.setContentsMargins(theme.MEDIUM, theme.MEDIUM, theme.MEDIUM, theme.MEDIUM)
+        layout.setContentsMargins(theme.MEDIUM, theme.SMALL, theme.MEDIUM, theme.SMALL)
         layout.setSpacing(theme.SMALL)
-        self._title = OutcomeLine("previewTitle")
-        layout.addWidget(self._title)
         chips = QWidget(self)
         flow = FlowLayout(chips, theme.SMALL)
-        self._count = named(QLabel(), "previewRowCount")
-        self._count.setTextFormat(Qt.TextFormat.PlainText)
-        self._count.setContentsMargins(theme.SMALL, 5, theme.MEDIUM, 5)
+        self._title = _plain_label("previewTitle")
+        self._title.setProperty("role", "muted")
+        self._count = _plain_label("previewRowCount")
+        flow.addWidget(self._title)
         flow.addWidget(self._count)
         self._chips: dict[str, QToolButton] = {}
         for part, (name, _glyph, _one, many) in CHIPS.items():
             chip = tool_button(name, "", many.capitalize(), partial(self._jump_to_first, part))
             self._chips[part] = chip
             flow.addWidget(chip)
+        for label in (self._title, self._count):
+            label.setMinimumHeight(chip.sizeHint().height())
         layout.addWidget(chips)
         layout.addLayout(self._navigation())
         layout.addWidget(self._table, 1)
-        self._detail = OutcomeLine("previewDetail")
-        layout.addWidget(self._detail)
         self.setFocusProxy(self._table)
 
     def _navigation(self) -> QHBoxLayout:
@@ -128,6 +133,8 @@ class PreviewView(QWidget):
         line.addWidget(self._goto, 1)
         line.addWidget(tool_button("previewFirst", "First", "First row", lambda: self.go_to_row(0)))
         line.addWidget(tool_button("previewLast", "Last", "Last row", lambda: self.go_to_row(-1)))
+        self._detail = OutcomeLine("previewDetail")
+        line.addWidget(self._detail, 2)
         find = QShortcut(QKeySequence("Ctrl+G"), self, context=Qt.ShortcutContext.WidgetWithChildrenShortcut)
         find.activated.connect(self._goto_wanted)
         return line
@@ -154,7 +161,7 @@ class PreviewView(QWidget):
         self._model.show(source)
         self._table.refresh()
         self._title.setVisible(bool(source.title))
-        self._title.show_result(source.title)
+        self._title.setText(source.title)
         self._count.setText(f"{theme.count_text(source.count)} {'row' if source.count == 1 else 'rows'}")
         self._show_report(CheckReport())
         self._show_detail()
@@ -212,6 +219,11 @@ class PreviewView(QWidget):
         self._unchecked = self._unchecked or self._report is None
         self._stop()
 
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.PaletteChange and hasattr(self, "_detail"):
+            self._show_report(self._report or CheckReport())
+
     def _show_report(self, report: CheckReport) -> None:
         for part, (_name, glyph, one, many) in CHIPS.items():
             tally: Tally | None = getattr(report, part)
@@ -220,6 +232,7 @@ class PreviewView(QWidget):
                 chip.setVisible(part not in QUIET)
                 chip.setText(f"{many} …")
                 chip.setEnabled(False)
+                chip.setStyleSheet("")
                 continue
             chip.setVisible(part not in QUIET or tally.count > 0)
             mark = glyph if tally.count else "✓" if tally.checked is None else "?"
@@ -297,6 +310,13 @@ class PreviewView(QWidget):
             self._detail.show_result(f"row {current} was {row.before}")
         else:
             self._detail.clear()
+
+
+def _plain_label(name: str) -> QLabel:
+    label = named(QLabel(), name)
+    label.setTextFormat(Qt.TextFormat.PlainText)
+    label.setContentsMargins(theme.SMALL, 0, theme.MEDIUM, 0)
+    return label
 
 
 def _row_number(text: str) -> int | None:

@@ -49,6 +49,7 @@ class ReferenceEditor(EditorForm):
         self._outcomes: dict[str, OutcomeLine] = {}
         self._labels: dict[str, QLabel] = {}
         self._build()
+        self.setFocusProxy(self._key_field)
         self.applyWanted.connect(self.apply)
         self.resetWanted.connect(self.reset)
         self._show_reference()

@@ -12,6 +12,8 @@ from PySide6.QtWidgets import QSizePolicy, QToolButton, QWidget
 from refbrowser.app import theme
 from refbrowser.app.plain_text import one_line
 
+#: Between the thousands of a number; not printable for `one_line`.
+THIN_BLANK = "\N{NARROW NO-BREAK SPACE}"
 FAULT_GLYPH, WARNING_GLYPH, RESULT_GLYPH = "✕", "!", "→"
 
 
@@ -72,7 +74,8 @@ class OutcomeLine(QWidget):
         area = self.rect().adjusted(theme.SMALL, 0, 0, 0)
         painter.drawText(area, Qt.AlignmentFlag.AlignVCenter, self._glyph)
         area.setLeft(area.left() + self.fontMetrics().horizontalAdvance("→ ") + theme.SMALL)
-        shown = self.fontMetrics().elidedText(one_line(self._text), Qt.TextElideMode.ElideRight, area.width())
+        text = one_line(self._text.replace(THIN_BLANK, " "))
+        shown = self.fontMetrics().elidedText(text, Qt.TextElideMode.ElideRight, area.width())
         painter.drawText(area, Qt.AlignmentFlag.AlignVCenter | Qt.TextFlag.TextSingleLine, shown)
 
 

@@ -52,7 +52,7 @@ class RuleSource:
         rule = GenRule(fields, document.templates, index)
         number = None if saved is None else counterpart(document, saved, index)
         base = None if saved is None or number is None else saved.rules[number]
-        return cls(f"Gen rule {index}: {rule.key or ''}", rule, base, document)
+        return cls(f"Gen rule {index}", rule, base, document)
 
     @property
     def count(self) -> int:

@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from refbrowser.references.document import ReferenceDocument
     from refbrowser.references.templates import TemplateSet
 
-TABLE_ROWS = 6
-
 
 class TemplatesEditor(EditorForm):
     """The templates of a document; the one at hand is parsed and tried out with each keystroke."""
@@ -40,6 +38,7 @@ class TemplatesEditor(EditorForm):
         self._uses: tuple[ReferenceDocument, str, TemplateUses] | None = None
         self._loading = False
         self._build()
+        self.setFocusProxy(self.table)
         self.applyWanted.connect(self.apply)
         self.resetWanted.connect(self.reset)
         self._show_template()
@@ -48,7 +47,6 @@ class TemplatesEditor(EditorForm):
         self.header.addWidget(tool_button("templateAdd", "+", "Add a template", self.add))
         self.header.addWidget(tool_button("templateRemove", "−", "Remove the template", self.remove))
         self.table = TemplatesTable()
-        self.table.setFixedHeight(self.table.verticalHeader().defaultSectionSize() * (TABLE_ROWS + 1) + 8)
         self.table.chosen.connect(self._chosen)
         self._name = named(QLineEdit(), "templateNameField", "Name of the template")
         self._name.setFont(theme.mono_font())
@@ -204,8 +202,8 @@ class TemplatesEditor(EditorForm):
             self._name_outcome.show_warning(f"what uses {draft.old_name} keeps the old name")
         else:
             self._name_outcome.clear()
-        parameters = () if fault is not None else edited.scope.templates[draft.name].names
-        self.try_out.show_template(parameters, lambda arguments: edited.try_out(draft.name, arguments))
+        template = None if fault is not None else edited.scope.templates[draft.name]
+        self.try_out.show_template(template, lambda arguments: edited.try_out(draft.name, arguments))
         count = len(templates.texts)
         self.show_heading(f"Templates ({count_text(count)})")
         moved_on = drafts_of(opened).template_moved_on(draft.old_name)

@@ -16,6 +16,8 @@ from refbrowser.app.theme import count_text
 
 Index = QModelIndex | QPersistentModelIndex
 COLUMNS = ("Name", "Text", "Uses")
+#: The table is as high as its rows, within these.
+LEAST_ROWS, MOST_ROWS = 2, 8
 _ROOT = QModelIndex()
 
 
@@ -167,6 +169,8 @@ class TemplatesTable(QTableView):
         """Show other templates; the current one stays where it is still there."""
         name = self.current()
         self._model.show_rows(rows)
+        shown = max(LEAST_ROWS, min(len(rows), MOST_ROWS)) + 1
+        self.setFixedHeight(self.verticalHeader().defaultSectionSize() * shown + 8)
         if self.current() != name:
             self.choose(name)
 

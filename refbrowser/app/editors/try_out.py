@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from PySide6.QtWidgets import QFormLayout, QGroupBox, QLineEdit, QVBoxLayout
 
@@ -11,6 +11,9 @@ from refbrowser.app import theme
 from refbrowser.app.editors.draft import integer
 from refbrowser.app.editors.rows import OutcomeLine, named
 from refbrowser.errors import RefbrowserError
+
+if TYPE_CHECKING:
+    from refbrowser.references.template import Template
 
 
 class TryOut(QGroupBox):
@@ -33,10 +36,13 @@ class TryOut(QGroupBox):
         layout.addWidget(self.outcome)
         self._fields: dict[str, QLineEdit] = {}
         self._kept: dict[str, str] = {}
+        self._required: tuple[str, ...] = ()
         self._render: Callable[[Mapping[str, Any]], str] = lambda _arguments: ""
 
-    def show_template(self, parameters: tuple[str, ...], render: Callable[[Mapping[str, Any]], str]) -> None:
+    def show_template(self, template: Template | None, render: Callable[[Mapping[str, Any]], str]) -> None:
         """Show a field for each parameter; `render` makes the result of the arguments or raises."""
+        parameters = () if template is None else template.names
+        self._required = () if template is None else template.required
         self._render = render
         if parameters != tuple(self._fields):
             self._make_fields(parameters)
@@ -65,6 +71,10 @@ class TryOut(QGroupBox):
         self._follow()
 
     def _follow(self) -> None:
+        missing = [name for name in self._required if self._fields[name].text() == ""]
+        if missing:
+            self.outcome.show_result(f"needs {', '.join(missing)}")
+            return
         try:
             self.outcome.show_result(self._render(self.arguments()))
         except RefbrowserError as error:

@@ -155,7 +155,7 @@ def test_a_fault_at_the_end_of_the_text_is_seen(window: Window) -> None:
 
 
 def test_unknown_names_are_dotted(window: Window) -> None:
-    window.field.set_text("{{ step + zz }}")
+    window.field.set_text("{{ step + zz + path(year=1) }}")
     formats = window.field.document().firstBlock().layout().formats()
     dotted = [part for part in formats if part.format.underlineStyle() == part.format.UnderlineStyle.DotLine]
     assert [window.field.text()[part.start : part.start + part.length] for part in dotted] == ["zz"]

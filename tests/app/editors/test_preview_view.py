@@ -154,6 +154,13 @@ def test_rows_that_take_long_come_a_few_at_a_time_visible_ones_first() -> None:
     assert len(source.asked) == len(set(source.asked))
 
 
+def test_a_row_that_is_known_hides_none_of_its_neighbours() -> None:
+    model = PreviewModel(lambda: range(20), lambda: None)
+    model.show(Slow(0))
+    model.row(8)
+    assert [row[2] for row in model.page(0, 24)] == [f"k{number}" for number in range(24)]
+
+
 def test_rows_left_out_are_painted_soon_after(qtbot: Any) -> None:
     view = PreviewView()
     qtbot.addWidget(view)
