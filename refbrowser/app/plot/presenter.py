@@ -20,6 +20,7 @@ from refbrowser.engine.views.plan import ViewPlan, first_values_plan, middle_pla
 from refbrowser.engine.views.reading import CoordinateSet, coordinate_nodes, reads_the_same, roles_of
 from refbrowser.engine.views.readout import notes_of, value_at
 from refbrowser.engine.views.slicing import SliceState, dimension_names, first_slice
+from refbrowser.limits import LIMITS
 from refbrowser.model.nodes import ArrayNode
 
 if TYPE_CHECKING:
@@ -157,7 +158,9 @@ class Presenter(QObject):
         self._take_slice()
         if picture is None or before is None or self.loader.is_reading or not picture.all_ended:
             self.read()
-        elif reads_the_same(before, node, picture.plan.selection):
+        elif picture.plan.chunks <= LIMITS.view_chunks and reads_the_same(
+            before, node, picture.plan.selection
+        ):
             self._present()
         else:
             self.read()
@@ -276,6 +279,8 @@ class Presenter(QObject):
 
     def _coordinates_came(self, found: CoordinateSet | None) -> None:
         if found is not None:
+            # Lines stand over their coordinates: what is visible is then another range.
+            self._view_is_new |= not any(coordinate.values is not None for coordinate in self.coordinates)
             self.coordinates = found.coordinates
             self._coordinate_errors = tuple(
                 f"{name} shows indices: {getattr(error, 'message', error)}"
@@ -316,7 +321,7 @@ class Presenter(QObject):
         drawing.set_pictures(picture, self.refiner.picture_for(picture))
         self._show_controls()
         self._pane.show_page(self._pane.canvas)
-        if self._view_is_new:
+        if self._view_is_new and self.slice is not None and picture.plan.slice.axes == self.slice.axes:
             self._view_is_new = False
             drawing.draw()
             drawing.reset_view(picture.plan.ranges if self._choice == "middle" else None)
@@ -329,6 +334,8 @@ class Presenter(QObject):
         if self._is_plot:
             self.drawing.take_news(complete=False)
             self.pointing.say()
+        elif picture.node.shape:
+            self._pane.values.refresh()
         else:
             self._show_values(picture)
         self._pane.legend.set_picture(picture, self._note(picture))
@@ -336,7 +343,9 @@ class Presenter(QObject):
     def _ended(self, picture: Picture) -> None:
         if self._waits:
             return
-        if not self._show_failure(picture) and self._is_plot:
+        if self._show_failure(picture):
+            return
+        if self._is_plot:
             self.drawing.take_news(complete=True)
             self.pointing.say()
             self._pane.legend.set_picture(picture, self._note(picture))
@@ -471,6 +480,7 @@ class Presenter(QObject):
         self._pane.header.set_kind(image=False, coded=False, plot=False)
         self._pane.legend.set_picture(None, "")
         self._pane.show_page(self._pane.cards)
+        self._tell_settled()
 
     def _single_shot(self, interval: int, slot: object) -> QTimer:
         timer = QTimer(self)

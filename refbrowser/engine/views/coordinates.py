@@ -120,7 +120,13 @@ class Coordinate:
         """Return the index whose value is nearest to `value`; without values the number itself."""
         if self.values is None:
             return max(0, min(self.size - 1, round(value)))
-        return int(np.nanargmin(np.abs(self.values - value)))
+        values = self.values
+        if self.ascending is None:
+            return int(np.nanargmin(np.abs(values - value))) if np.isfinite(values).any() else 0
+        after = int(np.searchsorted(values if self.ascending else values[::-1], value))
+        after = after if self.ascending else len(values) - after
+        around = [index for index in (after - 1, after) if 0 <= index < len(values)]
+        return min(around, key=lambda index: abs(values[index] - value))
 
     def index_ticks(self, low: float, high: float, count: int) -> list[tuple[float, str]]:
         """Return ticks of an axis whose positions are indices: (position, text)."""

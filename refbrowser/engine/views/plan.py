@@ -124,7 +124,7 @@ def sampled_plan(node: ArrayNode, state: SliceState) -> ViewPlan:
         # Chunks are only left out by steps longer than they are.
         counts = [ceil(n / max(s, side)) for n, s, side in zip(lengths, steps, sides, strict=True)]
         longest = max(range(len(steps)), key=lambda axis: counts[axis])
-        steps[longest] = min(lengths[longest], max(steps[longest] + sides[longest], sides[longest] + 1))
+        steps[longest] = min(lengths[longest], max(sides[longest] + 1, ceil(steps[longest] * 1.2)))
         plan = plan_view(node, state, steps=steps)
     return plan
 

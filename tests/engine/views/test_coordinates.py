@@ -100,6 +100,15 @@ def test_rows_without_coordinate_begin_at_the_top() -> None:
     assert scale.index_at(3.6) is None
 
 
+@given(
+    st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=30, unique=True), st.floats(-2e6, 2e6), st.booleans()
+)
+def test_the_nearest_value_is_found(values: list[float], wanted: float, descending: bool) -> None:
+    ordered = sorted(values, reverse=descending)
+    found = ordered[coordinate(ordered).nearest(wanted)]
+    assert abs(found - wanted) == min(abs(value - wanted) for value in ordered)
+
+
 def test_lines_stand_over_their_values() -> None:
     scale = line_scale(coordinate([0, 10, 100]))
     assert scale.by_value

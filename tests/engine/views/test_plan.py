@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import time
 from math import prod
 
 import pytest
@@ -80,6 +81,15 @@ def test_a_table_takes_the_first_values() -> None:
     array = node((3, 10**9), (1, 1000), dtype="<U8")
     plan = first_values_plan(array, whole(array).with_y(None))
     assert plan.ranges == (range(0, LIMITS.table_values),)
+
+
+def test_plans_of_astronomic_arrays_take_no_time() -> None:
+    array = node((10**12, 10**12), (1, 1))
+    state = whole(array)
+    start = time.perf_counter()
+    assert not sampled_plan(array, state).too_large
+    assert not middle_plan(array, state).too_large
+    assert time.perf_counter() - start < 0.2
 
 
 @pytest.mark.parametrize("size", [1, 2, 3])
