@@ -50,6 +50,8 @@ def fetch_rows(
             deliver(row, data)
 
     counters = fetcher.fetch(fetcher.plan(columns, access), access, sort, key=key, **options)
+    if late:
+        counters.add(_learn_totals(fetcher, columns, [row for row, _ in late], access, options))
     inside = []
     for row, error in late:
         total = _total(columns, row, access)
@@ -73,6 +75,25 @@ def fetch_rows(
             )
         )
     return counters
+
+
+def _learn_totals(
+    fetcher: Fetcher, columns: ReferenceColumns, rows: list[int], access: Access, options: dict[str, Any]
+) -> Counters:
+    """Read a byte of each object whose size no answer has told."""
+    first = {int(columns.url[row]): row for row in rows if _total(columns, row, access) is None}
+    if not first:
+        return Counters()
+    one = taken(columns, np.array(list(first.values()), np.int64))
+    count = len(first)
+    bytes_ = replace(
+        one,
+        kind=np.full(count, ReferenceKind.RANGE, np.uint8),
+        offset=np.zeros(count, np.int64),
+        length=np.ones(count, np.int64),
+    )
+    rest = {name: value for name, value in options.items() if name != "destination"}
+    return fetcher.fetch(fetcher.plan(bytes_, access), access, lambda row, data: None, **rest)
 
 
 def _total(columns: ReferenceColumns, row: int, access: Access) -> int | None:

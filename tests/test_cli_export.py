@@ -1,0 +1,151 @@
+"""``export`` on the command line: targets, refusals, resuming, reports."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+import zarr
+
+import refbrowser
+from refbrowser.cli import main
+from refbrowser.limits import LIMITS
+
+pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
+
+
+@pytest.fixture
+def era(shared_data: Path) -> str:
+    return str(shared_data / "real" / "eraint_uvz.refs.json")
+
+
+def test_whole_to_zarr_with_a_report(era: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    target = tmp_path / "era.zarr"
+    assert main(["export", era, str(target), "--to", "zarr-v2", "--json"]) == 0
+    captured = capsys.readouterr()
+    report = json.loads(captured.out)
+    assert captured.err == ""
+    assert report["chunks"] == report["copied"] == report["verified"] == 22
+    assert report["losses"] == report["skipped"] == []
+    with refbrowser.open(era) as dataset:
+        np.testing.assert_array_equal(zarr.open_group(target, mode="r")["z"][...], dataset["z"][...])
+
+
+def test_chosen_arrays_and_parts(era: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    target = str(tmp_path / "out")
+    command = ["export", era, target, "--to", "zarr-v3", "--array", "/z", "--select", "-1,:,0,0"]
+    assert main([*command, "--array", "level"]) == 0
+    assert "2 arrays" in capsys.readouterr().out
+    store = zarr.open_group(target, mode="r")
+    assert sorted(store) == ["level", "z"]
+    with refbrowser.open(era) as dataset:
+        np.testing.assert_array_equal(store["z"][...], dataset["z"][-1, :, 0, 0])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "text"),
+    [
+        (["--to", "zarr-v9"], 2, "E_USAGE"),
+        (["--to", "zarr-v3", "--array", "/nothing"], 2, "E_USAGE"),
+        (["--to", "zarr-v3", "--array", "z", "--select", "0:99:x"], 2, "E_USAGE"),
+        (["--to", "zarr-v3", "--array", "z", "--array", "/z"], 2, "named twice"),
+    ],
+)
+def test_refusals(era: str, tmp_path: Path, arguments: list[str], code: int, text: str, capsys) -> None:
+    assert main(["export", era, str(tmp_path / "out"), *arguments]) == code
+    captured = capsys.readouterr()
+    assert text in captured.err
+    assert captured.err.count("\n") == 1
+    assert not (tmp_path / "out").exists()
+
+
+def test_no_overwriting_without_force(era: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    target = str(tmp_path / "out.json")
+    assert main(["export", era, target, "--to", "refs-v0"]) == 0
+    before = Path(target).read_bytes()
+    assert main(["export", era, target, "--to", "refs-v1"]) == 4
+    assert "--force" in capsys.readouterr().err
+    assert Path(target).read_bytes() == before
+    assert main(["export", era, target, "--to", "refs-v1", "--force"]) == 0
+    assert json.loads(Path(target).read_text())["version"] == 1
+    assert main(["export", era, str(tmp_path / "absent" / "x"), "--to", "zarr-v3"]) == 4
+
+
+def test_missing_permission_is_3(era: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    document = tmp_path / "moved.json"
+    text = json.loads(Path(era).read_text())
+    text["templates"]["u"] = str(Path(era).with_name("eraint_uvz.nc"))
+    document.write_text(json.dumps(text))
+    command = ["export", str(document), str(tmp_path / "out"), "--to", "zarr-v3"]
+    assert main(command) == 3
+    assert "E_BLOCKED" in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()
+    assert main([*command, "--allow", str(Path(era).parent)]) == 0
+
+
+def test_skip_bad_warns_for_each(era: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    document = Path(tmp_path / "bad.json")
+    text = json.loads(Path(era).read_text())
+    text["templates"]["u"] = str(Path(era).with_name("eraint_uvz.nc"))
+    text["refs"]["level/0"] = ["{{u}}", 10**8, 12]
+    text["refs"]["latitude/0"] = ["{{u}}", -1, 12]
+    document.write_text(json.dumps(text))
+    command = ["export", str(document), str(tmp_path / "out"), "--allow", str(Path(era).parent), "--to"]
+    assert main([*command, "zarr-v3"]) in (2, 4)
+    capsys.readouterr()
+    assert main([*command, "zarr-v3", "--skip-bad", "--json"]) == 0
+    captured = capsys.readouterr()
+    warnings = captured.err.splitlines()
+    assert len(warnings) == 2
+    assert all(line.startswith("refbrowser: warning[E_R") for line in warnings)
+    assert {entry["key"] for entry in json.loads(captured.out)["skipped"]} == {"level/0", "latitude/0"}
+
+
+def test_writing_out_very_many_rows_is_asked(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    rule = {"key": "a/{{i}}", "url": "u", "dimensions": {"i": {"stop": LIMITS.write_out_question + 1}}}
+    document = tmp_path / "d.json"
+    document.write_text(json.dumps({"version": 1, "gen": [rule], "refs": {".zgroup": '{"zarr_format":2}'}}))
+    assert main(["export", str(document), str(tmp_path / "out"), "--to", "refs-v0"]) == 2
+    shown = capsys.readouterr().err
+    assert "E_BUDGET" in shown
+    assert "write_out_question" in shown
+    assert main(["export", str(document), str(tmp_path / "out"), "--to", "refs-v1"]) == 0
+
+
+def test_an_interrupted_export_resumes(tmp_path: Path) -> None:
+    """Ctrl+C ends with 130 and says how to go on; --resume reads only the rest."""
+    from servers_for_cli import slow_file
+
+    with slow_file(tmp_path) as (document, origin):
+        target = tmp_path / "out"
+        command = [sys.executable, "-m", "refbrowser", "export", document, target]
+        command += ["--to", "zarr-v3", "--allow", origin]
+        running = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        journal = tmp_path / ".out.refbrowser-partial" / ".refbrowser-export.jsonl"
+        wait_until(lambda: journal.exists() and journal.read_text().count("sha256") >= 20)
+        running.send_signal(signal.SIGINT)
+        _, err = running.communicate(timeout=30)
+        assert running.returncode == 130
+        assert "--resume" in err
+        assert not target.exists()
+        done = subprocess.run(
+            [*command, "--resume", "--json"], stdout=subprocess.PIPE, text=True, check=True, timeout=60
+        )
+    report = json.loads(done.stdout)
+    assert report["resumed"] >= 20
+    assert report["resumed"] + report["copied"] == report["chunks"] == report["verified"]
+    assert report["read_bytes"] < report["copied"] * 100_000 * 1.1
+    assert zarr.open_group(target, mode="r")["a"][-1, -1] == 39 % 256
+
+
+def wait_until(happens) -> None:
+    end = time.monotonic() + 30
+    while not happens():
+        assert time.monotonic() < end
+        time.sleep(0.01)
