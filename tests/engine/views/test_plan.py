@@ -86,10 +86,10 @@ def test_a_table_takes_the_first_values() -> None:
 def test_plans_of_astronomic_arrays_take_no_time() -> None:
     array = node((10**12, 10**12), (1, 1))
     state = whole(array)
-    start = time.perf_counter()
+    start = time.process_time()
     assert not sampled_plan(array, state).too_large
     assert not middle_plan(array, state).too_large
-    assert time.perf_counter() - start < 0.2
+    assert time.process_time() - start < 0.5
 
 
 @pytest.mark.parametrize("size", [1, 2, 3])
