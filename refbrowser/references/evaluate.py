@@ -312,6 +312,9 @@ class _Compiler(OperatorCompiler):
     ) -> Closure:
         """Return the rendering of a template that sees only its arguments."""
         span = self._span(node)
+        if self.steps > LIMITS.template_steps_entry:
+            # Said already: what follows is not worth compiling.
+            return raiser(too_many_steps(span))
         slots = {key: slot for slot, (key, _) in enumerate(arguments)}
         compiled = compile_template(template, Scope(slots))
         self.steps += compiled.steps

@@ -14,6 +14,7 @@ from refbrowser.limits import LIMITS
 from refbrowser.model.chunk_keys import ChunkKeyEncoding
 from refbrowser.model.reference import ByteRange, Reference, ReferenceColumns, WholeFile
 from refbrowser.references.dimensions import INT_ROOM, Int64, RowSpace, member_pointer, parse_dimensions
+from refbrowser.references.evaluate import Scope
 from refbrowser.references.gen_cases import KeyCase, key_cases
 from refbrowser.references.gen_chunks import MISSING, UNDECIDED, ChunkMatch, find_rows, match_chunks
 from refbrowser.references.gen_columns import RuleColumns
@@ -79,19 +80,23 @@ class GenRule:
         self.index = index
         self.templates = templates
         self.is_object = isinstance(fields, Mapping)
-        members = fields if self.is_object else {}
-        listed = members.get("dimensions")
+        self._members: Mapping[str, Any] = fields if self.is_object else {}
+        listed = self._members.get("dimensions")
         found_dimensions, faults = parse_dimensions(listed)
         self.dimension_names = tuple(listed) if isinstance(listed, Mapping) else ()
         self.dimension_faults = tuple(faults)
         self.clashes = _clashes(self.dimension_names, templates)
         self.space = RowSpace(found_dimensions)
-        self._scope = rule_scope(self.dimension_names, templates)
-        self.fields: dict[str, RuleField] = {}
-        for name in FIELDS:
-            found = read_field(name, members, self._scope)
-            if found is not None:
-                self.fields[name] = found
+
+    @cached_property
+    def _scope(self) -> Scope:
+        return rule_scope(self.dimension_names, self.templates)
+
+    @cached_property
+    def fields(self) -> dict[str, RuleField]:
+        """The fields by name, parsed when first asked for; an optional one is absent."""
+        found = {name: read_field(name, self._members, self._scope) for name in FIELDS}
+        return {name: each for name, each in found.items() if each is not None}
 
     @property
     def key(self) -> str | None:

@@ -9,7 +9,7 @@ from refbrowser.references.dimensions import RowSpace, RuleDimension
 from refbrowser.references.integer_expressions import Affine
 
 #: Parts of the space that are looked at one by one before a count is given up.
-_MOST_PARTS = 200_000
+_MOST_PARTS = 20_000
 
 
 def first_below_zero(value: Affine, space: RowSpace) -> int | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -17,7 +17,8 @@ from refbrowser.references.lowering import IntegerPiece, Text
 _DIGITS = frozenset("0123456789")
 #: No integer of a template has more characters.
 _LONGEST = 48
-#: Ways to cut one key into integers that are tried.
+#: Integers of a key that may be cut in several ways, and how many cuts are tried.
+_MOST_NUMBERS = 64
 _MOST_SPLITS = 10_000
 #: Combinations of dimensions that arithmetic leaves open, looked at for one key.
 _MOST_OPEN = 20_000_000
@@ -135,9 +136,7 @@ class KeyPattern:
         if not key.startswith(self.prefix) or not key.endswith(self.suffix):
             return None
         best: int | None = None
-        for tried, integers in enumerate(self._splits(key, 0, 0)):
-            if tried >= _MOST_SPLITS:
-                raise UndecidedError(tried)
+        for integers in self._splits(key):
             row = self._row(self.plan.run(integers))
             if row is None or (best is not None and row < best):
                 continue
@@ -152,11 +151,34 @@ class KeyPattern:
             return self.space.row(state.positions)
         return self._search(state)
 
-    def _splits(self, key: str, piece: int, position: int) -> Iterator[list[int]]:
-        """Yield the integers of each way to read the key from a position on."""
-        while piece < len(self.pieces) and isinstance(self.pieces[piece], str):
-            text = self.pieces[piece]
-            assert isinstance(text, str)
+    def _splits(self, key: str) -> Iterable[list[int]]:
+        """Return the integers of each way to read the key."""
+        if self.separated:
+            found = self._only_split(key)
+            return [] if found is None else [found]
+        if len(self.numbers) > _MOST_NUMBERS:
+            raise UndecidedError(0)
+        return self._all_splits(key, 0, 0, [_MOST_SPLITS])
+
+    def _only_split(self, key: str) -> list[int] | None:
+        integers: list[int] = []
+        position = 0
+        for piece in self.pieces:
+            if isinstance(piece, str):
+                if not key.startswith(piece, position):
+                    return None
+                position += len(piece)
+                continue
+            stop = next(self._stops(key, position, len(integers)), None)
+            if stop is None:
+                return None
+            integers.append(int(key[position:stop]))
+            position = stop
+        return integers if position == len(key) else None
+
+    def _all_splits(self, key: str, piece: int, position: int, budget: list[int]) -> Iterator[list[int]]:
+        """Yield the integers of each way to read the key from a position on; `budget` is shared."""
+        while piece < len(self.pieces) and isinstance(text := self.pieces[piece], str):
             if not key.startswith(text, position):
                 return
             position += len(text)
@@ -167,8 +189,11 @@ class KeyPattern:
             return
         number = sum(isinstance(each, IntegerPiece) for each in self.pieces[:piece])
         for stop in self._stops(key, position, number):
+            budget[0] -= 1
+            if budget[0] < 0:
+                raise UndecidedError(0)
             value = int(key[position:stop])
-            for rest in self._splits(key, piece + 1, stop):
+            for rest in self._all_splits(key, piece + 1, stop, budget):
                 yield [value, *rest]
 
     def _stops(self, key: str, position: int, number: int) -> Iterator[int]:

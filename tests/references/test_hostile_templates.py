@@ -103,10 +103,10 @@ HOSTILE = [
 @pytest.mark.parametrize(("text", "kind"), HOSTILE, ids=range(len(HOSTILE)))
 def test_hostile_templates_are_refused_fast(text, kind):
     templates = TemplateSet({"u": "x" * 500, "f": "{{ c }}"})
-    start = time.perf_counter()
+    start = time.process_time()
     with pytest.raises(RefbrowserError) as caught:
         templates.render(text)
-    assert time.perf_counter() - start < 1
+    assert time.process_time() - start < 2
     assert caught.value.kind is kind, caught.value
     assert len(str(caught.value)) < 1000
 
@@ -114,12 +114,12 @@ def test_hostile_templates_are_refused_fast(text, kind):
 @pytest.mark.parametrize("text", [text for text, _ in HOSTILE[::3]])
 def test_hostile_rules_are_listed_not_run(text):
     members = {"key": "k{{ i }}", "url": text, "dimensions": {"i": {"stop": 10**12}}}
-    start = time.perf_counter()
+    start = time.process_time()
     rule = GenRule(members, TemplateSet({"u": "x" * 500, "f": "{{ c }}"}), 0)
     assert rule.row(10**11).error is not None
     assert [finding.place.field for finding in rule.faults(10_000)] == ["url"]
     assert rule.rows(5, 8).faults.keys() == {0, 1, 2}
-    assert time.perf_counter() - start < 1
+    assert time.process_time() - start < 2
 
 
 def test_steps_of_many_small_calls_are_bounded():
@@ -130,3 +130,52 @@ def test_steps_of_many_small_calls_are_bounded():
         templates.render("{{ f(c=1) }}" * 6)
     assert caught.value.kind is ErrorKind.BUDGET
     assert "10000 evaluation steps" in caught.value.message
+
+
+def test_calls_of_large_templates_are_not_compiled_in_vain():
+    templates = TemplateSet({"f": "{{ c }}," * 2400})
+    members = {"key": "{{ f(c=i) }}" * 1000, "url": "u", "dimensions": {"i": {"stop": 10**12}}}
+    start = time.process_time()
+    rule = GenRule(members, templates, 0)
+    assert rule.row(7).error.kind is ErrorKind.BUDGET
+    assert [finding.kind for finding in rule.faults()] == [ErrorKind.BUDGET]
+    assert time.process_time() - start < 2
+
+
+def test_keys_of_many_integers_are_read_without_recursion():
+    members = {"key": "{{ i }}." * 1500, "url": "u", "dimensions": {"i": {"stop": 10}}}
+    assert GenRule(members, TemplateSet(), 0).find("7." * 1500) == 7
+
+
+@pytest.mark.parametrize("key", ["1" * 40 + "y", "1" * 40, "9" * 4000])
+def test_keys_that_can_be_read_in_many_ways_do_not_hang(key):
+    names = "abcdefghijklmnop"
+    members = {
+        "key": "".join(f"{{{{ {name} }}}}" for name in names[:-1]) + "x{{ p }}y",
+        "url": "u",
+        "dimensions": {name: {"stop": 10**9} for name in names},
+    }
+    rule = GenRule(members, TemplateSet(), 0)
+    start = time.process_time()
+    rule.find(key)
+    rule.faults()
+    rule.duplicates()
+    assert time.process_time() - start < 2
+
+
+def test_sums_of_many_dimensions_do_not_hang():
+    names = "abcdefghijklmnop"
+    total = " + ".join(f"{name} * {number + 3}" for number, name in enumerate(names))
+    members = {
+        "key": f"{{{{ {total} }}}}",
+        "url": "u",
+        "offset": f"{{{{ {total} - 50000 }}}}",
+        "length": "1",
+        "dimensions": {name: [1, 5, 9] if name < "g" else {"stop": 10**3 + ord(name)} for name in names},
+    }
+    rule = GenRule(members, TemplateSet(), 0)
+    start = time.process_time()
+    rule.find("123456")
+    assert [finding.place.row for finding in rule.faults()] == [0]
+    assert rule.duplicates() is not None
+    assert time.process_time() - start < 5
