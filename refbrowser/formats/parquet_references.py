@@ -137,7 +137,9 @@ def _write_record(path: Path, columns: ReferenceColumns, record_size: int) -> No
     for row in np.flatnonzero(columns.kind == ReferenceKind.INLINE).tolist():
         raw[row] = columns.inline[row]
     arrays = [
-        paths,
+        paths.cast(
+            pyarrow.string()
+        ),  # Readers that make pandas' categories of it take a missing path for one.
         pyarrow.array(np.pad(offset, (0, fill)), pyarrow.int64()),
         pyarrow.array(np.pad(length, (0, fill)), pyarrow.int64()),
         pyarrow.array(raw, pyarrow.binary()),
