@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from functools import partial
 
-from PySide6.QtCore import QEvent, QSize, Qt, QTimer, Signal
+from PySide6.QtCore import QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QHideEvent, QKeySequence, QResizeEvent, QShortcut, QShowEvent
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QLineEdit, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QLineEdit, QVBoxLayout, QWidget
 
 from refbrowser.app import theme
 from refbrowser.app.controller.open_document import OpenDocument
@@ -14,6 +14,7 @@ from refbrowser.app.editors.flow_layout import FlowLayout
 from refbrowser.app.editors.preview_model import PreviewModel
 from refbrowser.app.editors.preview_source import CheckReport, Mark, NoSource, PreviewSource, Tally
 from refbrowser.app.editors.rows import OutcomeLine, named, tool_button
+from refbrowser.app.editors.tally_chip import TallyChip
 from refbrowser.app.tasks import TaskControl
 from refbrowser.app.virtual_table import VirtualTable
 
@@ -23,7 +24,7 @@ PAUSE = 120
 REST_PAUSE = 30
 #: In a narrower view the column of notes alone tells of a row.
 DETAIL_WIDTH = 520
-#: part of a report: object name, glyph where something was found, words for one and for many
+#: Part of a report: object name, glyph where something was found, words for one and for many.
 CHIPS = {
     "faults": ("previewFaults", "✕", "fault", "faults"),
     "duplicates": ("previewDuplicates", "↷", "duplicate", "duplicates"),
@@ -34,7 +35,13 @@ CHIPS = {
 }
 #: Chips that are hidden while nothing of the kind was found.
 QUIET = frozenset({"added", "removed"})
-TROUBLE = frozenset({"faults", "duplicates", "collisions"})
+
+
+def _ink(part: str) -> str:
+    """Return the colour of a chip where something was found."""
+    scheme = theme.colors()
+    inks = {"faults": scheme.fault, "duplicates": scheme.warning, "collisions": scheme.warning}
+    return inks.get(part, scheme.changed)
 
 
 class PreviewView(QWidget):
@@ -106,9 +113,10 @@ class PreviewView(QWidget):
         self._count = _plain_label("previewRowCount")
         flow.addWidget(self._title)
         flow.addWidget(self._count)
-        self._chips: dict[str, QToolButton] = {}
-        for part, (name, _glyph, _one, many) in CHIPS.items():
-            chip = tool_button(name, "", many.capitalize(), partial(self._jump_to_first, part))
+        self._chips: dict[str, TallyChip] = {}
+        for part, (name, glyph, one, many) in CHIPS.items():
+            chip = TallyChip(name, glyph, one, many, is_quiet=part in QUIET, ink=partial(_ink, part))
+            chip.clicked.connect(partial(self._jump_to_first, part))
             self._chips[part] = chip
             flow.addWidget(chip)
         for label in (self._title, self._count):
@@ -219,29 +227,13 @@ class PreviewView(QWidget):
         self._unchecked = self._unchecked or self._report is None
         self._stop()
 
-    def changeEvent(self, event: QEvent) -> None:
-        super().changeEvent(event)
-        if event.type() == QEvent.Type.PaletteChange and hasattr(self, "_detail"):
-            self._show_report(self._report or CheckReport())
-
     def _show_report(self, report: CheckReport) -> None:
-        for part, (_name, glyph, one, many) in CHIPS.items():
+        for part, chip in self._chips.items():
             tally: Tally | None = getattr(report, part)
-            chip = self._chips[part]
             if tally is None:
-                chip.setVisible(part not in QUIET)
-                chip.setText(f"{many} …")
-                chip.setEnabled(False)
-                chip.setStyleSheet("")
-                continue
-            chip.setVisible(part not in QUIET or tally.count > 0)
-            mark = glyph if tally.count else "✓" if tally.checked is None else "?"
-            words = tally.words(one, many)
-            chip.setText(f"{mark} {words}")
-            chip.setAccessibleName(words)
-            chip.setToolTip(theme.plain_tooltip(tally.text))
-            chip.setEnabled(tally.first is not None)
-            _ink(chip, part, tally)
+                chip.wait()
+            else:
+                chip.show_tally(tally)
 
     # Jumps
 
@@ -252,9 +244,9 @@ class PreviewView(QWidget):
             self._table.set_current(row % count)
 
     def _jump_to_first(self, part: str) -> None:
-        tally = None if self._report is None else getattr(self._report, part)
-        if tally is not None and tally.first is not None:
-            self.go_to_row(tally.first)
+        first = self._chips[part].first
+        if first is not None:
+            self.go_to_row(first)
             self._table.setFocus()
 
     def _goto_wanted(self) -> None:
@@ -330,13 +322,3 @@ def _row_number(text: str) -> int | None:
     return (
         int(base) ** int(exponent) if exponent.isdecimal() and len(exponent) < 3 and len(base) < 4 else None
     )
-
-
-def _ink(chip: QToolButton, part: str, tally: Tally) -> None:
-    scheme = theme.colors()
-    color = scheme.muted
-    if tally.count:
-        color = scheme.fault if part == "faults" else scheme.warning if part in TROUBLE else scheme.changed
-    style = f"QToolButton {{ color: {color}; }}"
-    if chip.styleSheet() != style:
-        chip.setStyleSheet(style)
