@@ -7,14 +7,15 @@ import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from refbrowser.errors import RefbrowserError
 from refbrowser.io.access import Access, Location
 from refbrowser.io.cancel import CancelToken
-from refbrowser.io.http_client import FetchEvent, HttpClient
-from refbrowser.io.link import LOCAL, Link
+from refbrowser.io.events import FetchEvent
+from refbrowser.io.link import LOCAL, Link, LinkModels
 from refbrowser.io.local import read_segments
 from refbrowser.io.origins import DEFAULT_PORTS, OBJECT_STORES, Origin
 from refbrowser.io.ranges import RangePlan, plan_ranges
@@ -22,6 +23,9 @@ from refbrowser.io.segment import Segment
 from refbrowser.io.task import Counters, Deliver, Destination, FetchOptions, FetchTask, RowKey
 from refbrowser.limits import LIMITS
 from refbrowser.model.reference import ReferenceColumns
+
+if TYPE_CHECKING:
+    from refbrowser.io.http_client import HttpClient
 
 _EMPTY = memoryview(b"")
 #: The place of segments whose URL leads nowhere: their error tells the URL.
@@ -43,7 +47,9 @@ class Fetcher:
 
     def __init__(self, observer: Callable[[FetchEvent], None] | None = None) -> None:
         self.counters = Counters()
-        self._http = HttpClient(observer)
+        self._observer = observer
+        self._models = LinkModels()
+        self._client: HttpClient | None = None
         self._lock = threading.Lock()
         self._pools: dict[str, ThreadPoolExecutor] = {}
         self._tasks: set[FetchTask] = set()
@@ -113,7 +119,8 @@ class Fetcher:
         except BaseException:
             task.stop()
             # Buffers may belong to the caller: nothing may be written to them after this call.
-            self._http.drop_stopped()
+            if self._client is not None:
+                self._client.drop_stopped()
             task.wait_for_readers()
             raise
         finally:
@@ -131,7 +138,8 @@ class Fetcher:
             tasks = list(self._tasks)
         for task in tasks:
             task.stop()
-        self._http.close()
+        if self._client is not None:
+            self._client.close()
         with self._lock:
             pools, self._pools = list(self._pools.values()), {}
         for pool in pools:
@@ -152,7 +160,7 @@ class Fetcher:
             return LOCAL
         link = links.get(origin)
         if link is None:
-            link = links[origin] = self._http.model(origin).link
+            link = links[origin] = self._models.of(str(origin)).link
         return link
 
     def _start(self, plan: RangePlan, task: FetchTask) -> None:
@@ -180,7 +188,7 @@ class Fetcher:
             else:
                 local.append(segment)
         if remote:
-            self._http.submit(task, remote)
+            self._http().submit(task, remote)
         for location, turn in _turns(local):
             task.read_in(self._pool("file", _FILE_THREADS), partial(read_segments, location, turn))
         if stored:
@@ -203,6 +211,15 @@ class Fetcher:
         for segment in segments:
             for piece in range(max(len(segment.pieces), 1)):
                 task.read_in(pool, partial(read_piece, segment, piece))
+
+    def _http(self) -> HttpClient:
+        # The event loop and TLS take long to import, and local documents need neither.
+        from refbrowser.io.http_client import HttpClient
+
+        with self._lock:
+            if self._client is None:
+                self._client = HttpClient(self._models, self._observer)
+            return self._client
 
     def _pool(self, name: str, threads: int) -> ThreadPoolExecutor:
         with self._lock:

@@ -9,15 +9,15 @@ import threading
 import time
 import weakref
 from collections.abc import Callable, Coroutine, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from refbrowser.io.access import Location
+from refbrowser.io.events import FetchEvent
 from refbrowser.io.http_dial import Dialer
 from refbrowser.io.http_host import HttpHost
 from refbrowser.io.http_redirects import Redirects
 from refbrowser.io.http_request import HttpRequest
-from refbrowser.io.link import LinkModel
+from refbrowser.io.link import LinkModels
 from refbrowser.io.origins import Origin
 from refbrowser.io.segment import Segment
 from refbrowser.io.task import FetchTask
@@ -26,26 +26,14 @@ from refbrowser.limits import LIMITS
 _SWEEP = 0.1
 
 
-@dataclass(frozen=True, slots=True)
-class FetchEvent:
-    """Something that the status bar tells.
-
-    `kind` is ``throttled`` (the host asked for less) or ``circuit`` (the host is left alone for a while).
-    """
-
-    kind: str
-    origin: Origin
-    message: str
-
-
 class HttpClient:
     """Reads segments over HTTP; its methods may be called from any thread where not said otherwise."""
 
-    def __init__(self, observer: Callable[[FetchEvent], None] | None = None) -> None:
+    def __init__(self, models: LinkModels, observer: Callable[[FetchEvent], None] | None) -> None:
         self.dialer = Dialer()
+        self._models = models
         self._observer = observer
         self._lock = threading.Lock()
-        self._models: dict[Origin, LinkModel] = {}
         self._hosts: dict[Origin, HttpHost] = {}
         self._loop: asyncio.AbstractEventLoop | None = None
         self._thread: threading.Thread | None = None
@@ -54,14 +42,6 @@ class HttpClient:
         self._tasks: set[asyncio.Task[None]] = set()
         self._sweeping = False
         self._running: weakref.WeakSet[FetchTask] = weakref.WeakSet()
-
-    def model(self, origin: Origin) -> LinkModel:
-        """Return the model of the link to an origin, shared by all who read from it."""
-        with self._lock:
-            model = self._models.get(origin)
-            if model is None:
-                model = self._models[origin] = LinkModel(str(origin))
-            return model
 
     def submit(self, task: FetchTask, segments: Sequence[tuple[int, Segment]]) -> None:
         """Read segments, each with its rank within the task (lower first)."""
@@ -99,7 +79,7 @@ class HttpClient:
         """Return the queue of an origin."""
         host = self._hosts.get(origin)
         if host is None:
-            host = self._hosts[origin] = HttpHost(self, origin, self.model(origin))
+            host = self._hosts[origin] = HttpHost(self, origin, self._models.of(str(origin)))
         return host
 
     def cut_off(self, segment: Segment) -> None:

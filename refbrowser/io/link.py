@@ -128,6 +128,22 @@ class LinkModel:
             return self._link
 
 
+class LinkModels:
+    """The models of all hosts, shared by all who read from them. Safe to use from any thread."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._models: dict[str, LinkModel] = {}
+
+    def of(self, host: str) -> LinkModel:
+        """Return the model of the link to one host."""
+        with self._lock:
+            model = self._models.get(host)
+            if model is None:
+                model = self._models[host] = LinkModel(host)
+            return model
+
+
 def _quantile(samples: deque[float], share: float, default: float) -> float:
     if len(samples) < 3:
         return default
