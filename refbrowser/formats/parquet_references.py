@@ -137,9 +137,7 @@ def _write_record(path: Path, columns: ReferenceColumns, record_size: int) -> No
     for row in np.flatnonzero(columns.kind == ReferenceKind.INLINE).tolist():
         raw[row] = columns.inline[row]
     arrays = [
-        paths.cast(
-            pyarrow.string()
-        ),  # Readers that make pandas' categories of it take a missing path for one.
+        paths.cast(pyarrow.string()),  # Plain text, as other writers have it.
         pyarrow.array(np.pad(offset, (0, fill)), pyarrow.int64()),
         pyarrow.array(np.pad(length, (0, fill)), pyarrow.int64()),
         pyarrow.array(raw, pyarrow.binary()),
