@@ -26,6 +26,7 @@ class CoordinateAxis(AxisItem):
         super().__init__(orientation, maxTickLength=5)
         self.enableAutoSIPrefix(False)
         self.scale_shown: AxisScale | None = AxisScale(plain_coordinate("", 0))
+        self._named = ""
         self._texts: dict[float, str] = {}
         self.setStyle(tickTextOffset=5, autoExpandTextSpace=True, hideOverlappingLabels=_OVERHANG)
         self.restyle()
@@ -55,7 +56,9 @@ class CoordinateAxis(AxisItem):
 
     def set_scale(self, scale: AxisScale | None, label: str) -> None:
         """Show a dimension; None for plain numbers."""
-        self.scale_shown = scale
+        if (scale, label) == (self.scale_shown, self._named):
+            return
+        self.scale_shown, self._named = scale, label
         # The library shows labels as HTML; names and units come from files.
         self.setLabel(escape(" ".join(label.split())[:_LONGEST_LABEL]), **self.labelStyle)
         self.picture = None

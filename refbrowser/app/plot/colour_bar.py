@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QLineEdit, QPushButton, QSizePolicy, QVBoxLayout, 
 from refbrowser.app import theme
 from refbrowser.app.plot import colour_maps
 from refbrowser.engine.views.coordinates import Coordinate
+from refbrowser.engine.views.dates import DateScale
 from refbrowser.engine.views.levels import Levels
 
 _BAR = 18
@@ -126,30 +127,38 @@ class ColourBar(QWidget):
         layout.addWidget(self.strip, 1)
         layout.addWidget(self.low_field)
         layout.addWidget(self.auto)
+        self.setEnabled(False)
 
     def set_levels(self, levels: Levels | None) -> None:
         """Show levels."""
+        if levels == self.strip.levels:
+            return
         self.strip.levels = levels
-        for field, value in (
-            (self.high_field, levels and levels.high),
-            (self.low_field, levels and levels.low),
-        ):
-            if not field.hasFocus() or not field.isModified():
-                field.setText("" if value is None else f"{value:.6g}")
-                field.setCursorPosition(0)
+        self._write_levels()
         self.setEnabled(levels is not None)
         self.strip.update()
 
     def set_map(self, title: str) -> None:
         """Show a colour map."""
-        self.strip.map_title = title
-        self.strip.update()
+        if title != self.strip.map_title:
+            self.strip.map_title = title
+            self.strip.update()
 
-    def set_meaning(self, title: str, scale: Coordinate) -> None:
-        """Show the units beside the strip; `scale` writes the ticks."""
-        self.strip.title, self.strip.scale = title, scale
+    def set_meaning(self, title: str, dates: DateScale | None) -> None:
+        """Show the units beside the strip; `dates` where the numbers are times."""
+        if (title, dates) == (self.strip.title, self.strip.scale.dates):
+            return
+        self.strip.title, self.strip.scale = title, Coordinate(name="value", size=0, dates=dates)
         self.strip.setAccessibleDescription(title)
         self.strip.update()
+
+    def _write_levels(self) -> None:
+        levels = self.strip.levels
+        ends = (self.high_field, levels and levels.high), (self.low_field, levels and levels.low)
+        for field, value in ends:
+            if not field.hasFocus() or not field.isModified():
+                field.setText("" if value is None else f"{value:.6g}")
+                field.setCursorPosition(0)
 
     def _field(self, name: str, accessible: str) -> QLineEdit:
         field = QLineEdit()
@@ -170,7 +179,7 @@ class ColourBar(QWidget):
         try:
             levels = Levels(float(self.low_field.text()), float(self.high_field.text()))
         except ValueError:
-            self.set_levels(self.strip.levels)
+            self._write_levels()
             return
         self.levelsEdited.emit(levels)
 

@@ -38,7 +38,7 @@ class Drawing(QObject):
         self.base: Picture | None = None
         self.detail: Picture | None = None
         self._value_range: tuple[float, float] | None = None
-        self._look_again = 0
+        self._looked_at, self._looked_complete = 0, False
         self._timer = QTimer(self)
         self._timer.setSingleShot(True)
         self._timer.setInterval(FRAME)
@@ -79,8 +79,7 @@ class Drawing(QObject):
             labels = coordinates[state.x].axis_label, coordinates[state.y].axis_label
             self.canvas.set_scales(self.across, self.upwards, *labels)
         self.bar.setVisible(not self.is_line)
-        scale = Coordinate(name="value", size=0, dates=shown.dates)
-        self.bar.set_meaning(shown.units, scale)
+        self.bar.set_meaning(shown.units, shown.dates)
         self.bar.set_map(self.map_title)
 
     def reset_view(self, window: Sequence[range] | None = None) -> None:
@@ -130,12 +129,25 @@ class Drawing(QObject):
         if self.is_line:
             self.draw()
             self._fit_values(complete)
-        elif self.base.has_data and (complete or self.base.arrived >= self._look_again):
-            # Looking at each doubling is enough to see that levels do not fit.
-            self._look_again = 2 * self.base.arrived
+        elif self.base.has_data and self._is_time_to_look(complete):
             self.keeper.symmetric = MAPS[self.map_title].diverging
             self.keeper.take(self.shown.numbers(self.base.sample()), complete)
         self.draw()
+
+    def forget_levels(self) -> None:
+        """Take levels anew, because the numbers mean something else."""
+        self.keeper.forget()
+        self._looked_at, self._looked_complete = 0, False
+
+    def _is_time_to_look(self, complete: bool) -> bool:
+        """Whether to look at the values for levels: at each doubling of what has come, and at the end."""
+        assert self.base is not None
+        if self._looked_at == self.base.arrived and complete == self._looked_complete:
+            return False
+        if not complete and self.base.arrived < 2 * self._looked_at:
+            return False
+        self._looked_at, self._looked_complete = self.base.arrived, complete
+        return True
 
     def auto_levels(self) -> None:
         """Take levels from the picture as it is now."""
@@ -183,7 +195,7 @@ class Drawing(QObject):
     def set_pictures(self, base: Picture | None, detail: Picture | None) -> None:
         """Show a picture, and one of a part of it in more detail."""
         if base is not self.base:
-            self._look_again = 0
+            self._looked_at, self._looked_complete = 0, False
         self.base, self.detail = base, detail
         self.canvas.image.set_picture(None if self.is_line else base)
         self.canvas.detail.set_picture(None if self.is_line else detail)

@@ -332,7 +332,7 @@ class Presenter(QObject):
         if picture is None or self._waits:
             return
         if self._is_plot:
-            self.drawing.take_news(complete=False)
+            self.drawing.take_news(complete=picture.finished)
             self.pointing.say()
         elif picture.node.shape:
             self._pane.values.refresh()
@@ -422,7 +422,7 @@ class Presenter(QObject):
     def set_decoded(self, decoded: bool) -> None:
         """Apply scale, offset and fill value, or show the elements as they are stored."""
         self._decoded = decoded
-        self.drawing.keeper.forget()
+        self.drawing.forget_levels()
         picture = self.loader.current
         if picture is not None:
             self._show_picture(picture)
