@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any
 
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
@@ -39,7 +39,7 @@ def template_error(
     return RefbrowserError(kind, message, Place(span=span), advice)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Syntax:
     """The checked tree of one template text; positions in it are offsets of characters.
 
@@ -57,18 +57,23 @@ class Syntax:
     body: tuple[nodes.Node, ...]
     stops: dict[int, int]
 
+    @cached_property
+    def _starts(self) -> list[int]:
+        return list(self.stops)
+
     def span(self, node: nodes.Node) -> Span:
         """Return where `node` stands in the text."""
         places = [item.lineno for item, _ in _walk((node,)) if item.lineno is not None]
         if not places:
             return (0, len(self.text))
-        starts = list(self.stops)
+        starts = self._starts
         first, last = (bisect_right(starts, place) - 1 for place in (min(places), max(places)))
-        first, last = self._balanced(starts, max(first, 0), max(last, 0))
+        first, last = self._balanced(max(first, 0), max(last, 0))
         return (starts[first], self.stops[starts[last]])
 
-    def _balanced(self, starts: list[int], first: int, last: int) -> tuple[int, int]:
+    def _balanced(self, first: int, last: int) -> tuple[int, int]:
         """Take in the tokens that the tree does not keep: brackets, and the name after a dot or `is`."""
+        starts = self._starts
         opened = missing = 0
         number = first
         while number <= last:
@@ -236,13 +241,18 @@ def _check_node(node: nodes.Node, syntax: Syntax) -> None:
         _check_arguments(node, syntax)
         if node.node is None:
             raise template_error(ErrorKind.TEMPLATE, "filter blocks are not allowed", syntax.span(node))
-    elif isinstance(node, nodes.Const) and type(node.value) is int:
+    elif isinstance(node, nodes.Const) and type(node.value) is int and not is_allowed(node.value):
         check_integer(node.value, syntax.span(node))
+
+
+def is_allowed(value: int) -> bool:
+    """Whether an integer has no more bits than a template may make."""
+    return value.bit_length() <= LIMITS.template_integer_bits
 
 
 def check_integer(value: int, span: Span | None = None) -> int:
     """Return `value`, or raise E_BUDGET when it has more bits than a template may make."""
-    if value.bit_length() > LIMITS.template_integer_bits:
+    if not is_allowed(value):
         message = f"the integer has more than {LIMITS.template_integer_bits} bits"
         raise template_error(ErrorKind.BUDGET, message, span)
     return value
