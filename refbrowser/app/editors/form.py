@@ -43,7 +43,7 @@ class EditorForm(QWidget):
     def __init__(self, name: str, noun: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._noun = noun
-        self._heading = ""
+        self._state: tuple[str, bool, bool, bool] | None = None
         self._source: PreviewSource = NoSource()
         self.title = named(QLabel(), f"{name}Title")
         self.title.setTextFormat(Qt.TextFormat.PlainText)
@@ -96,14 +96,13 @@ class EditorForm(QWidget):
         line.addWidget(self.apply_button)
         return _padded(line)
 
-    def show_heading(self, text: str) -> None:
-        """Set the title, without the star."""
-        self._heading = text
-        self.title.setText(text)
-
-    def show_pending(self, *, pending: bool, can_apply: bool, moved_on: bool) -> None:
-        """Show whether there is something to apply, and whether the document changed beneath it."""
-        self.title.setText(f"{self._heading} *" if pending else self._heading)
+    def show_pending(self, heading: str, *, pending: bool, can_apply: bool, moved_on: bool) -> None:
+        """Show the title, whether there is something to apply, and whether the document changed beneath."""
+        state = (heading, pending, can_apply, moved_on)
+        if state == self._state:
+            return
+        self._state = state
+        self.title.setText(f"{heading} *" if pending else heading)
         self.apply_button.setEnabled(pending and can_apply)
         self.apply_button.setDefault(pending and can_apply)
         self.reset_button.setEnabled(pending)

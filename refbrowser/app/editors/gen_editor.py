@@ -257,13 +257,11 @@ class GenEditor(EditorForm):
             self.status.show_fault(f"{rows} · {words}")
         else:
             self.status.show_result(rows)
-        self.show_heading("Gen rule")
         moved_on = self._document is not None and drafts_of(self._document).rule_moved_on(self._index)
-        self.show_pending(pending=self.is_pending, can_apply=outcome.can_apply, moved_on=moved_on)
+        self.show_pending("Gen rule", pending=self.is_pending, can_apply=outcome.can_apply, moved_on=moved_on)
 
     def _show_nothing(self) -> None:
-        self.show_heading("Gen rule")
-        self.show_pending(pending=False, can_apply=False, moved_on=False)
+        self.show_pending("Gen rule", pending=False, can_apply=False, moved_on=False)
         self.status.clear()
         for outcome in (*self._outcomes.values(), self._dimensions_outcome):
             outcome.clear()

@@ -205,9 +205,13 @@ class ReferenceEditor(EditorForm):
             self._show_url(document, draft)
         if not draft.is_editable:
             self._outcomes["text"].show_warning("too long to be edited here; another kind replaces it")
-        self.show_heading("Reference" if self._key is not None else "New reference")
         moved_on = self._document is not None and drafts_of(self._document).reference_moved_on(self._key)
-        self.show_pending(pending=self.is_pending, can_apply=not mistakes, moved_on=moved_on)
+        self.show_pending(
+            "Reference" if self._key is not None else "New reference",
+            pending=self.is_pending,
+            can_apply=not mistakes,
+            moved_on=moved_on,
+        )
         self._show_source(document, draft)
 
     def _show_url(self, document: ReferenceDocument, draft: ReferenceDraft) -> None:
@@ -232,8 +236,7 @@ class ReferenceEditor(EditorForm):
         self._text.setReadOnly(self._draft is None or not self._draft.is_editable)
 
     def _show_nothing(self) -> None:
-        self.show_heading("Reference")
-        self.show_pending(pending=False, can_apply=False, moved_on=False)
+        self.show_pending("Reference", pending=False, can_apply=False, moved_on=False)
         self.publish(self._document, NoSource())
 
     def _show_source(self, document: ReferenceDocument, draft: ReferenceDraft) -> None:

@@ -204,10 +204,14 @@ class TemplatesEditor(EditorForm):
             self._name_outcome.clear()
         template = None if fault is not None else edited.scope.templates[draft.name]
         self.try_out.show_template(template, lambda arguments: edited.try_out(draft.name, arguments))
-        count = len(templates.texts)
-        self.show_heading(f"Templates ({count_text(count)})")
+        heading = f"Templates ({count_text(len(templates.texts))})"
         moved_on = drafts_of(opened).template_moved_on(draft.old_name)
-        self.show_pending(pending=self.is_pending, can_apply=not mistake, moved_on=moved_on)
+        self.show_pending(
+            f"Templates ({count_text(count)})",
+            pending=self.is_pending,
+            can_apply=not mistake,
+            moved_on=moved_on,
+        )
         self._publish_affected(opened, draft)
 
     def _publish_affected(self, opened: OpenDocument, draft: TemplateDraft) -> None:
@@ -264,8 +268,7 @@ class TemplatesEditor(EditorForm):
             self._given.show_warning(f"given by you and used instead, never saved: {templates.values[name]}")
 
     def _show_nothing(self) -> None:
-        self.show_heading("Templates")
-        self.show_pending(pending=False, can_apply=False, moved_on=False)
+        self.show_pending("Templates", pending=False, can_apply=False, moved_on=False)
         self._name_outcome.clear()
         self._text_outcome.clear()
         self._text.set_faults((), "")
