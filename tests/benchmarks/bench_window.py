@@ -53,7 +53,7 @@ def make_document(path: Path) -> None:
         for start in range(0, ROWS, 100_000):
             rows = range(start, start + 100_000)
             file.write(
-                "".join(f', "a/{row}": ["s3://bucket/{row % 100}.nc", {row * 4096}, 4096]' for row in rows)
+                "".join(f',"a/{row}":["s3://bucket/{row % 100}.nc",{row * 4096},4096]' for row in rows)
             )
         file.write("}}")
 
