@@ -180,6 +180,28 @@ def test_plan_of_a_whole_file_and_missing_chunks(tmp_path: Path, capsys: pytest.
     }
 
 
+def test_a_large_chunk_is_asked_about(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    zarray = {
+        "zarr_format": 2,
+        "shape": [2**30],
+        "chunks": [2**28],
+        "dtype": "|u1",
+        "compressor": {"id": "zlib"},
+        "filters": None,
+        "fill_value": 5,
+        "order": "C",
+    }
+    document = tmp_path / "d.json"
+    document.write_text(json.dumps({"a/.zarray": json.dumps(zarray)}))
+    command = ["read", str(document), "a", "--select", "7:9", "--json"]
+    assert main(command) == 2
+    shown = capsys.readouterr().err
+    assert "E_BUDGET" in shown
+    assert "--yes" in shown
+    assert main([*command, "--yes"]) == 0
+    assert capsys.readouterr().out == "[5, 5]\n"
+
+
 def test_text_cannot_be_npy(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     zarray = {
         "zarr_format": 2,

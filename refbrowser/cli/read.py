@@ -13,6 +13,7 @@ from refbrowser.cli.options import (
     add_reading,
     add_templates,
     add_yes,
+    ask,
     find_array,
     job_control,
     open_dataset,
@@ -36,9 +37,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace, token: CancelToken) -> int:
     """Read the selection and write it."""
+    from refbrowser.engine.read_plan import size_question
+
     with open_dataset(arguments, token) as dataset:
         array = find_array(dataset, arguments.array)
         selection = array.selection(arguments.select)
+        question = size_question(array.node)
+        if question is not None and not ask(arguments, question):
+            raise question
         if not arguments.json:
             _check_npy(array.dtype, arguments)
         with ProgressBar("reading") as bar:

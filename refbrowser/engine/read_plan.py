@@ -9,7 +9,7 @@ import numpy as np
 
 from refbrowser.codecs.pipeline import CodecPipeline
 from refbrowser.engine.wanted import Wanted, cut_uncompressed
-from refbrowser.errors import ErrorKind, RefbrowserError, quoted
+from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
 from refbrowser.io.ranges import RangePlan, Request
 from refbrowser.limits import LIMITS
 from refbrowser.model.nodes import ArrayNode
@@ -84,6 +84,28 @@ def plan_selection(fetcher: Fetcher, node: ArrayNode, access: Access, selection:
         missing_chunks=int(kinds[ReferenceKind.MISSING]),
         inline_chunks=int(kinds[ReferenceKind.INLINE]),
         faulty_chunks=int(kinds[ReferenceKind.FAULTY]),
+    )
+
+
+def size_question(node: ArrayNode) -> RefbrowserError | None:
+    """Return what to ask before chunks of an array are decoded whole; None where they are small enough.
+
+    Raises
+    ------
+    RefbrowserError
+        The array is not readable.
+    """
+    pipeline = CodecPipeline.for_array(node)
+    while pipeline.shard is not None and isinstance(pipeline.shard.inner, CodecPipeline):
+        pipeline = pipeline.shard.inner
+    if pipeline.is_raw or pipeline.decoded_size <= LIMITS.chunk_question:
+        return None
+    return RefbrowserError(
+        ErrorKind.BUDGET,
+        f"a chunk is {pipeline.decoded_size} bytes when decoded, "
+        f"more than {LIMITS.chunk_question} (chunk_question)",
+        Place(path=node.path),
+        "give --yes to decode it all the same",
     )
 
 

@@ -27,6 +27,7 @@ from refbrowser.engine.export.verify import (
     verify_metadata,
 )
 from refbrowser.engine.jobs import JobControl
+from refbrowser.engine.read_plan import size_question
 from refbrowser.errors import ErrorKind, Place, RefbrowserError
 from refbrowser.io.cancel import CancelToken
 from refbrowser.limits import LIMITS
@@ -129,6 +130,10 @@ class ZarrExport:
         check_collisions(nodes, ignore_case=folder.ignores_case)
         count = sum(layout.grid.size for layout in self.layouts)
         _ask(count, question)
+        for layout in self.layouts:
+            large = None if layout.copies else size_question(layout.source)
+            if large is not None and not question(large):
+                raise large
         estimate = self.estimate(control.token)
         folder.check_space(estimate.target_bytes)
         folder.open(resume=request.resume)
