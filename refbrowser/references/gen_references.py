@@ -92,7 +92,7 @@ def _urls(
     return _without_repeats([str(text or "") for text in column.values], ids)
 
 
-def _number_codes(columns: RuleColumns, numbers: Sequence[Int64], size: int) -> tuple[Int64, int | None]:
+def _number_codes(columns: RuleColumns, numbers: Sequence[Int64], size: int) -> tuple[Int64, int]:
     pieces = [piece for piece in columns.texts["url"] if isinstance(piece, IntegerPiece)]
     ranges = []
     for piece, column in zip(pieces, numbers, strict=True):
@@ -101,23 +101,29 @@ def _number_codes(columns: RuleColumns, numbers: Sequence[Int64], size: int) -> 
     return _codes(ranges, size)
 
 
-def _codes(ranges: Sequence[tuple[Int64, int, int]], size: int) -> tuple[Int64, int | None]:
-    """Return one number for each combination of columns, and how many there can be (None: very many)."""
+def _codes(ranges: Sequence[tuple[Int64, int, int]], size: int) -> tuple[Int64, int]:
+    """Return one number for each combination of columns, and how many there can be."""
     codes = np.zeros(size, dtype=np.int64)
     total = 1
     for column, low, length in ranges:
-        total *= length
-        if total > INT_ROOM:
+        shifted = column - low
+        if total * length > INT_ROOM:
             # Combinations that are there, counted, take the place of those that can be.
-            _, codes = np.unique(codes, return_inverse=True)
-            total = (int(codes.max()) + 1 if size else 1) * length
-        codes = codes * length + (column - low)
-    return codes, total if total <= INT_ROOM else None
+            codes, total = _counted(codes)
+            shifted, length = _counted(shifted)
+        codes = codes * length + shifted
+        total *= length
+    return codes, total
 
 
-def _distinct(codes: Int64, total: int | None) -> tuple[Int64, Ids]:
+def _counted(codes: Int64) -> tuple[Int64, int]:
+    distinct, numbers = np.unique(codes, return_inverse=True)
+    return numbers.astype(np.int64), max(1, len(distinct))
+
+
+def _distinct(codes: Int64, total: int) -> tuple[Int64, Ids]:
     """Return the first row of each code, and for each row which code it has."""
-    if total is None or total > _TABLE_SHARE * len(codes) + _TABLE_ROWS:
+    if total > _TABLE_SHARE * len(codes) + _TABLE_ROWS:
         _, first, inverse = np.unique(codes, return_index=True, return_inverse=True)
         return first.astype(np.int64), inverse.astype(np.int32)
     seen = np.zeros(total, dtype=bool)

@@ -13,6 +13,8 @@ from refbrowser.references.gen_fields import RuleField
 
 #: Rules up to this many different evaluations keep a table of what they give.
 _TABLE_ROWS = 100_000
+#: Steps of one look-up: a part of what a job may take, as look-ups are waited for.
+_MOST_STEPS = LIMITS.template_steps_job // 10
 #: Rows at each end of a rule, and of each dimension, that are looked at when not all can be.
 _END_ROWS = 1_000
 
@@ -111,7 +113,7 @@ class KeySearch:
             return self._table.get(key), -1
         assert self.field.compiled is not None
         count = self.where.inner.count
-        most = min(count, LIMITS.template_steps_job // max(1, self.field.compiled.steps))
+        most = min(count, _MOST_STEPS // max(1, self.field.compiled.steps))
         for checked, row in enumerate(range(count - 1, count - 1 - most, -1)):
             if checked % 1024 == 0 and cancelled():
                 return None, checked

@@ -229,6 +229,11 @@ def test_counts_beyond_int64():
     wide = rule(key="{{i}}", dimensions={"i": {"start": -(10**30), "stop": 10**30}})
     assert wide.rows(10**29, 10**29 + 2).keys == [str(-(10**30) + 10**29), str(-(10**30) + 10**29 + 1)]
     assert wide.find("-5") == 10**30 - 5
+    columns = rule(
+        url="{{i}}{{j}}", key="{{i}}.{{j}}", dimensions={"i": [3, 2**70], "j": {"stop": 2**70}}
+    ).references(np.array([5, 2**62, 5, 7]))
+    assert [columns.urls[place] for place in columns.url] == ["35", f"3{2**62}", "35", "37"]
+    assert len(columns.urls) == 3
     assert faults(wide) == [(ErrorKind.TEMPLATE, "offset", "/gen/3/offset", 0, 10**30 - 1)]
 
 
