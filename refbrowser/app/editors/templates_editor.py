@@ -207,7 +207,7 @@ class TemplatesEditor(EditorForm):
         heading = f"Templates ({count_text(len(templates.texts))})"
         moved_on = drafts_of(opened).template_moved_on(draft.old_name)
         self.show_pending(
-            f"Templates ({count_text(count)})",
+            heading,
             pending=self.is_pending,
             can_apply=not mistake,
             moved_on=moved_on,
