@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from refbrowser.app.plot.source import PlotSource
 from refbrowser.app.tasks import TaskControl
 from refbrowser.engine.views.plan import ViewPlan, plan_view
 from refbrowser.engine.views.slicing import SliceState
 from refbrowser.model.nodes import ArrayNode
 
 if TYPE_CHECKING:
-    from refbrowser.app.controller.open_document import OpenDocument
     from refbrowser.engine.views.reading import CoordinateSet
 
 _COORDINATES, _NEIGHBOURS = "plot-coordinates", "plot-neighbours"
@@ -20,7 +20,7 @@ AHEAD_CHUNKS, AHEAD_BYTES = 64, 64 << 20
 
 
 def read_coordinates(
-    document: OpenDocument,
+    document: PlotSource,
     node: ArrayNode,
     arrays: tuple[ArrayNode | None, ...],
     done: Callable[[CoordinateSet | None], None],
@@ -39,7 +39,7 @@ def read_coordinates(
     document.tasks.run(document.owner(_COORDINATES), title, read, done, lambda _error: done(None))
 
 
-def read_neighbours(document: OpenDocument, node: ArrayNode, state: SliceState, dimension: int) -> None:
+def read_neighbours(document: PlotSource, node: ArrayNode, state: SliceState, dimension: int) -> None:
     """Read the slices before and after along a dimension into the cache, where they are in other chunks."""
     dataset = document.dataset
     plans = neighbour_plans(node, state, dimension)
@@ -75,7 +75,7 @@ def neighbour_plans(node: ArrayNode, state: SliceState, dimension: int) -> list[
     return plans
 
 
-def cancel(document: OpenDocument) -> None:
+def cancel(document: PlotSource) -> None:
     """Stop these reads."""
     for what in (_COORDINATES, _NEIGHBOURS):
         document.tasks.cancel_owner(document.owner(what))

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
+from refbrowser.app.plot.source import PlotSource
 from refbrowser.app.tasks import TaskControl
 from refbrowser.engine.views.picture import Picture
 from refbrowser.engine.views.plan import ViewPlan
 from refbrowser.model.nodes import ArrayNode
 
 if TYPE_CHECKING:
-    from refbrowser.app.controller.open_document import OpenDocument
     from refbrowser.engine.jobs import JobHandle
 
 #: A new picture takes the place of the old one when it is complete, or after this long, in seconds.
@@ -46,7 +46,7 @@ class PictureLoader(QObject):
     def __init__(self, what: str, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._what = what
-        self._document: OpenDocument | None = None
+        self._document: PlotSource | None = None
         self._incoming: Picture | None = None
         self._handle: JobHandle | None = None
         self._since = 0.0
@@ -63,7 +63,7 @@ class PictureLoader(QObject):
         return self._incoming is not None or not self._told_end
 
     def request(
-        self, document: OpenDocument, node: ArrayNode, plan: ViewPlan, *, at_once: bool = False
+        self, document: PlotSource, node: ArrayNode, plan: ViewPlan, *, at_once: bool = False
     ) -> None:
         """Read a plan; what was being read before is given up.
 

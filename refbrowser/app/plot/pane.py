@@ -12,13 +12,14 @@ from refbrowser.app.plot.canvas import PlotCanvas
 from refbrowser.app.plot.colour_bar import ColourBar
 from refbrowser.app.plot.header import ElidedLabel, PlotHeader
 from refbrowser.app.plot.legend import StateLegend
+from refbrowser.app.plot.parts import PaneParts
 from refbrowser.app.plot.plot_cards import PlotCards
 from refbrowser.app.plot.presenter import Presenter
 from refbrowser.app.plot.sliders import DimensionSliders
+from refbrowser.app.plot.source import PlotSource
 from refbrowser.app.plot.values_view import ValuesView
 
 if TYPE_CHECKING:
-    from refbrowser.app.controller.open_document import OpenDocument
     from refbrowser.engine.views.picture import Picture
     from refbrowser.engine.views.slicing import SliceState
     from refbrowser.model.nodes import ArrayNode
@@ -60,13 +61,23 @@ class PlotPane(QWidget):
         self.status.setProperty("role", "muted")
         self.status.setMinimumHeight(self.status.fontMetrics().height() + 2)
         self._lay_out()
-        self._presenter = Presenter(self)
+        parts = PaneParts(
+            self.header,
+            self.canvas,
+            self.bar,
+            self.cards,
+            self.values,
+            self.legend,
+            self.sliders,
+            self._show_page,
+        )
+        self._presenter = Presenter(parts, self)
         self._connect()
         self._presenter.clear()
 
     # What is shown
 
-    def set_array(self, document: OpenDocument, node: ArrayNode) -> None:
+    def set_array(self, document: PlotSource, node: ArrayNode) -> None:
         """Show an array; its slice and axes stay where it has the dimensions of the one before."""
         self._presenter.set_array(document, node)
 
@@ -92,8 +103,7 @@ class PlotPane(QWidget):
 
     # Assembly
 
-    def show_page(self, page: QWidget) -> None:
-        """Bring a page (cards, plot or values) to the front and show what belongs to it."""
+    def _show_page(self, page: QWidget) -> None:
         self._pages.setCurrentWidget(self._plot if page is self.canvas else page)
         is_card = page is self.cards
         self.legend.setVisible(not is_card and self.legend.isVisibleTo(self))

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from PySide6.QtCore import QObject, Qt, QTimer, Signal
 
 from refbrowser.app.plot import background
 from refbrowser.app.plot.drawing import Drawing
 from refbrowser.app.plot.loader import PictureLoader
+from refbrowser.app.plot.parts import PaneParts
 from refbrowser.app.plot.pointing import Pointing
 from refbrowser.app.plot.refiner import Refiner
+from refbrowser.app.plot.source import PlotSource
 from refbrowser.app.plot.values_view import PictureRows
 from refbrowser.engine.views.coordinates import Coordinate, attribute_text, plain_coordinate
 from refbrowser.engine.views.interpretation import Interpretation
@@ -22,10 +22,6 @@ from refbrowser.engine.views.readout import notes_of, value_at
 from refbrowser.engine.views.slicing import SliceState, dimension_names, first_slice
 from refbrowser.limits import LIMITS
 from refbrowser.model.nodes import ArrayNode
-
-if TYPE_CHECKING:
-    from refbrowser.app.controller.open_document import OpenDocument
-    from refbrowser.app.plot.pane import PlotPane
 
 #: The first picture waits so long for its coordinates, in milliseconds, so that it does not turn over.
 COORDINATES_WAIT = 300
@@ -44,10 +40,10 @@ class Presenter(QObject):
 
     settled = Signal()
 
-    def __init__(self, pane: PlotPane) -> None:
-        super().__init__(pane)
+    def __init__(self, pane: PaneParts, parent: QObject) -> None:
+        super().__init__(parent)
         self._pane = pane
-        self.document: OpenDocument | None = None
+        self.document: PlotSource | None = None
         self.node: ArrayNode | None = None
         self.slice: SliceState | None = None
         self.coordinates: tuple[Coordinate, ...] = ()
@@ -70,7 +66,7 @@ class Presenter(QObject):
 
     # Which array
 
-    def set_array(self, document: OpenDocument, node: ArrayNode) -> None:
+    def set_array(self, document: PlotSource, node: ArrayNode) -> None:
         """Show another array; the slice stays where it has the same dimensions."""
         before = self.slice
         self.clear()

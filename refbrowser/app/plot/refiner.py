@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from PySide6.QtCore import QObject, Signal
 
 from refbrowser.app.plot.drawing import Drawing
 from refbrowser.app.plot.loader import PictureLoader
+from refbrowser.app.plot.source import PlotSource
 from refbrowser.engine.views.picture import Picture
 from refbrowser.engine.views.plan import plan_view, widened
-
-if TYPE_CHECKING:
-    from refbrowser.app.controller.open_document import OpenDocument
 
 
 class Refiner(QObject):
@@ -47,7 +43,7 @@ class Refiner(QObject):
         found = self._loader.current
         return found if found is not None and _same_slice(found, base) else None
 
-    def refine(self, document: OpenDocument, base: Picture) -> None:
+    def refine(self, document: PlotSource, base: Picture) -> None:
         """Read the visible part where that shows more than `base` does and needs no question."""
         window = self._drawing.visible_window()
         if not all(len(part) for part in window):
