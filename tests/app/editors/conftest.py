@@ -52,7 +52,7 @@ def workplace(qtbot: Any, open_document: Open) -> Iterator[Callable[..., Workpla
 
     yield make
     for place in places:
-        place.document.tasks.close()  # before the widgets go that its results would be shown in
+        place.close()
 
 
 @pytest.fixture

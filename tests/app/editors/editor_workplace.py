@@ -10,9 +10,13 @@ from PySide6.QtWidgets import QHBoxLayout, QToolButton, QWidget
 
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.editors.form import EditorForm
+from refbrowser.app.editors.gen_editor import GenEditor
 from refbrowser.app.editors.jinja_field import JinjaField
+from refbrowser.app.editors.preview_source import NoSource
 from refbrowser.app.editors.preview_view import PreviewView
+from refbrowser.app.editors.reference_editor import ReferenceEditor
 from refbrowser.app.editors.rows import OutcomeLine
+from refbrowser.app.editors.templates_editor import TemplatesEditor
 
 RULE = {
     "key": "temp/{{t}}.{{y}}.0",
@@ -52,6 +56,17 @@ class Workplace:
         self.window.show()
         self.window.activateWindow()
         QTest.qWaitForWindowActive(self.window)
+
+    def close(self) -> None:
+        """Show no document any more, as the window does when it closes one, and end its work."""
+        if isinstance(self.editor, GenEditor):
+            self.editor.set_rule(None, 0)
+        elif isinstance(self.editor, TemplatesEditor):
+            self.editor.set_document(None)
+        elif isinstance(self.editor, ReferenceEditor):
+            self.editor.set_key(None, None)
+        self.preview.show_source(None, NoSource())
+        self.document.tasks.close()
 
     def child(self, kind: type, name: str) -> Any:
         found = self.window.findChild(kind, name)
