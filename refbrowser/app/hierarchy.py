@@ -22,6 +22,8 @@ from refbrowser.app.hierarchy_model import DETAIL_ROLE, HierarchyModel, Item, It
 
 #: The filter waits this long after a keystroke, in milliseconds.
 FILTER_DELAY = 120
+#: What icon and gaps of a row take beside name and detail, in device independent pixels.
+MARGINS = 44
 
 
 class HierarchyPane(QWidget):
@@ -92,6 +94,8 @@ class HierarchyPane(QWidget):
             self.model.rebuild()
         if first:
             self._expand_document(document)
+        if self.tree.currentIndex().isValid():
+            self.tree.scrollTo(self.tree.currentIndex())
 
     def update_titles(self) -> None:
         """Paint names and marks anew (`*`, faults); the rows are the same."""
@@ -246,13 +250,10 @@ class _Delegate(QStyledItemDelegate):
         detail = index.data(DETAIL_ROLE) or ""
         area = QRect(full.rect)
         metrics = full.fontMetrics
-        room = area.width() - metrics.horizontalAdvance(full.text) - 40
-        wide = metrics.horizontalAdvance(detail)
-        if detail and room < wide:
-            detail = (
-                metrics.elidedText(detail, Qt.TextElideMode.ElideRight, max(0, room)) if room > 28 else ""
-            )
-            wide = metrics.horizontalAdvance(detail)
+        wide = min(metrics.horizontalAdvance(detail) + 2, area.width() * 45 // 100)
+        detail = metrics.elidedText(detail, Qt.TextElideMode.ElideRight, wide)
+        room = area.width() - wide - (MARGINS if detail else 0)
+        full.text = metrics.elidedText(full.text, Qt.TextElideMode.ElideRight, room)
         view = self.parent()
         if isinstance(view, QWidget):
             view.style().drawControl(QStyle.ControlElement.CE_ItemViewItem, full, painter, view)

@@ -1,0 +1,106 @@
+"""Every widget that a user acts on has a name for tests and one for screen readers; shortcuts are unique."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+
+from PySide6.QtWidgets import (
+    QAbstractButton,
+    QAbstractItemView,
+    QAbstractSpinBox,
+    QComboBox,
+    QHeaderView,
+    QLineEdit,
+    QPlainTextEdit,
+    QWidget,
+)
+
+from refbrowser.app.actions import ACTIONS, TOOLBAR
+from refbrowser.app.controller.open_document import OpenDocument
+from refbrowser.app.export_dialog import ExportDialog
+from refbrowser.app.main_window import MainWindow
+from refbrowser.app.virtual_table import VirtualTable
+
+Open = Callable[[str | Path], OpenDocument]
+ACTED_ON = (
+    QAbstractButton,
+    QAbstractItemView,
+    QAbstractSpinBox,
+    QComboBox,
+    QHeaderView,
+    QLineEdit,
+    QPlainTextEdit,
+    VirtualTable,
+)
+
+
+def is_container_of_qt(widget: QWidget | None) -> bool:
+    """Tell whether a widget is a container of Qt: the list of a combo box, a bar of tabs, a tool bar."""
+    names = ("QComboBoxPrivateContainer", "QTabBar", "QToolBar")
+    return widget is not None and any(widget.metaObject().className() == name for name in names)
+
+
+def unnamed(root: QWidget) -> list[str]:
+    """Return the widgets below `root` that lack a name; parts of Qt's own widgets are left out."""
+    missing = []
+    for widget in root.findChildren(QWidget):
+        if not isinstance(widget, ACTED_ON) or widget.objectName().startswith("qt_"):
+            continue
+        above = widget.parentWidget()
+        inner = isinstance(above, QComboBox | QAbstractSpinBox | QLineEdit | QAbstractItemView)
+        if inner or isinstance(widget, QHeaderView) or is_container_of_qt(above):
+            continue
+        described = widget.accessibleName() or (isinstance(widget, QAbstractButton) and widget.text())
+        if not widget.objectName() or not described:
+            missing.append(f"{type(widget).__name__} {widget.objectName()!r} {widget.accessibleName()!r}")
+    return missing
+
+
+def test_every_widget_is_named(
+    window: MainWindow, small: Path, opened: Open, settle: Callable[[], None]
+) -> None:
+    document = opened(small)
+    settle()
+    window.hierarchy.select_node(document, "/temp")
+    for kind, place in (("rule", 0), ("template", "u")):
+        window.hierarchy.select_index(window.hierarchy.model.find_identity((document.number, kind, place)))
+    window.editors.show_reference(document, "depth/0")
+    settle()
+    assert unnamed(window) == []
+
+
+def test_export_dialog_is_named(
+    window: MainWindow, small: Path, opened: Open, settle: Callable[[], None]
+) -> None:
+    opened(small)
+    settle()
+    window.actions_["export"].trigger()
+    dialog = window.findChild(ExportDialog)
+    assert unnamed(dialog) == []
+    dialog.close()
+
+
+def test_main_widgets_have_their_names(
+    window: MainWindow, small: Path, opened: Open, settle: Callable[[], None]
+) -> None:
+    document = opened(small)
+    window.hierarchy.select_node(document, "/temp")
+    settle()
+    window.editors.show_templates(document)
+    window.editors.show_rule(document, 0)
+    names = (
+        "hierarchyView referencesView attributesView plotView templatesEditor genEditor previewView jobsView"
+    )
+    for name in names.split():
+        assert window.findChild(QWidget, name) is not None, name
+
+
+def test_shortcuts_are_unique_and_actions_complete(window: MainWindow) -> None:
+    specs = [spec for spec in ACTIONS if spec is not None]
+    shortcuts = Counter(spec.shortcut for spec in specs if spec.shortcut)
+    assert [shortcut for shortcut, count in shortcuts.items() if count > 1] == []
+    assert {spec.name for spec in specs} == set(window.commands.table())
+    assert {name for name in TOOLBAR if name is not None} <= {spec.name for spec in specs}
+    assert {spec.when for spec in specs if spec.when} <= set(window.commands.conditions())
