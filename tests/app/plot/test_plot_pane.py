@@ -20,6 +20,7 @@ from refbrowser.app.plot import colour_maps
 from refbrowser.app.plot.pane import PlotPane
 from refbrowser.app.plot.patterns import state_colors
 from refbrowser.app.tasks import Tasks
+from refbrowser.engine.views.levels import Levels
 from refbrowser.engine.views.painting import NO_VALUE
 from refbrowser.engine.views.picture import ChunkState
 
@@ -480,7 +481,11 @@ def test_scale_offset_and_fill_are_applied_or_not(plotted: Plotted, pane: PlotPa
     assert "112.5 K" in hover(pane, 5, 2)
     assert "no value" in hover(pane, 4, 4)
     assert pane.canvas.image.indices[4, 4] == NO_VALUE
+    pane.bar.levelsEdited.emit(Levels(110, 120))
     qtbot.mouseClick(child(pane, QToolButton, "codingButton"), Qt.MouseButton.LeftButton)
+    levels = pane._presenter.drawing.keeper.levels
+    assert levels is not None
+    assert levels.high < 100, "levels of other units are given up"
     assert "   25   " in hover(pane, 5, 2)
     assert "-99" in hover(pane, 4, 4).replace("\N{MINUS SIGN}", "-")
     assert pane.canvas.image.indices[4, 4] != NO_VALUE
@@ -508,6 +513,27 @@ def test_a_superseded_picture_is_never_shown(plotted: Plotted, pane: PlotPane, q
     qtbot.wait(60)
     assert shown == [4]
     assert pane.picture().values.max() == 4  # type: ignore[union-attr]
+
+
+def test_the_old_picture_stays_for_a_moment_and_then_gives_way(
+    plotted: Plotted, pane: PlotPane, qtbot: QtBot
+) -> None:
+    def prepare(document: MemoryDocument) -> None:
+        document.session.held = lambda _path, coords: coords[0] == 1
+        document.session.gate.clear()
+
+    document = plotted(
+        array("/field", ramp(6, 9).reshape(2, 3, 9), ("t", "y", "x"), (1, 3, 3)), prepare=prepare
+    )
+    first = pane.picture()
+    pane.sliders.step(0, 1)
+    QApplication.processEvents()
+    assert pane.picture() is first, "no flicker where the new one comes at once"
+    qtbot.waitUntil(lambda: pane.picture() is not first, timeout=1000)
+    assert pane.canvas.states.boxes(ChunkState.PENDING).tolist() == [[0, 1, 0, 3]]
+    assert (pane.canvas.image.indices == NO_VALUE).all(), "nothing of the old slice is left"
+    document.session.gate.set()
+    qtbot.waitUntil(pane.is_settled)
 
 
 def test_untrusted_data_is_a_card_that_leads_to_the_review(
