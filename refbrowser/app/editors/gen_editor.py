@@ -176,7 +176,7 @@ class GenEditor(EditorForm):
 
     def _rule_count(self) -> int:
         document = None if self._document is None else self._document.document
-        return 0 if document is None else len(document.rules)
+        return 0 if document is None else len(document.rule_nodes)
 
     def _show_rule(self) -> None:
         count = self._rule_count()

@@ -7,9 +7,12 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import accumulate
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from refbrowser.app.editors.cells import Cells, faulty
+import numpy as np
+import numpy.typing as npt
+
+from refbrowser.app.editors.cells import WHOLE_FILE, Cells
 from refbrowser.app.editors.drafts import TemplateDraft
 from refbrowser.app.editors.pace import Pace
 from refbrowser.app.editors.preview_source import CheckReport, Mark, PreviewRow, PreviewSource, Tally
@@ -17,8 +20,8 @@ from refbrowser.app.editors.reference_source import saved_cells
 from refbrowser.app.editors.rule_source import RuleSource, counterpart
 from refbrowser.app.editors.template_uses import TemplateUses
 from refbrowser.errors import RefbrowserError
-from refbrowser.references.columns import ReferenceView, RenderedUrls
 from refbrowser.references.gen import GenRule
+from refbrowser.references.refs import References
 from refbrowser.references.templates import TemplateSet
 
 if TYPE_CHECKING:
@@ -45,8 +48,9 @@ def edited_templates(templates: TemplateSet, draft: TemplateDraft) -> TemplateSe
 class ReferencesSource:
     """The references of a document that use a template, with other templates."""
 
-    view: ReferenceView
-    slots: Any
+    refs: References
+    templates: TemplateSet
+    slots: npt.NDArray[np.int64]
     saved: ReferenceDocument | None
     title: str = ""
     is_quick: bool = True
@@ -60,7 +64,7 @@ class ReferencesSource:
     def rows(self, start: int, stop: int) -> list[PreviewRow]:
         """Return rows `start` to `stop`."""
         slots = [int(slot) for slot in self.slots[start:stop]]
-        keys = self.view.refs.keys_of(slots)
+        keys = self.refs.keys_of(slots)
         return [
             self._row(start + place, slot, key)
             for place, (slot, key) in enumerate(zip(slots, keys, strict=True))
@@ -68,19 +72,28 @@ class ReferencesSource:
 
     def _row(self, number: int, slot: int, key: str) -> PreviewRow:
         old = saved_cells(self.saved, key)
-        try:
-            cells = Cells.of(self.view.reference(slot))
-        except RefbrowserError as error:
-            before = "" if old is None else faulty(error).before(old)
-            mark = Mark.FAULT | (Mark.CHANGED if before else Mark.NONE)
-            return PreviewRow(number, key, before=before, note=error.message, mark=mark)
+        cells, fault = self._cells(slot)
         before = "not there" if old is None else cells.before(old)
         mark = Mark.NEW if old is None else Mark.CHANGED if before else Mark.NONE
-        return PreviewRow(number, key, cells.url, cells.offset, cells.length, before, mark=mark)
+        if fault:
+            mark |= Mark.FAULT
+        return PreviewRow(number, key, cells.url, cells.offset, cells.length, before, fault, mark)
+
+    def _cells(self, slot: int) -> tuple[Cells, str]:
+        """Return the cells of an entry, and why it cannot be read."""
+        value = self.refs.value(slot)
+        offset = "" if value.offset is None else str(value.offset)
+        length = WHOLE_FILE if value.length is None else str(value.length)
+        if value.fault is not None:
+            return Cells("", offset, length), value.fault.message
+        try:
+            return Cells(self.templates.render(value.url), offset, length), ""
+        except RefbrowserError as error:
+            return Cells("", offset, length), error.message
 
     def find(self, key: str, cancelled: Callable[[], bool] = lambda: False) -> int | str:
         """Return the row of a key."""
-        slot = self.view.refs.find_slot(key)
+        slot = self.refs.find_slot(key)
         found = [] if slot is None else (self.slots == slot).nonzero()[0].tolist()
         return found[0] if found else "no reference of this key uses the template"
 
@@ -182,9 +195,7 @@ def template_source(
 ) -> JoinedSource:
     """Return what a template as it is typed affects, where `uses` tells who uses it."""
     templates = edited_templates(document.templates, draft)
-    urls = RenderedUrls.of(document.refs.table.urls, templates) if len(uses.slots) else RenderedUrls((), {})
-    view = ReferenceView(document.refs, urls, templates, document.place_of_key)
-    parts: list[PreviewSource] = [ReferencesSource(view, uses.slots, saved)]
+    parts: list[PreviewSource] = [ReferencesSource(document.refs, templates, uses.slots, saved)]
     for number in uses.rules:
         rule = GenRule(document.rule_nodes[number].to_python(), templates, number)
         base = None if saved is None else counterpart(document, saved, number)

@@ -23,6 +23,7 @@ from refbrowser.errors import RefbrowserError
 if TYPE_CHECKING:
     from refbrowser.app.editors.template_uses import TemplateUses
     from refbrowser.references.document import ReferenceDocument
+    from refbrowser.references.template import Template
     from refbrowser.references.templates import TemplateSet
 
 
@@ -190,11 +191,13 @@ class TemplatesEditor(EditorForm):
         if templates is None or draft is None or opened is None or opened.document is None:
             self._show_nothing()
             return
-        from refbrowser.app.editors.template_source import edited_templates
+        from refbrowser.references.templates import TemplateSet
 
-        edited = edited_templates(templates, draft)
-        fault = dict(edited.faults).get(draft.name)
-        self._show_fault(edited, fault)
+        # A template sees its arguments alone: the others do not matter here, however many there are.
+        alone = TemplateSet({draft.name: draft.text})
+        template = alone.scope.templates.get(draft.name)
+        self._show_fault(draft, template, alone.scope.faults.get(draft.name))
+        self.try_out.show_template(template, lambda arguments: alone.try_out(draft.name, arguments))
         mistake = self._name_mistake(templates, draft)
         if mistake:
             self._name_outcome.show_fault(mistake)
@@ -202,16 +205,9 @@ class TemplatesEditor(EditorForm):
             self._name_outcome.show_warning(f"what uses {draft.old_name} keeps the old name")
         else:
             self._name_outcome.clear()
-        template = None if fault is not None else edited.scope.templates[draft.name]
-        self.try_out.show_template(template, lambda arguments: edited.try_out(draft.name, arguments))
         heading = f"Templates ({count_text(len(templates.texts))})"
         moved_on = drafts_of(opened).template_moved_on(draft.old_name)
-        self.show_pending(
-            heading,
-            pending=self.is_pending,
-            can_apply=not mistake,
-            moved_on=moved_on,
-        )
+        self.show_pending(heading, pending=self.is_pending, can_apply=not mistake, moved_on=moved_on)
         self._publish_affected(opened, draft)
 
     def _publish_affected(self, opened: OpenDocument, draft: TemplateDraft) -> None:
@@ -238,18 +234,19 @@ class TemplatesEditor(EditorForm):
             found,
         )
 
-    def _show_fault(self, edited: TemplateSet, fault: RefbrowserError | None) -> None:
-        if fault is not None:
-            self._text.set_faults(fault_spans([fault], self._text.text()), fault.message)
-            self._text_outcome.show_fault(fault.message)
+    def _show_fault(
+        self, draft: TemplateDraft, template: Template | None, fault: RefbrowserError | None
+    ) -> None:
+        if template is None or fault is not None:
+            reason = "" if fault is None else fault.message
+            self._text.set_faults(fault_spans([fault] if fault is not None else [], draft.text), reason)
+            self._text_outcome.show_fault(reason)
             return
         self._text.set_faults((), "")
-        draft = self._draft
-        template = edited.scope.templates[draft.name] if draft is not None else None
-        if template is None or not template.names:
-            self._text_outcome.show_result("literal: used by its name")
-        else:
+        if template.names:
             self._text_outcome.show_result(f"called with {', '.join(f'{name}=…' for name in template.names)}")
+        else:
+            self._text_outcome.show_result("literal: used by its name")
 
     def _name_mistake(self, templates: TemplateSet, draft: TemplateDraft) -> str:
         if draft.name == "":
