@@ -260,6 +260,8 @@ class Array:
         return self.read(Selection.from_index(index, self.shape))[()]
 
     def __array__(self, dtype: npt.DTypeLike | None = None, copy: bool | None = None) -> npt.NDArray[Any]:
+        if copy is False:
+            raise ValueError("values are read, so an array without a copy cannot be given")
         values = self.read(Selection.whole(self.shape))
         return values if dtype is None else values.astype(dtype)
 

@@ -179,10 +179,9 @@ class Reader:
 
     def count(self) -> None:
         """Count one chunk that has ended."""
-        if self.options.progress is not None:
-            with self._lock:
-                self.done += 1
-            self.tell()
+        with self._lock:
+            self.done += 1
+        self.tell()
 
     def check(self) -> None:
         """Raise `Cancelled` once a chunk has failed and nobody was told."""
@@ -295,6 +294,7 @@ class _Batch:
                 reader.check()
                 return
             reader.read_bytes += len(data)
+            reader.tell()
             if position in placed and data.obj is placed[position].obj:
                 self._row_ended(wanted, row, None)
             elif at_once and len(data) <= AT_ONCE:

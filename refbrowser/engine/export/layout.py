@@ -346,26 +346,42 @@ def store_metadata(
 
     store: dict[str, Any] = {}
     memory = MemoryStore(store)
+    layouts = list(layouts)
+    rooted = any(layout.target.path == "/" for layout in layouts)
+    if rooted and len(layouts) > 1:
+        raise RefbrowserError(ErrorKind.META, "a Zarr store cannot hold an array at its root beside others")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        for group in groups:
-            path = escaped_path(group.path)
-            zarr.create_group(
-                memory, path=path, zarr_format=_version(version), attributes=dict(group.attributes)
-            )
-        for layout in layouts:
-            wanted, _ = _reduced(layout.source, layout.selection)
-            codecs = codecs_v2(wanted) if version == 2 else codecs_v3(wanted)
-            planned = replace(wanted, grid=layout.grid, chunk_keys=layout.target.chunk_keys)
-            arguments = _arguments(planned, codecs, version)
-            zarr.create_array(memory, name=layout.target.path.strip("/") or None, **arguments)
-        if version == 2 and not any(layout.target.path == "/" for layout in layouts):
-            zarr.consolidate_metadata(memory, zarr_format=2)
+        try:
+            if not rooted:
+                _make_groups(memory, groups, version)
+            for layout in layouts:
+                _make_array(memory, layout, version)
+            if version == 2 and not rooted:
+                zarr.consolidate_metadata(memory, zarr_format=2)
+        except (TypeError, ValueError, KeyError) as error:
+            raise RefbrowserError(
+                ErrorKind.META, f"zarr-python refuses the store: {quoted(error)}"
+            ) from error
     return {name: value.to_bytes() for name, value in store.items()}
 
 
-def _version(version: int) -> Any:
-    return version
+def _make_groups(memory: Any, groups: Iterable[GroupNode], version: Any) -> None:
+    import zarr
+
+    for group in groups:
+        path, attributes = escaped_path(group.path), dict(group.attributes)
+        zarr.create_group(memory, path=path, zarr_format=version, attributes=attributes)
+
+
+def _make_array(memory: Any, layout: ArrayLayout, version: int) -> None:
+    import zarr
+
+    wanted, _ = _reduced(layout.source, layout.selection)
+    codecs = codecs_v2(wanted) if version == 2 else codecs_v3(wanted)
+    planned = replace(wanted, grid=layout.grid, chunk_keys=layout.target.chunk_keys)
+    name = layout.target.path.strip("/") or None
+    zarr.create_array(memory, name=name, **_arguments(planned, codecs, version))
 
 
 def escaped_path(path: str) -> str:
