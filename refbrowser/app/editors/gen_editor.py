@@ -20,6 +20,7 @@ from refbrowser.app.theme import count_text
 
 if TYPE_CHECKING:
     from refbrowser.app.editors.rule_outcome import RuleOutcome
+    from refbrowser.app.editors.rule_source import RuleSource
     from refbrowser.references.document import Edit
 
 LABELS = {"key": "&Key", "url": "&URL", "offset": "&Offset", "length": "&Length"}
@@ -47,6 +48,7 @@ class GenEditor(EditorForm):
         self._index = 0
         self._draft: RuleDraft | None = None
         self._row = 0
+        self._shown: RuleSource | None = None
         self._loading = False
         self._add_header()
         self._fields: dict[str, JinjaField] = {}
@@ -152,11 +154,11 @@ class GenEditor(EditorForm):
         """Show rule `index` of a document, with what was typed for it before."""
         if document is not self._document:
             if self._document is not None:
-                self._document.documentChanged.disconnect(self._document_changed)
+                self._document.documentChanged.disconnect(self._show_rule)
             self._document = document
             if document is not None:
                 drafts_of(document)  # hears of changes before this editor does
-                document.documentChanged.connect(self._document_changed)
+                document.documentChanged.connect(self._show_rule)
         self._index = index
         self._row = 0
         self._show_rule()
@@ -164,15 +166,13 @@ class GenEditor(EditorForm):
     def show_row(self, row: int) -> None:
         """Show beneath the fields what they yield in this row."""
         self._row = row
-        self._follow()
+        if self._shown is not None:
+            self._show_outcome(self._shown)
 
     def _choose(self, index: int) -> None:
         if not self._loading and index != self._index:
             self.set_rule(self._document, index)
             self.ruleChosen.emit(index)
-
-    def _document_changed(self) -> None:
-        self._show_rule()
 
     def _rule_count(self) -> int:
         document = None if self._document is None else self._document.document
@@ -226,14 +226,24 @@ class GenEditor(EditorForm):
         if document is None or draft is None or self._document is None:
             self._show_nothing()
             return
-        from refbrowser.app.editors.rule_outcome import RuleOutcome
         from refbrowser.app.editors.rule_source import RuleSource
 
         source = RuleSource.of(document, self._document.saved_document, self._index, draft.fields())
-        self._row = min(self._row, max(0, source.count - 1))
-        outcome = RuleOutcome.of(source.rule, draft, self._row)
-        for name, field in self._fields.items():
+        self._shown = source
+        for field in self._fields.values():
             field.set_names(source.names)
+        self._show_outcome(source)
+        self.publish(self._document, source)
+
+    def _show_outcome(self, source: RuleSource) -> None:
+        """Show what the fields yield in the row at hand, and what is wrong with them."""
+        from refbrowser.app.editors.rule_outcome import RuleOutcome
+
+        if self._draft is None:
+            return
+        self._row = min(self._row, max(0, source.count - 1))
+        outcome = RuleOutcome.of(source.rule, self._draft, self._row)
+        for name, field in self._fields.items():
             result = outcome.fields[name]
             field.set_faults(result.spans, result.fault)
             if result.fault:
@@ -246,7 +256,6 @@ class GenEditor(EditorForm):
         else:
             self._dimensions_outcome.clear()
         self._show_state(outcome, source.count)
-        self.publish(self._document, source)
 
     def _show_state(self, outcome: RuleOutcome, count: int) -> None:
         rows = f"{count_text(count)} {'row' if count == 1 else 'rows'}"
@@ -261,6 +270,7 @@ class GenEditor(EditorForm):
         self.show_pending("Gen rule", pending=self.is_pending, can_apply=outcome.can_apply, moved_on=moved_on)
 
     def _show_nothing(self) -> None:
+        self._shown = None
         self.show_pending("Gen rule", pending=False, can_apply=False, moved_on=False)
         self.status.clear()
         for outcome in (*self._outcomes.values(), self._dimensions_outcome):

@@ -123,15 +123,12 @@ class ReferenceEditor(EditorForm):
         """Show the reference of a key, with what was typed for it before."""
         if document is not self._document:
             if self._document is not None:
-                self._document.documentChanged.disconnect(self._document_changed)
+                self._document.documentChanged.disconnect(self._show_reference)
             self._document = document
             if document is not None:
                 drafts_of(document)  # hears of changes before this editor does
-                document.documentChanged.connect(self._document_changed)
+                document.documentChanged.connect(self._show_reference)
         self._key = key
-        self._show_reference()
-
-    def _document_changed(self) -> None:
         self._show_reference()
 
     def _contents(self) -> ReferenceDocument | None:

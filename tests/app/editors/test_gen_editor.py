@@ -227,7 +227,9 @@ def test_an_emptied_offset_and_length_make_whole_files(gen: Make) -> None:
 def test_the_row_chosen_in_the_preview_is_the_one_the_fields_show(gen: Make) -> None:
     place = gen()
     place.preview.rowSelected.connect(place.editor.show_row)
+    shown = place.preview.source()
     place.preview.go_to_row(4)
+    assert place.preview.source() is shown
     assert place.outcome("genKeyOutcome") == "→ temp/1.1.0"
     assert place.outcome("genOffsetOutcome") == "→ 140"
 
