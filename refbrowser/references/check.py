@@ -1,0 +1,152 @@
+"""Every fault and warning of a document: top level, templates, refs and rules, and where keys collide."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+
+from refbrowser.errors import ErrorKind, Finding, Place, Severity, quoted
+from refbrowser.references.document import ReferenceDocument
+from refbrowser.references.findings import Positions
+from refbrowser.references.gen import GenRule
+from refbrowser.references.json_text import Node, NodeKind
+
+#: Keys that are looked up in one rule, at most; beyond, collisions are not decided.
+MOST_KEYS = 200_000
+_PAGE = 4096
+
+
+def all_findings(
+    document: ReferenceDocument, cancelled: Callable[[], bool] = lambda: False
+) -> tuple[Finding, ...]:
+    """Return everything that is wrong with a document or odd about it.
+
+    Those of the document and refs come first, then those of each rule in order; each has a JSON pointer, line
+    and column, and for a rule the field and row. A finding that many rows share stands once, with its count.
+
+    Parameters
+    ----------
+    cancelled
+        Asked now and then while keys are compared; what is left is then not looked at.
+    """
+    of_rules = [finding for rule in document.rules for finding in _of_rule(document, rule, cancelled)]
+    if not of_rules:
+        return document.findings
+    positions = Positions(document)
+    places = [_position(document, positions, finding.place) for finding in of_rules]
+    found = document.locate(place for place in places if place is not None)
+    located = []
+    for finding, position in zip(of_rules, places, strict=True):
+        line, column = (None, None) if position is None else found[position]
+        place = replace(finding.place, document=document.name, line=line, column=column)
+        located.append(replace(finding, place=place))
+    return (*document.findings, *located)
+
+
+def _of_rule(document: ReferenceDocument, rule: GenRule, cancelled: Callable[[], bool]) -> Iterator[Finding]:
+    yield from rule.faults()
+    if cancelled():
+        return
+    repeated = rule.duplicates()
+    if repeated is not None:
+        yield repeated
+    keys = _keys_of_refs(document, rule)
+    if keys is None:
+        yield _not_decided(rule, "entries of refs")
+    else:
+        replaced = rule.collisions(keys, cancelled).finding(rule.index)
+        if replaced is not None:
+            yield replaced
+    for earlier in document.rules[: rule.index]:
+        found = _replaced_rows(earlier, rule, cancelled)
+        if found is not None:
+            yield found
+
+
+def _keys_of_refs(document: ReferenceDocument, rule: GenRule) -> list[str] | None:
+    """Return the keys of refs that a rule may make again; None where they are too many."""
+    folders = rule.directories()
+    wanted = None if folders is None else frozenset(folders)
+    prefix = rule.static_prefix
+    refs = document.refs
+    keys: list[str] = []
+    for start in range(0, len(refs), _PAGE):
+        for key in refs.keys(start, min(start + _PAGE, len(refs))):
+            if key.startswith(prefix) and (wanted is None or key.rpartition("/")[0] in wanted):
+                keys.append(key)
+        if len(keys) > MOST_KEYS:
+            return None
+    return keys
+
+
+def _replaced_rows(earlier: GenRule, later: GenRule, cancelled: Callable[[], bool]) -> Finding | None:
+    """Return a warning that rows of a rule are replaced by those of a later one."""
+    if not earlier.count or not later.count or not _may_meet(earlier, later):
+        return None
+    if min(earlier.count, later.count) > MOST_KEYS:
+        return _not_decided(later, f"rows of rule {earlier.index}")
+    few, other = (earlier, later) if earlier.count <= later.count else (later, earlier)
+    keys = [
+        key
+        for start in range(0, few.count, _PAGE)
+        for key in few.rows(start, min(start + _PAGE, few.count)).keys
+        if key is not None
+    ]
+    met = other.collisions(keys, cancelled)
+    if not met.count:
+        return _not_decided(later, f"rows of rule {earlier.index}") if met.not_decided else None
+    shown = ", ".join(quoted(key) for key, _ in met.examples)
+    return Finding(
+        severity=Severity.WARNING,
+        kind=ErrorKind.REF,
+        message=f"the rule replaces {met.count} rows of rule {earlier.index}, among them {shown}",
+        place=Place(rule=later.index, field="key", pointer=f"/gen/{later.index}/key"),
+        count=met.count,
+    )
+
+
+def _may_meet(one: GenRule, other: GenRule) -> bool:
+    """Tell whether keys of two rules may be in the same folder."""
+    mine, theirs = one.static_prefix, other.static_prefix
+    if not (mine.startswith(theirs) or theirs.startswith(mine)):
+        return False
+    folders, others = one.directories(), other.directories()
+    return folders is None or others is None or not set(folders).isdisjoint(others)
+
+
+def _not_decided(rule: GenRule, what: str) -> Finding:
+    return Finding(
+        severity=Severity.WARNING,
+        kind=ErrorKind.BUDGET,
+        message=f"whether the rule replaces {what} was not decided: there are more than {MOST_KEYS}",
+        place=Place(rule=rule.index, field="key", pointer=f"/gen/{rule.index}/key"),
+    )
+
+
+# Places
+
+
+def _position(document: ReferenceDocument, positions: Positions, place: Place) -> int | None:
+    """Return the byte of the document that a place in a rule means."""
+    if place.pointer is None:
+        return None
+    node = _at(document.node, place.pointer)
+    position = node.start
+    if place.span is not None and node.kind is NodeKind.STRING:
+        raw = document.outer[node.start : node.stop]
+        if raw.isascii() and b"\\" not in raw:
+            position += 1 + place.span[0]
+    return positions.outer(position)
+
+
+def _at(node: Node, pointer: str) -> Node:
+    """Return the value at a JSON pointer, or the nearest one above it that is there."""
+    for part in pointer.split("/")[1:]:
+        name = part.replace("~1", "/").replace("~0", "~")
+        inner = node.member(name)
+        if inner is None and name.isdecimal() and int(name) < len(node.items):
+            inner = node.items[int(name)]
+        if inner is None:
+            return node
+        node = inner
+    return node
