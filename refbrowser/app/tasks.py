@@ -114,6 +114,11 @@ class Tasks(QObject):
         if self._queue is not None:
             self._queue.cancel_owner(owner)
 
+    def cancel_owners(self, which: Callable[[str], bool]) -> None:
+        """Cancel the work of every owner that `which` tells."""
+        for owner in [owner for owner in self._owners if which(owner)]:
+            self.cancel_owner(owner)
+
     def statuses(self) -> list[JobStatus]:
         """Return every job that waits, runs or ended lately, oldest first."""
         return [] if self._queue is None else self._queue.statuses()

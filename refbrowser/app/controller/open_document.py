@@ -389,7 +389,6 @@ class OpenDocument(QObject):
 
     def close(self) -> None:
         """Cancel everything that runs for this document and let go of its data."""
-        for what in ("open", "hierarchy", "save", "plot", "references", "raw", "export"):
-            self.tasks.cancel_owner(self.owner(what))
+        self.tasks.cancel_owners(lambda owner: owner.endswith(self.owner("")))
         self.history = self.dataset = self.access = None
         self.wants = ()
