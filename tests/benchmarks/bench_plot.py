@@ -94,7 +94,9 @@ def wait(condition: Callable[[], bool]) -> None:
 def opened(tasks: Tasks, path: Path) -> OpenDocument:
     found = OpenDocument(str(path), tasks)
     found.open()
-    wait(lambda: found.hierarchy is not None)
+    wait(lambda: found.hierarchy is not None or found.error is not None)
+    if found.error is not None:
+        raise found.error
     return found
 
 
