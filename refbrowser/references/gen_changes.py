@@ -7,12 +7,13 @@ is compared by looking, up to a bound.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
 from math import gcd
 
 import numpy as np
 
+from refbrowser.errors import RefbrowserError
 from refbrowser.references.dimensions import RowSpace, RuleDimension
 from refbrowser.references.gen import GenRule
 from refbrowser.references.gen_counting import count_below_zero
@@ -30,6 +31,7 @@ COMPARED_ROWS = 200_000
 #: Combinations of dimension values whose differences are computed by numpy.
 COMPUTED_ROWS = 20_000_000
 _BLOCK = 1 << 14
+_WINDOW = 64
 _FIELDS = ("url", "offset", "length")
 
 
@@ -40,6 +42,14 @@ class RowCount:
     count: int = 0
     first: int | None = None
     checked: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Look:
+    """How far rows are looked at one by one, and what is called between them."""
+
+    most: int
+    pause: Callable[[], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,20 +71,28 @@ class RuleChanges:
     removed: RowCount
 
 
-def rule_changes(rule: GenRule, before: GenRule, pause: Callable[[], None] = lambda: None) -> RuleChanges:
+def rule_changes(
+    rule: GenRule,
+    before: GenRule,
+    pause: Callable[[], None] = lambda: None,
+    most: int = COMPARED_ROWS,
+) -> RuleChanges:
     """Compare a rule with the one before it.
 
     Parameters
     ----------
     pause
-        Called between blocks of rows; may raise to end the work.
+        Called often, between rows; may raise to end the work.
+    most
+        Rows of each rule that are looked at where arithmetic does not decide.
     """
+    look = _Look(most, pause)
     if same_keys(rule, before) and rule.count and before.count:
         if rule.space == before.space:
-            return RuleChanges(_aligned(rule, before, rule.space, pause), RowCount(), RowCount())
+            return RuleChanges(_aligned(rule, before, rule.space, look), RowCount(), RowCount())
         if _tells_apart(rule) and _tells_apart(before):
-            return _overlapping(rule, before, pause)
-    return _by_looking(rule, before, pause)
+            return _overlapping(rule, before, look)
+    return _by_looking(rule, before, look)
 
 
 # The same keys in the same dimensions
@@ -89,11 +107,11 @@ def _tells_apart(rule: GenRule) -> bool:
     return len(used) == len(rule.space.dimensions)
 
 
-def _overlapping(rule: GenRule, before: GenRule, pause: Callable[[], None]) -> RuleChanges:
+def _overlapping(rule: GenRule, before: GenRule, look: _Look) -> RuleChanges:
     """Compare rules whose dimensions have other values."""
     pairs = zip(rule.space.dimensions, before.space.dimensions, strict=True)
     common = RowSpace(tuple(_common(new, old) for new, old in pairs))
-    changed = _aligned(rule, before, common, pause) if common.count else RowCount()
+    changed = _aligned(rule, before, common, look) if common.count else RowCount()
     if changed.first is not None:
         changed = RowCount(changed.count, _row_in(rule.space, common, changed.first), changed.checked)
     return RuleChanges(changed, _outside(rule.space, common), _outside(before.space, common))
@@ -168,7 +186,7 @@ def _first_outside(dimension: RuleDimension, part: RuleDimension) -> int | None:
     return part.length
 
 
-def _aligned(rule: GenRule, before: GenRule, space: RowSpace, pause: Callable[[], None]) -> RowCount:
+def _aligned(rule: GenRule, before: GenRule, space: RowSpace, look: _Look) -> RowCount:
     """Compare the references at each point of a space that both rules cover."""
     different = [name for name in _FIELDS if _source(rule, name) != _source(before, name)]
     if not different:
@@ -179,12 +197,12 @@ def _aligned(rule: GenRule, before: GenRule, space: RowSpace, pause: Callable[[]
     for name in different:
         found = _differences(rule, before, name)
         if found is None:
-            return _compared(rule, before, space, pause)
+            return _compared(rule, before, space, look)
         differences += found
     if any(not each.terms and each.constant for each in differences):
         return RowCount(space.count, 0)
     differences = [each for each in differences if each.terms]
-    return _solved(differences, space, pause) or _compared(rule, before, space, pause)
+    return _solved(differences, space, look.pause) or _compared(rule, before, space, look)
 
 
 def same_keys(rule: GenRule, before: GenRule) -> bool:
@@ -325,13 +343,12 @@ def _computed(differences: Iterable[Affine], inner: RowSpace, pause: Callable[[]
 # By looking
 
 
-def _compared(rule: GenRule, before: GenRule, space: RowSpace, pause: Callable[[], None]) -> RowCount:
+def _compared(rule: GenRule, before: GenRule, space: RowSpace, look: _Look) -> RowCount:
     """Compare the points of a space one by one, up to a bound."""
     changed, first = 0, None
-    most = min(space.count, COMPARED_ROWS)
+    most = min(space.count, look.most)
     for row in range(most):
-        if row % 64 == 0:
-            pause()
+        look.pause()
         values = space.values(row)
         if any(_value(rule, name, values) != _value(before, name, values) for name in _FIELDS):
             changed += 1
@@ -341,8 +358,6 @@ def _compared(rule: GenRule, before: GenRule, space: RowSpace, pause: Callable[[
 
 def _value(rule: GenRule, name: str, values: list[int]) -> str | int | None:
     """Return a field at dimension values; None where it is faulty or absent."""
-    from refbrowser.errors import RefbrowserError
-
     field = rule.fields.get(name)
     if field is None:
         return None
@@ -352,38 +367,68 @@ def _value(rule: GenRule, name: str, values: list[int]) -> str | int | None:
         return None
 
 
-def _by_looking(rule: GenRule, before: GenRule, pause: Callable[[], None]) -> RuleChanges:
+def _by_looking(rule: GenRule, before: GenRule, look: _Look) -> RuleChanges:
     """Compare by key, up to a bound of rows of each rule."""
-    new, all_new = _table(rule, pause)
-    old, all_old = _table(before, pause)
-    changed = [row for key, (row, value) in new.items() if key in old and old[key][1] != value]
-    fresh = [row for key, (row, _) in new.items() if key not in old and (all_old or before.find(key) is None)]
-    gone = [row for key, (row, _) in old.items() if key not in new and (all_new or rule.find(key) is None)]
-    checked = None if all_new and all_old else COMPARED_ROWS
-    return RuleChanges(
-        *(RowCount(len(rows), min(rows, default=None), checked) for rows in (changed, fresh, gone))
-    )
+    new, old = _Table.of(rule, look), _Table.of(before, look)
+    changed, fresh = RowCount(), RowCount()
+    for key, (row, value) in new.rows.items():
+        look.pause()
+        other = old.value(key)
+        if other is None:
+            fresh = _with(fresh, row)
+        elif other is not _UNKNOWN and other != value:
+            changed = _with(changed, row)
+    gone = RowCount()
+    for key, (row, _value_of_row) in old.rows.items():
+        look.pause()
+        if new.value(key) is None:
+            gone = _with(gone, row)
+    checked = None if new.is_whole and old.is_whole else look.most
+    return RuleChanges(*(replace(each, checked=checked) for each in (changed, fresh, gone)))
 
 
-def _table(
-    rule: GenRule, pause: Callable[[], None]
-) -> tuple[dict[str, tuple[int, tuple[object, ...]]], bool]:
-    """Return key to row and reference for the first rows of a rule, and whether that is all of them."""
-    most = min(rule.count, COMPARED_ROWS)
-    table: dict[str, tuple[int, tuple[object, ...]]] = {}
-    for row, key, value in _windows(rule, most, pause):
-        if key is not None:
-            table[key] = (row, value)
-    return table, most == rule.count
+def _with(count: RowCount, row: int) -> RowCount:
+    first = row if count.first is None else min(row, count.first)
+    return RowCount(count.count + 1, first)
 
 
-def _windows(
-    rule: GenRule, most: int, pause: Callable[[], None]
-) -> Iterator[tuple[int, str | None, tuple[object, ...]]]:
-    for start in range(0, most, 256):
-        pause()
-        rows = rule.rows(start, min(start + 256, most))
-        none: list[int | None] = [None] * len(rows)
-        columns = zip(rows.keys, rows.urls, rows.offsets or none, rows.lengths or none, strict=True)
-        for place, (key, *value) in enumerate(columns):
-            yield start + place, key, tuple(value)
+#: Stands for a reference that cannot be found by arithmetic.
+_UNKNOWN = ("unknown",)
+
+
+@dataclass(frozen=True, slots=True)
+class _Table:
+    """The first rows of a rule by key, whether these are all, and the rest by arithmetic where that works."""
+
+    rule: GenRule
+    rows: dict[str, tuple[int, tuple[object, ...]]]
+    is_whole: bool
+
+    @classmethod
+    def of(cls, rule: GenRule, look: _Look) -> _Table:
+        most = min(rule.count, look.most)
+        table: dict[str, tuple[int, tuple[object, ...]]] = {}
+        for start in range(0, most, _WINDOW):
+            look.pause()
+            rows = rule.rows(start, min(start + _WINDOW, most))
+            none: list[int | None] = [None] * len(rows)
+            columns = zip(rows.keys, rows.urls, rows.offsets or none, rows.lengths or none, strict=True)
+            for place, (key, *value) in enumerate(columns):
+                if key is not None:
+                    table[key] = (start + place, tuple(value))
+        return cls(rule, table, most == rule.count)
+
+    def value(self, key: str) -> tuple[object, ...] | None:
+        """Return the reference of a key, None where there is none, `_UNKNOWN` where that takes too long."""
+        if key in self.rows:
+            return self.rows[key][1]
+        if self.is_whole:
+            return None
+        pattern = self.rule.pattern
+        if pattern is None or not pattern.separated or pattern.plan.open:
+            return _UNKNOWN
+        row = self.rule.find(key)
+        if not isinstance(row, int):
+            return None if row is None else _UNKNOWN
+        values = self.rule.space.values(row)
+        return tuple(_value(self.rule, name, values) for name in _FIELDS)

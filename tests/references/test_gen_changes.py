@@ -7,7 +7,6 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from refbrowser.references import gen_changes
 from refbrowser.references.gen import GenRule
 from refbrowser.references.gen_changes import RowCount, RuleChanges, rule_changes
 from refbrowser.references.templates import TemplateSet
@@ -92,10 +91,23 @@ def test_a_trillion_rows_are_counted_by_arithmetic() -> None:
     assert rule_changes(rule(dimensions=grown), before).added == RowCount(10**6, 10**12)
 
 
-def test_what_is_not_decided_says_how_far_it_looked(monkeypatch: Any) -> None:
-    monkeypatch.setattr(gen_changes, "COMPARED_ROWS", 5)
-    changes = rule_changes(rule(offset="{{100 if m else 99}}"), rule())
+def test_what_is_not_decided_says_how_far_it_looked() -> None:
+    changes = rule_changes(rule(offset="{{100 if m else 99}}"), rule(), most=5)
     assert changes.changed == RowCount(5, 0, 5)
+
+
+def test_keys_beyond_the_rows_that_are_looked_at_are_found_by_arithmetic() -> None:
+    before = rule(dimensions={"m": {"stop": 1000}, "l": {"stop": 1000}})
+    after = rule(key="z/{{m + 500}}.{{l}}", dimensions={"m": {"stop": 1000}, "l": {"stop": 1000}})
+    changes = rule_changes(after, before, most=20)
+    assert changes == RuleChanges(RowCount(20, 0, 20), RowCount(0, None, 20), RowCount(20, 0, 20))
+
+
+def test_keys_that_cannot_be_found_are_neither_new_nor_gone() -> None:
+    dimensions = {"m": {"stop": 1000}, "l": {"stop": 1000}}
+    before = rule(key="z/{{m if m else 0}}.{{l}}", dimensions=dimensions)
+    after = rule(key="z/{{m + 500}}.{{l}}", dimensions=dimensions)
+    assert rule_changes(after, before, most=20).added == RowCount(0, None, 20)
 
 
 def test_another_value_of_a_template_counts_as_a_change() -> None:

@@ -12,9 +12,9 @@ from refbrowser.references.gen_unique import find_duplicates
 #: Evaluation steps that are spent at once, without a rest.
 STEPS_AT_ONCE = 4_000
 #: Rows that are looked at from each end of a rule where arithmetic does not tell.
-LOOKED_ROWS = 10_000
+LOOKED_ROWS = 5_000
 #: Rows whose keys are compared with each other.
-COMPARED_KEYS = 100_000
+COMPARED_KEYS = 50_000
 _BLOCK = 64
 
 

@@ -21,6 +21,8 @@ from refbrowser.references.gen_changes import RowCount, rule_changes, same_keys
 if TYPE_CHECKING:
     from refbrowser.references.document import ReferenceDocument
 
+#: Rows that are compared with the saved ones where arithmetic does not tell how many change.
+COMPARED_ROWS = 5_000
 #: A rule whose fields take fewer evaluation steps than this for a row gives a page of rows at once.
 QUICK_STEPS = 80
 
@@ -102,14 +104,17 @@ class RuleSource:
         ]
 
     def _before(self, rows: GenRows, entries: list[Entry]) -> Iterable[Entry | None]:
-        """Return what the saved rule has for each row, None where it does not have the key."""
+        """Return what the saved rule has for each row, None where it does not have the key.
+
+        A row of which that is not known is compared with itself.
+        """
         base = self.base
         if base is None:
             return [None] * len(entries)
         if self._compares == "row":
             return _entries(base.rows(rows.start, rows.start + len(entries)))
         if self._compares == "key":
-            return [None if entry.key is None else _entry_of_key(base, entry.key) for entry in entries]
+            return [entry if entry.key is None else _entry_of_key(base, entry.key) for entry in entries]
         return entries
 
     def _row(self, number: int, new: Entry, old: Entry | None) -> PreviewRow:
@@ -117,9 +122,9 @@ class RuleSource:
         if new.fault is not None:
             mark = Mark.FAULT
             notes.append(new.fault.message)
-        elif new.key is not None and self._repeats and self.rule.find(new.key) != number:
+        elif new.key is not None and self._repeats and (last := self.rule.find(new.key)) != number:
             mark = Mark.REPLACED
-            notes.append(f"row {self.rule.find(new.key)} has this key again, and counts")
+            notes.append(f"row {last} has this key again, and counts")
         if new.key is not None and self.document.refs.find_slot(new.key) is not None:
             mark |= Mark.COLLISION
             notes.append("stands in refs too, this row counts")
@@ -166,7 +171,7 @@ class RuleSource:
                 "added": Tally(self.count, 0 if self.count else None),
                 "removed": Tally(),
             }
-        changes = rule_changes(self.rule, self.base, pause)
+        changes = rule_changes(self.rule, self.base, pause, COMPARED_ROWS)
         removed = replace(changes.removed, first=None)
         return {
             "changed": _tally(changes.changed),

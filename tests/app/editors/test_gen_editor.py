@@ -88,6 +88,8 @@ def test_text_that_is_no_template_yet_is_told_at_once(gen: Make) -> None:
     place.put("genKeyField", "temp/{{t")
     assert place.outcome("genKeyOutcome").startswith("✕")
     assert place.field("genKeyField").fault_spans()
+    assert {row[0] for row in place.rows()} == {"✕"}
+    assert "not there" not in place.rows()[0][6]
     QTest.keyClicks(place.field("genKeyField"), "}}.{{y}}")
     assert place.outcome("genKeyOutcome") == "→ temp/0.0"
     assert place.field("genKeyField").fault_spans() == ()
