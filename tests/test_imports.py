@@ -54,7 +54,7 @@ def statements(tree: ast.AST, *, types: bool) -> Iterator[ast.AST]:
 
 
 def imported_modules(path: Path, *, types: bool = True) -> Iterator[str]:
-    """Yield every module that a file imports, inside functions too, with `types` those for annotations too."""
+    """Yield the modules that a file imports, inside functions too; with `types`, for annotations too."""
     for node in statements(ast.parse(path.read_text("utf-8")), types=types):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
