@@ -110,6 +110,7 @@ ACTIONS: tuple[ActionSpec | None, ...] = (
     ActionSpec("show_jobs", "Show &jobs", "&Tools"),
     ActionSpec("about", "&About refbrowser", "&Help"),
 )
+MENUS = ("&File", "&Edit", "&View", "&References", "&Tools", "&Help")
 #: The actions of the toolbar in their order; None is a separator.
 TOOLBAR = ("open_files", "open_url", None, "save", "revert", None, "undo", "redo", None, "export")
 
@@ -119,17 +120,32 @@ class Actions:
 
     def __init__(self, window: QMainWindow) -> None:
         self._window = window
-        self._actions = {spec.name: self._make(spec) for spec in ACTIONS if spec is not None}
+        self._specs = {spec.name: spec for spec in ACTIONS if spec is not None}
+        self._menus: dict[str, QMenu] = {}
+        self._actions = {name: self._make(self._specs[name]) for name in TOOLBAR if name is not None}
         self.set_icons()
 
     def __getitem__(self, name: str) -> QAction:
         return self._actions[name]
 
-    def connect(self, callbacks: Mapping[str, Callable[[], object]]) -> None:
-        """Give every action what it does."""
-        for name, action in self._actions.items():
-            callback = callbacks[name]
+    def complete(self, callbacks: Mapping[str, Callable[[], object]]) -> None:
+        """Make the other actions, fill the menus, and give every action what it does."""
+        last = ""
+        for spec in ACTIONS:
+            if spec is None:
+                self._menus[last].addSeparator()
+                continue
+            last = spec.menu
+            action = self._actions.get(spec.name) or self._make(spec)
+            self._actions[spec.name] = action
+            self._menus[last].addAction(action)
+            callback = callbacks[spec.name]
             action.triggered.connect(lambda _checked=False, callback=callback: callback())
+        self.set_icons()
+
+    def menu(self, title: str) -> QMenu:
+        """Return a menu by its title in the table."""
+        return self._menus[title]
 
     def _make(self, spec: ActionSpec) -> QAction:
         action = QAction(spec.title, self._window)
@@ -145,22 +161,11 @@ class Actions:
         self._window.addAction(action)
         return action
 
-    def fill_menus(self, bar: QMenuBar) -> dict[str, QMenu]:
-        """Add the menus to the bar and return them by title without mnemonic."""
-        menus: dict[str, QMenu] = {}
-        last = ""
-        titles = ("&File", "&Edit", "&View", "&References", "&Tools", "&Help")
-        for title in titles:
-            menu = bar.addMenu(title)
+    def add_menus(self, bar: QMenuBar) -> None:
+        """Add the menus to the bar; `complete` fills them."""
+        for title in MENUS:
+            menu = self._menus[title] = bar.addMenu(title)
             menu.setObjectName(f"menu_{title.replace('&', '').lower()}")
-            menus[title] = menu
-        for spec in ACTIONS:
-            if spec is None:
-                menus[last].addSeparator()
-            else:
-                last = spec.menu
-                menus[last].addAction(self._actions[spec.name])
-        return {title.replace("&", ""): menu for title, menu in menus.items()}
 
     def fill_toolbar(self, bar: QToolBar) -> None:
         """Add the actions of the toolbar."""
@@ -178,7 +183,7 @@ class Actions:
     def set_icons(self) -> None:
         """Draw the icons in the colours in force."""
         for spec in ACTIONS:
-            if spec is not None and spec.icon:
+            if spec is not None and spec.icon and spec.name in self._actions:
                 self._actions[spec.name].setIcon(icons.icon(spec.icon))
 
     def update(self, conditions: Mapping[str, bool]) -> None:

@@ -44,7 +44,7 @@ class Commands(QObject):
             **window.tab_commands(),
             "quit": window.close,
             "find_node": self.find_node,
-            "reset_layout": window.docks.reset,
+            "reset_layout": self.reset_layout,
             "cancel_newest": window.jobs.cancel_newest,
         }
 
@@ -269,6 +269,11 @@ class Commands(QObject):
 
         self._window.centre.tabs.setCurrentIndex(REFERENCES)
         self._window.centre.references.focus_go_to()
+
+    def reset_layout(self) -> None:
+        """Put every dock where it began, with its first size."""
+        self._window.docks.reset()
+        self._window.docks.share_out()
 
     def show_jobs(self) -> None:
         """Bring the list of jobs to the front."""

@@ -144,7 +144,8 @@ class Docks:
             changed.connect(lambda *_: self._titles.start())
         layout = QVBoxLayout(frame)
         layout.setContentsMargins(theme.SMALL, theme.SMALL, theme.SMALL, theme.SMALL)
-        layout.addWidget(hint_label(hint))
+        # A dock that is behind another one is not seen before its pane is there.
+        layout.addWidget(hint_label(hint) if name not in ("jobsDock", "editorDock") else QLabel())
         dock.setWidget(frame)
         return dock
 

@@ -96,13 +96,7 @@ class MainWindow(QMainWindow):
     # Building
 
     def _fill_bars(self) -> None:
-        menus = self.actions_.fill_menus(self.menuBar())
-        view = menus["View"]
-        view.addSeparator()
-        for dock in self.docks.all():
-            action = dock.toggleViewAction()
-            action.setObjectName(f"action_toggle_{dock.objectName()}")
-            view.addAction(action)
+        self.actions_.add_menus(self.menuBar())
         bar = self._tool_bar = QToolBar("Main")
         bar.setObjectName("mainToolBar")
         bar.setMovable(False)
@@ -154,7 +148,13 @@ class MainWindow(QMainWindow):
         self._tool_bar.addWidget(self.summary)
         self.navigation = Navigation(self)
         self.commands = Commands(self)
-        self.actions_.connect(self.commands.table())
+        self.actions_.complete(self.commands.table())
+        view = self.actions_.menu("&View")
+        view.addSeparator()
+        for dock in self.docks.all():
+            action = dock.toggleViewAction()
+            action.setObjectName(f"action_toggle_{dock.objectName()}")
+            view.addAction(action)
         self.status = StatusLine(self.statusBar(), self.tasks, self)
         self.overlay = DropOverlay(self)
         self._connect()
