@@ -349,13 +349,10 @@ class VirtualTable(QAbstractScrollArea):
             painter.drawText(QRect(0, area.top(), _PADDING, area.height()), Qt.AlignmentFlag.AlignCenter, "!")
 
     def _cell_font(self, column: Column, style: RowStyle) -> QFont:
+        plain, bold = (self._mono, self._mono_bold) if column.mono else (self._plain, self._plain_bold)
         if not style:
-            return self._mono if column.mono else self._plain
-        bold = bool(style & RowStyle.CHANGED)
-        if column.mono:
-            font = self._mono_bold if bold else self._mono
-        else:
-            font = self._plain_bold if bold else self._plain
+            return plain
+        font = bold if style & RowStyle.CHANGED else plain
         if style & RowStyle.REPLACED:
             font = QFont(font)
             font.setStrikeOut(True)
