@@ -116,6 +116,8 @@ class JinjaField(QPlainTextEdit):
 
     def set_faults(self, spans: Sequence[FaultSpan], reason: str) -> None:
         """Underline parts of the text, and tell screen readers why."""
+        if not spans and not self._faults:
+            return
         self._faults = tuple(spans)
         self.setAccessibleDescription(reason)
         self._draw_faults()
