@@ -6,6 +6,7 @@ import argparse
 import os
 import signal
 import sys
+import threading
 import types
 from collections.abc import Sequence
 from importlib import import_module
@@ -47,9 +48,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
         Without the program's name; those of the process when None.
     """
     token = CancelToken()
-    previous = _cancel_on_interrupt(token)
+    with _Interrupts(token):
+        return _guarded(list(sys.argv[1:] if arguments is None else arguments), token)
+
+
+def _guarded(arguments: list[str], token: CancelToken) -> int:
+    """Run a command and turn whatever it raises into a line and an exit code."""
     try:
-        code = _run(list(sys.argv[1:] if arguments is None else arguments), token)
+        code = _run(arguments, token)
         sys.stdout.flush()
         return code
     except RefbrowserError as error:
@@ -69,23 +75,43 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except Exception:  # noqa: BLE001 - no traceback ever reaches the user
         tell_internal_error()
         return 1
-    finally:
-        if previous is not None:
-            signal.signal(signal.SIGINT, previous)
 
 
-def _cancel_on_interrupt(token: CancelToken) -> signal.Handlers | None:
-    """Let Ctrl+C cancel the work in order, and a second one end the process at once."""
+class _Interrupts:
+    """Lets Ctrl+C cancel the work in order, and a second one end it at once.
 
-    def interrupt(number: int, frame: types.FrameType | None) -> None:
-        if token.cancelled:
+    A signal handler may run while its thread holds any lock, so it only sets an event; a thread of its own
+    cancels.
+    """
+
+    def __init__(self, token: CancelToken) -> None:
+        self._token = token
+        self._happened = threading.Event()
+        self._over = False
+
+    def __enter__(self) -> None:
+        try:
+            self._previous = signal.signal(signal.SIGINT, self._interrupt)
+        except ValueError:  # not the main thread: the caller has its own way to interrupt
+            self._previous = None
+            return
+        threading.Thread(target=self._wait, name="interrupts", daemon=True).start()
+
+    def __exit__(self, *_: object) -> None:
+        self._over = True
+        self._happened.set()
+        if self._previous is not None:
+            signal.signal(signal.SIGINT, self._previous)
+
+    def _interrupt(self, number: int, frame: types.FrameType | None) -> None:
+        if self._happened.is_set():
             raise KeyboardInterrupt
-        token.cancel()
+        self._happened.set()
 
-    try:
-        return signal.signal(signal.SIGINT, interrupt)  # type: ignore[return-value]
-    except ValueError:  # not the main thread: the caller has its own way to interrupt
-        return None
+    def _wait(self) -> None:
+        self._happened.wait()
+        if not self._over:
+            self._token.cancel()
 
 
 def _run(arguments: list[str], token: CancelToken) -> int:

@@ -142,9 +142,9 @@ class Reader:
         try:
             for start in range(0, len(parts), BATCH):
                 _Batch(self, parts, start, min(start + BATCH, len(parts))).run()
-        except Cancelled:
+        except BaseException as end:
             self.token.cancel()
-            if self.error is None:
+            if self.error is None or not isinstance(end, Cancelled):
                 raise
         finally:
             if forget is not None:
