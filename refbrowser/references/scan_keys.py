@@ -12,7 +12,14 @@ from refbrowser.references.groups import Rows
 from refbrowser.references.scan_strings import Strings
 from refbrowser.references.table import ODD
 from refbrowser.references.table_builder import TableBuilder
-from refbrowser.references.words import heads, short_numbers
+from refbrowser.references.words import (
+    PADDING,
+    dotted_tails,
+    heads,
+    rows_of_words,
+    short_numbers,
+    texts_as_words,
+)
 
 Mask = npt.NDArray[np.bool_]
 
@@ -53,7 +60,7 @@ class ScannedKeys:
         part = slice(start, stop)
         begin, separator, odd = self.start[part], self.separator[part], self.odd[part]
         size = np.where(odd, 0, self.tail[part] - begin)
-        different = heads(strings.words, begin, size)
+        different = heads(texts_as_words(strings.data, begin, size))
         different[1:] |= (separator[1:] != separator[:-1]) | (odd[1:] != odd[:-1])
         first = np.flatnonzero(different)
         groups = []
@@ -81,9 +88,7 @@ def scan_keys(strings: Strings, start: Rows, stop: Rows, ok: Mask) -> ScannedKey
     return keys
 
 
-def _tails(
-    array: npt.NDArray[np.uint8], stop: Rows, separator: int
-) -> tuple[Rows, Rows, npt.NDArray[np.int64]]:
+def _tails(data: bytes, stop: Rows, separator: int) -> tuple[Rows, Rows, npt.NDArray[np.int64]]:
     """Look back from each position over digits and separators.
 
     Returns how many there are, how far the first separator is (0: there is none), and how many separators.
@@ -91,21 +96,22 @@ def _tails(
     length = np.zeros(len(stop), np.int64)
     first = np.zeros(len(stop), np.int64)
     separators = np.zeros(len(stop), np.int64)
-    alive = np.arange(len(stop))
-    at = stop - 1
+    rows = np.arange(len(stop))
+    # The bytes before each position; a key so near the beginning of the block is not read here.
+    before = rows_of_words(data, np.maximum(stop - _LONGEST, 0), _LONGEST // 8).view(np.uint8)
     for step in range(1, _LONGEST + 1):
-        byte = array[at]
+        byte = before[rows, _LONGEST - step] if len(rows) < len(stop) else before[:, _LONGEST - step]
         is_separator = byte == separator
         inside = is_separator | (byte - np.uint8(_ZERO) < 10)
         if not inside.all():
-            alive, at, is_separator = alive[inside], at[inside], is_separator[inside]
-            if not len(alive):
+            rows, is_separator = rows[inside], is_separator[inside]
+            if not len(rows):
                 break
-        length[alive] = step
-        found = alive[is_separator]
+        length[rows] = step
+        found = rows[is_separator]
         first[found] = step
         separators[found] += 1
-        at = at - 1
+    length[stop < _LONGEST] = _LONGEST
     return length, first, separators
 
 
@@ -115,7 +121,8 @@ def _read_dotted(strings: Strings, keys: ScannedKeys, rows: Rows, stop: Rows) ->
     Returns which rows may have coordinates with slashes, and which are for the exact reader.
     """
     array = strings.bytes
-    length, _, dots = _tails(array, stop[rows], _DOT)
+    length, dots = dotted_tails(strings.words, np.maximum(stop[rows], PADDING))
+    length[stop[rows] < PADDING] = PADDING  # So near the beginning of the block there is nothing to look at.
     tail = stop[rows] - length
     at_start = tail == keys.start[rows]
     ends_well = (at_start | (array[tail - 1] == _SLASH)) & (length < _LONGEST)
@@ -135,7 +142,7 @@ def _read_slashed(strings: Strings, keys: ScannedKeys, rows: Rows, stop: Rows) -
     """Read coordinates with slashes; return which rows are for the exact reader."""
     if not len(rows):
         return rows
-    length, first, slashes = _tails(strings.bytes, stop[rows], _SLASH)
+    length, first, slashes = _tails(strings.data, stop[rows], _SLASH)
     # What stands before the first slash belongs to a word, unless the key begins with it.
     from_start = stop[rows] - length == keys.start[rows]
     length = np.where(from_start, length, first - 1)
@@ -155,19 +162,21 @@ def _read_coords(
     fits = ndim <= MOST_DIMENSIONS
     bits = _BITS_OF[np.where(fits, ndim, 1)]
     body = np.zeros(len(rows), np.uint64)
-    at = tail.copy()
-    for axis in range(min(int(ndim.max()), MOST_DIMENSIONS)):
-        which: Rows | slice = np.flatnonzero(ndim > axis) if axis >= int(ndim.min()) else slice(None)
-        where = at[which]
-        value, digits = short_numbers(strings.words, where)
-        last = ndim[which] == axis + 1
-        end = where + digits
-        byte = strings.bytes[end]
-        good = (digits > 0) & (digits < 8) & ~((digits > 1) & (strings.bytes[where] == _ZERO))
-        good &= np.where(last, end == stop[rows[which]], byte == separator)
-        good &= (value >> bits[which]) == 0
+    at, ends = tail.copy(), stop[rows]
+    least, most = int(ndim.min()), min(int(ndim.max()), MOST_DIMENSIONS)
+    for axis in range(most):
+        which: Rows | slice = slice(None) if axis < least else np.flatnonzero(ndim > axis)
+        found = short_numbers(strings.words, at[which])
+        end = at[which] + found.digits
+        good = (found.digits > 0) & (found.digits < 8) & ~found.padded
+        good &= (found.value >> bits[which]) == 0
+        if axis + 1 < least:
+            good &= found.following == separator
+        else:
+            last = ndim[which] == axis + 1
+            good &= np.where(last, end == ends[which], found.following == separator)
         fits[which] &= good
-        body[which] = (body[which] << bits[which]) | value
+        body[which] = (body[which] << bits[which]) | found.value
         at[which] = end + 1
     keys.codes[rows] = (ndim.astype(np.uint64) << np.uint64(BITS)) | body
     keys.tail[rows] = tail

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from refbrowser.references.groups import Rows
+from refbrowser.references.known_texts import KnownTexts
 from refbrowser.references.words import Words, equal_to
 
 Gap = Literal["list", "text", "after text", "after url"]
@@ -39,13 +40,27 @@ class Layout:
         Text before a list's URL, before an inline value, and after each.
     range
         Text before, between and after offset and length.
-    urls
-        JSON text of URLs met so far to their number.
+    urls, known
+        JSON text of URLs met so far to their number, and the same for many at a time.
     """
 
     gaps: dict[Gap, bytes] = field(default_factory=dict)
     range: tuple[bytes, bytes, bytes] = (b",", b",", b"],")
     urls: dict[bytes, int] = field(default_factory=dict)
+    known: KnownTexts = field(default_factory=KnownTexts)
+
+    def is_of(self, data: bytes, key_stop: Rows, value: Rows, value_stop: Rows, following: Rows) -> bool:
+        """Return whether some entries of a block are spaced as this layout has it."""
+        if "list" not in self.gaps:
+            return False
+        count = len(key_stop)
+        for row in range(0, count, max(1, count // 4)):
+            after = data[value_stop[row] + 1 : following[row]]
+            if data[key_stop[row] + 1 : value[row]] != self.gaps["list"] or not _RANGE.fullmatch(after):
+                return False
+            if not (after.startswith(self.range[0]) and after.endswith(self.range[2])):
+                return False
+        return True
 
     def learn(self, data: bytes, key_stop: Rows, value: Rows, value_stop: Rows, following: Rows) -> None:
         """Learn from the first entries of a block, and from those between."""

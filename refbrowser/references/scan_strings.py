@@ -95,16 +95,16 @@ class Strings:
 def find_strings(block: bytes) -> Strings | None:
     """Find the texts of a block that begins outside of any; None where its quotes do not pair."""
     none = np.zeros(0, np.int64)
-    data = block
-    removed = none
-    if b"\\/" in block:
+    data, removed = block, none
+    has_escapes = b"\\" in block  # One byte is sought ten times faster than two.
+    if has_escapes and b"\\/" in block:
         data, removed = _without_escaped_slashes(block)
     size = len(data)
     data += bytes(PADDING)
     array = np.frombuffer(data, np.uint8)
     quotes = np.flatnonzero(array == _QUOTE)
     suspicious = escapes = none
-    if b"\\" in data:
+    if has_escapes and b"\\" in data:
         escapes, suspicious, escaped = _escapes(array)
         if len(escaped):
             quotes = quotes[~np.isin(quotes, escaped, assume_unique=True)]

@@ -13,7 +13,6 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from refbrowser.limits import LIMITS
 from refbrowser.references.groups import Rows
 from refbrowser.references.json_text import Incomplete, JsonError, JsonReader
 from refbrowser.references.scan_keys import ScannedKeys, scan_keys
@@ -22,7 +21,7 @@ from refbrowser.references.scan_strings import Strings, find_strings
 from refbrowser.references.table import WHOLE, odd_code
 from refbrowser.references.table_builder import Block, TableBuilder, smallest
 from refbrowser.references.values import BASE64_PREFIX, ValueKind, decode_base64
-from refbrowser.references.words import MOST_DIGITS, Words, equal_to, heads, numbers
+from refbrowser.references.words import Words, equal_to, heads, numbers, texts_as_words
 
 Mask = npt.NDArray[np.bool_]
 
@@ -32,6 +31,11 @@ BLOCK = 512 * 1024
 _MISFITS = 8
 #: Fewer entries than this are not worth the vector operations.
 _LEAST = 32
+
+#: URLs that are shared by fewer entries in a row than this are looked up each.
+_RUN = 4
+#: Keys and URLs of more bytes are left to the exact reader.
+_LONGEST = 2048
 
 _ENCODED = BASE64_PREFIX.encode()
 
@@ -91,8 +95,9 @@ def _match(strings: Strings, layout: Layout) -> _Rows | None:
         quotes[0:last:4], quotes[1:last:4], quotes[2:last:4], quotes[3:last:4], quotes[4 : last + 1 : 4],
         np.ones(count, bool), np.zeros(count, bool), np.zeros(count, np.int64), np.zeros(count, np.int64),
     )  # fmt: skip
-    layout.learn(strings.data, rows.key_stop, rows.value, rows.value_stop, rows.next)
     words = strings.words
+    if not layout.is_of(strings.data, rows.key_stop, rows.value, rows.value_stop, rows.next):
+        layout.learn(strings.data, rows.key_stop, rows.value, rows.value_stop, rows.next)
     listed = layout.matches(words, rows.key_stop + 1, rows.value, "list")
     text = layout.matches(words, rows.key_stop + 1, rows.value, "text")
     rows.listed = listed
@@ -103,8 +108,8 @@ def _match(strings: Strings, layout: Layout) -> _Rows | None:
     if not rows.ok.any():
         return None
     rows.ok &= ~strings.bad_rows(rows.listed)
-    long_keys = rows.key_stop - rows.key > LIMITS.key_length
-    rows.ok &= ~(long_keys | (rows.listed & (rows.value_stop - rows.value > LIMITS.url_length)))
+    rows.ok &= rows.key_stop - rows.key <= _LONGEST
+    rows.ok &= ~rows.listed | (rows.value_stop - rows.value <= _LONGEST)
     # What stands between texts is known; any control character more is within a text.
     if not rows.ok.all() or strings.control_bytes(int(rows.next[-1])) != rows.control:
         rows.ok &= ~strings.rows_with_control()
@@ -128,13 +133,13 @@ def _match_lists(rows: _Rows, which: Rows, words: Words, layout: Layout) -> None
     following = rows.next[which]
     ok = equal_to(words, stop, before)
     first = stop + len(before)
-    offset, digits = numbers(words, np.where(ok, first, 0))
-    ok &= _canonical(words, first, digits)
+    offset, digits, allowed = numbers(words, np.where(ok, first, 0))
+    ok &= allowed
     second = first + digits + len(between)
-    second[~ok] = 0
-    ok &= equal_to(words, np.maximum(second - len(between), 0), between)
-    length, more = numbers(words, second)
-    ok &= _canonical(words, second, more)
+    second[~ok] = len(between)
+    ok &= equal_to(words, second - len(between), between)
+    length, more, allowed = numbers(words, second)
+    ok &= allowed
     end = second + more
     ok &= (end + len(after) == following) & equal_to(words, np.where(ok, end, 0), after)
     control = sum(layout.control_of(text) for text in (before, between, after))
@@ -149,12 +154,6 @@ def _match_lists(rows: _Rows, which: Rows, words: Words, layout: Layout) -> None
         rows.offset[which[rest]] = 0
         rows.length[which[rest]] = WHOLE
     rows.ok[which] = ok
-
-
-def _canonical(words: Words, at: Rows, digits: Rows) -> Mask:
-    """Return which numbers JSON allows, and are not so long that they may be cut short."""
-    zero = (words[at] & np.uint64(0xFF)) == ord("0")
-    return (digits > 0) & (digits < MOST_DIGITS) & ~(zero & (digits > 1))
 
 
 def _avoid(strings: Strings, keys: ScannedKeys, rows: _Rows, avoid: tuple[str, ...]) -> None:
@@ -200,18 +199,26 @@ class _Taking:
             return result
         start = rows.value[which] + 1
         size = rows.value_stop[which] - start
-        first = np.flatnonzero(heads(self._strings.words, start, size))
-        known, data = self._layout.urls, self._strings.data
-        found = []
-        for begin, end in zip(start[first].tolist(), (start + size)[first].tolist(), strict=True):
-            text = data[begin:end]
-            number = known.get(text)
-            if number is None:
-                number = known[text] = self._builder.url_number(text.decode("ascii"))
-            found.append(number)
-        counts = np.diff(first, append=len(which))
-        result[which] = np.repeat(np.array(found, np.int32), counts)
+        texts = texts_as_words(self._strings.data, start, size)
+        first = np.flatnonzero(heads(texts))
+        if len(first) * _RUN > len(which):
+            first = np.arange(len(which))
+            found = self._layout.known.find(texts)
+        else:
+            found = np.full(len(first), -1, np.int32)
+        for at in np.flatnonzero(found < 0).tolist():
+            row = first[at]
+            found[at] = self._url_number(texts[row : row + 1], int(start[row]), int(size[row]))
+        result[which] = np.repeat(found, np.diff(first, append=len(which)))
         return result
+
+    def _url_number(self, text: Words, start: int, size: int) -> int:
+        raw = self._strings.data[start : start + size]
+        number = self._layout.urls.get(raw)
+        if number is None:
+            number = self._layout.urls[raw] = self._builder.url_number(raw.decode("ascii"))
+            self._layout.known.add(text, number)
+        return number
 
     def _find_kinds(self) -> npt.NDArray[np.int32]:
         """Return the `url` column: numbers of URLs, and the kinds of inline values."""
