@@ -148,3 +148,24 @@ def test_only_what_was_allowed_is_asked(served, tmp_path: Path) -> None:
         assert caught.value.kind is ErrorKind.BLOCKED
         assert server.origin in caught.value.advice
     assert server.requests == []
+
+
+def test_a_document_on_a_server_reads_beside_itself_and_no_local_files(tmp_path: Path) -> None:
+    maker = DocumentMaker(tmp_path)
+    values = np.arange(30, dtype="<i4").reshape(5, 6)
+    maker.array("a", values, (2, 6), compressors=numcodecs.Zlib(1))
+    maker.array("b", values, (5, 6), compressors=None)
+    text = json.loads(maker.write().read_text())
+    text["refs"]["b/0.0"][0] = "/etc/hostname"
+    files = {"/x/d.json": json.dumps(text).encode(), "/x/data.bin": (tmp_path / "data.bin").read_bytes()}
+    with HttpServer(files) as server, refbrowser.open(server.url("/x/d.json")) as dataset:
+        np.testing.assert_array_equal(dataset["a"][...], values)
+        with pytest.raises(RefbrowserError) as caught:
+            dataset["b"][...]
+        assert caught.value.kind is ErrorKind.UNSAFE
+        report = refbrowser.export(dataset, tmp_path / "out.json", format="refs-v0", arrays=["a"])
+        assert any("absolute" in loss.what for loss in report.losses)
+        with refbrowser.open(tmp_path / "out.json", allow=[server.origin]) as local:
+            np.testing.assert_array_equal(local["a"][...], values)
+        with pytest.raises(RefbrowserError):
+            refbrowser.open(server.url("/x/absent.json"))
