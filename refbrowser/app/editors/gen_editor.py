@@ -291,6 +291,9 @@ class GenEditor(EditorForm):
         drafts.drop_rule(self._index)
         if not self._document.apply(SetRule(self._index, draft.fields())):
             drafts.put_rule(self._index, draft)
+            return
+        for field in self._fields.values():
+            field.settle()
 
     def reset(self) -> None:
         """Forget what is typed and show what the document has."""

@@ -95,6 +95,10 @@ class JinjaField(QPlainTextEdit):
     def _raw(self) -> str:
         return raw_text(self.document())
 
+    def settle(self) -> None:
+        """Forget what was typed: the text as it is was applied, and Undo is of the document again."""
+        self.document().clearUndoRedoStacks()
+
     def _text_changed(self) -> None:
         text = self.text()
         if text == self._seen:  # a change of formats alone

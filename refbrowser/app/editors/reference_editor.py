@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QComboBox, QLabel, QLineEdit, QPlainTextEdit, QWidget
+from PySide6.QtWidgets import QComboBox, QLabel, QPlainTextEdit, QWidget
 
 from refbrowser.app import theme
 from refbrowser.app.controller.open_document import OpenDocument
@@ -17,7 +17,7 @@ from refbrowser.app.editors.jinja_field import JinjaField, fault_spans, raw_text
 from refbrowser.app.editors.names import Names
 from refbrowser.app.editors.preview_source import NoSource
 from refbrowser.app.editors.reference_draft import ReferenceDraft, ReferenceKind, stored_draft
-from refbrowser.app.editors.rows import OutcomeLine, named, tool_button
+from refbrowser.app.editors.rows import OutcomeLine, TextLine, named, tool_button
 from refbrowser.app.editors.url_prefix import UrlPrefixPanel
 from refbrowser.errors import RefbrowserError
 
@@ -80,9 +80,9 @@ class ReferenceEditor(EditorForm):
         self.grid.addWidget(self.url_prefix, 12, 0, 1, 2)
         self.grid.setRowStretch(13, 1)
 
-    def _line(self, name: str, row: int, label: str) -> QLineEdit:
+    def _line(self, name: str, row: int, label: str) -> TextLine:
         title = name.capitalize()
-        field = named(QLineEdit(), f"reference{title}Field", f"{title} of the reference")
+        field = named(TextLine(), f"reference{title}Field", f"{title} of the reference")
         field.setFont(theme.mono_font())
         field.textEdited.connect(lambda text: self._typed(**{name: text}))
         self._outcomes[name] = OutcomeLine(f"reference{name.capitalize()}Outcome")
@@ -252,6 +252,10 @@ class ReferenceEditor(EditorForm):
         before, self._key = self._key, draft.key
         drafts_of(opened).drop_reference(before)
         if opened.apply(reference_edit(before, draft)):
+            for field in (self._key_field, *self._lines.values()):
+                field.settle()
+            self._url.settle()
+            self._text.document().clearUndoRedoStacks()
             self.keyChosen.emit(draft.key)
         else:
             self._key = before

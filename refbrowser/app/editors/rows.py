@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeVar
 
-from PySide6.QtCore import QSize, Qt
-from PySide6.QtGui import QColor, QPainter, QPaintEvent
-from PySide6.QtWidgets import QSizePolicy, QToolButton, QWidget
+from PySide6.QtCore import QEvent, QSize, Qt
+from PySide6.QtGui import QColor, QKeyEvent, QKeySequence, QPainter, QPaintEvent
+from PySide6.QtWidgets import QLineEdit, QSizePolicy, QToolButton, QWidget
 
 from refbrowser.app import theme
 from refbrowser.app.plain_text import one_line
@@ -77,6 +77,25 @@ class OutcomeLine(QWidget):
         text = one_line(self._text.replace(THIN_BLANK, " "))
         shown = self.fontMetrics().elidedText(text, Qt.TextElideMode.ElideRight, area.width())
         painter.drawText(area, Qt.AlignmentFlag.AlignVCenter | Qt.TextFlag.TextSingleLine, shown)
+
+
+class TextLine(QLineEdit):
+    """A line of text whose undo key goes on to the window where there is nothing typed to undo."""
+
+    def event(self, event: QEvent) -> bool:
+        if event.type() == QEvent.Type.ShortcutOverride and isinstance(event, QKeyEvent):
+            undo = event.matches(QKeySequence.StandardKey.Undo) and not self.isUndoAvailable()
+            redo = event.matches(QKeySequence.StandardKey.Redo) and not self.isRedoAvailable()
+            if undo or redo:
+                event.ignore()
+                return False
+        return super().event(event)
+
+    def settle(self) -> None:
+        """Forget what was typed: the text as it is was applied."""
+        position = self.cursorPosition()
+        self.setText(self.text())
+        self.setCursorPosition(position)
 
 
 Named = TypeVar("Named", bound=QWidget)

@@ -44,7 +44,8 @@ class TallyChip(QToolButton):
         self._words = many
         self.first: int | None = None
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-        self.setVisible(not is_quiet)
+        if is_quiet:  # to show it here would open a window: it has no parent yet
+            self.hide()
         self.wait()
 
     def wait(self) -> None:

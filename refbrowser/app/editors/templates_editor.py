@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from PySide6.QtWidgets import QLineEdit, QWidget
+from PySide6.QtWidgets import QWidget
 
 from refbrowser.app import theme
 from refbrowser.app.controller.open_document import OpenDocument
@@ -14,7 +14,7 @@ from refbrowser.app.editors.form import EditorForm
 from refbrowser.app.editors.jinja_field import JinjaField, fault_spans
 from refbrowser.app.editors.names import Names
 from refbrowser.app.editors.preview_source import NoSource
-from refbrowser.app.editors.rows import OutcomeLine, named, tool_button
+from refbrowser.app.editors.rows import OutcomeLine, TextLine, named, tool_button
 from refbrowser.app.editors.templates_table import TemplateRow, TemplatesTable
 from refbrowser.app.editors.try_out import TryOut
 from refbrowser.app.theme import count_text
@@ -49,7 +49,7 @@ class TemplatesEditor(EditorForm):
         self.header.addWidget(tool_button("templateRemove", "−", "Remove the template", self.remove))
         self.table = TemplatesTable()
         self.table.chosen.connect(self._chosen)
-        self._name = named(QLineEdit(), "templateNameField", "Name of the template")
+        self._name = named(TextLine(), "templateNameField", "Name of the template")
         self._name.setFont(theme.mono_font())
         self._name.textEdited.connect(self._renamed)
         self._name_outcome = OutcomeLine("templateNameOutcome")
@@ -282,6 +282,8 @@ class TemplatesEditor(EditorForm):
         drafts_of(opened).drop_template(draft.old_name)
         if opened.apply(template_edit(draft)):
             self.table.choose(draft.name)
+            self._name.settle()
+            self._text.settle()
         else:
             drafts_of(opened).put_template(draft)
 

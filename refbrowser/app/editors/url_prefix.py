@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QGridLayout, QGroupBox, QLabel, QLineEdit, QPushBu
 
 from refbrowser.app import theme
 from refbrowser.app.controller.open_document import OpenDocument
-from refbrowser.app.editors.rows import OutcomeLine, named
+from refbrowser.app.editors.rows import OutcomeLine, TextLine, named
 from refbrowser.app.tasks import TaskControl
 from refbrowser.app.theme import count_text
 
@@ -50,7 +50,7 @@ class UrlPrefixPanel(QGroupBox):
         self._pause.timeout.connect(self._count)
 
     def _line(self, grid: QGridLayout, row: int, label: str, name: str, hint: str) -> QLineEdit:
-        field = named(QLineEdit(), name, f"Replace the beginning of URLs: {label.replace('&', '').lower()}")
+        field = named(TextLine(), name, f"Replace the beginning of URLs: {label.replace('&', '').lower()}")
         field.setPlaceholderText(hint)
         field.setFont(theme.mono_font())
         field.textEdited.connect(self._typed)

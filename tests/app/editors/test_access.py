@@ -95,3 +95,31 @@ def test_dark_and_light_follow_the_application(gen: Make, qapp: Any) -> None:
     finally:
         qapp.setStyleSheet("")
         qapp.setPalette(qapp.style().standardPalette())
+
+
+def test_making_the_parts_opens_no_window_of_its_own(qtbot: Any) -> None:
+    from PySide6.QtCore import QEvent, QObject
+
+    from refbrowser.app.editors.gen_editor import GenEditor
+    from refbrowser.app.editors.preview_view import PreviewView
+    from refbrowser.app.editors.reference_editor import ReferenceEditor
+    from refbrowser.app.editors.templates_editor import TemplatesEditor
+
+    shown: list[str] = []
+
+    class Watch(QObject):
+        def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+            if event.type() == QEvent.Type.Show and isinstance(watched, QWidget) and watched.isWindow():
+                shown.append(type(watched).__name__)
+            return False
+
+    watch = Watch()
+    application: Any = QApplication.instance()
+    application.installEventFilter(watch)
+    try:
+        for kind in (GenEditor, TemplatesEditor, ReferenceEditor, PreviewView):
+            made = kind()
+            qtbot.addWidget(made)
+    finally:
+        application.removeEventFilter(watch)
+    assert shown == []

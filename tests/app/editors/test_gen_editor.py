@@ -126,6 +126,21 @@ def test_apply_makes_one_step_and_undo_takes_it_back(gen: Make) -> None:
     assert place.field("genUrlField").text() == "x.nc"
 
 
+def test_the_undo_key_is_of_the_document_again_after_apply(gen: Make) -> None:
+    from PySide6.QtGui import QKeySequence, QShortcut
+
+    place = gen()
+    undo = QShortcut(QKeySequence(QKeySequence.StandardKey.Undo), place.window)
+    undo.activated.connect(place.document.undo)
+    field = place.field("genUrlField")
+    place.put("genUrlField", "x.nc")
+    place.press(Qt.Key.Key_Return, field, Qt.KeyboardModifier.ControlModifier)
+    place.press(Qt.Key.Key_Z, field, Qt.KeyboardModifier.ControlModifier)
+    assert field.text() == RULE["url"]
+    assert not place.document.is_dirty
+    assert not place.editor.is_pending
+
+
 def test_reset_forgets_what_was_typed(gen: Make) -> None:
     place = gen()
     place.put("genUrlField", "x.nc")

@@ -53,6 +53,20 @@ def test_a_range_is_shown_rendered_and_changed(reference: Make) -> None:
     assert place.child(QLineEdit, "referenceOffsetField").text() == "0"
 
 
+def test_the_undo_key_is_of_the_document_again_after_apply(reference: Make) -> None:
+    from PySide6.QtGui import QKeySequence, QShortcut
+
+    place = reference()
+    undo = QShortcut(QKeySequence(QKeySequence.StandardKey.Undo), place.window)
+    undo.activated.connect(place.document.undo)
+    field = place.child(QLineEdit, "referenceOffsetField")
+    line(place, "referenceOffsetField", "7")
+    place.press(Qt.Key.Key_Return, field, Qt.KeyboardModifier.ControlModifier)
+    place.press(Qt.Key.Key_Z, field, Qt.KeyboardModifier.ControlModifier)
+    assert field.text() == "0"
+    assert not place.document.is_dirty
+
+
 @pytest.mark.parametrize(
     ("key", "kind"),
     [
