@@ -245,3 +245,13 @@ def test_opening_what_is_no_document(tmp_path: Path) -> None:
     with pytest.raises(refbrowser.RefbrowserError) as caught:
         refbrowser.open(tmp_path / "absent.json")
     assert caught.value.kind is ErrorKind.IO
+
+
+def test_an_object_stands_for_its_json_text(shared_data: Path) -> None:
+    path = shared_data / "references" / "gdal_v0_min.json"
+    ours, theirs = refbrowser.expand(path), expanded_by_fsspec(json.loads(path.read_text()))
+    assert ours.keys() == theirs.keys()
+    assert json.loads(ours["x/.zarray"]) == json.loads(theirs["x/.zarray"])
+    assert {key: ours[key] for key in ours if key != "x/.zarray"} == {
+        key: theirs[key] for key in theirs if key != "x/.zarray"
+    }
