@@ -26,12 +26,12 @@ REST_PAUSE = 30
 DETAIL_WIDTH = 520
 #: Part of a report: object name, glyph where something was found, words for one and for many.
 CHIPS = {
-    "faults": ("previewFaults", "✕", "fault", "faults"),
-    "duplicates": ("previewDuplicates", "↷", "duplicate", "duplicates"),
-    "collisions": ("previewCollisions", "⧉", "collision", "collisions"),
     "changed": ("previewChanged", "●", "row changes", "rows change"),
     "added": ("previewAdded", "+", "new key", "new keys"),
     "removed": ("previewRemoved", "−", "key goes", "keys go"),
+    "faults": ("previewFaults", "✕", "fault", "faults"),
+    "duplicates": ("previewDuplicates", "↷", "duplicate", "duplicates"),
+    "collisions": ("previewCollisions", "⧉", "collision", "collisions"),
 }
 #: Chips that are hidden while nothing of the kind was found.
 QUIET = frozenset({"added", "removed"})

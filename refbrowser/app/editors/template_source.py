@@ -202,4 +202,4 @@ def template_source(
         parts.append(
             RuleSource("", rule, None if base is None or saved is None else saved.rules[base], document)
         )
-    return JoinedSource(f"What uses template {draft.old_name}", tuple(part for part in parts if part.count))
+    return JoinedSource(f"Template {draft.old_name}", tuple(part for part in parts if part.count))
