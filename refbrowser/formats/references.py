@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import threading
 import time
@@ -33,6 +34,8 @@ from refbrowser.references.table import ReferenceTable
 #: A slice of slow work that a worker thread does before it lets other threads run, and for how long.
 _WORK, _REST = 0.004, 0.0005
 _SPACE = b" \t\n\r"
+#: Text of more bytes leaves enough free memory behind to be worth giving back.
+_LARGE = 8 * 1024 * 1024
 _SUFFIXES: dict[str, Compression] = {".gz": "gzip", ".zst": "zstd"}
 
 
@@ -157,6 +160,8 @@ class _Opening:
         document = ReferenceDocument.read(
             self._bounded(text), name=self._name, values=values, on_progress=self._report, pause=self._pause
         )
+        if self._size > _LARGE:
+            give_memory_back()
         if kind is None:
             return document
         return replace(document, packed=Packed.of(kind, b"".join(kept), document))
@@ -206,6 +211,15 @@ class _Opening:
         if self._in_worker and time.perf_counter() - self._since > _WORK:
             time.sleep(_REST)
             self._since = time.perf_counter()
+
+
+def give_memory_back() -> None:
+    """Return what reading has freed to the system; the C library would keep as much again as the columns."""
+    import ctypes
+
+    # Another C library than that of GNU has no such function.
+    with contextlib.suppress(OSError, AttributeError, TypeError):
+        ctypes.CDLL(None).malloc_trim(0)
 
 
 def document_chunks(

@@ -81,6 +81,18 @@ def pack_many(coords: npt.NDArray[np.int64]) -> tuple[npt.NDArray[np.uint64], np
     return codes, fit
 
 
+def grid_codes(leading: tuple[int, ...], grid_shape: tuple[int, ...]) -> npt.NDArray[np.uint64]:
+    """Return the codes of all chunks of a grid in C order, with the same coordinates in front of each."""
+    ndim = len(leading) + len(grid_shape)
+    bits = BITS // ndim
+    head = pack(leading + (0,) * len(grid_shape))
+    codes = np.array([head or 0], np.uint64)
+    for axis, length in enumerate(grid_shape):
+        shift = np.uint64(bits * (len(grid_shape) - 1 - axis))
+        codes = np.add.outer(codes, np.arange(length, dtype=np.uint64) << shift).ravel()
+    return codes
+
+
 def unpack_many(codes: npt.NDArray[np.uint64], ndim: int) -> list[npt.NDArray[np.int64]]:
     """Return the coordinates of codes of `ndim` dimensions, a column per dimension."""
     bits = BITS // ndim

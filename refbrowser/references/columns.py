@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from refbrowser.errors import ErrorKind, Place, RefbrowserError
+from refbrowser.model.chunk_keys import ChunkKeyEncoding
 from refbrowser.model.reference import (
     ByteRange,
     Inline,
@@ -163,6 +164,20 @@ class ReferenceView:
         for at in self._patched(slots):
             kinds[at] = self._kind(int(slots[at]))
         return kinds
+
+    def grid_kinds(
+        self, prefix: str, grid_shape: tuple[int, ...], encoding: ChunkKeyEncoding
+    ) -> npt.NDArray[np.uint8]:
+        """Return the `ReferenceKind` of every chunk of a grid, flat in C order."""
+        refs = self.refs
+        if not refs.has_overlay:
+            whole = refs.table.grid_slice(prefix, grid_shape, encoding)
+            if whole is not None:
+                kinds = refs.table.kinds(whole)
+                if self.urls.faults:
+                    kinds[np.isin(refs.table.url[whole], list(self.urls.faults))] = ReferenceKind.FAULTY
+                return kinds
+        return self.kinds(refs.grid_slots(prefix, grid_shape, encoding))
 
     def _patched(self, slots: Rows) -> list[int]:
         """Return where in `slots` entries of the overlay stand."""

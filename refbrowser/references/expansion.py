@@ -264,7 +264,7 @@ class Expansion:
         self, prefix: str, grid_shape: tuple[int, ...], encoding: ChunkKeyEncoding
     ) -> npt.NDArray[np.uint8]:
         """Return the `ReferenceKind` of every chunk of an array, in the shape of its grid."""
-        kinds = self._view.kinds(self._refs.grid_slots(prefix, grid_shape, encoding))
+        kinds = self._view.grid_kinds(prefix, grid_shape, encoding)
         rules = self._rules_of(prefix)
         if rules:
             coords = _all_coords(grid_shape)

@@ -77,7 +77,12 @@ class References:
     @property
     def is_edited(self) -> bool:
         """Whether anything differs from the table's text."""
-        return bool(self.replaced or len(self.removed) or self.appended or self.table.written is not None)
+        return self.has_overlay or self.table.written is not None
+
+    @property
+    def has_overlay(self) -> bool:
+        """Whether entries were replaced, removed or appended."""
+        return bool(self.replaced or self.appended or len(self.removed))
 
     # Positions
 
@@ -233,7 +238,7 @@ class References:
     def find_chunks(self, prefix: str, coords: npt.NDArray[np.int64], encoding: ChunkKeyEncoding) -> Rows:
         """Return the slot of each chunk of an array, or `NONE`; `coords` has shape (n, ndim)."""
         rows = self.table.find_chunks(prefix, coords, encoding)
-        if not (self.replaced or self.appended or len(self.removed)):
+        if not self.has_overlay:
             return rows
         found = group_of_chunks(prefix, coords.shape[1], encoding)
         if found is None:
@@ -252,7 +257,7 @@ class References:
     def grid_slots(self, prefix: str, grid_shape: tuple[int, ...], encoding: ChunkKeyEncoding) -> Rows:
         """Return the slot of every chunk of a grid, or `NONE`, flat in C order."""
         rows = self.table.grid_rows(prefix, grid_shape, encoding)
-        if not (self.replaced or self.appended or len(self.removed)):
+        if not self.has_overlay:
             return rows
         found = group_of_chunks(prefix, len(grid_shape), encoding)
         if found is None:

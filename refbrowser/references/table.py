@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -15,6 +16,7 @@ from refbrowser.model.reference import ReferenceKind
 from refbrowser.references.chunk_code import (
     BITS,
     Group,
+    grid_codes,
     group_of_chunks,
     join_key,
     pack,
@@ -184,7 +186,7 @@ class ReferenceTable:
 
     def grid_rows(self, prefix: str, grid_shape: tuple[int, ...], encoding: ChunkKeyEncoding) -> Rows:
         """Return the row of every chunk of a grid, or -1, flat in C order."""
-        size = int(np.prod(grid_shape, dtype=object)) if grid_shape else 1
+        size = math.prod(grid_shape)
         found = group_of_chunks(prefix, len(grid_shape), encoding)
         if found is None:
             coords = np.stack(np.unravel_index(np.arange(size), grid_shape), axis=1) if grid_shape else None
@@ -192,6 +194,9 @@ class ReferenceTable:
                 prefix, np.zeros((1, 0), np.int64) if coords is None else coords, encoding
             )
         group, leading = found
+        whole = self.grid_slice(prefix, grid_shape, encoding)
+        if whole is not None:
+            return np.arange(whole.start, whole.stop)
         result = np.full(size, -1, np.int64)
         rows_of_group = self.rows_of(group)
         if rows_of_group is not None:
@@ -199,6 +204,21 @@ class ReferenceTable:
             rows = rows_of_group.rows()
             result[flat] = rows if kept is None else rows[kept]
         return result
+
+    def grid_slice(
+        self, prefix: str, grid_shape: tuple[int, ...], encoding: ChunkKeyEncoding
+    ) -> slice | None:
+        """Return the rows of a grid all of whose chunks are there and stand in its order, else None."""
+        found = group_of_chunks(prefix, len(grid_shape), encoding)
+        rows = None if found is None else self.rows_of(found[0])
+        if found is None or rows is None or rows.order is not None:
+            return None
+        if rows.stop - rows.start != math.prod(grid_shape):
+            return None
+        expected = grid_codes(found[1], grid_shape)
+        if not np.array_equal(self.code[rows.start : rows.stop], expected):
+            return None
+        return slice(rows.start, rows.stop)
 
     def key(self, row: int) -> str:
         """Return the key of a row."""

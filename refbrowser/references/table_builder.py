@@ -17,7 +17,10 @@ from refbrowser.references.table import ODD, WHOLE, ReferenceTable, key_bytes, o
 from refbrowser.references.text import DocumentText
 from refbrowser.references.values import Value, ValueKind, interpret, key_issues
 
-_FLUSH = 65_536
+#: Entries added one by one that are kept as objects before they become columns.
+_FLUSH = 16_384
+#: Rows of one part of a column.
+_PART = 32_768
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,32 +44,42 @@ def smallest(column: npt.NDArray[np.int64]) -> npt.NDArray[np.signedinteger[Any]
 
 
 class Column:
-    """Numbers that are added block by block; memory grows in place, in 32 bits while all of them fit."""
+    """Numbers that are added block by block, kept in parts of one size until all are there.
+
+    An array that grew by being copied would need twice its memory at its last step.
+    """
 
     def __init__(self, kind: type[np.generic]) -> None:
-        self._data = np.zeros(0, kind)
-        self._count = 0
+        self._kind = kind
+        self._parts: list[npt.NDArray[Any]] = []
+        self._used = _PART
 
     def extend(self, values: npt.NDArray[Any]) -> None:
         """Add numbers at the end."""
-        stop = self._count + len(values)
-        if self._data.dtype == np.int32 and values.dtype == np.int64:
-            self._data = self._data.astype(np.int64)
-        if stop > len(self._data):
-            # The system moves the pages of a large array instead of copying it, and gives those beyond the
-            # end only when they are written to.
-            self._data.resize(max(stop, len(self._data) * 5 // 4, _FLUSH), refcheck=False)
-        self._data[self._count : stop] = values
-        self._count = stop
+        start = 0
+        while start < len(values):
+            if self._used == _PART:
+                self._parts.append(np.empty(_PART, self._kind))
+                self._used = 0
+            part = self._parts[-1]
+            if part.dtype.itemsize < values.dtype.itemsize:
+                part = self._parts[-1] = part.astype(values.dtype)
+            count = min(len(values) - start, _PART - self._used)
+            part[self._used : self._used + count] = values[start : start + count]
+            self._used += count
+            start += count
 
     def copy(self) -> npt.NDArray[Any]:
-        """Return the numbers so far."""
-        return self._data[: self._count].copy()
+        """Return the numbers so far, in 32 bits where all of them were."""
+        if not self._parts:
+            return np.zeros(0, self._kind)
+        return np.concatenate([*self._parts[:-1], self._parts[-1][: self._used]])
 
     def take(self) -> npt.NDArray[Any]:
-        """Return the numbers without copying them; nothing can be added after that."""
-        self._data.resize(self._count, refcheck=False)
-        return self._data
+        """Return the numbers and forget them."""
+        numbers = self.copy()
+        self._parts, self._used = [], _PART
+        return numbers
 
 
 class TableBuilder:
