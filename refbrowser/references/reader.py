@@ -37,6 +37,8 @@ PIECE = 1024 * 1024
 #: Entries that are read exactly before the scanner is asked, in refs and at the top level; after it refused
 #: twice as many each time, up to a bound.
 _EXACT_FIRST, _EXACT_TOP, _EXACT_MOST = 4, 64, 4096
+#: Entries that are worth being shown before the rest is read.
+_FIRST_ROWS = 1000
 #: Fewer bytes than this are quicker read exactly.
 _SCAN_LEAST = 4096
 _SLICE = 512
@@ -297,7 +299,8 @@ class DocumentReader:
         if self._on_progress is None:
             return
         first = None
-        if not self._published and self._json.base + len(self._json.data) == self._size:
+        enough = region.builder.count >= _FIRST_ROWS or self._at >= PIECE // 2
+        if not self._published and enough:
             self._published = True
             first = self._first_rows(region)
         self._on_progress(ReadProgress(self._at, region.builder.count, first))

@@ -217,7 +217,8 @@ class _Taking:
         number = self._layout.urls.get(raw)
         if number is None:
             number = self._layout.urls[raw] = self._builder.url_number(raw.decode("ascii"))
-            self._layout.known.add(text, number)
+        else:
+            self._layout.known.add(text, number)  # It comes again: only then it is worth keeping.
         return number
 
     def _find_kinds(self) -> npt.NDArray[np.int32]:
