@@ -34,7 +34,8 @@ def error_text(error: BaseException) -> str:
             # The advice is for the command line; in the window there is the sheet.
             return f"{text}.\nReferences > Permissions lists what the document wants to read."
         return f"{text}.\n{error.advice}" if error.advice else f"{text}."
-    return f"Unexpected: {type(error).__name__}: {error}"
+    notes = "".join(f"\n{note}." for note in getattr(error, "__notes__", ()))
+    return f"{type(error).__name__}: {error}{notes}"
 
 
 def error_kind(error: BaseException) -> str:

@@ -6,6 +6,10 @@ import gc
 import os
 import sys
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from refbrowser.app.screenshot import Screenshot
 
 DEFAULT_SIZE = (1280, 800)
 #: A thread that waits for the interpreter gets it after this long, in seconds. With Python's own 5 ms a frame
@@ -49,10 +53,14 @@ def run(
     Raises
     ------
     RefbrowserError
-        `E_IO`: there is no display, or the picture cannot be written.
+        `E_IO`: there is no display, or the picture cannot be written; or what the picture shows instead of
+        what was asked for.
     """
     if screenshot is not None:
+        from refbrowser.app.messages import send_qt_messages_to_log
+
         os.environ["QT_QPA_PLATFORM"] = "offscreen"
+        send_qt_messages_to_log()
     elif not has_display():
         from refbrowser.errors import ErrorKind, RefbrowserError
 
@@ -79,7 +87,12 @@ def run(
         window.resize(*(size or DEFAULT_SIZE))
         window.lay_out_anew()
 
+    pictures: list[Screenshot] = []
+
     def begin() -> None:
+        from refbrowser.app.messages import send_exceptions_to
+
+        send_exceptions_to(window.show_unexpected)
         # Collecting all generations stops every thread for 100 ms once a large document is open: what was
         # made so far stays for good, and the rest is looked through seldom.
         gc.freeze()
@@ -89,16 +102,16 @@ def run(
         if screenshot is not None:
             from refbrowser.app.screenshot import Screenshot
 
-            Screenshot(window, screenshot, application.exit).start()
+            pictures.append(Screenshot(window, screenshot, array, application.quit))
+            pictures[0].start()
 
     window.ready.connect(begin)
     window.show()
     code = application.exec()
+    error = pictures[0].error if pictures else None
     window.close()
-    if screenshot is not None and code:
-        from refbrowser.errors import ErrorKind, RefbrowserError
-
-        raise RefbrowserError(ErrorKind.IO, f"the picture {screenshot} could not be written")
+    if error is not None:
+        raise error
     return code
 
 

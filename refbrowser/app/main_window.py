@@ -297,6 +297,10 @@ class MainWindow(QMainWindow):
         self.documents.set_current(document)
         self.centre.error_bar.show_error("The edit could not be made", error)
 
+    def show_unexpected(self, error: BaseException) -> None:
+        """Say that something went wrong that should not have; the window stays."""
+        self.centre.error_bar.show_error("Something unexpected happened", error)
+
     def _update_actions(self) -> None:
         self.actions_.update(self.commands.conditions())
 

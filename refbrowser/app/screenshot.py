@@ -8,6 +8,7 @@ from collections.abc import Callable
 from PySide6.QtCore import QObject, QTimer
 
 from refbrowser.app.main_window import MainWindow
+from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
 
 #: The window is looked at this often, in milliseconds, and must be at rest this many times in a row.
 INTERVAL = 40
@@ -17,12 +18,17 @@ PATIENCE = 120.0
 
 
 class Screenshot(QObject):
-    """Waits until nothing runs and the plot is settled, then saves a picture and ends the program."""
+    """Waits until nothing runs and the plot is settled, then saves a picture and ends the program.
 
-    def __init__(self, window: MainWindow, path: str, end: Callable[[int], object]) -> None:
+    `error` is then what the picture shows instead of what was asked for, or why there is none.
+    """
+
+    def __init__(self, window: MainWindow, path: str, array: str | None, end: Callable[[], object]) -> None:
         super().__init__(window)
+        self.error: BaseException | None = None
         self._window = window
         self._path = path
+        self._array = array
         self._end = end
         self._calm = 0
         self._deadline = time.monotonic() + PATIENCE
@@ -40,5 +46,19 @@ class Screenshot(QObject):
         self._calm = self._calm + 1 if at_rest else 0
         if self._calm >= CALM or time.monotonic() > self._deadline:
             self._timer.stop()
-            saved = self._window.grab().save(self._path)
-            self._end(0 if saved else 1)
+            self.error = self._shown_error()
+            if not self._window.grab().save(self._path):
+                message = f"the picture {quoted(self._path)} could not be written"
+                self.error = RefbrowserError(ErrorKind.IO, message)
+            self._end()
+
+    def _shown_error(self) -> BaseException | None:
+        documents = self._window.documents.all()
+        error = next((document.error for document in documents if document.error is not None), None)
+        if error is None and self._array is not None and documents:
+            hierarchy = documents[-1].hierarchy
+            node = None if hierarchy is None else hierarchy.find(self._array)
+            if node is None or hasattr(node, "groups"):
+                place = Place(document=documents[-1].path)
+                error = RefbrowserError(ErrorKind.USAGE, f"there is no array {quoted(self._array)}", place)
+        return error

@@ -11,6 +11,8 @@ import pytest
 from PySide6.QtGui import QImage
 
 from refbrowser.app import launch
+from refbrowser.app.main_window import MainWindow
+from refbrowser.app.messages import send_exceptions_to
 
 HEAVY = "numpy pyqtgraph jinja2 fsspec zarr numcodecs pandas xarray pyarrow h5py concurrent.futures asyncio"
 
@@ -64,6 +66,30 @@ def test_screenshot_to_an_impossible_place_fails(small: Path, tmp_path: Path) ->
     code = f"from refbrowser.app.launch import run; run([], screenshot={str(tmp_path / 'no' / 'x.png')!r})"
     result = run("-c", code)
     assert "could not be written" in result.stderr
+
+
+def test_screenshot_of_what_is_not_there_shows_it_and_fails(small: Path, tmp_path: Path) -> None:
+    for number, (path, array, said) in enumerate(
+        [(tmp_path / "none.json", None, "none.json"), (small, "/nothing", "no array '/nothing'")]
+    ):
+        picture = tmp_path / f"{number}.png"
+        code = f"from refbrowser.app.launch import run; run([{str(path)!r}], " + (
+            f"screenshot={str(picture)!r}, array={array!r})"
+        )
+        result = run("-c", code)
+        assert said in result.stderr
+        assert not QImage(str(picture)).isNull()
+
+
+def test_exception_in_the_window_is_logged_and_shown(
+    window: MainWindow, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "excepthook", sys.excepthook)
+    send_exceptions_to(window.show_unexpected)
+    error = RuntimeError("the reason")
+    sys.excepthook(RuntimeError, error, None)
+    assert "the reason" in window.centre.error_bar.text()
+    assert "Incident" in window.centre.error_bar.text()
 
 
 def test_no_display_is_said_with_a_way_out(monkeypatch: pytest.MonkeyPatch) -> None:
