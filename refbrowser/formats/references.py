@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -16,20 +17,21 @@ import numpy.typing as npt
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
 from refbrowser.formats.compression import Compression, compress, decompress, find_compression, slices
 from refbrowser.formats.parquet_text import METADATA, is_parquet_references, parquet_text
-from refbrowser.formats.zarr.hierarchy import build_hierarchy
 from refbrowser.io.cancel import CancelToken
 from refbrowser.io.local import open_regular
 from refbrowser.limits import LIMITS
 from refbrowser.model.chunk_keys import ChunkKeyEncoding
-from refbrowser.model.grid import RegularChunkGrid
-from refbrowser.model.nodes import Hierarchy
-from refbrowser.model.reference import ReferenceColumns
 from refbrowser.references.document import Packed, ReferenceDocument
 from refbrowser.references.expansion import Expansion
 from refbrowser.references.gen import NotDecided
 from refbrowser.references.json_text import BYTE_ORDER_MARK
 from refbrowser.references.reader import PIECE, ReadProgress
 from refbrowser.references.table import ReferenceTable
+
+if TYPE_CHECKING:
+    from refbrowser.model.grid import RegularChunkGrid
+    from refbrowser.model.nodes import Hierarchy
+    from refbrowser.model.reference import ReferenceColumns
 
 #: A slice of slow work that a worker thread does before it lets other threads run, and for how long.
 _WORK, _REST = 0.004, 0.0005
@@ -257,6 +259,9 @@ def hierarchy_of(document: ReferenceDocument, metadata: Mapping[str, bytes] | No
     metadata
         Bytes of metadata keys whose references point elsewhere, where they were read.
     """
+    # With the codecs behind it, a quarter of the modules: first rows are shown before they are loaded.
+    from refbrowser.formats.zarr.hierarchy import build_hierarchy
+
     expansion = document.expansion
     source = ExpansionMetadata(expansion, metadata or {})
 
