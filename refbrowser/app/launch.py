@@ -56,19 +56,7 @@ def run(
         `E_IO`: there is no display, or the picture cannot be written; or what the picture shows instead of
         what was asked for.
     """
-    if screenshot is not None:
-        from refbrowser.app.messages import send_qt_messages_to_log
-
-        os.environ["QT_QPA_PLATFORM"] = "offscreen"
-        send_qt_messages_to_log()
-    elif not has_display():
-        from refbrowser.errors import ErrorKind, RefbrowserError
-
-        raise RefbrowserError(
-            ErrorKind.IO,
-            "there is no display to open a window on",
-            advice="--screenshot FILE draws the window off screen to a picture",
-        )
+    _prepare_platform(screenshot is not None)
     # Nothing made before the first paint is garbage; looking for it takes as long as a toolbar.
     gc.disable()
     from PySide6.QtWidgets import QApplication
@@ -113,6 +101,23 @@ def run(
     if error is not None:
         raise error
     return code
+
+
+def _prepare_platform(off_screen: bool) -> None:
+    """Choose where windows go; raise `E_IO` where there is no display."""
+    if off_screen:
+        from refbrowser.app.messages import send_qt_messages_to_log
+
+        os.environ["QT_QPA_PLATFORM"] = "offscreen"
+        send_qt_messages_to_log()
+    elif not has_display():
+        from refbrowser.errors import ErrorKind, RefbrowserError
+
+        raise RefbrowserError(
+            ErrorKind.IO,
+            "there is no display to open a window on",
+            advice="--screenshot FILE draws the window off screen to a picture",
+        )
 
 
 def open_targets(

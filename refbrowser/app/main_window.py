@@ -135,26 +135,13 @@ class MainWindow(QMainWindow):
         self.takeCentralWidget()
         self.centre = Centre(self._start)
         self.setCentralWidget(self.centre)
-        self.docks.fill(
-            {
-                "hierarchyDock": self.hierarchy,
-                "attributesDock": self.attributes,
-                "editorDock": self.editors,
-                "previewDock": self.editors.preview_slot,
-                "jobsDock": self.jobs,
-            }
-        )
+        self._fill_docks()
         self.summary = ElidedLabel("nodeSummary")
         self._tool_bar.addWidget(self.summary)
         self.navigation = Navigation(self)
         self.commands = Commands(self)
         self.actions_.complete(self.commands.table())
-        view = self.actions_.menu("&View")
-        view.addSeparator()
-        for dock in self.docks.all():
-            action = dock.toggleViewAction()
-            action.setObjectName(f"action_toggle_{dock.objectName()}")
-            view.addAction(action)
+        self._add_dock_actions()
         self.status = StatusLine(self.statusBar(), self.tasks, self)
         self.overlay = DropOverlay(self)
         self._connect()
@@ -164,6 +151,25 @@ class MainWindow(QMainWindow):
             # After the panes have told their sizes to the layout.
             QTimer.singleShot(0, self.docks.share_out)
         self.hierarchy.tree.setFocus()
+
+    def _fill_docks(self) -> None:
+        self.docks.fill(
+            {
+                "hierarchyDock": self.hierarchy,
+                "attributesDock": self.attributes,
+                "editorDock": self.editors,
+                "previewDock": self.editors.preview_slot,
+                "jobsDock": self.jobs,
+            }
+        )
+
+    def _add_dock_actions(self) -> None:
+        view = self.actions_.menu("&View")
+        view.addSeparator()
+        for dock in self.docks.all():
+            action = dock.toggleViewAction()
+            action.setObjectName(f"action_toggle_{dock.objectName()}")
+            view.addAction(action)
 
     def _connect(self) -> None:
         self.documents.added.connect(self._document_added)

@@ -192,7 +192,12 @@ def _palette(scheme: Colors) -> QPalette:
     return palette
 
 
-def _style_sheet(c: Colors) -> str:
+def _style_sheet(scheme: Colors) -> str:
+    return _control_style(scheme) + _list_style(scheme)
+
+
+def _control_style(c: Colors) -> str:
+    """Return the rules for menus, buttons and fields."""
     return f"""
 QToolTip {{ color: {c.text}; background: {c.raised}; border: 1px solid {c.border}; padding: 4px 6px; }}
 QMainWindow::separator {{ background: {c.window}; width: 6px; height: 6px; }}
@@ -232,6 +237,12 @@ QLineEdit:focus, QPlainTextEdit:focus {{ border-color: {c.accent}; }}
 QLineEdit:disabled, QPlainTextEdit:disabled {{ color: {c.muted}; background: {c.window}; }}
 QAbstractSpinBox QLineEdit, QComboBox QLineEdit {{ border: 0; padding: 0; min-height: 0;
   background: transparent; }}
+"""
+
+
+def _list_style(c: Colors) -> str:
+    """Return the rules for lists, tabs, bars and strips."""
+    return f"""
 QAbstractItemView {{ background: {c.surface}; border: 0; outline: 0;
   selection-background-color: {c.accent_soft}; selection-color: {c.text}; }}
 QTreeView::item, QListView::item {{ padding: 2px 4px; }}

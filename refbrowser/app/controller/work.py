@@ -14,7 +14,7 @@ from refbrowser.app.tasks import TaskControl
 from refbrowser.errors import RefbrowserError
 from refbrowser.formats.references import document_chunks
 from refbrowser.io.access import Access, Want
-from refbrowser.io.atomic import ChangedOnDiskError, identity_on_disk, write_atomically
+from refbrowser.io.atomic import ChangedOnDiskError, write_atomically
 from refbrowser.io.identity import FileIdentity, ObjectIdentity
 from refbrowser.io.origins import Origin
 from refbrowser.io.permissions import Grant, Permissions
@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 Identity = FileIdentity | ObjectIdentity
 Problems = Mapping[tuple[str, str | int], str]
 
+#: The sample, below the resources.
+SAMPLE = "sample/sea_surface.json"
 #: Steps of evaluation that the search for a rule's faults may take before the tree is marked.
 FAULT_STEPS = 2_000_000
 
@@ -216,12 +218,11 @@ def sample_path() -> str:
     """
     from refbrowser.errors import ErrorKind
 
-    here = Path(__file__).resolve().parents[3] / "resources"
-    installed = Path(__file__).resolve().parents[2] / "resources"
-    for folder in (installed, here):
-        for name in ("sample/sea_surface.json",):
-            if (folder / name).is_file():
-                return os.fspath(folder / name)
+    package = Path(__file__).resolve().parents[2]
+    # In the wheel the resources are a part of the package; in a checkout they lie beside it.
+    for folder in (package / "resources", package.parent / "resources"):
+        if (folder / SAMPLE).is_file():
+            return os.fspath(folder / SAMPLE)
     raise RefbrowserError(ErrorKind.IO, "the sample is not installed")
 
 
@@ -245,6 +246,3 @@ def versions() -> str:
         except PackageNotFoundError:
             lines.append(f"{name}: not installed")
     return "\n".join(lines)
-
-
-__all__ = ["Identity", "identity_on_disk"]
