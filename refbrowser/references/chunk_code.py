@@ -100,6 +100,13 @@ def unpack_many(codes: npt.NDArray[np.uint64], ndim: int) -> list[npt.NDArray[np
     return [((codes >> np.uint64(bits * axis)) & mask).astype(np.int64) for axis in range(ndim - 1, -1, -1)]
 
 
+def join_keys(group: Group, codes: npt.NDArray[np.uint64], ndim: int) -> list[str]:
+    """Return the keys of many codes of `ndim` coordinates in a group."""
+    prefix, separator = group
+    columns = [map(str, column.tolist()) for column in unpack_many(codes, ndim)]
+    return [prefix + separator.join(coords) for coords in zip(*columns, strict=True)]
+
+
 def group_of_chunks(
     prefix: str, ndim: int, encoding: ChunkKeyEncoding
 ) -> tuple[Group, tuple[int, ...]] | None:

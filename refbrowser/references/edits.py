@@ -6,17 +6,46 @@ of numbers stay. Undoing one is having kept the document before it, which shares
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
-from refbrowser.errors import ErrorKind, RefbrowserError, quoted
+from refbrowser.errors import RefbrowserError, quoted
 from refbrowser.references.content import DocumentContent
 from refbrowser.references.json_edit import dump, rewrite
 from refbrowser.references.json_text import JsonError, JsonReader, Node, NodeKind, parse
 from refbrowser.references.metadata_edit import consolidated_edit
+from refbrowser.references.outer_edit import (
+    refused,
+    replaced_top,
+    rule_values,
+    template_texts,
+    top_members,
+    with_member,
+)
 from refbrowser.references.refs import Patch, References, missing_key
 from refbrowser.references.replace_urls import replaced_urls, with_new_prefix
+from refbrowser.references.rule_edits import InsertRule, MoveRule, RemoveRule, SetRule
+from refbrowser.references.template_edits import AddTemplate, RemoveTemplate, RenameTemplate, SetTemplate
+
+__all__ = [
+    "AddTemplate",
+    "Compound",
+    "Edit",
+    "InsertRule",
+    "MoveRule",
+    "RemoveReference",
+    "RemoveRule",
+    "RemoveTemplate",
+    "RenameReference",
+    "RenameTemplate",
+    "ReplaceUrlPrefix",
+    "SetMetadata",
+    "SetReference",
+    "SetRule",
+    "SetTemplate",
+    "SetVersion",
+]
 
 
 class Edit(Protocol):
@@ -30,251 +59,6 @@ class Edit(Protocol):
     def apply(self, document: DocumentContent) -> DocumentContent:
         """Return the changed document."""
         ...
-
-
-def _refused(message: str, advice: str = "") -> RefbrowserError:
-    return RefbrowserError(ErrorKind.USAGE, message, advice=advice)
-
-
-# The outer text
-
-
-def _top(document: DocumentContent) -> dict[str, Any]:
-    """Return the members of the top level as Python values; `refs` is empty in it."""
-    value: dict[str, Any] = document.node.to_python()
-    return value
-
-
-def _with_member(document: DocumentContent, name: str, value: Any) -> DocumentContent:
-    """Return the document with another value of one member of the top level."""
-    if document.version == 0:
-        raise _refused("a Version 0 document has neither templates nor rules", "Make it Version 1 first.")
-    node = document.node.member(name)
-    outer = document.outer
-    if node is not None:
-        text = rewrite(outer, node, value)
-        return document.with_outer(outer[: node.start] + text + outer[node.stop :])
-    top = _top(document)
-    order = {key: inner for key, inner in top.items() if key != "refs"}
-    order[name] = value
-    if "refs" in top:
-        order["refs"] = top["refs"]
-    return document.with_outer(_replace_top(document, order))
-
-
-def _replace_top(document: DocumentContent, value: Mapping[str, Any]) -> bytes:
-    node = document.node
-    return document.outer[: node.start] + rewrite(document.outer, node, value) + document.outer[node.stop :]
-
-
-def _templates(document: DocumentContent) -> dict[str, Any]:
-    if document.version == 0:
-        raise _refused("a Version 0 document has no templates", "Make it Version 1 first.")
-    return dict(document.templates.templates)
-
-
-@dataclass(frozen=True, slots=True)
-class SetTemplate:
-    """Another text for a template that is there."""
-
-    name: str
-    text: str
-
-    @property
-    def title(self) -> str:
-        """What the history calls it."""
-        return f"Change template {self.name}"
-
-    def apply(self, document: DocumentContent) -> DocumentContent:
-        """Return the changed document."""
-        templates = _templates(document)
-        if self.name not in templates:
-            raise _refused(f"there is no template {quoted(self.name)}")
-        return _with_member(document, "templates", {**templates, self.name: self.text})
-
-
-@dataclass(frozen=True, slots=True)
-class AddTemplate:
-    """A template more, at the end."""
-
-    name: str
-    text: str
-
-    @property
-    def title(self) -> str:
-        """What the history calls it."""
-        return f"Add template {self.name}"
-
-    def apply(self, document: DocumentContent) -> DocumentContent:
-        """Return the changed document."""
-        templates = _templates(document)
-        if self.name in templates:
-            raise _refused(f"there is a template {quoted(self.name)} already")
-        return _with_member(document, "templates", {**templates, self.name: self.text})
-
-
-@dataclass(frozen=True, slots=True)
-class RemoveTemplate:
-    """A template less."""
-
-    name: str
-
-    @property
-    def title(self) -> str:
-        """What the history calls it."""
-        return f"Remove template {self.name}"
-
-    def apply(self, document: DocumentContent) -> DocumentContent:
-        """Return the changed document."""
-        templates = _templates(document)
-        if self.name not in templates:
-            raise _refused(f"there is no template {quoted(self.name)}")
-        del templates[self.name]
-        return _with_member(document, "templates", templates)
-
-
-@dataclass(frozen=True, slots=True)
-class RenameTemplate:
-    """Another name for a template, in its place; what uses it is not changed."""
-
-    old: str
-    new: str
-
-    @property
-    def title(self) -> str:
-        """What the history calls it."""
-        return f"Rename template {self.old} to {self.new}"
-
-    def apply(self, document: DocumentContent) -> DocumentContent:
-        """Return the changed document."""
-        templates = _templates(document)
-        if self.old not in templates:
-            raise _refused(f"there is no template {quoted(self.old)}")
-        if self.new in templates:
-            raise _refused(f"there is a template {quoted(self.new)} already")
-        node = document.node.member("templates")
-        assert node is not None
-        spans = [(member.start, member.key_stop) for member in node.members if member.key == self.old]
-        outer = document.outer
-        for start, stop in reversed(spans):
-            outer = outer[:start] + dump(self.new, outer[start:stop]) + outer[stop:]
-        return document.with_outer(outer)
-
-
-def _rules(document: DocumentContent) -> list[Any]:
-    return [node.to_python() for node in document.rule_nodes]
-
-
-def _check_rule(document: DocumentContent, index: int) -> None:
-    if not 0 <= index < len(document.rule_nodes):
-        raise _refused(f"there is no gen rule {index}")
-
-
-def _with_rules(document: DocumentContent, texts: Sequence[bytes], order: Sequence[int]) -> DocumentContent:
-    """Return the document whose rules are those numbered `order` (-1 takes the next of `texts`)."""
-    node = document.node.member("gen")
-    outer = document.outer
-    if node is None or node.kind is not NodeKind.LIST or not node.items:
-        return _with_member(document, "gen", [parse(text).to_python() for text in texts])
-    items = node.items
-    new = iter(texts)
-    head = outer[node.start + 1 : items[0].start]
-    between = outer[items[0].stop : items[1].start] if len(items) > 1 else b"," + (head or b" ")
-    tail = outer[items[-1].stop : node.stop - 1]
-    parts = [next(new) if number < 0 else outer[items[number].start : items[number].stop] for number in order]
-    inside = head + between.join(parts) + tail if parts else b""
-    return document.with_outer(outer[: node.start] + b"[" + inside + b"]" + outer[node.stop :])
-
-
-def _rule_text(document: DocumentContent, fields: Mapping[str, Any]) -> bytes:
-    """Return the text of a new rule, spaced as the rules that are there."""
-    nodes = document.rule_nodes
-    if nodes:
-        return rewrite(document.outer, nodes[-1], dict(fields))
-    return dump(dict(fields))
-
-
-@dataclass(frozen=True, slots=True)
-class SetRule:
-    """Other fields for a gen rule; all its members are given, unknown ones too."""
-
-    index: int
-    fields: Mapping[str, Any]
-
-    @property
-    def title(self) -> str:
-        """What the history calls it."""
-        return f"Change gen rule {self.index}"
-
-    def apply(self, document: DocumentContent) -> DocumentContent:
-        """Return the changed document."""
-        _check_rule(document, self.index)
-        node = document.rule_nodes[self.index]
-        outer = document.outer
-        text = rewrite(outer, node, dict(self.fields))
-        return document.with_outer(outer[: node.start] + text + outer[node.stop :])
-
-
-@dataclass(frozen=True, slots=True)
-class InsertRule:
-    """A gen rule more, so that its number is `index`."""
-
-    index: int
-    fields: Mapping[str, Any]
-
-    @property
-    def title(self) -> str:
-        """What the history calls it."""
-        return f"Add gen rule {self.index}"
-
-    def apply(self, document: DocumentContent) -> DocumentContent:
-        """Return the changed document."""
-        order = list(range(len(document.rule_nodes)))
-        if not 0 <= self.index <= len(order):
-            raise _refused(f"there is no place {self.index} among the gen rules")
-        order.insert(self.index, -1)
-        return _with_rules(document, [_rule_text(document, self.fields)], order)
-
-
-@dataclass(frozen=True, slots=True)
-class RemoveRule:
-    """A gen rule less."""
-
-    index: int
-
-    @property
-    def title(self) -> str:
-        """What the history calls it."""
-        return f"Remove gen rule {self.index}"
-
-    def apply(self, document: DocumentContent) -> DocumentContent:
-        """Return the changed document."""
-        _check_rule(document, self.index)
-        rules = _rules(document)
-        del rules[self.index]
-        order = [number for number in range(len(document.rule_nodes)) if number != self.index]
-        return _with_rules(document, [], order)
-
-
-@dataclass(frozen=True, slots=True)
-class MoveRule:
-    """A gen rule to another place, so that its number is `to`."""
-
-    index: int
-    to: int
-
-    @property
-    def title(self) -> str:
-        """What the history calls it."""
-        return f"Move gen rule {self.index} to {self.to}"
-
-    def apply(self, document: DocumentContent) -> DocumentContent:
-        """Return the changed document."""
-        _check_rule(document, self.index)
-        _check_rule(document, self.to)
-        order = list(range(len(document.rule_nodes)))
-        order.insert(self.to, order.pop(self.index))
-        return _with_rules(document, [], order)
 
 
 @dataclass(frozen=True, slots=True)
@@ -291,11 +75,11 @@ class SetVersion:
     def apply(self, document: DocumentContent) -> DocumentContent:
         """Return the changed document."""
         if self.version != 1:
-            raise _refused("only Version 1 can be set", "Save as Version 0 writes the expansion.")
+            raise refused("only Version 1 can be set", "Save as Version 0 writes the expansion.")
         if document.version == 1 and not document.version_missing:
             return document
         if document.version == 1:
-            outer = _replace_top(document, {"version": 1, **_top(document)})
+            outer = replaced_top(document, {"version": 1, **top_members(document)})
             return replace(document, outer=outer, version_missing=False)
         return _wrapped(document)
 
@@ -304,7 +88,7 @@ def _wrapped(document: DocumentContent) -> DocumentContent:
     """Return a Version 0 document as the `refs` of a Version 1 document."""
     urls = document.refs.table.urls
     if any(document_renders(url) for url in urls):
-        raise _refused("a URL holds '{{', '{%' or '{#', which Version 1 would render")
+        raise refused("a URL holds '{{', '{%' or '{#', which Version 1 would render")
     assert document.hole is not None
     head, tail = document.outer[: document.hole], document.outer[document.hole :]
     start = document.node.start
@@ -317,16 +101,13 @@ def document_renders(url: str) -> bool:
     return any(mark in url for mark in ("{{", "{%", "{#"))
 
 
-# Entries of refs
-
-
 def _with_refs_object(document: DocumentContent) -> DocumentContent:
     """Return the document with an object `refs`, empty where there was none."""
     if document.hole is not None:
         return document
     if document.node.member("refs") is not None:
-        raise _refused("the member refs is not an object", "Repair it in the text first.")
-    outer = _replace_top(document, {**_top(document), "refs": {}})
+        raise refused("the member refs is not an object", "Repair it in the text first.")
+    outer = replaced_top(document, {**top_members(document), "refs": {}})
     return document.with_outer(outer)
 
 
@@ -353,7 +134,7 @@ def _checked_value(value: Any) -> Any:
     try:
         dump(value)
     except (TypeError, ValueError) as error:
-        raise _refused(f"the value cannot be written as JSON: {quoted(error)}") from None
+        raise refused(f"the value cannot be written as JSON: {quoted(error)}") from None
     return value
 
 
@@ -422,7 +203,7 @@ class RenameReference:
         if self.old == self.new:
             return document
         if refs.find_slot(self.new) is not None:
-            raise _refused(f"there is a reference {quoted(self.new)} already")
+            raise refused(f"there is a reference {quoted(self.new)} already")
         for slot in slots:
             text = dump(self.new, refs.key_text(slot))
             refs = refs.with_patch(slot, Patch.of(self.new, text, refs.value_text(slot)))
@@ -448,7 +229,7 @@ class ReplaceUrlPrefix:
     def apply(self, document: DocumentContent) -> DocumentContent:
         """Return the changed document."""
         if not self.old:
-            raise _refused("the prefix to replace is empty")
+            raise refused("the prefix to replace is empty")
         refs = document.refs
         if self.keys is None:
             document = self._in_outer(document)
@@ -460,11 +241,11 @@ class ReplaceUrlPrefix:
     def _in_outer(self, document: DocumentContent) -> DocumentContent:
         if document.version == 0:
             return document
-        templates = _templates(document)
+        templates = template_texts(document)
         changed = {name: with_new_prefix(text, self.old, self.new) for name, text in templates.items()}
         if changed != templates:
-            document = _with_member(document, "templates", changed)
-        for index, fields in enumerate(_rules(document)):
+            document = with_member(document, "templates", changed)
+        for index, fields in enumerate(rule_values(document)):
             if isinstance(fields, dict) and isinstance(fields.get("url"), str):
                 url = with_new_prefix(fields["url"], self.old, self.new)
                 if url != fields["url"]:

@@ -109,7 +109,12 @@ class References:
 
     def slots(self, start: int, stop: int) -> list[int]:
         """Return the slots of the positions from `start` to `stop`."""
-        return [self.slot(position) for position in range(start, min(stop, len(self)))]
+        kept = len(self.table) - len(self.removed)
+        rows = np.arange(start, min(stop, kept))
+        if len(self.removed):
+            rows += self._gaps.searchsorted(rows, side="right")
+        first, last = max(start - kept, 0), min(stop - kept, len(self.appended))
+        return [*rows.tolist(), *(-2 - number for number in range(first, last))]
 
     def position(self, slot: int) -> int:
         """Return the position of a slot."""
@@ -309,12 +314,12 @@ class References:
 
     def without(self, slots: Sequence[int]) -> References:
         """Return the references without some entries."""
-        rows = [slot for slot in slots if slot >= 0]
+        rows = {slot for slot in slots if slot >= 0}
         gone = {self._appended[-2 - slot].key for slot in slots if slot < NONE}
         return replace(
             self,
-            replaced={row: patch for row, patch in self.replaced.items() if row not in set(rows)},
-            removed=np.union1d(self.removed, np.array(rows, np.int64)),
+            replaced={row: patch for row, patch in self.replaced.items() if row not in rows},
+            removed=np.union1d(self.removed, np.array(sorted(rows), np.int64)),
             appended={key: patch for key, patch in self.appended.items() if key not in gone},
         )
 

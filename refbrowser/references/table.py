@@ -19,6 +19,7 @@ from refbrowser.references.chunk_code import (
     grid_codes,
     group_of_chunks,
     join_key,
+    join_keys,
     pack,
     pack_many,
     split_key,
@@ -32,6 +33,8 @@ from refbrowser.references.values import Value, ValueKind, interpret, key_issues
 
 #: Number of the group of keys that are no chunk keys; their code is a hash of the key.
 ODD = 0
+#: Keys are made column by column where this many are alike.
+_ALIKE = 16
 #: `length` of a row that is a whole file.
 WHOLE = -1
 
@@ -234,13 +237,26 @@ class ReferenceTable:
     def keys(self, rows: Sequence[int]) -> list[str]:
         """Return the keys of many rows."""
         wanted = np.asarray(rows, np.int64)
-        numbers = self.group.of(wanted).tolist()
-        codes = self.code[wanted].tolist()
-        groups = self.groups
-        return [
-            join_key(groups[number], code) if number != ODD else self._text_key(row)
-            for row, number, code in zip(wanted.tolist(), numbers, codes, strict=True)
-        ]
+        numbers = self.group.of(wanted)
+        codes = self.code[wanted]
+        kinds, kind = np.unique(
+            numbers * 16 + (codes >> np.uint64(BITS)).astype(np.int64), return_inverse=True
+        )
+        if len(kinds) * _ALIKE > len(wanted):
+            parts = zip(wanted.tolist(), numbers.tolist(), codes.tolist(), strict=True)
+            return [
+                join_key(self.groups[number], code) if number != ODD else self._text_key(row)
+                for row, number, code in parts
+            ]
+        result = np.empty(len(wanted), object)
+        for at, found in enumerate(kinds.tolist()):
+            which = np.flatnonzero(kind == at)
+            if found // 16 == ODD:
+                result[which] = [self._text_key(row) for row in wanted[which].tolist()]
+            else:
+                result[which] = join_keys(self.groups[found // 16], codes[which], found % 16)
+        keys: list[str] = result.tolist()
+        return keys
 
     # Values
 

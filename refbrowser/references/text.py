@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
-from functools import lru_cache
 from threading import local
 from typing import Any
 
@@ -17,6 +16,8 @@ from typing import Any
 BLOCK_SIZE = 256 * 1024
 #: Text up to this many bytes is held plain.
 PLAIN_SIZE = 4 * 1024 * 1024
+#: Blocks that are kept unpacked.
+_RECENT = 8
 #: The fastest level of zstd that still finds the repetition of keys and URLs.
 LEVEL = 1
 
@@ -44,7 +45,7 @@ class DocumentText:
         Bytes of text.
     """
 
-    __slots__ = ("_cuts", "_data", "_starts", "_unpacked", "size")
+    __slots__ = ("_cuts", "_data", "_recent", "_starts", "size")
 
     def __init__(
         self, data: bytes, starts: tuple[int, ...] = (), cuts: tuple[int, ...] = (), size: int | None = None
@@ -53,7 +54,7 @@ class DocumentText:
         self._starts = starts
         self._cuts = cuts
         self.size = len(data) if size is None else size
-        self._unpacked = lru_cache(maxsize=8)(self._unpack)
+        self._recent: dict[int, bytes] = {}
 
     @classmethod
     def of(cls, data: bytes) -> DocumentText:
@@ -72,6 +73,16 @@ class DocumentText:
         packed = memoryview(self._data)[self._cuts[number - 1] if number else 0 : self._cuts[number]]
         unpacked: bytes = _decompressor().decompress(packed, max_output_size=stop - self._starts[number])
         return unpacked
+
+    def _unpacked(self, number: int) -> bytes:
+        """Return a block, kept for a while: neighbours are mostly asked for together."""
+        block = self._recent.get(number)
+        if block is None:
+            block = self._unpack(number)
+            if len(self._recent) >= _RECENT:
+                self._recent = {}
+            self._recent[number] = block
+        return block
 
     def read(self, start: int, stop: int) -> bytes:
         """Return the bytes from `start` to `stop`."""

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from functools import cached_property
 from typing import Protocol
 
 import numpy as np
 
 from refbrowser.errors import RefbrowserError
-from refbrowser.model.reference import ByteRange, Reference, WholeFile
+from refbrowser.model.reference import ByteRange, Reference, ReferenceKind, WholeFile
 from refbrowser.references.content import DocumentContent
 from refbrowser.references.gen import GenRule
 from refbrowser.references.values import ValueKind
 
 _ROWS = 4096
+_quote = json.encoder.encode_basestring_ascii
 
 
 class _Expansion(Protocol):
@@ -44,6 +46,7 @@ class _Plan:
         self._replaced: dict[int, tuple[int, int]] = {}
         #: Generated key that comes more than once to the last row that has it.
         self._repeated: dict[str, tuple[int, int]] = {}
+        self._urls: dict[str, str] = {}
         self._check_refs()
         self._look_at_rules()
 
@@ -104,18 +107,41 @@ class _Plan:
     def _entries(self) -> Iterator[bytes]:
         refs = self._refs
         for start in range(0, len(refs), _ROWS):
-            slots = refs.slots(start, start + _ROWS)
-            lines = [
-                line
-                for slot, key in zip(slots, refs.keys_of(slots), strict=True)
-                if (line := self._of_slot(slot, key)) is not None
-            ]
+            lines = self._of_slots(refs.slots(start, start + _ROWS))
             if lines:
                 yield b",\n".join(lines)
         for number, first, keys, faults in self._generated():
             lines = self._of_rule(number, first, keys, faults)
             if lines:
                 yield b",\n".join(lines)
+
+    def _of_slots(self, slots: list[int]) -> list[bytes]:
+        """Return the lines of some entries of refs."""
+        columns = self._expansion.document.view.columns(np.array(slots, np.int64))
+        kinds, urls = columns.kind.tolist(), columns.url.tolist()
+        offsets, lengths = columns.offset.tolist(), columns.length.tolist()
+        lines = []
+        for at, (slot, key) in enumerate(zip(slots, self._refs.keys_of(slots), strict=True)):
+            if (
+                kinds[at] == ReferenceKind.RANGE
+                and slot not in self._replaced
+                and slot not in self._duplicates
+            ):
+                url = self._spelled(columns.urls[urls[at]])
+                lines.append(f"{_quote(key)}: [{url}, {offsets[at]}, {lengths[at]}]".encode("ascii"))
+                continue
+            line = self._of_slot(slot, key)
+            if line is not None:
+                lines.append(line)
+        return lines
+
+    def _spelled(self, url: str) -> str:
+        """Return the JSON text of a URL; neighbours mostly have the same."""
+        if url not in self._urls:
+            if len(self._urls) > _ROWS:
+                self._urls.clear()
+            self._urls[url] = _quote(url)
+        return self._urls[url]
 
     def _of_slot(self, slot: int, key: str) -> bytes | None:
         if slot in self._duplicates and self._refs.find_slot(key) != slot:
@@ -134,11 +160,9 @@ class _Plan:
         raw = self._refs.value_text(slot) if text is None else json.dumps(text).encode()
         return _text(key) + b": " + raw
 
-    @property
+    @cached_property
     def _duplicates(self) -> set[int]:
-        if not hasattr(self, "_early"):
-            self._early = set(self._refs.table.duplicates.tolist())
-        return self._early
+        return set(self._refs.table.duplicates.tolist())
 
     def _of_rule(
         self, number: int, first: int, keys: list[str | None], faults: dict[int, RefbrowserError]

@@ -19,6 +19,8 @@ from refbrowser.references.table import ReferenceTable
 Splice = tuple[int, int, bytes]
 
 _ROWS_AT_ONCE = 8192
+#: Bytes that are given at a time where many changes stand close together.
+_PIECE = 256 * 1024
 _URL = re.compile(STRING.pattern + rb"[ \t\n\r]*+:[ \t\n\r]*+\[[ \t\n\r]*+(" + STRING.pattern + rb")")
 
 
@@ -34,11 +36,22 @@ def region_chunks(refs: References, region: tuple[int, int]) -> Iterator[bytes]:
     """
     at = region[0]
     text = refs.table.text
+    gathered: list[bytes] = []
+    size = 0
     for start, stop, data in splices(refs, region):
-        yield from text.chunks(at, start)
-        if data:
-            yield data
+        if start - at > _PIECE:
+            yield from gathered
+            yield from text.chunks(at, start)
+            gathered, size = [], 0
+        else:
+            gathered.append(text.read(at, start))
+        gathered.append(data)
+        size += start - at + len(data)
         at = stop
+        if size > _PIECE:
+            yield b"".join(gathered)
+            gathered, size = [], 0
+    yield from gathered
     yield from text.chunks(at, region[1])
 
 
@@ -79,15 +92,37 @@ def _renamed_urls(refs: References) -> Iterator[Splice]:
     for first in range(0, len(rows), _ROWS_AT_ONCE):
         part = rows[first : first + _ROWS_AT_ONCE]
         for group in np.split(part, np.flatnonzero(np.diff(part) > _ROWS_AT_ONCE) + 1):
-            base = int(table.start[group[0]])
-            data = table.text.read(base, table.next_start(int(group[-1])))
-            for row, start in zip(group.tolist(), table.start[group].tolist(), strict=True):
-                match = _URL.match(data, start - base)
-                assert match is not None
-                url = (int(table.url[row]), match[1].isascii())
-                if url not in spelled:
-                    spelled[url] = dump(table.urls[url[0]], match[1])
-                yield match.start(1) + base, match.end(1) + base, spelled[url]
+            changes = _in_group(table, group, spelled)
+            if refs.has_overlay:
+                yield from changes
+            else:
+                yield _joined(table, list(changes))
+
+
+def _in_group(table: ReferenceTable, rows: Rows, spelled: dict[tuple[int, bool], bytes]) -> Iterator[Splice]:
+    """Yield the changes of URLs of rows that stand near one another."""
+    base = int(table.start[rows[0]])
+    data = table.text.read(base, table.next_start(int(rows[-1])))
+    for number, start in zip(table.url[rows].tolist(), table.start[rows].tolist(), strict=True):
+        match = _URL.match(data, start - base)
+        assert match is not None
+        url = (number, match[1].isascii())
+        if url not in spelled:
+            spelled[url] = dump(table.urls[number], match[1])
+        yield match.start(1) + base, match.end(1) + base, spelled[url]
+
+
+def _joined(table: ReferenceTable, changes: list[Splice]) -> Splice:
+    """Return many changes as one, between which nothing else changes."""
+    start, stop = changes[0][0], changes[-1][1]
+    text = table.text.read(start, stop)
+    parts = []
+    at = start
+    for begin, end, data in changes:
+        parts.append(text[at - start : begin - start])
+        parts.append(data)
+        at = end
+    return start, stop, b"".join(parts)
 
 
 def _last_kept(refs: References) -> int:
