@@ -50,6 +50,8 @@ class HttpHost:
 
     def add(self, request: HttpRequest, rank: tuple[int, int, int]) -> None:
         """Queue a request; lower ranks come first. `pump` starts it."""
+        # Bytes of two answers at once would be counted twice.
+        assert request.connection is None
         request.host, request.rank = self, rank
         self._backlog += request.size
         heapq.heappush(self._queue, ((*rank, next(self._serial)), request))
@@ -99,8 +101,19 @@ class HttpHost:
 
     def disband(self, request: HttpRequest) -> None:
         """Queue again what waited for the object that `request` was reading whole."""
-        for follower in self.wholes.finish(request):
+        for follower in self.followers(request):
             self.add(follower, follower.rank)
+
+    def followers(self, request: HttpRequest) -> list[HttpRequest]:
+        """Return the requests that wait for the object that `request` was reading whole; they no longer do."""
+        found = self.wholes.finish(request)
+        for follower in found:
+            connection = self._busy.get(follower)
+            if connection is not None:
+                # It may still be passing over its own answer, whose end must not be taken for the next one's.
+                connection.close()
+                self._forget(follower)
+        return found
 
     # What happens to a request under way
 

@@ -155,7 +155,9 @@ class HttpRequest:
         assert connection is not None
         stale = not answered and connection.exchanges > 1
         host.release(self, connection)
-        host.failed(self, self._error or error, free=stale)
+        # One that waits for the whole object has lost nothing but a connection.
+        if not host.wholes.waits(self):
+            host.failed(self, self._error or error, free=stale)
         host.pump()
 
     def cut(self, whole: memoryview) -> None:
@@ -184,5 +186,5 @@ class HttpRequest:
         if self.is_whole:
             self.segment.filled(whole)
             return
-        for request in [self, *self.host.wholes.finish(self)]:
+        for request in [self, *self.host.followers(self)]:
             request.cut(whole)

@@ -31,6 +31,11 @@ class WholeObjects:
             return False
         return not self.lead(request)
 
+    def waits(self, request: HttpRequest) -> bool:
+        """Whether `request` waits for the bytes of another."""
+        _, followers = self._waiting.get(_key(request), (None, []))
+        return request in followers
+
     def finish(self, request: HttpRequest) -> list[HttpRequest]:
         """Return the requests that waited for `request`, which has ended one way or the other."""
         leader, followers = self._waiting.get(_key(request), (None, []))
