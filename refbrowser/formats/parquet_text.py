@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import base64
 import json
+import math
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -36,13 +37,20 @@ def is_parquet_references(path: str | os.PathLike[str]) -> bool:
     return isinstance(metadata, dict) and "record_size" in metadata
 
 
-def parquet_text(path: str | os.PathLike[str], cancel: CancelToken | None = None) -> Iterator[bytes]:
+def parquet_text(
+    path: str | os.PathLike[str], report: Callable[[RefbrowserError], None], cancel: CancelToken | None = None
+) -> Iterator[bytes]:
     """Yield the references of a folder as the text of a Version 0 document, array by array.
+
+    Parameters
+    ----------
+    report
+        Called for each record file that cannot be read; its chunks are faulty entries then.
 
     Raises
     ------
     RefbrowserError
-        E_SCHEMA: the metadata or a record file is not as it should be; E_IO: it cannot be read.
+        E_SCHEMA: the metadata is not as it should be; E_IO: it cannot be read; E_FORMAT: pyarrow is missing.
     """
     folder = Path(path)
     metadata, record_size = _read_metadata(folder)
@@ -53,7 +61,8 @@ def parquet_text(path: str | os.PathLike[str], cancel: CancelToken | None = None
     for key, value in metadata.items():
         if key.rpartition("/")[2] != ".zarray":
             continue
-        for lines in _array_lines(folder, key[: -len(".zarray")], value, record_size, cancel):
+        array = _ArrayFiles(folder, key[: -len(".zarray")], value, record_size)
+        for lines in array.lines(report, cancel):
             yield before + lines
             before = b",\n"
     yield b"{}" if before == b"{\n" else b"\n}\n"
@@ -89,46 +98,65 @@ def _grid(value: Any, path: Path) -> tuple[int, ...]:
         raise _wrong("shape and chunks of an array do not fit", path) from None
 
 
-def _array_lines(
-    folder: Path, prefix: str, value: Any, record_size: int, cancel: CancelToken | None
-) -> Iterator[bytes]:
-    """Yield the entries of one array, a piece per record file."""
-    if any(part in ("", ".", "..") for part in prefix.split("/")[:-1]):
-        raise _wrong(f"{quoted(prefix)} is not the path of an array", folder)
-    grid = _grid(value, folder / prefix / ".zarray")
-    size = int(np.prod(grid, dtype=object)) if grid else 1
-    for number in range(-(-size // record_size)):
-        if cancel is not None:
-            cancel.check()
-        path = folder / prefix / f"refs.{number}.parq"
-        if path.is_file():
-            start = number * record_size
-            lines = _record_lines(path, prefix, grid, start, min(record_size, size - start))
+class _ArrayFiles:
+    """The record files of one array."""
+
+    def __init__(self, folder: Path, prefix: str, value: Any, record_size: int) -> None:
+        if any(part in ("", ".", "..") for part in prefix.split("/")[:-1]):
+            raise _wrong(f"{quoted(prefix)} is not the path of an array", folder)
+        self._folder = folder / prefix
+        self._prefix = prefix
+        self._grid = _grid(value, folder / prefix / ".zarray")
+        self._record_size = record_size
+
+    def lines(self, report: Callable[[RefbrowserError], None], cancel: CancelToken | None) -> Iterator[bytes]:
+        """Yield the entries of the array, a piece per record file."""
+        size = math.prod(self._grid)
+        for number, start in enumerate(range(0, size, self._record_size)):
+            if cancel is not None:
+                cancel.check()
+            path = self._folder / f"refs.{number}.parq"
+            if not path.is_file():
+                continue
+            most = min(self._record_size, size - start)
+            try:
+                lines = self._record_lines(path, start, most)
+            except RefbrowserError as error:
+                if error.kind is not ErrorKind.SCHEMA:
+                    raise
+                report(error)
+                # Neither missing nor read: a value that no entry may have.
+                lines = ",\n".join(f'"{key}": null' for key in self._keys(start + np.arange(most))).encode()
             if lines:
                 yield lines
 
+    def _keys(self, flat: npt.NDArray[np.int64]) -> list[str]:
+        """Return the keys of chunks, as the inside of JSON text."""
+        head = _text(self._prefix)[1:-1].decode("ascii")
+        if not self._grid:
+            return [f"{head}0"] * len(flat)
+        axes = [map(str, axis.tolist()) for axis in np.unravel_index(flat, self._grid)]
+        return [head + ".".join(coords) for coords in zip(*axes, strict=True)]
 
-def _record_lines(path: Path, prefix: str, grid: tuple[int, ...], start: int, most: int) -> bytes:
-    """Return the entries of one record file as lines of JSON."""
-    columns = _read_record(path)
-    paths, offsets, sizes, raws = (column.slice(0, most) for column in columns)
-    urls = paths.dictionary.to_pylist()
-    spelled = [_text(url).decode("ascii") for url in urls]
-    url = paths.indices.fill_null(-1).to_numpy(zero_copy_only=False)
-    has_raw = np.asarray(raws.is_valid())
-    rows = np.flatnonzero(has_raw | (url >= 0))
-    keys = _keys(prefix, grid, start + rows)
-    offset = offsets.fill_null(0).to_numpy(zero_copy_only=False)[rows].tolist()
-    length = sizes.fill_null(0).to_numpy(zero_copy_only=False)[rows].tolist()
-    lines = []
-    for at, row in enumerate(rows.tolist()):
-        if has_raw[row]:
-            lines.append(f'"{keys[at]}": {json.dumps(inline_text(raws[row].as_py()))}')
-        elif length[at] == 0 and offset[at] == 0:
-            lines.append(f'"{keys[at]}": [{spelled[url[row]]}]')
-        else:
-            lines.append(f'"{keys[at]}": [{spelled[url[row]]}, {offset[at]}, {length[at]}]')
-    return ",\n".join(lines).encode("ascii")
+    def _record_lines(self, path: Path, start: int, most: int) -> bytes:
+        """Return the entries of one record file as lines of JSON."""
+        paths, offsets, sizes, raws = (column.slice(0, most) for column in _read_record(path))
+        spelled = [_text(url).decode("ascii") for url in paths.dictionary.to_pylist()]
+        url = paths.indices.fill_null(-1).to_numpy(zero_copy_only=False)
+        has_raw = np.asarray(raws.is_valid())
+        rows = np.flatnonzero(has_raw | (url >= 0))
+        keys = self._keys(start + rows)
+        offset = offsets.fill_null(0).to_numpy(zero_copy_only=False)[rows].tolist()
+        length = sizes.fill_null(0).to_numpy(zero_copy_only=False)[rows].tolist()
+        lines = []
+        for at, row in enumerate(rows.tolist()):
+            if has_raw[row]:
+                lines.append(f'"{keys[at]}": {json.dumps(inline_text(raws[row].as_py()))}')
+            elif length[at] == 0 and offset[at] == 0:
+                lines.append(f'"{keys[at]}": [{spelled[url[row]]}]')
+            else:
+                lines.append(f'"{keys[at]}": [{spelled[url[row]]}, {offset[at]}, {length[at]}]')
+        return ",\n".join(lines).encode("ascii")
 
 
 def _read_record(path: Path) -> list[Any]:
@@ -154,15 +182,6 @@ def _read_record(path: Path) -> list[Any]:
     if not pyarrow.types.is_dictionary(columns[0].type):
         columns[0] = columns[0].dictionary_encode()
     return columns
-
-
-def _keys(prefix: str, grid: tuple[int, ...], flat: npt.NDArray[np.int64]) -> list[str]:
-    """Return the keys of chunks, as the inside of JSON text."""
-    head = _text(prefix)[1:-1].decode("ascii")
-    if not grid:
-        return [f"{head}0"] * len(flat)
-    axes = [map(str, axis.tolist()) for axis in np.unravel_index(flat, grid)]
-    return [head + ".".join(coords) for coords in zip(*axes, strict=True)]
 
 
 def _text(text: str) -> bytes:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
+from refbrowser.errors import ErrorKind, Finding, Place, RefbrowserError, Severity, quoted
 from refbrowser.formats.compression import Compression, compress, decompress, find_compression, slices
 from refbrowser.formats.parquet_text import METADATA, is_parquet_references, parquet_text
 from refbrowser.io.cancel import CancelToken
@@ -122,7 +122,13 @@ def _open_folder(path: str, opening: _Opening, values: Mapping[str, str] | None)
         message = "the folder is not the parquet form of references"
         advice = f"Such a folder has a file {METADATA} with a record_size."
         raise RefbrowserError(ErrorKind.FORMAT, message, Place(document=path), advice)
-    return replace(opening.read(parquet_text(path), values), from_parquet=True)
+    errors: list[RefbrowserError] = []
+    document = opening.read(parquet_text(path, errors.append), values)
+    notes = tuple(
+        Finding(severity=Severity.FAULT, kind=error.kind, message=error.message, place=error.place)
+        for error in errors
+    )
+    return replace(document, from_parquet=True, notes=notes)
 
 
 def _from_descriptor(descriptor: int) -> Iterator[bytes]:

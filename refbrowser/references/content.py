@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Literal, Self
 
-from refbrowser.errors import Place, RefbrowserError
+from refbrowser.errors import Finding, Place, RefbrowserError
 from refbrowser.references.columns import ReferenceView, RenderedUrls
 from refbrowser.references.detect import detect
 from refbrowser.references.gen import GenRule
@@ -76,6 +76,8 @@ class DocumentContent:
         The file, where it was packed.
     from_parquet
         Whether it was read from the parquet form: its text was made from that.
+    notes
+        What was found to be wrong while it was opened, beside what its text tells.
     """
 
     version: int
@@ -88,6 +90,7 @@ class DocumentContent:
     name: str | None = None
     packed: Packed | None = None
     from_parquet: bool = False
+    notes: tuple[Finding, ...] = ()
 
     # Reading
 

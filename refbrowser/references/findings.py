@@ -54,7 +54,7 @@ def document_findings(document: DocumentContent) -> tuple[Finding, ...]:
     findings = [_finding(item, places, document.name) for item in found]
     if more:
         findings[-1] = replace(findings[-1], count=1 + more)
-    return tuple(findings)
+    return (*document.notes, *findings)
 
 
 def _finding(item: Found, places: dict[int, tuple[int, int]], name: str | None) -> Finding:

@@ -8,10 +8,12 @@ import pytest
 
 pytest.importorskip("pyarrow")
 
-from refbrowser.errors import ErrorKind, RefbrowserError
+from refbrowser.errors import ErrorKind, RefbrowserError, Severity
 from refbrowser.formats.parquet_references import write_parquet
 from refbrowser.formats.parquet_text import inline_text, is_parquet_references
 from refbrowser.formats.references import hierarchy_of, open_references
+from refbrowser.model.nodes import ArrayNode
+from refbrowser.model.reference import ReferenceKind
 from refbrowser.references.document import ReferenceDocument
 from refbrowser.references.edits import SetReference
 
@@ -129,12 +131,19 @@ def test_broken_folders_are_errors(tmp_path: Path, metadata: str) -> None:
     assert caught.value.kind in (ErrorKind.FORMAT, ErrorKind.SCHEMA)
 
 
-def test_a_broken_record_file_is_an_error(tmp_path: Path) -> None:
-    write_parquet(document_of(REFS), tmp_path / "refs.parq")
+def test_a_broken_record_file_costs_its_chunks_only(tmp_path: Path) -> None:
+    write_parquet(document_of(REFS), tmp_path / "refs.parq", record_size=4)
     (tmp_path / "refs.parq/g/a/refs.0.parq").write_bytes(b"PAR1 no PAR1")
-    with pytest.raises(RefbrowserError) as caught:
-        open_references(tmp_path / "refs.parq")
-    assert caught.value.kind is ErrorKind.SCHEMA
+    document = open_references(tmp_path / "refs.parq")
+    finding = document.findings[0]
+    assert (finding.severity, finding.kind) == (Severity.FAULT, ErrorKind.SCHEMA)
+    assert str(finding.place.document).endswith("refs.0.parq")
+    node = hierarchy_of(document).find("/g/a")
+    assert isinstance(node, ArrayNode)
+    assert node.manifest is not None
+    kinds = [ReferenceKind(kind).name for kind in node.manifest.kinds().ravel()]
+    assert kinds == ["FAULTY"] * 4 + ["INLINE", "INLINE", "MISSING", "RANGE"]
+    assert document.expansion.reference("s/0") is not None
 
 
 @pytest.mark.parametrize("data", [b"", b"text", b"\x00\x7f", b"\x80", b"base64:x", bytes(range(256))])
