@@ -105,7 +105,7 @@ class HttpHost:
             self.add(follower, follower.rank)
 
     def followers(self, request: HttpRequest) -> list[HttpRequest]:
-        """Return the requests that wait for the object that `request` was reading whole; they no longer do."""
+        """Return the requests that waited for the object that `request` was reading whole."""
         found = self.wholes.finish(request)
         for follower in found:
             connection = self._busy.get(follower)
