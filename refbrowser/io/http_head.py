@@ -20,7 +20,7 @@ REDIRECTS = frozenset({301, 302, 303, 307, 308})
 THROTTLING = frozenset({429, 503})
 
 _STATUS = re.compile(rb"HTTP/1\.([01]) ([1-5][0-9]{2})(?: (.*))?")
-_FIELD = re.compile(rb"([A-Za-z0-9!#$%&'*+.^_`|~\-]+):[ \t]*(.*?)[ \t]*")
+_FIELD = re.compile(rb"([A-Za-z0-9!#$%&'*+.^_`|~\-]+):(.*)")
 _CONTENT_RANGE = re.compile(r"bytes (\d{1,18})-(\d{1,18})/(\d{1,18}|\*)")
 _UNSATISFIED = re.compile(r"bytes \*/(\d{1,18})")
 
@@ -111,7 +111,7 @@ def parse_head(data: bytes) -> Head:
         match = _FIELD.fullmatch(line)
         if match is None:
             raise AttemptError(f"malformed header line {quoted(line.decode('latin-1'), 60)}")
-        name, value = match[1].decode("ascii").lower(), match[2].decode("latin-1")
+        name, value = match[1].decode("ascii").lower(), match[2].strip(b" \t").decode("latin-1")
         if name in found and not (name in _SINGLE and found[name] == value):
             if name in _SINGLE:
                 raise AttemptError(f"the answer has two different {name} headers")
@@ -222,6 +222,7 @@ def retry_after(head: Head) -> float | None:
         return float(text)
     try:
         moment = parsedate_to_datetime(text)
-    except ValueError:
+        seconds = moment.timestamp()
+    except (ValueError, OverflowError):
         return None
-    return max(moment.timestamp() - time.time(), 0.0)
+    return max(seconds - time.time(), 0.0)

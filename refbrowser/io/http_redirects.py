@@ -55,7 +55,10 @@ def next_hop(current: Location, target: str, access: Access) -> Location:
     RefbrowserError
         The errors of `Access.resolve`.
     """
-    url = urljoin(current.url, _as_utf8(target))
+    try:
+        url = urljoin(current.url, _as_utf8(target))
+    except ValueError:
+        raise AttemptError(f"a redirect to {quoted(target)} is refused", ErrorKind.UNSAFE) from None
     scheme = scheme_of(url)
     if scheme not in DEFAULT_PORTS:
         raise AttemptError(f"a redirect to {quoted(url)} is refused", ErrorKind.UNSAFE)

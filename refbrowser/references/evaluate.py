@@ -254,7 +254,8 @@ class _Compiler(OperatorCompiler):
             text = value(frame)
             arguments = tuple([item(frame) for item in positional])
             named = {key: item(frame) for key, item in keywords.items()}
-            return charged(frame, guarded(format_filter, span, text, arguments, named), text)
+            found = guarded(format_filter, span, text, arguments, named)
+            return charged(frame, found, text, arguments, named)
 
         return filtered
 
@@ -281,7 +282,7 @@ class _Compiler(OperatorCompiler):
 
         def filtered(frame: Frame) -> Any:
             given = tuple([item(frame) for item in arguments])
-            return charged(frame, guarded(braces, span, text, given), text)
+            return charged(frame, guarded(braces, span, text, given), text, given)
 
         return filtered
 

@@ -26,6 +26,8 @@ _FIELD = re.compile(
 )
 #: More than any number needs besides its width and precision: 1.8e308 in full, or 128 bits in base 2.
 _NUMBER_SIZE = 400
+#: Longer formats are read each time: what is kept of them would be large.
+_SHORT = 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,15 +50,18 @@ class PercentFormat:
     after: str
 
 
-@lru_cache(maxsize=256)
 def parse_percent(text: str) -> PercentFormat:
-    """Read the directives of a ``%`` format.
+    """Read the directives of a ``%`` format; those of short formats are kept.
 
     Raises
     ------
     RefbrowserError
         E_TEMPLATE for a directive that is not plain, E_BUDGET for a width or precision above the limit.
     """
+    return _percent_short(text) if len(text) <= _SHORT else _parse_percent(text)
+
+
+def _parse_percent(text: str) -> PercentFormat:
     directives = []
     position = 0
     while (found := text.find("%", position)) >= 0:
@@ -69,6 +74,9 @@ def parse_percent(text: str) -> PercentFormat:
         precision = _bounded_precision(match["precision"])
         directives.append(Directive(before, match["key"], match["flags"], width, precision, match["type"]))
     return PercentFormat(tuple(directives), text[position:])
+
+
+_percent_short = lru_cache(maxsize=256)(_parse_percent)
 
 
 def percent(text: str, arguments: Any) -> str:
@@ -87,8 +95,9 @@ def percent(text: str, arguments: Any) -> str:
             value = values[position] if position < len(values) else None
             position += 1
         size += max(directive.width, _text_size(value, directive))
-    if size > 4 * LIMITS.template_string:
-        raise too_long()
+        # Looked at each time: one argument may stand for many directives.
+        if size > 4 * LIMITS.template_string:
+            raise too_long()
     try:
         return checked_text(text % arguments)
     except (TypeError, ValueError, OverflowError) as error:
@@ -121,9 +130,8 @@ class Field:
     width: int
 
 
-@lru_cache(maxsize=256)
 def parse_braces(text: str) -> tuple[tuple[Field, ...], str]:
-    """Read the fields of a ``'{:03d}'.format(...)`` text; also returns the text after the last.
+    """Read the fields of a ``'{:03d}'.format(...)`` text, and the text after the last; short ones are kept.
 
     Raises
     ------
@@ -131,6 +139,10 @@ def parse_braces(text: str) -> tuple[tuple[Field, ...], str]:
         E_UNSAFE for attributes and subscripts, E_TEMPLATE for what is not index, width, fill, sign, precision
         and type, E_BUDGET for a width or precision above the limit.
     """
+    return _braces_short(text) if len(text) <= _SHORT else _parse_braces(text)
+
+
+def _parse_braces(text: str) -> tuple[tuple[Field, ...], str]:
     fields: list[Field] = []
     literal: list[str] = []
     position = automatic = 0
@@ -159,6 +171,9 @@ def parse_braces(text: str) -> tuple[tuple[Field, ...], str]:
             literal.clear()
             position = match.end() + 1
     return tuple(fields), "".join(literal)
+
+
+_braces_short = lru_cache(maxsize=256)(_parse_braces)
 
 
 def _brace_field(text: str, position: int) -> re.Match[str]:

@@ -84,12 +84,22 @@ def guarded(run: Callable[..., Any], span: Span, *arguments: Any) -> Any:
         raise at(values.fault(f"not possible: {quoted(error)[1:-1]}"), span) from None
 
 
-def charged(frame: Frame, result: Any, given: Any) -> Any:
-    """Take the steps that the sizes of a text, before and after, are worth."""
-    size = (len(result) if result.__class__ is str else 0) + (len(given) if given.__class__ is str else 0)
+def charged(frame: Frame, result: Any, *given: Any) -> Any:
+    """Take the steps that a text which was made, and what it was made of, are worth."""
+    size = (len(result) if result.__class__ is str else 0) + _size(given)
     if size > STEP_SIZE:
         spend(frame, size)
     return result
+
+
+def _size(given: tuple[Any, ...]) -> int:
+    size = 0
+    for value in given:
+        if value.__class__ is str:
+            size += len(value)
+        elif value.__class__ is not int:
+            size += values.weight(value)
+    return size
 
 
 def sized(frame: Frame, made: Any, span: Span) -> Any:
@@ -103,15 +113,10 @@ def sized(frame: Frame, made: Any, span: Span) -> Any:
 
 def apply(frame: Frame, run: Callable[[Any, Any], Any], left: Any, right: Any, span: Span) -> Any:
     """Return ``run(left, right)`` and take the steps that its texts are worth."""
-    size = 0
-    for value in (left, right):
-        if value.__class__ is str:
-            size += len(value)
-        elif value.__class__ is not int:
-            size += values.weight(value)
+    size = _size((left, right))
     if size > STEP_SIZE:
         spend(frame, size)
-    return charged(frame, guarded(run, span, left, right), None)
+    return charged(frame, guarded(run, span, left, right))
 
 
 def binary(run: Callable[[Any, Any], Any], left: Closure, right: Closure, span: Span) -> Closure:

@@ -34,14 +34,14 @@ class Template:
 
     @staticmethod
     def parse(text: str) -> Template:
-        """Parse a text; equal texts share one result.
+        """Parse a text; equal short texts share one result.
 
         Raises
         ------
         RefbrowserError
             E_TEMPLATE, E_UNSAFE or E_BUDGET (safety section 3); `place.span` says where in the text.
         """
-        return _parse(text)
+        return _parse_short(text) if len(text) <= _SHORT else _parse(text)
 
     @property
     def is_literal(self) -> bool:
@@ -56,7 +56,6 @@ class Template:
         return self.text[: min(at for at in map(self.text.find, DELIMITERS) if at >= 0)]
 
 
-@lru_cache(maxsize=4096)
 def _parse(text: str) -> Template:
     if not any(mark in text for mark in ("{", "\n", "\r")):
         # The limit of the source holds for a literal text as well; `parse` checks it.
@@ -64,6 +63,11 @@ def _parse(text: str) -> Template:
     syntax = parse(text)
     names, required, calls = _names(syntax)
     return Template(text, syntax, names, required, calls)
+
+
+#: Trees are large: those of long texts are not kept for others.
+_parse_short = lru_cache(maxsize=1024)(_parse)
+_SHORT = 1024
 
 
 def _names(syntax: Syntax) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:

@@ -260,7 +260,10 @@ class TestRedirects:
         reading.server.faults["/moved"] = Fault("redirect", target)
         assert refusal(reading, path="/moved").kind == ErrorKind.BLOCKED
 
-    @pytest.mark.parametrize("target", ["file:///etc/passwd", "ftp://a/b", "s3://bucket/key", "javascript:x"])
+    @pytest.mark.parametrize(
+        "target",
+        ["file:///etc/passwd", "ftp://a/b", "s3://bucket/key", "javascript:x", "//[bad", "//a\u2100b/"],
+    )
     def test_other_protocols_are_refused(self, reading: Reading, target: str) -> None:
         reading.server.faults["/moved"] = Fault("redirect", target)
         assert refusal(reading, path="/moved").kind == ErrorKind.UNSAFE

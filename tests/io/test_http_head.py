@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
 from email.utils import formatdate
 
@@ -10,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from refbrowser.errors import ErrorKind
-from refbrowser.io.http_head import AttemptError, Body, check_answer, identity_of, parse_head
+from refbrowser.io.http_head import AttemptError, Body, check_answer, identity_of, parse_head, retry_after
 
 LIMIT = 100 << 20
 
@@ -156,3 +157,23 @@ def test_too_long_a_wait_is_an_error(text: str) -> None:
     with pytest.raises(AttemptError, match="asks to wait") as caught:
         answer(5, 10, 503, Retry_After=text)
     assert not caught.value.retry
+
+
+@pytest.mark.parametrize("tail", [b"\n", b"a", b"\x00", b""])
+def test_white_space_in_headers_takes_no_time(tail: bytes) -> None:
+    start = time.thread_time()
+    line = b"X:" + b" " * 20_000 + tail + b" \t" * 10_000 + tail
+    with contextlib.suppress(AttemptError):
+        parse_head(b"HTTP/1.1 200 OK\r\n" + line)
+    assert time.thread_time() - start < 1
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Mon, 01 Jan 99999999999999 00:00:00 GMT", "Mon, 99999999999999999999 Jan 2020 00:00:00 GMT",
+        "Mon, 01 Jan 2020 00:00:00 +99999999999999", "1 Jan 2020 99:99:99 GMT", "", "soon", "-1", "1e5",
+    ],
+)  # fmt: skip
+def test_waits_that_mean_nothing_are_not_kept(text: str) -> None:
+    assert retry_after(parse_head(b"HTTP/1.1 503 No\r\nRetry-After: " + text.encode())) is None

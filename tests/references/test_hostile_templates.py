@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from contextlib import contextmanager
 
 import pytest
 
@@ -97,16 +98,44 @@ HOSTILE = [
     ("{{ f(c=1" + ", c=1" * 10 + ") }}", TEMPLATE),
     ("{{ '\\ud800\\N{BULLET' }}", TEMPLATE),
     ("{{ " + "u ~ " * 4990 + "u }}", BUDGET),
+    # One small value that many directives print, or weigh.
+    ("{{ '%(a).0s' * 7000 % {'a': [0] * 6500} }}", BUDGET),
+    ("{{ ('%(a).0s' * 7000)|format(a=[0] * 6500) }}", BUDGET),
+    ("{{ '%.0s'|format([0] * 6500) }}" * 500, BUDGET),
+    # Work that leaves no text behind.
+    ("{{ ([''] * 16000)|join }}" * 500, BUDGET),
+    ("{{ ([''] * 16000) == ([''] * 16000) }}" * 500, BUDGET),
+    ("{{ 1 in ([''] * 16000) }}" * 500, BUDGET),
+    ("{{ g(c=[''] * 16000) }}", BUDGET),
+    ("{{ h(c=[0] * 6500) }}", BUDGET),
+    # Trees that are large only once they are parsed.
+    ("{{ " + "1," * 30000 + " }}", BUDGET),
+    (("{{" + "[" * 45 + "1" + "]" * 45 + "}}") * 680, BUDGET),
+    ("{{\r\n\r\n1}}" * 7000, BUDGET),
 ]
+
+#: What the hostile texts may use.
+HELPERS = {
+    "u": "x" * 500,
+    "f": "{{ c }}",
+    "g": "{{ c|join }}" * 1200,
+    "h": "{{ '" + "%(a).0s" * 7000 + "'|format(a=c) }}",
+}
+
+
+@contextmanager
+def bounded_work(seconds=5):
+    """Hold this thread's processor time against a bound far above what is refused in time takes."""
+    start = time.thread_time()
+    yield
+    assert time.thread_time() - start < seconds
 
 
 @pytest.mark.parametrize(("text", "kind"), HOSTILE, ids=range(len(HOSTILE)))
 def test_hostile_templates_are_refused_fast(text, kind):
-    templates = TemplateSet({"u": "x" * 500, "f": "{{ c }}"})
-    start = time.process_time()
-    with pytest.raises(RefbrowserError) as caught:
+    templates = TemplateSet(HELPERS)
+    with bounded_work(), pytest.raises(RefbrowserError) as caught:
         templates.render(text)
-    assert time.process_time() - start < 2
     assert caught.value.kind is kind, caught.value
     assert len(str(caught.value)) < 1000
 
@@ -114,12 +143,11 @@ def test_hostile_templates_are_refused_fast(text, kind):
 @pytest.mark.parametrize("text", [text for text, _ in HOSTILE[::3]])
 def test_hostile_rules_are_listed_not_run(text):
     members = {"key": "k{{ i }}", "url": text, "dimensions": {"i": {"stop": 10**12}}}
-    start = time.process_time()
-    rule = GenRule(members, TemplateSet({"u": "x" * 500, "f": "{{ c }}"}), 0)
-    assert rule.row(10**11).error is not None
-    assert [finding.place.field for finding in rule.faults(10_000)] == ["url"]
-    assert rule.rows(5, 8).faults.keys() == {0, 1, 2}
-    assert time.process_time() - start < 2
+    with bounded_work():
+        rule = GenRule(members, TemplateSet(HELPERS), 0)
+        assert rule.row(10**11).error is not None
+        assert [finding.place.field for finding in rule.faults(10_000)] == ["url"]
+        assert rule.rows(5, 8).faults.keys() == {0, 1, 2}
 
 
 def test_steps_of_many_small_calls_are_bounded():
@@ -135,11 +163,10 @@ def test_steps_of_many_small_calls_are_bounded():
 def test_calls_of_large_templates_are_not_compiled_in_vain():
     templates = TemplateSet({"f": "{{ c }}," * 2400})
     members = {"key": "{{ f(c=i) }}" * 1000, "url": "u", "dimensions": {"i": {"stop": 10**12}}}
-    start = time.process_time()
-    rule = GenRule(members, templates, 0)
-    assert rule.row(7).error.kind is ErrorKind.BUDGET
-    assert [finding.kind for finding in rule.faults()] == [ErrorKind.BUDGET]
-    assert time.process_time() - start < 2
+    with bounded_work():
+        rule = GenRule(members, templates, 0)
+        assert rule.row(7).error.kind is ErrorKind.BUDGET
+        assert [finding.kind for finding in rule.faults()] == [ErrorKind.BUDGET]
 
 
 def test_keys_of_many_integers_are_read_without_recursion():
@@ -156,11 +183,10 @@ def test_keys_that_can_be_read_in_many_ways_do_not_hang(key):
         "dimensions": {name: {"stop": 10**9} for name in names},
     }
     rule = GenRule(members, TemplateSet(), 0)
-    start = time.process_time()
-    rule.find(key)
-    rule.faults()
-    rule.duplicates()
-    assert time.process_time() - start < 2
+    with bounded_work():
+        rule.find(key)
+        rule.faults()
+        rule.duplicates()
 
 
 def test_sums_of_many_dimensions_do_not_hang():
@@ -174,8 +200,7 @@ def test_sums_of_many_dimensions_do_not_hang():
         "dimensions": {name: [1, 5, 9] if name < "g" else {"stop": 10**3 + ord(name)} for name in names},
     }
     rule = GenRule(members, TemplateSet(), 0)
-    start = time.process_time()
-    rule.find("123456")
-    assert [finding.place.row for finding in rule.faults()] == [0]
-    assert rule.duplicates() is not None
-    assert time.process_time() - start < 5
+    with bounded_work(10):
+        rule.find("123456")
+        assert [finding.place.row for finding in rule.faults()] == [0]
+        assert rule.duplicates() is not None
