@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from refbrowser.app.screenshot import Screenshot
+    from refbrowser.io.origins import Origin
+    from refbrowser.io.settings import ConnectionSettings
 
 DEFAULT_SIZE = (1280, 800)
 #: A thread that waits for the interpreter gets it after this long, in seconds. With Python's own 5 ms a frame
@@ -27,6 +29,7 @@ def run(
     size: tuple[int, int] | None = None,
     template_values: Mapping[str, str] | None = None,
     allow: Sequence[str] = (),
+    settings: Mapping[Origin, ConnectionSettings] | None = None,
 ) -> int:
     """Open the window on documents and run it until it is closed, or draw it to a file.
 
@@ -44,6 +47,8 @@ def run(
         Values that take the place of templates; never saved.
     allow
         Origins that the documents may read from, as ``--allow`` of the command line.
+    settings
+        Connection settings for origins; never saved.
 
     Returns
     -------
@@ -86,6 +91,7 @@ def run(
         gc.freeze()
         gc.set_threshold(*COLLECT_AFTER)
         gc.enable()
+        window.documents.use_settings(settings or {})
         open_targets(window, paths, array, template_values or {}, allow)
         if screenshot is not None:
             from refbrowser.app.screenshot import Screenshot

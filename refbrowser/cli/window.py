@@ -7,9 +7,10 @@ import re
 import signal
 
 from refbrowser import __version__
-from refbrowser.cli.options import add_allow, add_templates, template_values
+from refbrowser.cli.options import add_reading, add_templates, template_values
 from refbrowser.errors import ErrorKind, RefbrowserError, quoted
 from refbrowser.io.cancel import CancelToken
+from refbrowser.io.settings import parse_storage_options
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -21,7 +22,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--screenshot", metavar="FILE", help="draw the window to FILE, without a display")
     parser.add_argument("--array", metavar="ARRAY", help="select and plot this array")
     parser.add_argument("--size", metavar="WxH", help="size of the window in pixels, for example 1280x800")
-    add_allow(parser)
+    add_reading(parser)
     add_templates(parser)
 
 
@@ -38,6 +39,7 @@ def run(arguments: argparse.Namespace, token: CancelToken) -> int:
         size=_size(arguments.size),
         template_values=template_values(arguments),
         allow=tuple(arguments.allow),
+        settings=parse_storage_options(arguments.storage_option),
     )
 
 

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
 
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.controller.shared_session import SharedSession
 from refbrowser.app.tasks import Tasks
+
+if TYPE_CHECKING:
+    from refbrowser.io.origins import Origin
+    from refbrowser.io.settings import ConnectionSettings
 
 
 class Documents(QObject):
@@ -66,6 +71,17 @@ class Documents(QObject):
             others = self._documents
             self.set_current(others[min(place, len(others) - 1)] if others else None)
         document.deleteLater()
+
+    @property
+    def settings(self) -> Mapping[Origin, ConnectionSettings]:
+        """Connection settings in force, per origin."""
+        return self._session.settings
+
+    def use_settings(self, settings: Mapping[Origin, ConnectionSettings]) -> None:
+        """Take connection settings over those that are in force, for all documents; they are never saved."""
+        self._session.settings = {**self._session.settings, **settings}
+        for document in self._documents:
+            document.use_settings(self._session.settings)
 
     def close_session(self) -> None:
         """Close connections and the decode pool; nothing can be read any more."""

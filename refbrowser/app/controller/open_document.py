@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from refbrowser.engine.dataset import Dataset
     from refbrowser.engine.session import Session
     from refbrowser.io.access import Access, Want
+    from refbrowser.io.origins import Origin
+    from refbrowser.io.settings import ConnectionSettings
     from refbrowser.model.nodes import Hierarchy
     from refbrowser.references.document import ReferenceDocument
     from refbrowser.references.history import History
@@ -347,6 +349,14 @@ class OpenDocument(QObject):
                 keep_permission(path, identity, granted)
 
             self.tasks.run(self.owner("permission"), "Remember the permission", keep)
+
+    def use_settings(self, settings: Mapping[Origin, ConnectionSettings]) -> None:
+        """Read with other connection settings, as the user gave them."""
+        if self.access is None or self.dataset is None:
+            return
+        self.access = replace(self.access, settings=settings)
+        self.dataset = self.dataset.with_access(self.access)
+        self._rebuild()
 
     # Saving
 

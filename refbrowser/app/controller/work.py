@@ -75,7 +75,7 @@ def open_document(
     Cancelled
         The task was cancelled.
     """
-    access = Access.for_document(path, [Origin.parse(text) for text in allow])
+    access = Access.for_document(path, [Origin.parse(text) for text in allow], shared.settings)
     document, identity = read_document(path, access, values, shared, control)
     # Not before: the session's libraries take longer to load than the first rows to be read.
     from refbrowser.engine.opening import dataset_of
