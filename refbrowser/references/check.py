@@ -6,14 +6,29 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 from refbrowser.errors import ErrorKind, Finding, Place, Severity, quoted
+from refbrowser.limits import LIMITS
 from refbrowser.references.document import ReferenceDocument
 from refbrowser.references.findings import Positions
 from refbrowser.references.gen import GenRule
 from refbrowser.references.json_text import Node, NodeKind
 
+#: What comparing two rules costs, and making a key of one, in steps of `LIMITS.template_steps_job`.
+_PAIR_STEPS = _KEY_STEPS = 10
 #: Keys that are looked up in one rule, at most; beyond, collisions are not decided.
 MOST_KEYS = 200_000
 _PAGE = 4096
+
+
+class _Steps:
+    """Steps left for keys that collide, over all rules of a document."""
+
+    def __init__(self) -> None:
+        self.left = LIMITS.template_steps_job
+
+    def take(self, steps: int) -> bool:
+        """Take steps; tell whether there were so many."""
+        self.left -= steps
+        return self.left >= 0
 
 
 def all_findings(
@@ -29,7 +44,8 @@ def all_findings(
     cancelled
         Asked now and then while keys are compared; what is left is then not looked at.
     """
-    of_rules = [finding for rule in document.rules for finding in _of_rule(document, rule, cancelled)]
+    steps = _Steps()
+    of_rules = [finding for rule in document.rules for finding in _of_rule(document, rule, steps, cancelled)]
     if not of_rules:
         return document.findings
     positions = Positions(document)
@@ -43,14 +59,16 @@ def all_findings(
     return (*document.findings, *located)
 
 
-def _of_rule(document: ReferenceDocument, rule: GenRule, cancelled: Callable[[], bool]) -> Iterator[Finding]:
+def _of_rule(
+    document: ReferenceDocument, rule: GenRule, steps: _Steps, cancelled: Callable[[], bool]
+) -> Iterator[Finding]:
     yield from rule.faults()
     if cancelled():
         return
     repeated = rule.duplicates()
     if repeated is not None:
         yield repeated
-    keys = _keys_of_refs(document, rule)
+    keys = _keys_of_refs(document, rule) if steps.take(len(document.refs)) else None
     if keys is None:
         yield _not_decided(rule, "entries of refs")
     else:
@@ -58,7 +76,10 @@ def _of_rule(document: ReferenceDocument, rule: GenRule, cancelled: Callable[[],
         if replaced is not None:
             yield replaced
     for earlier in document.rules[: rule.index]:
-        found = _replaced_rows(earlier, rule, cancelled)
+        if not steps.take(_PAIR_STEPS):
+            yield _not_decided(rule, "rows of earlier rules")
+            return
+        found = _replaced_rows(earlier, rule, steps, cancelled)
         if found is not None:
             yield found
 
@@ -79,11 +100,14 @@ def _keys_of_refs(document: ReferenceDocument, rule: GenRule) -> list[str] | Non
     return keys
 
 
-def _replaced_rows(earlier: GenRule, later: GenRule, cancelled: Callable[[], bool]) -> Finding | None:
+def _replaced_rows(
+    earlier: GenRule, later: GenRule, steps: _Steps, cancelled: Callable[[], bool]
+) -> Finding | None:
     """Return a warning that rows of a rule are replaced by those of a later one."""
     if not earlier.count or not later.count or not _may_meet(earlier, later):
         return None
-    if min(earlier.count, later.count) > MOST_KEYS:
+    fewest = min(earlier.count, later.count)
+    if fewest > MOST_KEYS or not steps.take(fewest * _KEY_STEPS):
         return _not_decided(later, f"rows of rule {earlier.index}")
     few, other = (earlier, later) if earlier.count <= later.count else (later, earlier)
     keys = [
@@ -118,7 +142,7 @@ def _not_decided(rule: GenRule, what: str) -> Finding:
     return Finding(
         severity=Severity.WARNING,
         kind=ErrorKind.BUDGET,
-        message=f"whether the rule replaces {what} was not decided: there are more than {MOST_KEYS}",
+        message=f"whether the rule replaces {what} was not decided: there are too many keys",
         place=Place(rule=rule.index, field="key", pointer=f"/gen/{rule.index}/key"),
     )
 

@@ -14,11 +14,12 @@ import numpy.typing as npt
 from refbrowser.model.chunk_keys import ChunkKeyEncoding
 
 _INTEGER = r"(?:0|[1-9][0-9]{0,17})"
-_DOTTED = re.compile(rf"((?:.*/)?)({_INTEGER}(?:\.{_INTEGER})+)\Z", re.DOTALL)
-_SLASHED = re.compile(rf"((?:.*?/)??)({_INTEGER}(?:/{_INTEGER})*)\Z", re.DOTALL)
-
 #: Dimensions that fit the four bits on top.
 MOST_DIMENSIONS = 15
+_DOTTED = re.compile(rf"((?:.*/)?)({_INTEGER}(?:\.{_INTEGER})+)\Z", re.DOTALL)
+# One more than can be packed tells that it cannot; without a bound, a long key is tried in ever so many ways.
+_SLASHED = re.compile(rf"((?:.*?/)??)({_INTEGER}(?:/{_INTEGER}){{0,{MOST_DIMENSIONS}}})\Z", re.DOTALL)
+
 #: Bits that the coordinates share.
 BITS = 60
 

@@ -262,9 +262,12 @@ def _doubled(document: DocumentContent) -> set[int]:
     """Return the rows whose key came before."""
     refs = document.refs
     later: set[int] = set()
+    seen: set[int] = set()
     for row in refs.table.duplicates.tolist():
-        slots = refs.all_slots(refs.key_of(row))
-        later.update(slots[1:])
+        if row not in seen:
+            slots = refs.all_slots(refs.key_of(row))
+            seen.update(slots)
+            later.update(slots[1:])
     return later
 
 

@@ -58,8 +58,8 @@ class Template:
 
 def _parse(text: str) -> Template:
     if not any(mark in text for mark in ("{", "\n", "\r")):
-        # The limit of the source holds for a literal text as well; `parse` checks it.
-        return Template(text, parse(text) if len(text) > 4096 else None)
+        # What holds for the characters of a template holds for a literal text as well; `parse` checks it.
+        return Template(text, None if len(text) <= 4096 and text.isascii() else parse(text))
     syntax = parse(text)
     names, required, calls = _names(syntax)
     return Template(text, syntax, names, required, calls)

@@ -23,6 +23,8 @@ _ARITHMETIC = {"Add", "Sub", "Mul", "Div", "FloorDiv", "Mod", "Pow", "Neg", "Pos
 _LOGIC = {"Not", "And", "Or", "Compare", "CondExpr", "If"}
 _NESTING = frozenset({*_ARITHMETIC, *_LOGIC, "Concat", "Filter", "Getitem", "Call", "List", "Tuple", "Dict"})
 _ALLOWED = _NESTING | {"Output", "TemplateData", "Name", "Const", "Operand", "Keyword", "Pair", "Getattr"}
+#: What half of a surrogate pair is.
+NO_CHARACTER = "half of a surrogate pair is no character"
 _OPENING = frozenset("([{")
 _CLOSING = frozenset(")]}")
 _UNFINISHED = frozenset({".", "is", "not"})
@@ -110,6 +112,8 @@ def parse(text: str) -> Syntax:
         raise template_error(
             ErrorKind.BUDGET, f"the template is longer than {LIMITS.template_source} bytes", (0, len(text))
         )
+    if has_surrogates(text):
+        raise template_error(ErrorKind.TEMPLATE, NO_CHARACTER, (0, len(text)))
     body, stops = _parse_body(text)
     syntax = Syntax(text, body, stops)
     for size, (node, depth) in enumerate(_walk(body), 1):
@@ -126,6 +130,11 @@ def parse(text: str) -> Syntax:
 def text_size(text: str) -> int:
     """Return the bytes of a text in UTF-8 (lone surrogates count too)."""
     return len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))
+
+
+def has_surrogates(text: str) -> bool:
+    """Tell whether a text holds half of a surrogate pair."""
+    return not text.isascii() and any("\ud800" <= character <= "\udfff" for character in text)
 
 
 def lex(text: str) -> Iterator[tuple[int, int, str, str]]:
@@ -243,6 +252,8 @@ def _check_node(node: nodes.Node, syntax: Syntax) -> None:
             raise template_error(ErrorKind.TEMPLATE, "filter blocks are not allowed", syntax.span(node))
     elif isinstance(node, nodes.Const) and type(node.value) is int and not is_allowed(node.value):
         check_integer(node.value, syntax.span(node))
+    elif isinstance(node, nodes.Const) and isinstance(node.value, str) and has_surrogates(node.value):
+        raise template_error(ErrorKind.TEMPLATE, NO_CHARACTER, syntax.span(node))
 
 
 def is_allowed(value: int) -> bool:

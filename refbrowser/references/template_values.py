@@ -12,7 +12,13 @@ from typing import Any
 
 from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.limits import LIMITS
-from refbrowser.references.template_syntax import check_integer, template_error, text_size
+from refbrowser.references.template_syntax import (
+    NO_CHARACTER,
+    check_integer,
+    has_surrogates,
+    template_error,
+    text_size,
+)
 
 Number = (int, float)
 _SEQUENCES = (list, tuple)
@@ -65,9 +71,14 @@ def weight(value: object) -> int:
 
 
 def checked_text(text: str) -> str:
-    """Return `text`, or raise E_BUDGET when it is longer than one expression may make."""
+    """Return `text`, or raise E_BUDGET when it is longer than one expression may make.
+
+    E_TEMPLATE where it holds half of a surrogate pair, which ``'%c'`` can make.
+    """
     if len(text) > LIMITS.template_string or text_size(text) > LIMITS.template_string:
         raise too_long()
+    if has_surrogates(text):
+        raise fault(NO_CHARACTER)
     return text
 
 

@@ -262,7 +262,7 @@ class TestRedirects:
 
     @pytest.mark.parametrize(
         "target",
-        ["file:///etc/passwd", "ftp://a/b", "s3://bucket/key", "javascript:x", "//[bad", "//a\u2100b/"],
+        ["file:///etc/passwd", "ftp://a/b", "s3://bucket/key", "javascript:x", "//[bad"],
     )
     def test_other_protocols_are_refused(self, reading: Reading, target: str) -> None:
         reading.server.faults["/moved"] = Fault("redirect", target)
