@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 import threading
 import time
+import weakref
 from collections import deque
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
-from refbrowser.io.cancel import CancelToken
+from refbrowser.io.cancel import Cancelled, CancelToken
 from refbrowser.limits import LIMITS
 
 #: A worker decodes for one read at most this long before it looks after the others, in seconds.
@@ -72,18 +73,35 @@ class DecodePool:
     def __init__(self, threads: int | None = None, memory: MemoryBudget | None = None) -> None:
         self.threads = threads or os.cpu_count() or 1
         self.memory = memory or MemoryBudget()
+        self._lock = threading.Lock()
+        self._tokens: weakref.WeakSet[CancelToken] = weakref.WeakSet()
         self._executor = ThreadPoolExecutor(self.threads, "decode")
 
     def queue(self, token: CancelToken) -> DecodeQueue:
-        """Return the queue of one read."""
+        """Return the queue of one read, which `token` ends."""
+        with self._lock:
+            self._tokens.add(token)
         return DecodeQueue(self, token)
 
     def submit(self, function: Callable[[], None]) -> None:
-        """Run `function` in a thread of the pool."""
-        self._executor.submit(function)
+        """Run `function` in a thread of the pool.
+
+        Raises
+        ------
+        Cancelled
+            The pool was closed.
+        """
+        try:
+            self._executor.submit(function)
+        except RuntimeError:
+            raise Cancelled from None
 
     def close(self) -> None:
-        """End the threads once what they do now is done."""
+        """Cancel all reads, and end the threads once what they do now is done."""
+        with self._lock:
+            tokens = list(self._tokens)
+        for token in tokens:
+            token.cancel()
         self._executor.shutdown(wait=False, cancel_futures=True)
 
 

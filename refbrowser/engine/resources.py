@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
@@ -18,6 +19,10 @@ from refbrowser.model.reference import Inline, Reference, ReferenceColumns, Refe
 
 if TYPE_CHECKING:
     from refbrowser.io.access import Access
+
+#: A thread that waits for the interpreter gets it after this long, in seconds. With Python's own 5 ms the
+#: thread that receives falls behind those that decode, and many small requests take two to four times as long.
+SWITCH_INTERVAL = 0.001
 
 
 class Resources:
@@ -36,6 +41,7 @@ class Resources:
     def __init__(
         self, fetcher: Fetcher | None = None, *, threads: int | None = None, cache: int | None = None
     ) -> None:
+        sys.setswitchinterval(min(sys.getswitchinterval(), SWITCH_INTERVAL))
         self.fetcher = fetcher if fetcher is not None else Fetcher()
         self.pool = DecodePool(threads)
         self.cache = ChunkCache() if cache is None else ChunkCache(cache)

@@ -8,7 +8,6 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 
-from refbrowser.codecs.base import DecodeError
 from refbrowser.codecs.pipeline import CodecPipeline
 from refbrowser.codecs.sharding import ShardLayout
 from refbrowser.engine.columns import taken
@@ -97,8 +96,8 @@ def _indexes(
     for row in rows.tolist():
         try:
             begins[row] = _index_begin(columns, row, sizes[row], layout)
-        except (RefbrowserError, DecodeError) as error:
-            outcomes[row] = _as_error(error)
+        except RefbrowserError as error:
+            outcomes[row] = error
     asked = list(begins)
     indexes = replace(
         taken(columns, np.array(asked, np.int64)),
@@ -113,8 +112,8 @@ def _indexes(
             if isinstance(answer, RefbrowserError):
                 raise answer
             outcomes[row] = layout.inner_ranges(answer, size)
-        except (RefbrowserError, DecodeError) as error:
-            outcomes[row] = _as_error(error)
+        except RefbrowserError as error:
+            outcomes[row] = error
     return outcomes
 
 
@@ -126,14 +125,8 @@ def _index_begin(
         raise size
     base = int(columns.offset[row]) if columns.kind[row] == ReferenceKind.RANGE else 0
     if base + size > np.iinfo(np.int64).max:
-        raise DecodeError("no object has such a range")
+        raise RefbrowserError(ErrorKind.RANGE, "no object has such a range")
     return base + layout.index_range(size)[0]
-
-
-def _as_error(error: RefbrowserError | DecodeError) -> RefbrowserError:
-    if isinstance(error, RefbrowserError):
-        return error
-    return RefbrowserError(ErrorKind.DECODE, f"the shard cannot be read: {error}")
 
 
 def _inner_chunks(

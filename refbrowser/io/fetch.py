@@ -166,10 +166,10 @@ class Fetcher:
     def _start(self, plan: RangePlan, task: FetchTask) -> None:
         # One more than there are segments, so that the task cannot be done before all is handed out.
         task.expect(plan.segments + 1)
-        for row in plan.empty.tolist():
-            task.hand_over(row, _EMPTY)
+        empty = plan.empty.tolist()
+        task.hand_over(empty, [_EMPTY] * len(empty))
         for row, error in plan.faults.items():
-            task.hand_over(row, error)
+            task.hand_over_error(row, error)
         places = self._places(plan, task.access)
         ranks = np.minimum.reduceat(plan.rows, plan.rows_of[:-1]) if plan.segments else plan.rows
         remote: list[tuple[int, Segment]] = []

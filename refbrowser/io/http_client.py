@@ -51,8 +51,8 @@ class HttpClient:
 
     def drop_stopped(self) -> None:
         """Stop reading for tasks that were stopped; returns when nothing more is written to their buffers."""
-        loop = self._loop
-        if loop is None or threading.current_thread() is self._thread:
+        loop, thread = self._loop, self._thread
+        if thread is None or threading.current_thread() is thread:
             return
         dropped = threading.Event()
 
@@ -61,14 +61,17 @@ class HttpClient:
                 host.drop_unwanted()
             dropped.set()
 
-        loop.call_soon_threadsafe(drop)
-        dropped.wait(1)
+        if loop is not None:
+            _call(loop, drop)
+        # Where the client is being closed, the thread's end is the end of all writing.
+        while thread.is_alive() and not dropped.wait(0.05):
+            pass
 
     def close(self) -> None:
         """Close all connections and end the thread."""
         with self._lock:
             loop, self._loop = self._loop, None
-            thread, self._thread = self._thread, None
+            thread = self._thread
         if loop is not None and thread is not None:
             loop.call_soon_threadsafe(self._shut, loop)
             thread.join(2)

@@ -105,8 +105,7 @@ class Segment:
 
     def delivered_into(self, views: Sequence[memoryview]) -> None:
         """Deliver all rows, whose bytes were written to their destinations."""
-        for row, view in zip(self._rows, views, strict=True):
-            self.task.hand_over(row, view)
+        self.task.hand_over(self._rows, views)
         self._settle()
 
     def fail(self, error: RefbrowserError) -> None:
@@ -114,7 +113,7 @@ class Segment:
         if self.settled:
             return
         for position in range(self._cursor, len(self._rows)):
-            self.task.hand_over(self._rows[position], self._error(error, position))
+            self.task.hand_over_error(self._rows[position], self._error(error, position))
         self._cursor = len(self._rows)
         self._settle()
 
@@ -137,11 +136,15 @@ class Segment:
     def _deliver_up_to(self, prefix: int) -> None:
         buffer = self.buffer
         assert buffer is not None
-        cursor, rows, cuts, stops = self._cursor, self._rows, self._cuts, self._stops
-        while cursor < len(rows) and stops[cursor] <= prefix:
-            self.task.hand_over(rows[cursor], buffer[cuts[cursor] : stops[cursor]])
-            cursor += 1
-        self._cursor = cursor
+        first = last = self._cursor
+        stops = self._stops
+        while last < len(stops) and stops[last] <= prefix:
+            last += 1
+        if last > first:
+            bounds = zip(self._cuts[first:last], stops[first:last], strict=True)
+            # All at once: taking the lock for each of many small rows takes longer than cutting them.
+            self.task.hand_over(self._rows[first:last], [buffer[cut:stop] for cut, stop in bounds])
+            self._cursor = last
 
     def _settle(self) -> None:
         self.settled = True

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
 
@@ -89,15 +89,24 @@ class FetchTask:
 
     # Threads that read
 
-    def hand_over(self, row: int, data: memoryview | RefbrowserError) -> None:
-        """Give a row to the thread that asked."""
+    def hand_over(self, rows: Sequence[int], parts: Sequence[memoryview]) -> None:
+        """Give the bytes of rows to the thread that asked."""
+        size = sum(map(len, parts))
         with self._changed:
-            self._rows.append((row, data))
-            if isinstance(data, memoryview):
-                self._held += len(data)
-                self._congested = self._held > _ROOM
-            if len(self._rows) == 1:
-                self._changed.notify_all()
+            self._held += size
+            self._congested = self._held > _ROOM
+            self._append(zip(rows, parts, strict=True))
+
+    def hand_over_error(self, row: int, error: RefbrowserError) -> None:
+        """Tell the thread that asked why a row could not be had."""
+        with self._changed:
+            self._append([(row, error)])
+
+    def _append(self, rows: Iterable[tuple[int, memoryview | RefbrowserError]]) -> None:
+        was_empty = not self._rows
+        self._rows.extend(rows)
+        if was_empty:
+            self._changed.notify_all()
 
     def settle(self) -> None:
         """Take note that one segment is read, or has failed."""

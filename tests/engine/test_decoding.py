@@ -69,6 +69,22 @@ def test_cancelling_frees_a_producer_that_waits_for_memory(pool: DecodePool) -> 
     gate.set()
 
 
+@pytest.mark.parametrize("waits_for", ["memory", "tasks"])
+def test_closing_the_pool_ends_who_waits_for_it(pool: DecodePool, waits_for: str) -> None:
+    queue = pool.queue(CancelToken())
+    gate = threading.Event()
+    for _ in range(4):
+        queue.put(lambda: gate.wait(5), 25)
+    threading.Timer(0.05, pool.close).start()
+    start = time.monotonic()
+    with pytest.raises(Cancelled):
+        queue.put(lambda: None, 25) if waits_for == "memory" else queue.join()
+    assert time.monotonic() - start < 0.5
+    gate.set()
+    with pytest.raises(Cancelled):
+        pool.queue(CancelToken()).put(lambda: None, 1)
+
+
 def test_tasks_after_a_cancel_do_not_run(pool: DecodePool) -> None:
     token = CancelToken()
     queue = pool.queue(token)
