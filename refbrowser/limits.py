@@ -41,6 +41,7 @@ class Limits:
     inline_value: int = _limit(64 * MIB, "bytes", "one inline value")
     key_length: int = _limit(4_096, "characters", "length of a key")
     url_length: int = _limit(16_384, "characters", "length of a URL")
+    journal_size: int = _limit(256 * MIB, "bytes", "journal of the unsaved edits of one document")
     # HTTP
     http_connect: float = _limit(10, "s", "time to connect")
     http_first_byte: float = _limit(20, "s", "wait for the first byte of an answer")

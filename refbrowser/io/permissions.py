@@ -56,7 +56,7 @@ class Permissions:
 
     def granted(self, document: str, identity: Identity, wanted: Collection[Origin]) -> Grant:
         """Return what is allowed for `document`; nothing unless it covers all that is wanted."""
-        entry = self._read().get(_name(document))
+        entry = self._read().get(document_name(document))
         if not isinstance(entry, dict) or entry.get("state") != _state(identity):
             return NOTHING
         try:
@@ -73,17 +73,17 @@ class Permissions:
             "origins": [_fields(origin) for origin in sorted(grant.origins)],
             "private": [_fields(origin) for origin in sorted(grant.private)],
         }
-        self._change(_name(document), entry)
+        self._change(document_name(document), entry)
 
     def saved(self, document: str, before: Identity, after: Identity) -> None:
         """Carry the permission on after this program saved the document."""
-        entry = self._read().get(_name(document))
+        entry = self._read().get(document_name(document))
         if isinstance(entry, dict) and entry.get("state") == _state(before):
-            self._change(_name(document), {**entry, "state": _state(after)})
+            self._change(document_name(document), {**entry, "state": _state(after)})
 
     def forget(self, document: str) -> None:
         """Take the permission back."""
-        self._change(_name(document), None)
+        self._change(document_name(document), None)
 
     def _change(self, name: str, entry: dict[str, Any] | None) -> None:
         with self._lock:
@@ -108,7 +108,8 @@ class Permissions:
         return documents if isinstance(documents, dict) else {}
 
 
-def _name(document: str) -> str:
+def document_name(document: str) -> str:
+    """Return what a document is known by between runs: its path with links resolved, or its URL."""
     return os.path.realpath(document) if scheme_of(document) is None else document
 
 
