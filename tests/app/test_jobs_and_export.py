@@ -8,8 +8,9 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from PySide6.QtWidgets import QComboBox, QLabel, QLineEdit, QPushButton, QTableView
+from PySide6.QtWidgets import QComboBox, QLabel, QLineEdit, QTableView
 from pytestqt.qtbot import QtBot
+from window_fixtures import button
 
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.export_dialog import FORMATS, ExportDialog
@@ -19,12 +20,6 @@ from refbrowser.app.tasks import TaskControl
 PATIENCE = 60_000
 Open = Callable[[str | Path], OpenDocument]
 Settle = Callable[[], None]
-
-
-def button(parent: object, name: str) -> QPushButton:
-    found = parent.findChild(QPushButton, name)  # type: ignore[attr-defined]
-    assert found is not None, name
-    return found
 
 
 class TestJobs:

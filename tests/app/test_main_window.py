@@ -7,10 +7,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
-from PySide6.QtGui import QDragEnterEvent, QDragLeaveEvent, QDropEvent
-from PySide6.QtWidgets import QApplication, QLineEdit, QMessageBox, QPushButton
+from PySide6.QtCore import QMimeData, QPoint, Qt, QUrl
+from PySide6.QtGui import QDragEnterEvent, QDragLeaveEvent
+from PySide6.QtWidgets import QApplication, QLineEdit, QMessageBox
 from pytestqt.qtbot import QtBot
+from window_fixtures import button, drop
 
 from refbrowser.app.centre import PLOT, RAW, REFERENCES
 from refbrowser.app.controller.documents import split_target
@@ -24,21 +25,6 @@ Open = Callable[[str | Path], OpenDocument]
 Settle = Callable[[], None]
 
 
-def drop(window: MainWindow, *urls: QUrl, text: str = "") -> None:
-    """Drag data over the window and drop it there."""
-    data = QMimeData()
-    if urls:
-        data.setUrls(list(urls))
-    if text:
-        data.setText(text)
-    where, action = QPointF(300, 300), Qt.DropAction.CopyAction
-    buttons, keys = Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier
-    QApplication.sendEvent(window, QDragEnterEvent(QPoint(300, 300), action, data, buttons, keys))
-    assert window.overlay.isVisible()
-    QApplication.sendEvent(window, QDropEvent(where, action, data, buttons, keys))
-    assert not window.overlay.isVisible()
-
-
 def apply_edit(document: OpenDocument, offset: str = "{{(i * 2 + j) * 12 + 1}}") -> None:
     """Change the offset of the first rule."""
     from refbrowser.references.edits import SetRule
@@ -46,12 +32,6 @@ def apply_edit(document: OpenDocument, offset: str = "{{(i * 2 + j) * 12 + 1}}")
     assert document.document is not None
     fields = document.document.rule_nodes[0].to_python()
     assert document.apply(SetRule(0, {**fields, "offset": offset}))
-
-
-def button(parent: object, name: str) -> QPushButton:
-    found = parent.findChild(QPushButton, name)  # type: ignore[attr-defined]
-    assert found is not None, name
-    return found
 
 
 class TestOpening:

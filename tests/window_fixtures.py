@@ -1,0 +1,118 @@
+"""The window as fixtures: off screen, settings in a folder of its own, nothing left alive at the end."""
+
+from __future__ import annotations
+
+import os
+
+os.environ["QT_QPA_PLATFORM"] = "offscreen"
+
+import gc
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QCoreApplication, QEvent, QMimeData, QPoint, QPointF, QSettings, Qt, QUrl
+from PySide6.QtGui import QDragEnterEvent, QDropEvent
+from PySide6.QtWidgets import QApplication, QPushButton
+from pytestqt.qtbot import QtBot
+
+from refbrowser.app import theme
+from refbrowser.app.controller.open_document import OpenDocument
+from refbrowser.app.main_window import MainWindow
+from refbrowser.app.references_view import TELL_PAUSE
+
+#: A wait for work off the GUI thread, in milliseconds; this machine may be busy.
+PATIENCE = 20_000
+
+
+@pytest.fixture(autouse=True)
+def settings_folder(tmp_path: Path) -> Path:
+    """Keep the window's settings away from the user's."""
+    folder = tmp_path / "settings"
+    QSettings.setPath(QSettings.Format.IniFormat, QSettings.Scope.UserScope, str(folder))
+    return folder
+
+
+@pytest.fixture(scope="session")
+def styled(qapp: QApplication) -> QApplication:
+    """The application with the window's style."""
+    theme.follow_system(qapp)
+    theme.apply(qapp, theme.LIGHT)
+    return qapp
+
+
+@pytest.fixture
+def window(styled: QApplication, qtbot: QtBot) -> Iterator[MainWindow]:
+    """A whole window; everything it made must be gone when it is closed."""
+    before = set(map(id, QApplication.topLevelWidgets()))
+    made = MainWindow()
+    made.resize(1280, 800)
+    made.show()
+    made.complete()
+    yield made
+    for document in made.documents.all():
+        made.documents.close(document)
+    made.close()
+    made.deleteLater()
+    del made
+    for _ in range(3):
+        QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
+        QCoreApplication.processEvents()
+    gc.collect()
+    left = [widget for widget in QApplication.topLevelWidgets() if id(widget) not in before]
+    assert not left, f"widgets left alive: {[(type(w).__name__, w.objectName()) for w in left]}"
+
+
+Open = Callable[[str | Path], OpenDocument]
+
+
+@pytest.fixture
+def opened(window: MainWindow, qtbot: QtBot) -> Open:
+    """Open a document in the window and wait until it is read."""
+
+    def open_path(path: str | Path) -> OpenDocument:
+        document = window.open_path(str(path))
+        qtbot.waitUntil(lambda: document.is_open or document.error is not None, timeout=PATIENCE)
+        return document
+
+    return open_path
+
+
+@pytest.fixture
+def settle(window: MainWindow, qtbot: QtBot) -> Callable[[], None]:
+    """Wait until nothing runs in the window."""
+
+    def wait() -> None:
+        def at_rest() -> bool:
+            plot = window.centre.plot
+            return not window.tasks.busy() and (plot is None or plot.is_settled())
+
+        # Twice: panes follow the table of keys after a short pause.
+        for _ in range(2):
+            qtbot.waitUntil(at_rest, timeout=PATIENCE)
+            qtbot.wait(TELL_PAUSE + 20)
+        qtbot.waitUntil(at_rest, timeout=PATIENCE)
+
+    return wait
+
+
+def drop(window: MainWindow, *urls: QUrl, text: str = "") -> None:
+    """Drag data over the window and drop it there."""
+    data = QMimeData()
+    if urls:
+        data.setUrls(list(urls))
+    if text:
+        data.setText(text)
+    where, action = QPointF(300, 300), Qt.DropAction.CopyAction
+    buttons, keys = Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier
+    QApplication.sendEvent(window, QDragEnterEvent(QPoint(300, 300), action, data, buttons, keys))
+    assert window.overlay.isVisible()
+    QApplication.sendEvent(window, QDropEvent(where, action, data, buttons, keys))
+    assert not window.overlay.isVisible()
+
+
+def button(parent: object, name: str) -> QPushButton:
+    """Return the button with an object name."""
+    found = parent.findChild(QPushButton, name)  # type: ignore[attr-defined]
+    assert found is not None, name
+    return found
