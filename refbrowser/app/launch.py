@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import gc
 import os
 import sys
@@ -19,6 +20,8 @@ DEFAULT_SIZE = (1280, 800)
 SWITCH_INTERVAL = 0.001
 #: New objects before the youngest are collected; younger collections before the next generation's.
 COLLECT_AFTER = (20_000, 50, 100)
+#: Given to Qt as an argument: `setStyle` would return the style, and a wrapper of it takes 5 ms to make.
+STYLE = ("-style", "Fusion")
 
 
 def run(
@@ -66,11 +69,12 @@ def run(
     gc.disable()
     from PySide6.QtWidgets import QApplication
 
+    _import_uninspected()
     from refbrowser.app import theme
     from refbrowser.app.main_window import MainWindow
 
     sys.setswitchinterval(SWITCH_INTERVAL)
-    application = QApplication(sys.argv[:1])
+    application = QApplication([*sys.argv[:1], *STYLE])
     application.setApplicationName("refbrowser")
     application.setApplicationDisplayName("refbrowser")
     application.setDesktopFileName("refbrowser")
@@ -107,6 +111,15 @@ def run(
     if error is not None:
         raise error
     return code
+
+
+def _import_uninspected() -> None:
+    """Give Python its own import back.
+
+    PySide6 puts one in its place that reads the source of each module, for switches (``__feature__``) that
+    nothing here uses: it makes a quarter of the time that numpy takes to load.
+    """
+    builtins.__import__ = getattr(builtins, "__orig_import__", builtins.__import__)
 
 
 def _prepare_platform(off_screen: bool) -> None:

@@ -108,8 +108,6 @@ def apply(application: QApplication, scheme: Colors) -> None:
 
 def follow_system(application: QApplication) -> None:
     """Use the desktop's scheme, now and whenever it changes."""
-    if application.style().objectName() != "fusion":
-        application.setStyle("Fusion")
     apply(application, system_colors())
     hints = application.styleHints()
     hints.colorSchemeChanged.connect(lambda _scheme: apply(application, system_colors()))
