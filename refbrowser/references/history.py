@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from refbrowser.references.content import DocumentContent
 from refbrowser.references.document import Edit, ReferenceDocument
 
 
@@ -14,6 +15,18 @@ class Step:
 
     edit: Edit
     document: ReferenceDocument
+
+
+@dataclass(frozen=True, slots=True)
+class Revert:
+    """The edit that goes back to the saved state, so that Undo brings the edits back."""
+
+    saved: ReferenceDocument
+    title: str = "Revert to the saved state"
+
+    def apply(self, document: DocumentContent) -> DocumentContent:
+        """Return the saved document."""
+        return self.saved
 
 
 class History:
@@ -65,10 +78,19 @@ class History:
         return self._at
 
     @property
+    def steps(self) -> tuple[Step, ...]:
+        """All steps, those to redo included."""
+        return tuple(self._steps)
+
+    @property
+    def states(self) -> tuple[ReferenceDocument, ...]:
+        """The document before all steps, and that after each."""
+        return (self._first, *(step.document for step in self._steps))
+
+    @property
     def pending(self) -> int:
         """How many steps lie between the saved document and this one; at least 1 when they differ."""
-        states = [self._first, *(step.document for step in self._steps)]
-        for number, state in enumerate(states):
+        for number, state in enumerate(self.states):
             if state is self._saved:
                 return abs(self._at - number)
         return max(self._at, 1)

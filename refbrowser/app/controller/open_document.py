@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -27,18 +27,6 @@ if TYPE_CHECKING:
     from refbrowser.references.history import History
 
 _numbers = itertools.count(1)
-
-
-@dataclass(frozen=True, slots=True)
-class _Revert:
-    """The edit that goes back to the saved state, so that Undo brings the edits back."""
-
-    saved: ReferenceDocument
-    title: str = "Revert to the saved state"
-
-    def apply(self, document: Any) -> Any:
-        """Return the saved document."""
-        return self.saved
 
 
 class OpenDocument(QObject):
@@ -283,8 +271,10 @@ class OpenDocument(QObject):
 
     def revert(self) -> None:
         """Go back to the saved state; it can be undone as one step."""
+        from refbrowser.references.history import Revert
+
         if self.history is not None and self.history.is_dirty:
-            self.history.apply(_Revert(self.history.saved))
+            self.history.apply(Revert(self.history.saved))
             self._edited()
 
     def _edited(self) -> None:
