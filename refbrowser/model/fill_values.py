@@ -159,6 +159,9 @@ def _time(value: Any, dtype: np.dtype[Any]) -> Any:
         if not _DATE.match(value) or dtype.kind != "M":
             raise ValueError
         return np.array(value.removesuffix("Z"), dtype)[()]
+    if dtype.kind == "M" and np.datetime_data(dtype)[0] == "generic":
+        # A date without a unit is none; numpy cannot even print it.
+        raise ValueError
     return np.array([_integer(value, np.dtype("i8"))]).view(dtype.newbyteorder("="))[0]
 
 
