@@ -10,7 +10,6 @@ from refbrowser import __version__
 from refbrowser.cli.options import add_reading, add_templates, template_values
 from refbrowser.errors import ErrorKind, RefbrowserError, quoted
 from refbrowser.io.cancel import CancelToken
-from refbrowser.io.settings import parse_storage_options
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -30,6 +29,12 @@ def run(arguments: argparse.Namespace, token: CancelToken) -> int:
     """Open the window and return its exit code."""
     from refbrowser.app.launch import run as run_window
 
+    settings = {}
+    if arguments.storage_option:
+        # Not before the first paint where it is not needed.
+        from refbrowser.io.settings import parse_storage_options
+
+        settings = parse_storage_options(arguments.storage_option)
     # There is nothing to cancel in order: Ctrl+C in the terminal ends the window.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     return run_window(
@@ -39,7 +44,7 @@ def run(arguments: argparse.Namespace, token: CancelToken) -> int:
         size=_size(arguments.size),
         template_values=template_values(arguments),
         allow=tuple(arguments.allow),
-        settings=parse_storage_options(arguments.storage_option),
+        settings=settings,
     )
 
 
