@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from pathlib import Path
 
 import pytest
@@ -139,6 +140,33 @@ def test_warnings_go_to_standard_error(document: Path, capsys: pytest.CaptureFix
     captured = capsys.readouterr()
     assert "refbrowser: warning[" in captured.err
     assert json.loads(captured.out)["items"][0][2] == "base64:AAEC"
+
+
+def test_a_few_rows_of_a_huge_rule_do_not_wait_for_a_look_at_all_of_them(
+    document: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = json.loads(document.read_text())
+    text["gen"][1] |= {"url": "{{ 'u%d' % (10 // (k * k + 1)) }}", "dimensions": {"k": {"stop": 10**12}}}
+    document.write_text(json.dumps(text))
+    start = time.monotonic()
+    assert main(["expand", str(document), "--start", "9", "--count", "1"]) == 0
+    captured = capsys.readouterr()
+    assert captured.out == '[9, "b/0", ["u10"]]\n'
+    assert "an object stands for its JSON text" in captured.err
+    # The question of size comes first, too.
+    assert main(["expand", str(document)]) == 2
+    assert capsys.readouterr().err.startswith("refbrowser: error[E_BUDGET]")
+    assert time.monotonic() - start < 5
+
+
+def test_a_warning_tells_how_many_rows_share_it(document: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    text = json.loads(document.read_text())
+    text["gen"][1]["url"] = "{{ nope }}"
+    document.write_text(json.dumps(text))
+    assert main(["expand", str(document), "--skip-bad"]) == 0
+    lines = [line for line in capsys.readouterr().err.splitlines() if "'nope' is not defined" in line]
+    assert len(lines) == 1
+    assert lines[0].endswith(" [2 times]")
 
 
 def test_check_of_a_good_document(document: Path, capsys: pytest.CaptureFixture[str]) -> None:

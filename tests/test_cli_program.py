@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from refbrowser import __version__
-from refbrowser.cli import main
+from refbrowser.cli import main, program
 from refbrowser.cli.program import VERBS
 from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.limits import Limits
@@ -151,3 +151,18 @@ def test_ctrl_c_ends_a_stalled_read_with_130(tmp_path: Path) -> None:
     finally:
         server.kill()
         server.wait()
+
+
+def test_ctrl_c_ends_work_that_does_not_heed_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    def busy(*_: object) -> int:
+        signal.raise_signal(signal.SIGINT)
+        start = time.monotonic()
+        while time.monotonic() - start < 20:
+            pass
+        return 0
+
+    monkeypatch.setattr(program, "PATIENCE", 0.1)
+    monkeypatch.setattr(program, "_run", busy)
+    start = time.monotonic()
+    assert main(["limits"]) == 130
+    assert time.monotonic() - start < 10

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from refbrowser.cli.console import finding_json, finding_line, plain, tell_error, write_json, write_line
-from refbrowser.cli.options import add_json, add_templates, add_yes, open_document
+from refbrowser.cli.options import add_json, add_reading, add_templates, add_yes, open_document
 from refbrowser.errors import ErrorKind, Finding, RefbrowserError, Severity
 from refbrowser.io.cancel import CancelToken
 
@@ -14,6 +14,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the verb."""
     parser.add_argument("documents", nargs="+", metavar="DOC", help="reference documents")
     add_json(parser)
+    add_reading(parser)
     add_templates(parser)
     add_yes(parser)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 import time
@@ -38,7 +37,9 @@ def tell_error(error: RefbrowserError) -> None:
 
 def tell_warning(finding: Finding | RefbrowserError) -> None:
     """Write ``refbrowser: warning[KIND]: what (where)``."""
-    tell(f"refbrowser: warning[{finding.kind}]: {_sentence(finding.message, finding.advice, finding.place)}")
+    count = finding.count if isinstance(finding, Finding) else 1
+    line = _sentence(finding.message, finding.advice, finding.place)
+    tell(f"refbrowser: warning[{finding.kind}]: {line}{_times(count)}")
 
 
 def tell_findings(findings: Iterable[Finding]) -> None:
@@ -50,6 +51,10 @@ def tell_findings(findings: Iterable[Finding]) -> None:
 def _sentence(message: str, advice: str, place: object) -> str:
     line = f"{message}; {advice}" if advice else message
     return f"{line} ({place})" if place else line
+
+
+def _times(count: int) -> str:
+    return f" [{count} times]" if count > 1 else ""
 
 
 def tell_internal_error() -> None:
@@ -82,6 +87,8 @@ def write_line(text: str) -> None:
 
 def write_json(value: Any) -> None:
     """Write one JSON document on one line; pure ASCII, so that nothing in it acts on a terminal."""
+    import json
+
     sys.stdout.write(json.dumps(value, allow_nan=False) + "\n")
 
 
@@ -113,5 +120,5 @@ def finding_json(finding: Finding) -> dict[str, Any]:
 def finding_line(finding: Finding) -> str:
     """Return a finding as one line of text."""
     word = "error" if finding.severity is Severity.FAULT else "warning"
-    more = f" [{finding.count} times]" if finding.count > 1 else ""
-    return f"{word}[{finding.kind}]: {_sentence(finding.message, finding.advice, finding.place)}{more}"
+    line = _sentence(finding.message, finding.advice, finding.place)
+    return f"{word}[{finding.kind}]: {line}{_times(finding.count)}"

@@ -9,7 +9,15 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from refbrowser.cli.console import tell_findings, tell_warning, write_bytes, write_json, write_line
-from refbrowser.cli.options import add_json, add_skip_bad, add_templates, add_yes, ask, open_document
+from refbrowser.cli.options import (
+    add_json,
+    add_reading,
+    add_skip_bad,
+    add_templates,
+    add_yes,
+    ask,
+    open_document,
+)
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, Severity
 from refbrowser.io.cancel import CancelToken
 from refbrowser.limits import LIMITS
@@ -20,6 +28,9 @@ if TYPE_CHECKING:
 #: Rows that are made together.
 PAGE = 4096
 
+#: A document of more rows is not checked for warnings when only some of its rows are asked for.
+MOST_CHECKED = 1_000_000
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the verb."""
@@ -28,6 +39,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--count", type=int, metavar="N", help="number of rows; 0 gives how many there are")
     parser.add_argument("--key", action="append", metavar="KEY", help="the row of this key (repeatable)")
     add_json(parser)
+    add_reading(parser)
     add_skip_bad(parser)
     add_templates(parser)
     add_yes(parser)
@@ -37,13 +49,15 @@ def run(arguments: argparse.Namespace, token: CancelToken) -> int:
     """Print rows, or the Version 0 object."""
     for name in ("start", "count"):
         if (getattr(arguments, name) or 0) < 0:
-            raise RefbrowserError(ErrorKind.USAGE, f"--{name} is not below 0")
+            raise RefbrowserError(ErrorKind.USAGE, f"--{name} must not be below 0")
     document = open_document(arguments.path, arguments, token).document
     whole = arguments.start is None and arguments.count is None and arguments.key is None
+    if arguments.key is None:
+        start, stop = _window(document, arguments)
+        _check_size(stop - start, arguments)
     if arguments.count != 0:
-        _tell_warnings(document)
+        _tell_warnings(document, whole)
     if whole and not arguments.json:
-        _check_size(document.expansion.rows, arguments)
         _write_object(document, arguments.skip_bad, token)
     elif arguments.json:
         _write_json(document, arguments, token)
@@ -55,10 +69,19 @@ def run(arguments: argparse.Namespace, token: CancelToken) -> int:
     return 0
 
 
-def _tell_warnings(document: ReferenceDocument) -> None:
+def _tell_warnings(document: ReferenceDocument, whole: bool) -> None:
     from refbrowser.references.check import all_findings
 
-    tell_findings(finding for finding in all_findings(document) if finding.severity is Severity.WARNING)
+    # A few rows of a large document do not wait for a look at all of its rules; `check` does that.
+    few = not whole and document.expansion.rows > MOST_CHECKED
+    findings = document.findings if few else all_findings(document)
+    tell_findings(finding for finding in findings if finding.severity is Severity.WARNING)
+
+
+def _window(document: ReferenceDocument, arguments: argparse.Namespace) -> tuple[int, int]:
+    rows = document.expansion.rows
+    start = min(arguments.start or 0, rows)
+    return start, rows if arguments.count is None else min(start + arguments.count, rows)
 
 
 def _check_size(rows: int, arguments: argparse.Namespace) -> None:
@@ -110,10 +133,7 @@ def _items(
     if arguments.key is not None:
         yield from (_item_of_key(document, key) for key in arguments.key)
         return
-    rows = document.expansion.rows
-    start = min(arguments.start or 0, rows)
-    stop = rows if arguments.count is None else min(start + arguments.count, rows)
-    _check_size(stop - start, arguments)
+    start, stop = _window(document, arguments)
     for first in range(start, stop, PAGE):
         token.check()
         page = document.expansion.items(first, min(first + PAGE, stop))

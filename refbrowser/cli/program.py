@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import _thread
 import argparse
 import os
 import signal
@@ -27,6 +28,9 @@ VERBS = {
     "limits": "print the limits in force",
 }
 
+#: Work that does not end in order this long after Ctrl+C, in seconds, is ended at once.
+PATIENCE = 3.0
+
 INTERRUPTED = 130
 PIPE_CLOSED = 141
 
@@ -36,7 +40,8 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> None:  # type: ignore[override]
         """Raise the complaint as a usage error."""
-        raise RefbrowserError(ErrorKind.USAGE, message, advice=f"see {self.prog} --help")
+        # It repeats what was given, which may be names of files that a shell filled in.
+        raise RefbrowserError(ErrorKind.USAGE, quoted(message, 400)[1:-1], advice=f"see {self.prog} --help")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -78,7 +83,7 @@ def _guarded(arguments: list[str], token: CancelToken) -> int:
 
 
 class _Interrupts:
-    """Lets Ctrl+C cancel the work in order, and a second one end it at once.
+    """Lets Ctrl+C cancel the work in order; a second one, or work that does not heed it, ends at once.
 
     A signal handler may run while its thread holds any lock, so it only sets an event; a thread of its own
     cancels.
@@ -87,7 +92,7 @@ class _Interrupts:
     def __init__(self, token: CancelToken) -> None:
         self._token = token
         self._happened = threading.Event()
-        self._over = False
+        self._over = threading.Event()
 
     def __enter__(self) -> None:
         try:
@@ -98,7 +103,7 @@ class _Interrupts:
         threading.Thread(target=self._wait, name="interrupts", daemon=True).start()
 
     def __exit__(self, *_: object) -> None:
-        self._over = True
+        self._over.set()
         self._happened.set()
         if self._previous is not None:
             signal.signal(signal.SIGINT, self._previous)
@@ -110,8 +115,11 @@ class _Interrupts:
 
     def _wait(self) -> None:
         self._happened.wait()
-        if not self._over:
-            self._token.cancel()
+        if self._over.is_set():
+            return
+        self._token.cancel()
+        if not self._over.wait(PATIENCE):
+            _thread.interrupt_main()
 
 
 def _run(arguments: list[str], token: CancelToken) -> int:
