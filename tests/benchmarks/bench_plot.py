@@ -11,15 +11,14 @@ import statistics
 import sys
 import tempfile
 import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import zstandard
-from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QApplication
 from report import figure, heading
+from window import Gaps, wait
 
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.launch import COLLECT_AFTER, SWITCH_INTERVAL
@@ -59,36 +58,6 @@ def document(folder: Path, name: str, values: np.ndarray, chunks: tuple[int, ...
     path = folder / f"{name}.json"
     path.write_text(json.dumps({"version": 1, "refs": refs}))
     return path
-
-
-class Gaps:
-    """Records how late a timer of 5 ms is."""
-
-    def __init__(self) -> None:
-        self.gaps: list[float] = []
-        self._last = 0.0
-        self._timer = QTimer()
-        self._timer.setInterval(5)
-        self._timer.timeout.connect(self._tick)
-
-    def __enter__(self) -> Gaps:
-        self._last = time.perf_counter()
-        self._timer.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._timer.stop()
-
-    def _tick(self) -> None:
-        now = time.perf_counter()
-        self.gaps.append((now - self._last) * 1000)
-        self._last = now
-
-
-def wait(condition: Callable[[], bool]) -> None:
-    while not condition():
-        QApplication.processEvents()
-        time.sleep(0.0002)
 
 
 def opened(tasks: Tasks, path: Path) -> OpenDocument:
@@ -195,12 +164,8 @@ def arriving(tasks: Tasks, path: Path) -> None:
         wait(pane.is_settled)
         took = time.perf_counter() - start
     assert pane.picture().all_done  # type: ignore[union-attr]
-    late = sorted(gaps.gaps)
     figure("20,000 chunks of 10 x 10 until all are drawn", took, "s")
-    figure(
-        "event loop meanwhile, 99th percentile of gaps", late[int(len(late) * 0.99)], "ms", aim="at most 25"
-    )
-    figure("event loop meanwhile, longest gap", late[-1], "ms", aim="none above 100")
+    gaps.report("event loop meanwhile")
     pane.clear()
     pane.deleteLater()
     opened_document.close()
