@@ -115,5 +115,7 @@ class ElidedLabel(QWidget):
         painter = QPainter(self)
         shown = self.fontMetrics().elidedText(self._text, Qt.TextElideMode.ElideMiddle, self.width() - 8)
         painter.setPen(self.palette().placeholderText().color())
+        # A path begins at the left, whatever the script of its names.
+        painter.setLayoutDirection(Qt.LayoutDirection.LeftToRight)
         painter.drawText(self.rect().adjusted(4, 0, -4, 0), Qt.AlignmentFlag.AlignVCenter, shown)
         painter.end()

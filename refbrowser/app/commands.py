@@ -124,6 +124,13 @@ class Commands(QObject):
     def _save_then(
         self, document: OpenDocument, go_on: Callable[[], object], stay: Callable[[], object] | None
     ) -> None:
+        from refbrowser.app.editors.unapplied import apply_drafts
+
+        if not apply_drafts(document):
+            if stay is not None:
+                stay()
+            return
+
         def saved(_path: str) -> None:
             disconnect()
             go_on()
@@ -278,6 +285,7 @@ class Commands(QObject):
     def show_jobs(self) -> None:
         """Bring the list of jobs to the front."""
         self._window.docks.raise_("jobsDock")
+        self._window.docks.make_room_for_preview()
 
     def about(self) -> None:
         """Show the versions of the program and of what it stands on."""

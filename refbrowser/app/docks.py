@@ -104,10 +104,12 @@ class Docks:
         right = [self._docks["attributesDock"], self._docks["editorDock"]]
         self._window.resizeDocks(right, [round(height * 0.38), round(height * 0.5)], Qt.Orientation.Vertical)
         bottom = [self._docks["previewDock"]]
-        self._window.resizeDocks(bottom, [round(height * 0.23)], Qt.Orientation.Vertical)
+        # Low while there is nothing in it: the plot has the room.
+        self._preview_is_low = True
+        self._window.resizeDocks(bottom, [round(height * 0.14)], Qt.Orientation.Vertical)
 
     def make_room_for_preview(self) -> None:
-        """Give the preview some rows, once: while nothing is edited the plot has the room."""
+        """Give the preview (and the jobs behind it) some rows, once, when they have something to show."""
         preview, height = self._docks["previewDock"], round(self._window.height() * 0.36)
         if self._preview_is_low and preview.height() < height:
             self._preview_is_low = False

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRect, QSize, Qt, QTimer, Signal
-from PySide6.QtGui import QColor, QKeyEvent, QPainter, QPaintEvent, QPalette
+from PySide6.QtGui import QColor, QFontMetrics, QKeyEvent, QPainter, QPaintEvent, QPalette
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QLineEdit,
@@ -239,6 +239,13 @@ class _Tree(QTreeView):
         painter.restore()
 
 
+def fitting(detail: str, metrics: QFontMetrics, room: int) -> str:
+    """Return a detail such as ``12×180×360 i2`` in so many pixels: the type goes before the shape is cut."""
+    if metrics.horizontalAdvance(detail) + 2 > room and detail[:1].isdigit():
+        detail = detail.rpartition(" ")[0] or detail
+    return metrics.elidedText(detail, Qt.TextElideMode.ElideRight, room)
+
+
 class _Delegate(QStyledItemDelegate):
     """A row: the name as the style paints it, the muted detail at the right edge."""
 
@@ -250,8 +257,10 @@ class _Delegate(QStyledItemDelegate):
         detail = index.data(DETAIL_ROLE) or ""
         area = QRect(full.rect)
         metrics = full.fontMetrics
-        wide = min(metrics.horizontalAdvance(detail) + 2, area.width() * 45 // 100)
-        detail = metrics.elidedText(detail, Qt.TextElideMode.ElideRight, wide)
+        left = area.width() - metrics.horizontalAdvance(full.text) - MARGINS
+        most = max(area.width() * 45 // 100, left)
+        detail = fitting(detail, metrics, most)
+        wide = min(metrics.horizontalAdvance(detail) + 2, most)
         room = area.width() - wide - (MARGINS if detail else 0)
         full.text = metrics.elidedText(full.text, Qt.TextElideMode.ElideRight, room)
         view = self.parent()

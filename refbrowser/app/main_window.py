@@ -296,7 +296,7 @@ class MainWindow(QMainWindow):
             self.status.set_document(current)
             title = "" if current is None else f"{current.title}[*] - "
             self.setWindowTitle(f"{title}refbrowser")
-            self.setWindowModified(current is not None and current.is_dirty)
+            self.setWindowModified(current is not None and current.is_pending)
         self._update_actions()
 
     def _edit_failed(self, document: OpenDocument, error: BaseException) -> None:

@@ -10,6 +10,7 @@ from refbrowser.app.centre import PLOT, REFERENCES
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.hierarchy_model import Item, ItemKind, shape_text, type_text
 from refbrowser.app.plain_text import one_line
+from refbrowser.app.theme import count_text
 
 if TYPE_CHECKING:
     from refbrowser.app.main_window import MainWindow
@@ -166,7 +167,7 @@ class Navigation(QObject):
 
 
 def summary_of(item: Item) -> str:
-    """Return the path of what is selected, with dimensions, type and shape of an array."""
+    """Return what is selected: an array with dimensions, type and shape, a rule with its number of rows."""
     if item.kind is ItemKind.DOCUMENT:
         return item.document.path
     if item.kind is ItemKind.ARRAY and item.node is not None:
@@ -176,7 +177,14 @@ def summary_of(item: Item) -> str:
         return one_line(f"{node.path}   [{names}]   {type_text(node)}   {shape}")  # type: ignore[arg-type]
     if item.kind is ItemKind.GROUP:
         return one_line(str(item.place))
-    return ""
+    state = item.document.document
+    if item.kind is ItemKind.RULE and state is not None and int(item.place) < len(state.rules):
+        rule = state.rules[int(item.place)]
+        return one_line(f"Gen rule {item.place}   {rule.key or ''}   {count_text(rule.count)} rows")
+    if item.kind is ItemKind.TEMPLATE and state is not None:
+        text = state.templates.texts.get(str(item.place), "")
+        return one_line(f"Template {item.place}   {text}")
+    return item.document.path
 
 
 def array_of_key(document: OpenDocument, key: str) -> str | None:

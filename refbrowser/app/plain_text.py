@@ -4,6 +4,13 @@ from __future__ import annotations
 
 #: Characters of one line that are shown at most.
 CELL_LIMIT = 600
+#: What stands for a line's end; and spaces that Python does not count as printable stay spaces.
+_VISIBLE = {
+    "\n": "↵",
+    "\t": " ",
+    "\N{NO-BREAK SPACE}": "\N{NO-BREAK SPACE}",
+    "\N{NARROW NO-BREAK SPACE}": "\N{NARROW NO-BREAK SPACE}",
+}
 
 
 def one_line(text: str) -> str:
@@ -12,5 +19,5 @@ def one_line(text: str) -> str:
     if cut.isprintable():
         return cut
     return "".join(
-        character if character.isprintable() else "␊" if character == "\n" else "·" for character in cut
+        character if character.isprintable() else _VISIBLE.get(character, "·") for character in cut
     )

@@ -27,6 +27,13 @@ class Unsaved(StrEnum):
     CANCEL = "cancel"
 
 
+def unsaved_words(document: OpenDocument) -> str:
+    """Return how many edits closing a document would lose, those that are typed and not applied too."""
+    count = document.pending_count + document.draft_count
+    typed = f" ({document.draft_count} not applied yet)" if document.draft_count else ""
+    return f"{count} edit{'' if count == 1 else 's'}{typed}"
+
+
 class Questions(QObject):
     """Shows the dialogs over one window."""
 
@@ -65,13 +72,10 @@ class Questions(QObject):
 
     def unsaved(self, document: OpenDocument, answer: Callable[[Unsaved], object]) -> None:
         """Ask what to do with the pending edits of a document that is to be closed."""
-        count = document.pending_count
-        edits = f"{count} edit{'' if count == 1 else 's'}"
         box = self._box("unsavedQuestion", f"Save the changes to {one_line(document.title)}?")
-        box.setInformativeText(
-            f"{edits} would be lost otherwise." if count else "They would be lost otherwise."
-        )
-        save = box.addButton("Save", QMessageBox.ButtonRole.AcceptRole)
+        box.setInformativeText(f"{unsaved_words(document)} would be lost otherwise.")
+        verb = "Apply and save" if document.draft_count else "Save"
+        save = box.addButton(verb, QMessageBox.ButtonRole.AcceptRole)
         discard = box.addButton("Discard", QMessageBox.ButtonRole.DestructiveRole)
         cancel = box.addButton("Cancel", QMessageBox.ButtonRole.RejectRole)
         for button, name in ((save, "unsavedSave"), (discard, "unsavedDiscard"), (cancel, "unsavedCancel")):
@@ -101,7 +105,10 @@ class Questions(QObject):
     def large(self, document: OpenDocument, text: str, answer: Callable[[bool], object]) -> None:
         """Ask whether to go on with a document of unusual size."""
         heading = f"{one_line(document.title)} is large"
-        self._confirm("sizeQuestion", heading, text, lambda: answer(True), lambda: answer(False))
+        box = self._confirm("sizeQuestion", heading, text, lambda: answer(True), lambda: answer(False))
+        # The document may be closed, or its reading cancelled, before anyone answers.
+        document.openFailed.connect(box.reject)
+        document.destroyed.connect(box.reject)
 
     def permissions(self, document: OpenDocument, chosen: Callable[[TrustSheet], object]) -> None:
         """Show what a document wants to read and ask for permission."""
@@ -129,7 +136,7 @@ class Questions(QObject):
         text: str,
         confirmed: Callable[[], object],
         refused: Callable[[], object] = lambda: None,
-    ) -> None:
+    ) -> QMessageBox:
         box = self._box(name, heading)
         box.setInformativeText(text)
         yes = box.addButton("Continue", QMessageBox.ButtonRole.AcceptRole)
@@ -137,6 +144,7 @@ class Questions(QObject):
         box.addButton("Cancel", QMessageBox.ButtonRole.RejectRole).setObjectName(f"{name}No")
         box.finished.connect(lambda _code: confirmed() if box.clickedButton() is yes else refused())
         self._show(box)
+        return box
 
     def _box(self, name: str, heading: str) -> QMessageBox:
         box = QMessageBox(self._window)

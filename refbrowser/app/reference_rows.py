@@ -18,13 +18,13 @@ if TYPE_CHECKING:
     from refbrowser.references.expansion import Page
 
 COLUMNS = (
-    Column("Row", 50, right=True),
-    Column("Key", 128, 2, elide=Qt.TextElideMode.ElideMiddle),
-    Column("Kind", 62, mono=False),
-    Column("URL or text", 124, 3, elide=Qt.TextElideMode.ElideMiddle),
-    Column("Offset", 92, right=True),
-    Column("Length", 74, right=True),
-    Column("From", 60, mono=False),
+    Column("Row", 48, right=True),
+    Column("Key", 148, 2, elide=Qt.TextElideMode.ElideMiddle),
+    Column("Kind", 58, mono=False),
+    Column("URL or text", 130, 3, elide=Qt.TextElideMode.ElideMiddle),
+    Column("Offset", 84, right=True),
+    Column("Length", 72, right=True),
+    Column("From", 56, mono=False),
 )
 #: Words for `ReferenceKind`, in its order.
 KINDS = ("missing", "inline", "range", "whole", "fault")

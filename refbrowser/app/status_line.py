@@ -70,11 +70,8 @@ class StatusLine(QObject):
     def set_document(self, document: OpenDocument | None) -> None:
         """Show the state of a document."""
         state = None if document is None else document.document
-        count = 0 if document is None else document.pending_count
         self._version.setText("" if state is None else f"Version {state.version}")
-        dirty = document is not None and document.is_dirty
-        words = f"* {count} pending edit{'' if count == 1 else 's'}" if dirty else "saved" if state else ""
-        self._pending.setText(words)
+        self._pending.setText("" if document is None or state is None else pending_words(document))
 
     def _jobs_changed(self, statuses: list[JobStatus]) -> None:
         for status in statuses:
@@ -96,6 +93,17 @@ class StatusLine(QObject):
         requests = f"{theme.count_text(self._all_requests)} request{'' if self._all_requests == 1 else 's'}"
         read = f"{theme.size_text(self._all_read)} in {requests}" if self._all_read else ""
         self._amount.setText(read)
+
+
+def pending_words(document: OpenDocument) -> str:
+    """Return what of a document is not saved, and what is typed in an editor and not applied."""
+    count, typed = document.pending_count, document.draft_count
+    parts = []
+    if document.is_dirty:
+        parts.append(f"{count} pending edit{'' if count == 1 else 's'}")
+    if typed:
+        parts.append(f"{typed} edit{'' if typed == 1 else 's'} not applied")
+    return f"* {', '.join(parts)}" if parts else "saved"
 
 
 def _label(name: str) -> QLabel:

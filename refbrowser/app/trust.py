@@ -134,11 +134,15 @@ class TrustSheet(QDialog):
         view.setRootIsDecorated(False)
         view.setUniformRowHeights(True)
         view.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
-        view.setHeaderLabels(["Origin", "Kind", "References", "Size", ""])
+        view.setHeaderLabels(["Origin", "Kind", "References", "Size", "Permission"])
         view.header().setStretchLastSection(False)
         view.header().setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
         for section, width in ((1, 110), (2, 100), (3, 90), (4, 110)):
             view.header().resizeSection(section, width)
+        for column in (2, 3):
+            view.headerItem().setTextAlignment(
+                column, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
+            )
         for number, want in enumerate(self._wants):
             view.addTopLevelItem(self._make_row(number, want))
         view.itemChanged.connect(lambda *_: self._update_buttons())

@@ -123,7 +123,7 @@ def test_columns_fit_until_one_is_dragged(table: VirtualTable) -> None:
 
 
 def test_text_of_files_is_one_plain_line() -> None:
-    assert one_line("a\nb\x00c") == "a␊b·c"
+    assert one_line("a\nb\x00c") == "a↵b·c"
     assert len(one_line("x" * 10_000)) == CELL_LIMIT + 1
 
 

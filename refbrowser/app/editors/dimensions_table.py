@@ -38,7 +38,10 @@ NAME, KIND, START, STOP, STEP, SIZE = range(6)
 _MEMBERS = {START: "start", STOP: "stop", STEP: "step"}
 _ROOT = QModelIndex()
 _ROWS_SHOWN = 6
-_SHARES = {NAME: 0.25, START: 0.22, STOP: 0.33, STEP: 0.2}
+#: Shares of the room that is left when each title fits; numbers are longest in *Stop*.
+_SHARES = {NAME: 0.3, START: 0.2, STOP: 0.4, STEP: 0.1}
+#: Room around a title or a value.
+_AROUND = 14
 
 
 class DimensionsModel(QAbstractTableModel):
@@ -283,6 +286,7 @@ class DimensionsTable(QTableView):
         header = self.horizontalHeader()
         header.setHighlightSections(False)
         header.setMinimumSectionSize(36)
+        header.setStyleSheet("QHeaderView::section { padding: 4px 4px; }")
         header.setSectionResizeMode(QHeaderView.ResizeMode.Fixed)
         self._measure()
 
@@ -290,16 +294,18 @@ class DimensionsTable(QTableView):
         metrics = self.fontMetrics()
         self.verticalHeader().setDefaultSectionSize(metrics.height() + 10)
         header = self.horizontalHeader()
-        header.resizeSection(KIND, metrics.horizontalAdvance("range") + 26)
-        header.resizeSection(SIZE, metrics.horizontalAdvance("1 000 000") + 16)
+        header.resizeSection(KIND, metrics.horizontalAdvance("range") + _AROUND)
+        header.resizeSection(SIZE, metrics.horizontalAdvance("1 000 000") + _AROUND)
         self._share_width()
 
     def _share_width(self) -> None:
-        """Share what the columns of fixed width leave; numbers are longest in *Stop*."""
-        header = self.horizontalHeader()
-        room = self.viewport().width() - header.sectionSize(KIND) - header.sectionSize(SIZE)
+        """Give each title its room, and share what is left."""
+        header, metrics = self.horizontalHeader(), self.horizontalHeader().fontMetrics()
+        needed = {section: metrics.horizontalAdvance(COLUMNS[section]) + _AROUND for section in _SHARES}
+        fixed = header.sectionSize(KIND) + header.sectionSize(SIZE)
+        room = max(0, self.viewport().width() - fixed - sum(needed.values()))
         for section, share in _SHARES.items():
-            header.resizeSection(section, max(36, int(room * share)))
+            header.resizeSection(section, needed[section] + int(room * share))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)

@@ -87,6 +87,25 @@ class Drafts(QObject):
         templates = sum(entry.is_there for entry in self._templates.values())
         return rules + templates + sum(entry.is_there for entry in self._references.values())
 
+    def rules(self) -> list[tuple[int, RuleDraft]]:
+        """Return number and pending edit of each rule that has one."""
+        return [(entry.index, entry.draft) for entry in self._rules if entry.index is not None]
+
+    def templates(self) -> list[TemplateDraft]:
+        """Return the pending edits of templates."""
+        return [entry.draft for entry in self._templates.values() if entry.is_there]
+
+    def references(self) -> list[tuple[str | None, ReferenceDraft]]:
+        """Return the key that the document has (None for a new one) and the pending edit of references."""
+        return [(key, entry.draft) for key, entry in self._references.items() if entry.is_there]
+
+    def clear(self) -> None:
+        """Forget all that was typed."""
+        self._rules = []
+        self._templates = {}
+        self._references = {}
+        self._tell()
+
     # Rules
 
     def rule(self, index: int) -> RuleDraft | None:

@@ -6,6 +6,8 @@ import time
 from collections.abc import Callable, Sequence
 from functools import cache
 
+from PySide6.QtCore import Qt
+
 from refbrowser.app.editors.preview_source import Mark, NoSource, PreviewRow, PreviewSource
 from refbrowser.app.row_model import Column, RowStyle
 
@@ -48,13 +50,13 @@ class PreviewModel:
         """The columns; those of numbers are as wide as the rows need."""
         digits = len(str(self.source.count))
         return (
-            Column("", 40, mono=False),
-            Column("Row", max(52, 20 + 9 * digits), right=True),
-            Column("Key", 130, stretch=2),
-            Column("URL", 120, stretch=2),
-            Column("Offset", 100 if digits < 7 else 150, right=True),
-            Column("Length", 90, right=True),
-            Column("Notes", 150, stretch=3, mono=False),
+            Column("", 28, mono=False),
+            Column("Row", max(44, 20 + 9 * digits), right=True),
+            Column("Key", 132, stretch=3),
+            Column("URL", 120, stretch=3, elide=Qt.TextElideMode.ElideMiddle),
+            Column("Offset", 76 if digits < 7 else 130, right=True),
+            Column("Length", 66, right=True),
+            Column("Notes", 72, stretch=3, mono=False),
         )
 
     def show(self, source: PreviewSource) -> None:

@@ -71,7 +71,6 @@ class PreviewView(QWidget):
         self._table = VirtualTable(self)
         self._table.setObjectName("previewTable")
         self._table.setAccessibleName("Rows of the preview")
-        self._table.set_placeholder("Choose a gen rule, a template or a reference to see its Version 0 rows.")
         self._rest = self._timer(REST_PAUSE)
         self._rest.timeout.connect(self._table.refresh)
         self._model = PreviewModel(self._visible, self._rest.start)
@@ -167,6 +166,7 @@ class PreviewView(QWidget):
         self._document = document
         self._report = None
         self._model.show(source)
+        self._table.set_placeholder(_nothing(source))
         self._table.refresh()
         self._title.setVisible(bool(source.title))
         self._title.setText(source.title)
@@ -302,6 +302,13 @@ class PreviewView(QWidget):
             self._detail.show_result(f"row {current} was {row.before}")
         else:
             self._detail.clear()
+
+
+def _nothing(source: PreviewSource) -> str:
+    """Return what to say where a source has no rows."""
+    if isinstance(source, NoSource):
+        return "Choose a gen rule, a template or a reference to see its Version 0 rows."
+    return f"{source.title} gives no rows: nothing uses it, a dimension is empty, or a field has a fault."
 
 
 def _plain_label(name: str) -> QLabel:

@@ -19,6 +19,9 @@ class ElidedLabel(QLabel):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setTextFormat(Qt.TextFormat.PlainText)
+        self.setAlignment(
+            Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignAbsolute | Qt.AlignmentFlag.AlignVCenter
+        )
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
         self._whole = ""
 
@@ -73,7 +76,9 @@ class PlotHeader(QWidget):
         self.path_label.setObjectName("plotPath")
         self.path_label.setFont(theme.mono_font())
         self.path_label.setProperty("role", "muted")
-        self.path_label.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
+        self.path_label.setAlignment(
+            Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignAbsolute | Qt.AlignmentFlag.AlignVCenter
+        )
         self.slice_label = plain_label("", role="muted", wrap=False)
         self.slice_label.setObjectName("plotSlice")
         self.slice_label.setFont(theme.mono_font())

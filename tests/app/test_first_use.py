@@ -1,0 +1,156 @@
+"""What someone who opens the window for the first time meets."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QFontMetrics
+from PySide6.QtWidgets import QApplication, QHeaderView, QMessageBox, QPushButton, QTableView
+from pytestqt.qtbot import QtBot
+
+from refbrowser.app.controller.open_document import OpenDocument
+from refbrowser.app.controller.reading import SizeQuestion
+from refbrowser.app.editors.drafts import drafts_of
+from refbrowser.app.hierarchy import fitting
+from refbrowser.app.main_window import MainWindow
+from refbrowser.app.plain_text import one_line
+from refbrowser.app.theme import count_text
+
+PATIENCE = 20_000
+Open = Callable[[str | Path], OpenDocument]
+Settle = Callable[[], None]
+
+
+def select(window: MainWindow, document: OpenDocument, kind: str, place: str | int) -> None:
+    """Select a row of the tree."""
+    index = window.hierarchy.model.find_identity((document.number, kind, place))
+    assert index.isValid()
+    window.hierarchy.select_index(index)
+
+
+def type_offset(window: MainWindow, document: OpenDocument, text: str) -> None:
+    """Type another offset of the first rule and apply nothing."""
+    drafts = drafts_of(document)
+    select(window, document, "rule", 0)
+    assert document.document is not None
+    from refbrowser.app.editors.draft import RuleDraft, rule_fields
+
+    draft = RuleDraft.of(rule_fields(document.document, 0)).with_text("offset", text)
+    drafts.put_rule(0, draft)
+
+
+def answer(window: MainWindow, name: str) -> None:
+    """Click a button of the question about unsaved edits."""
+    box = window.findChild(QMessageBox, "unsavedQuestion")
+    assert box is not None
+    found = box.findChild(QPushButton, name)
+    assert found is not None
+    found.click()
+
+
+class TestTypedAndNotApplied:
+    def test_status_bar_and_title_say_so(
+        self, window: MainWindow, small: Path, opened: Open, settle: Settle
+    ) -> None:
+        document = opened(small)
+        settle()
+        pending = window.statusBar().findChild(object, "statusPending")
+        assert pending.text() == "saved"
+        type_offset(window, document, "{{ 7 }}")
+        assert pending.text() == "* 1 edit not applied"
+        assert window.isWindowModified()
+        drafts_of(document).drop_rule(0)
+        assert pending.text() == "saved"
+        assert not window.isWindowModified()
+
+    def test_closing_applies_and_saves_them(
+        self, window: MainWindow, small: Path, opened: Open, settle: Settle, qtbot: QtBot
+    ) -> None:
+        document = opened(small)
+        settle()
+        type_offset(window, document, "{{ 7 }}")
+        window.actions_["close_document"].trigger()
+        box = window.findChild(QMessageBox, "unsavedQuestion")
+        assert box.informativeText() == "1 edit (1 not applied yet) would be lost otherwise."
+        answer(window, "unsavedSaveButton")
+        qtbot.waitUntil(lambda: not window.documents.all(), timeout=PATIENCE)
+        assert json.loads(small.read_text())["gen"][0]["offset"] == "{{ 7 }}"
+
+    def test_one_that_cannot_be_made_keeps_the_document_open(
+        self, window: MainWindow, small: Path, opened: Open, settle: Settle
+    ) -> None:
+        from dataclasses import replace
+
+        document = opened(small)
+        settle()
+        before = small.read_bytes()
+        type_offset(window, document, "{{ 7 }}")
+        drafts = drafts_of(document)
+        draft = drafts.rule(0)
+        assert draft is not None
+        wrong = (replace(draft.dimensions[0], stop="many"), *draft.dimensions[1:])
+        drafts.put_rule(0, draft.with_dimensions(wrong))
+        window.actions_["close_document"].trigger()
+        answer(window, "unsavedSaveButton")
+        settle()
+        assert window.documents.all() == [document]
+        assert "many is not an integer" in window.centre.error_bar.text()
+        assert drafts.count == 1
+        assert small.read_bytes() == before
+
+
+def test_size_question_goes_with_its_document(
+    window: MainWindow, small: Path, opened: Open, settle: Settle, qtbot: QtBot
+) -> None:
+    document = opened(small)
+    settle()
+    document.sizeAsked.emit(SizeQuestion(10**12))
+    assert window.findChild(QMessageBox, "sizeQuestion").isVisible()
+    window.documents.close(document)
+    qtbot.waitUntil(lambda: window.findChild(QMessageBox, "sizeQuestion") is None, timeout=PATIENCE)
+
+
+@pytest.mark.parametrize(("kind", "place", "words"), [
+    ("rule", 0, "Gen rule 0   temp/{{i}}.{{j}}   4 rows"),
+    ("template", "u", "Template u   data.bin"),
+])  # fmt: skip
+def test_toolbar_says_what_is_selected(
+    window: MainWindow, small: Path, opened: Open, settle: Settle, kind: str, place: str | int, words: str
+) -> None:
+    document = opened(small)
+    settle()
+    select(window, document, kind, place)
+    assert window.summary.text() == words
+
+
+def test_titles_of_dimensions_are_whole_at_the_first_size(
+    window: MainWindow, small: Path, opened: Open, settle: Settle
+) -> None:
+    document = opened(small)
+    settle()
+    select(window, document, "rule", 0)
+    settle()
+    table = window.findChild(QTableView, "genDimensionsTable")
+    header: QHeaderView = table.horizontalHeader()
+    metrics: QFontMetrics = header.fontMetrics()
+    for section in range(header.count()):
+        title = header.model().headerData(section, Qt.Orientation.Horizontal)
+        assert header.sectionSize(section) >= metrics.horizontalAdvance(title) + 8, title
+    assert header.length() <= table.viewport().width()
+
+
+def test_a_shape_stays_whole_before_its_type(styled: QApplication) -> None:
+    metrics = QFontMetrics(QApplication.font())
+    shape = "12×180×360"
+    assert fitting(f"{shape} i2", metrics, 10_000) == f"{shape} i2"
+    assert fitting(f"{shape} i2", metrics, metrics.horizontalAdvance(shape) + 4) == shape
+    assert fitting("not opened", metrics, metrics.horizontalAdvance("not opened") - 4).startswith("not o")
+
+
+def test_thin_spaces_of_our_numbers_stay_spaces() -> None:
+    assert one_line(count_text(1_320)) == count_text(1_320)
+    assert one_line("a\u202eb") == "a·b"
