@@ -83,31 +83,33 @@ class Recorder:
 
     Attributes
     ----------
+    saved
+        The state that they begin at.
     operations
         In the order in which they are to be replayed; only ever appended to.
     """
 
     def __init__(self, history: History) -> None:
-        self._saved = history.saved
+        self.saved = history.saved
         self.operations: list[Operation] = []
         self._states: list[ReferenceDocument] = [history.saved]
         self._edits: list[Edit] = []
         self._at = 0
         self._position = history.position
         saved = next(
-            (number for number, state in enumerate(history.states) if _same(state, self._saved)), None
+            (number for number, state in enumerate(history.states) if _same(state, self.saved)), None
         )
         if saved is not None and saved <= history.position:
             for step in history.steps[saved:]:
                 self._do(step.edit, step.document)
             for _ in range(len(history.steps) - history.position):
                 self._move(-1)
-        elif not _same(history.document, self._saved):
+        elif not _same(history.document, self.saved):
             self._pass_to(history.document, "Edits before the saved state")
 
     def belongs_to(self, history: History) -> bool:
         """Tell whether the saved state is still the one that the operations begin at."""
-        return _same(history.saved, self._saved)
+        return _same(history.saved, self.saved)
 
     def follow(self, history: History) -> None:
         """Record one edit, undo or redo; nothing where the history stands where it stood."""
@@ -145,7 +147,7 @@ class Recorder:
         self._states.append(document)
         self._edits.append(edit)
         self._at += 1
-        is_revert = isinstance(edit, Revert) and _same(document, self._saved)
+        is_revert = isinstance(edit, Revert) and _same(document, self.saved)
         self.operations.append(Operation(Kind.REVERT) if is_revert else Operation(Kind.DO, edit))
 
 

@@ -1,0 +1,272 @@
+"""Keeping the unsaved edits of a document in a journal, and finding those that a lost process left."""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import os
+import threading
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from refbrowser.errors import ErrorKind, RefbrowserError
+from refbrowser.io.cancel import Cancelled, CancelToken
+from refbrowser.io.journal import JournalFile, abandoned_journals, read_journal, remove_journal
+from refbrowser.references.content import DocumentContent
+from refbrowser.references.document import ReferenceDocument
+from refbrowser.references.history import History
+from refbrowser.references.journal_steps import Operation, Recorder, replayed
+
+logger = logging.getLogger(__name__)
+
+#: Operations are written after this long, in seconds, or when there are so many.
+WITHIN = 2.0
+AT_ONCE = 20
+#: The end of a document waits so long for its journal to be removed, in seconds.
+CLOSING = 1.0
+
+_VERSION = 1
+
+
+def state_hash(document: DocumentContent, cancel: CancelToken | None = None) -> str:
+    """Return the SHA-256 of a document's text: the bytes of its file, where that is not packed."""
+    found = hashlib.sha256()
+    for chunk in document.to_chunks():
+        if cancel is not None:
+            cancel.check()
+        found.update(chunk)
+    return found.hexdigest()
+
+
+class JournalWriter:
+    """Follows the history of one document and keeps on disk what is not saved of it.
+
+    `follow` is for one thread; a thread of its own hashes and writes. The file is there only while the
+    document differs from the saved state.
+
+    Parameters
+    ----------
+    failed
+        Called in that thread when the journal cannot be kept any more: at most once between two saves.
+    """
+
+    def __init__(self, failed: Callable[[BaseException], object]) -> None:
+        self._failed = failed
+        self._changed = threading.Condition()
+        self._thread: threading.Thread | None = None
+        self._cancel = CancelToken()
+        self._recorder: Recorder | None = None
+        self._document = ""
+        self._file: JournalFile | None = None
+        self._obsolete: list[Path] = []
+        self._written = 0
+        self._is_dirty = False
+        self._since: float | None = None
+        self._is_urgent = False
+        self._is_lost = False
+
+    def follow(self, document: str, history: History, replaces: Path | None = None) -> None:
+        """Take over what was done since the last call, be it an edit, undo, redo, or a save.
+
+        Parameters
+        ----------
+        document
+            Path or URL under which the document is saved.
+        replaces
+            A journal of an earlier process, which is removed as soon as its edits are in this one.
+        """
+        with self._changed:
+            recorder = self._recorder
+            if recorder is None or document != self._document or not recorder.belongs_to(history) or replaces:
+                self._begin(document, history)
+            else:
+                recorder.follow(history)
+            if replaces is not None:
+                self._obsolete.append(replaces)
+                self._is_urgent = True
+            self._is_dirty = history.is_dirty
+            if not self._is_idle():
+                self._since = self._since or time.monotonic()
+                self._start()
+                self._changed.notify()
+
+    def flush(self) -> None:
+        """Have everything written now rather than soon; does not wait for it."""
+        with self._changed:
+            self._is_urgent = True
+            self._changed.notify()
+
+    def close(self) -> None:
+        """Remove the journal: its edits were saved, or given up."""
+        with self._changed:
+            self._cancel.cancel()
+            self._changed.notify()
+        if self._thread is not None:
+            self._thread.join(CLOSING)
+
+    def _begin(self, document: str, history: History) -> None:
+        if self._file is not None:
+            self._obsolete.append(self._file.path)
+        self._file, self._written, self._is_lost = None, 0, False
+        self._document, self._recorder = document, Recorder(history)
+
+    def _start(self) -> None:
+        if self._thread is None and not self._cancel.cancelled:
+            self._thread = threading.Thread(target=self._run, name="journal", daemon=True)
+            self._thread.start()
+
+    def _is_idle(self) -> bool:
+        """Tell whether the disk holds what it should."""
+        if self._obsolete:
+            return False
+        if not self._is_dirty:
+            return self._file is None
+        return self._recorder is None or self._written == len(self._recorder.operations)
+
+    def _is_due(self) -> bool:
+        if self._cancel.cancelled:
+            return True
+        if self._recorder is None or self._is_idle():
+            return False
+        waiting = len(self._recorder.operations) - self._written
+        return self._is_urgent or not self._is_dirty or waiting >= AT_ONCE or self._time_left() == 0
+
+    def _time_left(self) -> float | None:
+        return None if self._since is None else max(self._since + WITHIN - time.monotonic(), 0.0)
+
+    def _run(self) -> None:
+        while not self._cancel.cancelled:
+            try:
+                self._run_once()
+            except Cancelled:
+                break
+            except Exception as error:
+                # Whatever it is, it must be told: edits are not kept until the next save.
+                logger.warning("the journal cannot be kept", exc_info=True)
+                self._is_lost = True
+                self._failed(error)
+        if self._file is not None:
+            self._file.remove()
+        for path in self._obsolete:
+            remove_journal(path)
+
+    def _run_once(self) -> None:
+        with self._changed:
+            while not self._is_due():
+                self._changed.wait(self._time_left())
+            if self._cancel.cancelled or self._recorder is None:
+                return
+            obsolete, self._obsolete = self._obsolete, []
+            self._since, self._is_urgent = None, False
+            recorder, file, first = self._recorder, self._file, self._written
+            operations = recorder.operations[first:] if self._is_dirty and not self._is_lost else []
+            if not self._is_dirty and file is not None:
+                obsolete.append(file.path)
+                self._file = None
+            elif operations and file is None:
+                file = self._file = JournalFile(self._document)
+            self._written = len(recorder.operations) if self._is_dirty else 0
+        if operations and file is not None:
+            self._write(recorder, file, operations, is_new=first == 0)
+        for path in obsolete:
+            remove_journal(path)
+
+    def _write(
+        self, recorder: Recorder, file: JournalFile, operations: Sequence[Operation], *, is_new: bool
+    ) -> None:
+        values = [operation.to_json() for operation in operations]
+        if is_new:
+            head = {"refbrowser_journal": _VERSION, "state": state_hash(recorder.saved, self._cancel)}
+            values.insert(0, head)
+        file.append(values)
+
+
+@dataclass(frozen=True, slots=True)
+class Recovery:
+    """Unsaved edits of a process that is gone.
+
+    Attributes
+    ----------
+    path
+        The journal.
+    when
+        Time of the last of them, in seconds since 1970.
+    operations
+        What was done.
+    history
+        The document's history with them; None where they were made to another state of the document.
+    error
+        Why not all of them can be done again, or read.
+    """
+
+    path: Path
+    when: float
+    operations: tuple[Operation, ...]
+    history: History | None = None
+    error: Exception | None = None
+
+    @property
+    def titles(self) -> list[str]:
+        """What was done, in words; edits that were undone again are left out."""
+        made: list[str] = []
+        undone: list[str] = []
+        for operation in self.operations:
+            match operation.kind:
+                case "undo" if made:
+                    undone.append(made.pop())
+                case "redo" if undone:
+                    made.append(undone.pop())
+                case "revert":
+                    made.append("Revert to the saved state")
+                    undone.clear()
+                case "do" if operation.edit is not None:
+                    made.append(operation.edit.title)
+                    undone.clear()
+        return made
+
+
+def find_recoveries(path: str, document: ReferenceDocument, cancel: CancelToken) -> tuple[Recovery, ...]:
+    """Return the unsaved edits that lost processes left of a document as it was just read, newest first.
+
+    Journals that hold none are removed.
+    """
+    found = []
+    journals = abandoned_journals(path)
+    state = state_hash(document, cancel) if journals else ""
+    for journal in journals:
+        recovery = _read(journal, state, document)
+        if recovery is None:
+            remove_journal(journal)
+        else:
+            found.append(recovery)
+    return tuple(found)
+
+
+def _read(journal: Path, state: str, document: ReferenceDocument) -> Recovery | None:
+    """Return what a journal holds, None where that is no unsaved edit."""
+    try:
+        content = read_journal(journal)
+    except (RefbrowserError, OSError) as cause:
+        return Recovery(journal, os.path.getmtime(journal), (), None, cause) if journal.exists() else None
+    if not content.values:
+        return None
+    head, *values = content.values
+    operations: list[Operation] = []
+    error: Exception | None = None
+    if content.is_damaged:
+        error = RefbrowserError(ErrorKind.FORMAT, "the journal is damaged")
+    for value in values:
+        try:
+            operations.append(Operation.from_json(value))
+        except RefbrowserError as cause:
+            error = cause
+            break
+    if not operations:
+        return None
+    recovery = Recovery(journal, content.modified, tuple(operations), None, error)
+    if not isinstance(head, dict) or (head.get("refbrowser_journal"), head.get("state")) != (_VERSION, state):
+        return recovery
+    history, fault = replayed(document, operations)
+    return Recovery(journal, content.modified, tuple(operations), history, fault or error)
