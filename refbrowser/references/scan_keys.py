@@ -127,11 +127,15 @@ def _read_dotted(strings: Strings, keys: ScannedKeys, rows: Rows, stop: Rows) ->
     at_start = tail == keys.start[rows]
     ends_well = (at_start | (array[tail - 1] == _SLASH)) & (length < _LONGEST)
     single = dots == 0
-    folder_is_number = ~at_start & (array[np.maximum(tail - 2, 0)] - np.uint8(_ZERO) < 10)
-    slashed = single & ends_well & folder_is_number
+    slashed = single & ends_well & ~at_start
+    if slashed.any():
+        slashed &= array[np.maximum(tail - 2, 0)] - np.uint8(_ZERO) < 10
     good = ends_well & ~slashed
     keys.separator[rows[good & ~single]] = _DOT
-    bad = _read_coords(strings, keys, rows[good], tail[good], dots[good] + 1, stop, _DOT)
+    if good.all():
+        bad = _read_coords(strings, keys, rows, tail, dots + 1, stop, _DOT)
+    else:
+        bad = _read_coords(strings, keys, rows[good], tail[good], dots[good] + 1, stop, _DOT)
     # A number at the end of a word is no coordinate (a12); with dots in it only an exact look tells (a1.2).
     word = ~ends_well & single & (length < _LONGEST)
     keys.odd[rows[word]] = True

@@ -32,8 +32,6 @@ _MISFITS = 8
 #: Fewer entries than this are not worth the vector operations.
 _LEAST = 32
 
-#: URLs that are shared by fewer entries in a row than this are looked up each.
-_RUN = 4
 #: Keys and URLs of more bytes are left to the exact reader.
 _LONGEST = 2048
 
@@ -91,20 +89,24 @@ def _match(strings: Strings, layout: Layout) -> _Rows | None:
     quotes = strings.quotes
     count = strings.rows
     last = 4 * count
+    key, key_stop, value, value_stop = np.ascontiguousarray(quotes[:last].reshape(count, 4).T)
     rows = _Rows(
-        quotes[0:last:4], quotes[1:last:4], quotes[2:last:4], quotes[3:last:4], quotes[4 : last + 1 : 4],
+        key, key_stop, value, value_stop, np.append(key[1:], quotes[last]),
         np.ones(count, bool), np.zeros(count, bool), np.zeros(count, np.int64), np.zeros(count, np.int64),
     )  # fmt: skip
     words = strings.words
     if not layout.is_of(strings.data, rows.key_stop, rows.value, rows.value_stop, rows.next):
         layout.learn(strings.data, rows.key_stop, rows.value, rows.value_stop, rows.next)
     listed = layout.matches(words, rows.key_stop + 1, rows.value, "list")
-    text = layout.matches(words, rows.key_stop + 1, rows.value, "text")
+    rest = np.flatnonzero(~listed)
     rows.listed = listed
-    rows.ok = listed | text
-    rows.control += int(listed.sum()) * layout.control("list") + int(text.sum()) * layout.control("text")
-    _match_text(rows, np.flatnonzero(text & ~listed), words, layout)
-    _match_lists(rows, np.flatnonzero(listed), words, layout)
+    rows.control += (count - len(rest)) * layout.control("list")
+    if len(rest):
+        text = layout.matches(words, rows.key_stop[rest] + 1, rows.value[rest], "text")
+        rows.ok[rest] = text
+        rows.control += int(text.sum()) * layout.control("text")
+        _match_text(rows, rest[text], words, layout)
+    _match_lists(rows, np.flatnonzero(listed) if len(rest) else slice(None), words, layout)
     if not rows.ok.any():
         return None
     rows.ok &= ~strings.bad_rows(rows.listed)
@@ -124,12 +126,12 @@ def _match_text(rows: _Rows, which: Rows, words: Words, layout: Layout) -> None:
     rows.length[which] = rows.value_stop[which] - rows.value[which] + 1
 
 
-def _match_lists(rows: _Rows, which: Rows, words: Words, layout: Layout) -> None:
+def _match_lists(rows: _Rows, which: Rows | slice, words: Words, layout: Layout) -> None:
     """Read the numbers after the URLs."""
-    if not len(which):
-        return
     before, between, after = layout.range
     stop = rows.value_stop[which] + 1
+    if not len(stop):
+        return
     following = rows.next[which]
     ok = equal_to(words, stop, before)
     first = stop + len(before)
@@ -144,15 +146,15 @@ def _match_lists(rows: _Rows, which: Rows, words: Words, layout: Layout) -> None
     ok &= (end + len(after) == following) & equal_to(words, np.where(ok, end, 0), after)
     control = sum(layout.control_of(text) for text in (before, between, after))
     rows.control += int(ok.sum()) * control
-    rows.offset[which] = offset
-    rows.length[which] = length
     rest = np.flatnonzero(~ok)
     if len(rest):
         whole = layout.matches(words, stop[rest], following[rest], "after url")
         ok[rest] = whole
         rows.control += int(whole.sum()) * layout.control("after url")
-        rows.offset[which[rest]] = 0
-        rows.length[which[rest]] = WHOLE
+        offset[rest] = 0
+        length[rest] = WHOLE
+    rows.offset[which] = offset
+    rows.length[which] = length
     rows.ok[which] = ok
 
 
@@ -201,11 +203,7 @@ class _Taking:
         size = rows.value_stop[which] - start
         texts = texts_as_words(self._strings.data, start, size)
         first = np.flatnonzero(heads(texts))
-        if len(first) * _RUN > len(which):
-            first = np.arange(len(which))
-            found = self._layout.known.find(texts)
-        else:
-            found = np.full(len(first), -1, np.int32)
+        found = self._layout.known.find(texts[first])
         for at in np.flatnonzero(found < 0).tolist():
             row = first[at]
             found[at] = self._url_number(texts[row : row + 1], int(start[row]), int(size[row]))
