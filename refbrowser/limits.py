@@ -30,6 +30,7 @@ class Limits:
     template_steps_job: int = _limit(200_000_000, "steps", "evaluation steps of one search")
     template_call_depth: int = _limit(8, "levels", "template calls nested in arguments")
     templates_per_document: int = _limit(10_000, "templates", "templates in one document")
+    templates_source: int = _limit(MIB, "bytes", "templates of one document, those of plain text aside")
     dimensions_per_rule: int = _limit(16, "dimensions", "dimensions of one gen rule")
     write_out_question: int = _limit(10_000_000, "entries", "entries written out without a question")
     # Documents

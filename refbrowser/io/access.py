@@ -269,10 +269,14 @@ class Access:
             message = "a document from the network may not name local files"
             raise RefbrowserError(ErrorKind.UNSAFE, message, Place(url=url))
         parts = split_url(self.base)
-        if parts.scheme in DEFAULT_PORTS:
-            return urljoin(self.base, url)
-        # urljoin joins only the schemes that it knows.
-        joined = urljoin(f"http://bucket/{parts.path}", url).removeprefix("http://bucket/")
+        try:
+            if parts.scheme in DEFAULT_PORTS:
+                return urljoin(self.base, url)
+            # urljoin joins only the schemes that it knows.
+            joined = urljoin(f"http://bucket/{parts.path}", url).removeprefix("http://bucket/")
+        except ValueError:
+            # It takes white space away, and then meets brackets that are no address.
+            raise RefbrowserError(ErrorKind.UNSAFE, "the URL is malformed", Place(url=url)) from None
         return f"{parts.origin}/{joined}"
 
     def _local(self, path: str, url: str) -> Location:

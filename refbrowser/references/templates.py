@@ -11,7 +11,7 @@ from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
 from refbrowser.limits import LIMITS
 from refbrowser.references.evaluate import Scope, compile_template
 from refbrowser.references.template import Template
-from refbrowser.references.template_syntax import template_error
+from refbrowser.references.template_syntax import DELIMITERS, template_error, text_size
 
 __all__ = ["Template", "TemplateSet"]
 
@@ -50,11 +50,17 @@ class TemplateSet:
         """What the names mean where these templates are used."""
         parsed: dict[str, Template] = {}
         faults: dict[str, RefbrowserError] = {}
+        size = 0
         for number, (name, text) in enumerate(self.texts.items()):
             try:
                 if number >= LIMITS.templates_per_document:
                     message = f"the document has more than {LIMITS.templates_per_document} templates"
                     raise template_error(ErrorKind.BUDGET, message)
+                if isinstance(text, str) and any(delimiter in text for delimiter in DELIMITERS):
+                    size += text_size(text)
+                    if size > LIMITS.templates_source:
+                        message = f"the document has more than {LIMITS.templates_source} bytes of templates"
+                        raise template_error(ErrorKind.BUDGET, message)
                 parsed[name] = _parse_template(name, text)
             except RefbrowserError as error:
                 place = replace(error.place, pointer=f"/templates/{_escaped(name)}")

@@ -200,3 +200,9 @@ def test_allow_gives_another_value(local: Access) -> None:
     assert origin in local.allow([origin]).allowed
     assert origin not in local.allowed
     assert local.allow([origin]).memory is local.memory
+
+
+@pytest.mark.parametrize("base", ["https://data.example/sets/doc.json", "s3://bucket/sets/doc.json"])
+@pytest.mark.parametrize("url", [" //[x", " //a\u2100b/x"])
+def test_relative_urls_that_cannot_be_joined_are_refused(base: str, url: str) -> None:
+    assert refusal(Access.for_document(base), url) is ErrorKind.UNSAFE

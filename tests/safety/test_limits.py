@@ -53,6 +53,15 @@ def test_templates_per_document(more: int) -> None:
 
 
 @pytest.mark.parametrize("more", AROUND)
+def test_source_of_all_templates(more: int) -> None:
+    number = LIMITS.templates_source // 2**15
+    texts = {f"t{i}": "{{ c }}" + "x" * (2**15 - 7) for i in range(number - 1)}
+    texts["last"] = "{{ c }}" + "x" * (2**15 - 7 + more)
+    faults = TemplateSet({"plain": "x" * 2**15} | texts).faults
+    assert [name for name, _ in faults] == ["last"] * max(more, 0)
+
+
+@pytest.mark.parametrize("more", AROUND)
 def test_dimensions_per_rule(more: int) -> None:
     names = [f"d{i}" for i in range(LIMITS.dimensions_per_rule + more)]
     members = {"key": "k", "url": "u", "dimensions": {name: {"stop": 1} for name in names}}
