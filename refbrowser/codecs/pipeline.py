@@ -136,11 +136,21 @@ class CodecPipeline:
                 f"a chunk of {self.decoded_size} bytes cannot be decoded in part, "
                 f"and only {LIMITS.chunk_size} bytes are decoded whole",
             )
-        target = None if out is None else self._target(out)
+        if out is not None and out.shape != self.shape:
+            raise ValueError(f"a target of shape {out.shape} where {self.shape} is expected")
         buffer = as_bytes(data)
+        target = self._target(out) if self.stages and out is not None else None
         for place in range(len(self.stages) - 1, -1, -1):
             buffer = _decoded(self.stages[place], buffer, target if place == 0 else None)
-        return self._finished(buffer, out, target)
+        if out is not None and buffer is target:
+            return out
+        values = self._array(buffer).reshape(self._stored_shape)
+        if self._transposed:
+            values = values.transpose(np.argsort(self.axes).tolist())
+        if out is None:
+            return values
+        out[...] = values
+        return out
 
     def encode(self, chunk: npt.NDArray[Any]) -> bytes:
         """Return the bytes of a whole chunk of `shape`, of a type that casts to `dtype`."""
@@ -160,27 +170,11 @@ class CodecPipeline:
 
     def _target(self, out: npt.NDArray[Any]) -> Bytes | None:
         """Return the bytes of `out` where the innermost codec can write into it."""
-        if out.shape != self.shape:
-            raise ValueError(f"a target of shape {out.shape} where {self.shape} is expected")
         stored = out.transpose(self.axes) if self._transposed else out
         elements = self.objects is None and self.sharding is None and self.decoded_size > 0
         if not elements or out.dtype != self.dtype or not stored.flags.c_contiguous:
             return None
         return flat_bytes(stored)
-
-    def _finished(
-        self, buffer: Bytes, out: npt.NDArray[Any] | None, target: Bytes | None
-    ) -> npt.NDArray[Any]:
-        """Return the array in the bytes that the innermost codec gave."""
-        if buffer is target and out is not None:
-            return out
-        values = self._array(buffer).reshape(self._stored_shape)
-        if self._transposed:
-            values = values.transpose(np.argsort(self.axes).tolist())
-        if out is None:
-            return values
-        out[...] = values
-        return out
 
     def _array(self, buffer: Bytes) -> npt.NDArray[Any]:
         """Return the elements in stored order."""

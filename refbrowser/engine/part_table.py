@@ -74,12 +74,10 @@ class PartTable:
             number, place = divmod(number, count)
             pieces.append(axis.piece(place))
         pieces.reverse()
-        return ChunkPart(
-            tuple([piece[0] for piece in pieces]),
-            tuple([piece[1] for piece in pieces]),
-            tuple([piece[2] for piece in pieces]),
-            all(piece[3] for piece in pieces),
-        )
+        if not pieces:
+            return ChunkPart((), (), (), True)
+        coords, inside, target, whole = zip(*pieces, strict=True)
+        return ChunkPart(coords, inside, target, False not in whole)
 
     def coords(self, start: int, stop: int) -> Ints:
         """Return the coordinates of the chunks from `start` to `stop`, shape (n, ndim)."""

@@ -178,10 +178,11 @@ class Reader:
         self.count()
 
     def count(self) -> None:
-        """Count one chunk that has ended."""
-        with self._lock:
-            self.done += 1
-        self.tell()
+        """Count one chunk that has ended, where anybody wants to know."""
+        if self.options.progress is not None:
+            with self._lock:
+                self.done += 1
+            self.tell()
 
     def check(self) -> None:
         """Raise `Cancelled` once a chunk has failed and nobody was told."""

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from refbrowser.io.access import Access
 
 #: A thread that waits for the interpreter gets it after this long, in seconds. With Python's own 5 ms the
-#: thread that receives falls behind those that decode, and many small requests take two to four times as long.
+#: thread that receives falls behind those that decode, and small requests take two to four times as long.
 SWITCH_INTERVAL = 0.001
 
 
