@@ -54,6 +54,9 @@ FAULTS = (
     ("total", "*"),
 )
 SHARED_FILES = tuple(f"/file{number}" for number in range(6))
+#: Layouts whose chunks lie in one file in their order; the small one's is so small that it is read to its end
+#: where ranges are ignored.
+ONE_FILE = ("contiguous", "gaps", "small")
 LATENCIES = (0.0, 0.0, 0.0, 0.0, 0.001, 0.001, 0.02)
 LITTLE = {"name": "bytes", "configuration": {"endian": "little"}}
 
@@ -93,7 +96,7 @@ class Maker:
     def __init__(self, chooser: random.Random) -> None:
         self.chooser = chooser
         self.random = np.random.default_rng(chooser.randrange(2**32))
-        self.files: dict[str, bytearray] = {path: bytearray() for path in SHARED_FILES}
+        self.files: dict[str, bytearray] = {path: bytearray() for path in (*SHARED_FILES, "/small")}
         self.made: list[tuple[str, np.ndarray, Callable[[str], ArrayNode]]] = []
 
     def arrays(self, origin: str) -> list[Made]:
@@ -128,10 +131,10 @@ class Maker:
         encode = CodecPipeline.for_array(plain).encode
         grid = RegularChunkGrid(shape, chunks)
         every = list(np.ndindex(*grid.grid_shape))
-        order = every if layout in ("contiguous", "gaps") else self.chooser.sample(every, len(every))
+        order = every if layout in ONE_FILE else self.chooser.sample(every, len(every))
         places: dict[tuple[int, ...], tuple[str, int, int] | bytes] = {}
         pool: list[tuple[np.ndarray, tuple[str, int, int]]] = []
-        here = self.chooser.choice(SHARED_FILES)
+        here = "/small" if layout == "small" else self.chooser.choice(SHARED_FILES)
         for coords in order:
             inside = tuple(slice(at * side, (at + 1) * side) for at, side in zip(coords, chunks, strict=True))
             cut = tuple(slice(0, length) for length in grid.extent(coords))
@@ -152,7 +155,7 @@ class Maker:
                 self.files[path] = bytearray(data)
                 places[coords] = (path, 0, -1)
             else:
-                path = here if layout in ("contiguous", "gaps") else self.chooser.choice(SHARED_FILES)
+                path = here if layout in ONE_FILE else self.chooser.choice(SHARED_FILES)
                 gap = self.chooser.choice([0, 10, 20_000]) if layout == "gaps" else 0
                 place = places[coords] = self.keep(path, data, gap)
                 pool.append((chunk, place))
@@ -204,6 +207,8 @@ def make_arrays(chooser: random.Random) -> Maker:
     maker.add("raw, scattered", (60, 70, 30), (7, 11, 30), "<f4", "scattered")
     maker.add("tiny", (9_000,), (3,), "<i2", "contiguous")
     maker.add("tiny, scattered", (80, 60), (1, 2), "<i4", "scattered")
+    maker.add("small", (60, 100), (1, 50), "<i4", "small")
+    maker.add("small, scattered over requests", (12, 900), (1, 900), "|u1", "small")
     maker.add("shared", (200, 40), (4, 10), "<i4", "shared")
     maker.add("shared, zlib", (200, 40), (4, 10), "<i4", "shared", codecs=(zlib,))
     maker.add("F", (90, 80, 20), (30, 25, 9), "<i4", "gaps", order="F")
