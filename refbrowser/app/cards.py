@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QGuiApplication
+from PySide6.QtCore import QEvent, Qt, Signal
+from PySide6.QtGui import QGuiApplication, QResizeEvent
 from PySide6.QtWidgets import (
     QFrame,
     QHBoxLayout,
@@ -51,7 +51,7 @@ class Card(QFrame):
         self.setObjectName("card")
         self.setMaximumWidth(_WIDTH)
         self.setMinimumWidth(280)
-        policy = QSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Maximum)
+        policy = QSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Preferred)
         policy.setHeightForWidth(True)
         self.setSizePolicy(policy)
         self._icon_name = icon_name
@@ -65,7 +65,7 @@ class Card(QFrame):
         self._buttons.addStretch(1)
         head = QHBoxLayout()
         head.setSpacing(theme.LARGE)
-        head.addWidget(self._icon, 0, Qt.AlignmentFlag.AlignTop)
+        head.addWidget(self._icon, 0, Qt.AlignmentFlag.AlignVCenter)
         head.addWidget(self._heading, 1)
         self._layout = QVBoxLayout(self)
         self._layout.setContentsMargins(theme.HUGE, theme.HUGE - 4, theme.HUGE, theme.HUGE - 4)
@@ -104,6 +104,22 @@ class Card(QFrame):
     def add_widget(self, widget: QWidget) -> None:
         """Add a widget above the buttons."""
         self._layout.insertWidget(self._layout.count() - 1, widget)
+
+    def event(self, event: QEvent) -> bool:
+        handled = super().event(event)
+        if event.type() == QEvent.Type.LayoutRequest:
+            self._fit()
+        return handled
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._fit()
+
+    def _fit(self) -> None:
+        """Be as high as the words are at this width: their height for some other width leaves gaps."""
+        height = self.heightForWidth(self.width())
+        if height > 0:
+            self.setMaximumHeight(height)
 
     def changeEvent(self, event: object) -> None:
         super().changeEvent(event)  # type: ignore[arg-type]

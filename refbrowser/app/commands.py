@@ -168,7 +168,17 @@ class Commands(QObject):
             self._ask_where(self._current)
 
     def _ask_where(self, document: OpenDocument) -> None:
-        self._window.questions.save_as(document, lambda path, version: document.save(path, version))
+        self._window.questions.save_as(document, lambda path, version: self._save_as(document, path, version))
+
+    @staticmethod
+    def _save_as(document: OpenDocument, path: str, version: int) -> None:
+        """Go on with the new file, except where Version 0 leaves templates and rules out: that is a copy."""
+        from refbrowser.references.edits import SetVersion
+
+        state = document.document
+        if state is None or (version == 1 and state.version == 0 and not document.apply(SetVersion(1))):
+            return
+        document.save(path, version)
 
     def save_failed(self, document: OpenDocument, error: BaseException) -> None:
         """Say that a save failed; a file that others changed is asked about."""

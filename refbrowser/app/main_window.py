@@ -237,7 +237,7 @@ class MainWindow(QMainWindow):
         document.hierarchyChanged.connect(lambda: self._hierarchy_changed(document))
         document.savedChanged.connect(lambda: self._saved_changed(document))
         document.trustChanged.connect(lambda: self._trust_changed(document))
-        document.saved.connect(lambda path: self.status.say(f"Saved {path}"))
+        document.saved.connect(lambda path: self.status.say_saved(document, path))
         document.editFailed.connect(lambda error: self._edit_failed(document, error))
         document.saveFailed.connect(lambda error: self.commands.save_failed(document, error))
 

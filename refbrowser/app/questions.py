@@ -16,7 +16,10 @@ from refbrowser.app.template_values_dialog import TemplateValuesDialog
 from refbrowser.app.trust import TrustSheet
 
 OPEN_FILTER = "Reference documents (*.json *.json.gz *.json.zst *.zst *.gz *.parq *.parquet);;All files (*)"
-VERSION_FILTERS = {"Reference document, Version 1 (*.json)": 1, "Reference document, Version 0 (*.json)": 0}
+VERSION_FILTERS = {
+    "Reference document, Version 1 (*.json)": 1,
+    "Reference document, Version 0: all rows written out (*.json)": 0,
+}
 
 
 class Unsaved(StrEnum):

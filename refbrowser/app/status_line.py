@@ -63,6 +63,13 @@ class StatusLine(QObject):
         """Show words about what is under the pointer or was just done."""
         self._hover.set_text(text)
 
+    def say_saved(self, document: OpenDocument, path: str) -> None:
+        """Say what was written: the document, or a copy of it."""
+        copied = path != document.path
+        self.say(
+            f"Saved a Version 0 copy as {path}; {document.title} stays open" if copied else f"Saved {path}"
+        )
+
     def text(self) -> str:
         """Return the words shown."""
         return self._hover.text()

@@ -9,9 +9,10 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QFontMetrics
-from PySide6.QtWidgets import QApplication, QHeaderView, QMessageBox, QPushButton, QTableView
+from PySide6.QtWidgets import QApplication, QFileDialog, QHeaderView, QMessageBox, QPushButton, QTableView
 from pytestqt.qtbot import QtBot
 
+from refbrowser.app.cards import ErrorCard, centred
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.controller.reading import SizeQuestion
 from refbrowser.app.editors.drafts import drafts_of
@@ -154,3 +155,59 @@ def test_a_shape_stays_whole_before_its_type(styled: QApplication) -> None:
 def test_thin_spaces_of_our_numbers_stay_spaces() -> None:
     assert one_line(count_text(1_320)) == count_text(1_320)
     assert one_line("a\u202eb") == "a·b"
+
+
+class TestSaveAs:
+    def choose(self, window: MainWindow, path: Path, name_filter: str) -> None:
+        """Answer the dialog with a path and a version."""
+        window.actions_["save_as"].trigger()
+        dialog = window.findChild(QFileDialog, "saveAsDialog")
+        assert dialog is not None
+        dialog.selectNameFilter(next(each for each in dialog.nameFilters() if name_filter in each))
+        dialog.fileSelected.emit(str(path))
+        dialog.reject()
+
+    def test_version_0_of_version_1_is_a_copy_and_says_so(
+        self, window: MainWindow, small: Path, opened: Open, settle: Settle, tmp_path: Path
+    ) -> None:
+        document = opened(small)
+        settle()
+        target = tmp_path / "rows.json"
+        self.choose(window, target, "Version 0")
+        settle()
+        assert "version" not in json.loads(target.read_text())
+        assert document.path == str(small)
+        assert window.status.text() == f"Saved a Version 0 copy as {target}; small.json stays open"
+
+    def test_version_1_of_version_0_is_the_document_from_then_on(
+        self, window: MainWindow, small: Path, opened: Open, settle: Settle, tmp_path: Path
+    ) -> None:
+        old = tmp_path / "old.json"
+        old.write_text(json.dumps({".zgroup": '{"zarr_format": 2}', "a/0": ["data.bin", 0, 4]}))
+        document = opened(old)
+        settle()
+        before = old.read_bytes()
+        target = tmp_path / "new.json"
+        self.choose(window, target, "Version 1")
+        settle()
+        assert json.loads(target.read_text())["version"] == 1
+        assert old.read_bytes() == before
+        assert document.path == str(target)
+        assert document.document is not None
+        assert document.document.version == 1
+        assert not document.is_dirty
+        assert window.status.text() == f"Saved {target}"
+        document.undo()
+        assert document.document.version == 0
+
+
+@pytest.mark.parametrize("width", [300, 650])
+def test_a_card_is_as_high_as_its_words(styled: QApplication, qtbot: QtBot, width: int) -> None:
+    card = ErrorCard()
+    page = centred(card)
+    qtbot.addWidget(page)
+    page.resize(width, 700)
+    page.show()
+    for words in ("short", "a sentence of some words " * 20, "short again"):
+        card.set_content("fault", "small.json could not be opened", words)
+        qtbot.waitUntil(lambda: card.height() == card.heightForWidth(card.width()), timeout=PATIENCE)

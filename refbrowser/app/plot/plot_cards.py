@@ -71,7 +71,7 @@ class PlotCards(QStackedWidget):
 
     def show_blocked(self, reason: str) -> None:
         """Say that a permission is needed."""
-        text = f"{reason}\nThe structure can be browsed without it."
+        text = f"{reason[:1].upper()}{reason[1:]}.\nThe structure can be browsed without it."
         self._blocked.set_content("lock", "Data is not read until you allow it", text)
         self.setCurrentIndex(2)
 
