@@ -20,7 +20,7 @@ from refbrowser.engine.fetching import fetch_rows
 from refbrowser.engine.part_table import Parts
 from refbrowser.engine.resources import Resources
 from refbrowser.engine.shards import open_shards
-from refbrowser.engine.wanted import Wanted, cut_uncompressed
+from refbrowser.engine.wanted import Wanted, cut_uncompressed, refuse_large
 from refbrowser.errors import Place, RefbrowserError
 from refbrowser.io.cancel import Cancelled, CancelToken
 from refbrowser.model.grid import ChunkPart
@@ -237,7 +237,7 @@ class _Batch:
             columns = taken(columns, rows)
         all_whole = self.parts.all_whole(self.start, self.stop)
         wanted = Wanted(reader.pipeline, _Picked(self.parts, owners), owners, columns, all_whole=all_whole)
-        batches = [cut_uncompressed(each) for each in self._without_shards(wanted)]
+        batches = [refuse_large(cut_uncompressed(each)) for each in self._without_shards(wanted)]
         if sum(len(each.owners) for each in batches) > len(owners):
             self._left = Counter(owner for each in batches for owner in each.owners)
         for each in batches:

@@ -16,6 +16,7 @@ from refbrowser.codecs.pipeline import CodecPipeline
 from refbrowser.engine.columns import taken
 from refbrowser.engine.raw import RawSpans, raw_spans
 from refbrowser.errors import ErrorKind, Place, RefbrowserError
+from refbrowser.limits import LIMITS
 from refbrowser.model.grid import ChunkPart
 from refbrowser.model.reference import ReferenceColumns, ReferenceKind
 
@@ -95,6 +96,26 @@ def cut_uncompressed(wanted: Wanted) -> Wanted:
         columns=columns,
         spans=spans,
     )
+
+
+def refuse_large(wanted: Wanted) -> Wanted:
+    """Return the batch with E_BUDGET for chunks that are read whole and said to be larger than any may be.
+
+    What a reference says of a length is no better than the file that says it: nothing is planned for, or
+    allocated, by it alone.
+    """
+    columns = wanted.columns
+    large = (columns.kind == ReferenceKind.RANGE) & (columns.length > LIMITS.chunk_size)
+    rows = [row for row in np.flatnonzero(large).tolist() if row not in wanted.spans]
+    if not rows:
+        return wanted
+    kind, faults = columns.kind.copy(), dict(columns.faults)
+    kind[rows] = ReferenceKind.FAULTY
+    for row in rows:
+        size = int(columns.length[row])
+        message = f"the chunk is {size} bytes; at most {LIMITS.chunk_size} are read whole (chunk_size)"
+        faults[row] = RefbrowserError(ErrorKind.BUDGET, message)
+    return replace(wanted, columns=replace(columns, kind=kind, faults=faults))
 
 
 def _spans_of(

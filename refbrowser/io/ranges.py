@@ -20,6 +20,8 @@ Ints = npt.NDArray[np.int64]
 
 #: Never read more than this many useless bytes for each useful one, whatever the model says.
 MOST_WASTE = 4.0
+#: Requests that one stretch of bytes is split into, at most: a length may be anything that a file says.
+MOST_PIECES = 1 << 12
 #: The stop of a request that goes to the end of an object of unknown size.
 TO_THE_END = -1
 
@@ -259,7 +261,7 @@ def _cut_at_rows(opens: npt.NDArray[np.bool_], start: Ints, gap: Ints, block: In
 def _split(start: Ints, stop: Ints, block: Ints) -> tuple[Ints, Ints, Ints]:
     """Return the number of requests per segment and their bounds, nearly equal and at least a block each."""
     size = stop - start
-    pieces = np.maximum(size // block, 1)
+    pieces = np.clip(size // block, 1, MOST_PIECES)
     segment = np.repeat(np.arange(len(start)), pieces)
     which = np.arange(len(segment)) - np.repeat(_bounds(pieces)[:-1], pieces)
     share, extra = size // pieces, size % pieces

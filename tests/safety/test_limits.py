@@ -149,3 +149,20 @@ def test_dates_without_a_unit_have_no_fill_value(tmp_path: Any, dtype: str) -> N
     with opened(tmp_path, v2(dtype=dtype)) as dataset, pytest.raises(RefbrowserError) as caught:
         dataset["/a"][...]
     assert caught.value.kind is ErrorKind.META
+
+
+@pytest.mark.parametrize("more", AROUND)
+@pytest.mark.parametrize("compressor", [None, {"id": "zlib", "level": 1}])
+def test_stored_size_of_a_chunk(tmp_path: Any, compressor: Any, more: int) -> None:
+    (tmp_path / "data").write_bytes(b"")
+    refs = v2(shape=[2], compressor=compressor) | {"a/0": ["data", 0, LIMITS.chunk_size + more]}
+    with opened(tmp_path, refs) as dataset, pytest.raises(RefbrowserError) as caught:
+        dataset["/a"][...]
+    assert (caught.value.kind is ErrorKind.BUDGET) is (more > 0)
+
+
+@pytest.mark.parametrize("name", [".zattrs", "a/.zattrs"])
+def test_metadata_of_a_made_up_length_hides_no_array(tmp_path: Any, name: str) -> None:
+    (tmp_path / "data").write_bytes(b"x" * 100)
+    with opened(tmp_path, v2() | {name: ["data", 0, 10**15]}) as dataset:
+        assert dataset["/a"][...].tolist() == [0, 0, 0, 0]
