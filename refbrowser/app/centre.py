@@ -12,6 +12,7 @@ from refbrowser.app.bars import ErrorBar, ReadingStrip
 from refbrowser.app.cards import Card, ErrorCard, LoadingCard, centred
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.raw_value import RawValuePane
+from refbrowser.app.recovery import RecoveryBar
 from refbrowser.app.references_view import ReferencesPane
 from refbrowser.app.start_pane import StartPane
 from refbrowser.app.trust import TrustBar
@@ -43,6 +44,7 @@ class Centre(QWidget):
         self._tab_before: int | None = None
         self.plot: PlotPane | None = None
         self.trust_bar = TrustBar()
+        self.recovery_bar = RecoveryBar()
         self.error_bar = ErrorBar()
         self.strip = ReadingStrip()
         self.start = start
@@ -58,7 +60,7 @@ class Centre(QWidget):
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(theme.MEDIUM - 2)
-        for strip in (self.trust_bar, self.error_bar, self.strip):
+        for strip in (self.trust_bar, self.recovery_bar, self.error_bar, self.strip):
             layout.addWidget(strip)
         layout.addWidget(self._pages, 1)
         self.loading.cancelled.connect(self._cancel)
@@ -109,6 +111,7 @@ class Centre(QWidget):
         """Show the page that fits the document's state."""
         document = self._document
         self.trust_bar.set_document(document)
+        self.recovery_bar.set_document(document)
         if document is None:
             self._pages.setCurrentWidget(self.start)
         elif document.is_open:

@@ -15,6 +15,8 @@ from refbrowser.app.trust import TrustSheet, open_wants
 
 if TYPE_CHECKING:
     from refbrowser.app.main_window import MainWindow
+    from refbrowser.app.recovery import RecoveryBar
+    from refbrowser.engine.journal import Recovery
 
 
 class Commands(QObject):
@@ -272,6 +274,30 @@ class Commands(QObject):
         document = self._current
         if document is not None:
             document.allow(want for want in open_wants(document) if want.kind != "private")
+
+    # Unsaved edits of lost processes
+
+    def connect_recovery(self, bar: RecoveryBar) -> None:
+        """Carry out what the bar is asked for."""
+        bar.preview.connect(self._preview_recovery)
+        bar.restore.connect(self._restore)
+        bar.discard.connect(self._discard_recovery)
+
+    def _preview_recovery(self, recovery: Recovery) -> None:
+        document = self._current
+        if document is not None:
+            restore = document.journal.restore
+            self._window.questions.preview_recovery(document, recovery, lambda: restore(recovery))
+
+    def _restore(self, recovery: Recovery) -> None:
+        if self._current is not None:
+            self._current.journal.restore(recovery)
+
+    def _discard_recovery(self, recovery: Recovery) -> None:
+        document = self._current
+        if document is not None:
+            discard = document.journal.discard
+            self._window.questions.discard_recovery(recovery, lambda: discard(recovery))
 
     # Moving around
 

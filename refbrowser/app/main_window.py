@@ -181,6 +181,7 @@ class MainWindow(QMainWindow):
         self.centre.start.openPath.connect(self.open_path)
         self.centre.trust_bar.review.connect(self.commands.review_trust)
         self.centre.trust_bar.allowed.connect(self.commands.allow_this_time)
+        self.commands.connect_recovery(self.centre.recovery_bar)
         self.centre.raw.permissionWanted.connect(self.commands.review_trust)
         self.centre.plotMade.connect(self._plot_made)
         self.centre.restyled.connect(self.actions_.set_icons)
@@ -237,6 +238,8 @@ class MainWindow(QMainWindow):
         document.hierarchyChanged.connect(lambda: self._hierarchy_changed(document))
         document.savedChanged.connect(lambda: self._saved_changed(document))
         document.trustChanged.connect(lambda: self._trust_changed(document))
+        document.journal.recoveriesChanged.connect(lambda: self._recoveries_changed(document))
+        document.journal.failed.connect(self._journal_failed)
         document.saved.connect(lambda path: self.status.say_saved(document, path))
         document.editFailed.connect(lambda error: self._edit_failed(document, error))
         document.saveFailed.connect(lambda error: self.commands.save_failed(document, error))
@@ -289,10 +292,19 @@ class MainWindow(QMainWindow):
             self.centre.trust_bar.set_document(document)
             self.centre.raw.refresh()
 
+    def _recoveries_changed(self, document: OpenDocument) -> None:
+        if document is self.documents.current:
+            self.centre.recovery_bar.set_document(document)
+
+    def _journal_failed(self, error: BaseException) -> None:
+        what = "Unsaved edits are not kept in case the program ends unexpectedly"
+        self.centre.error_bar.show_error(what, error)
+
     def _saved_changed(self, document: OpenDocument | None) -> None:
         self.hierarchy.update_titles()
         current = self.documents.current
         if document is current:
+            self.centre.recovery_bar.set_document(current)
             self.status.set_document(current)
             title = "" if current is None else f"{current.title}[*] - "
             self.setWindowTitle(f"{title}refbrowser")
@@ -305,6 +317,8 @@ class MainWindow(QMainWindow):
 
     def show_unexpected(self, error: BaseException) -> None:
         """Say that something went wrong that should not have; the window stays."""
+        for document in self.documents.all():
+            document.journal.flush()
         self.centre.error_bar.show_error("Something unexpected happened", error)
 
     def _update_actions(self) -> None:

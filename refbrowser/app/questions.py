@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from enum import StrEnum
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Qt
 from PySide6.QtWidgets import QFileDialog, QMessageBox, QWidget
@@ -12,8 +13,12 @@ from PySide6.QtWidgets import QFileDialog, QMessageBox, QWidget
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.open_url_dialog import OpenUrlDialog
 from refbrowser.app.plain_text import one_line
+from refbrowser.app.recovery import RecoveryPreview
 from refbrowser.app.template_values_dialog import TemplateValuesDialog
 from refbrowser.app.trust import TrustSheet
+
+if TYPE_CHECKING:
+    from refbrowser.engine.journal import Recovery
 
 OPEN_FILTER = "Reference documents (*.json *.json.gz *.json.zst *.zst *.gz *.parq *.parquet);;All files (*)"
 VERSION_FILTERS = {
@@ -104,6 +109,19 @@ class Questions(QObject):
         """Ask whether all pending edits are to be taken back."""
         text = "The document goes back to its saved state. Undo brings the edits back."
         self._confirm("revertQuestion", f"Revert {one_line(document.title)}?", text, confirmed)
+
+    def preview_recovery(
+        self, document: OpenDocument, recovery: Recovery, chosen: Callable[[], object]
+    ) -> None:
+        """Show the unsaved edits that a lost process left."""
+        dialog = RecoveryPreview(document, recovery, self._window)
+        dialog.accepted.connect(chosen)
+        self._show(dialog)
+
+    def discard_recovery(self, recovery: Recovery, confirmed: Callable[[], object]) -> None:
+        """Ask whether unsaved edits of a lost process are to be given up."""
+        text = "They are removed for good. The file stays as it is."
+        self._confirm("discardQuestion", "Discard these unsaved edits?", text, confirmed)
 
     def large(self, document: OpenDocument, text: str, answer: Callable[[bool], object]) -> None:
         """Ask whether to go on with a document of unusual size."""

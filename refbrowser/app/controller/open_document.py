@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject, Signal
 
+from refbrowser.app.controller.journaling import DocumentJournal
 from refbrowser.app.controller.shared_session import SharedSession
 from refbrowser.app.tasks import Priority, TaskControl, Tasks
 
@@ -100,6 +101,7 @@ class OpenDocument(QObject):
         self._difference: Difference | None = None
         self.is_saving = False
         self.draft_count = 0
+        self.journal = DocumentJournal(self)
 
     # What it is
 
@@ -226,6 +228,7 @@ class OpenDocument(QObject):
         self.hierarchyChanged.emit()
         self.savedChanged.emit()
         self.trustChanged.emit()
+        self.journal.search()
 
     def _open_failed(self, error: BaseException) -> None:
         self.error = error
@@ -276,6 +279,13 @@ class OpenDocument(QObject):
         if self.history is not None and self.history.is_dirty:
             self.history.apply(Revert(self.history.saved))
             self._edited()
+
+    def go_on_with(self, history: History) -> None:
+        """Take a history that was made again from a journal; undo works through it."""
+        if self.template_values:
+            history.set_template_values(self.template_values)
+        self.history = history
+        self._edited()
 
     def _edited(self) -> None:
         self.documentChanged.emit()
@@ -390,5 +400,6 @@ class OpenDocument(QObject):
     def close(self) -> None:
         """Cancel everything that runs for this document and let go of its data."""
         self.tasks.cancel_owners(lambda owner: owner.endswith(self.owner("")))
+        self.journal.close()
         self.history = self.dataset = self.access = None
         self.wants = ()

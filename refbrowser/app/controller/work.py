@@ -14,9 +14,9 @@ from refbrowser.app.tasks import TaskControl
 from refbrowser.errors import RefbrowserError
 from refbrowser.formats.references import document_chunks
 from refbrowser.io.access import Access, Want
-from refbrowser.io.atomic import ChangedOnDiskError, write_atomically
+from refbrowser.io.atomic import ChangedOnDiskError, remove_leftovers, write_atomically
 from refbrowser.io.identity import FileIdentity, ObjectIdentity
-from refbrowser.io.origins import Origin
+from refbrowser.io.origins import Origin, scheme_of
 from refbrowser.io.permissions import Grant, Permissions
 from refbrowser.references.document import ReferenceDocument
 from refbrowser.references.history import History
@@ -77,6 +77,9 @@ def open_document(
     """
     access = Access.for_document(path, [Origin.parse(text) for text in allow], shared.settings)
     document, identity = read_document(path, access, values, shared, control)
+    if scheme_of(path) is None:
+        # Of saves whose process was killed.
+        remove_leftovers(path)
     # Not before: the session's libraries take longer to load than the first rows to be read.
     from refbrowser.engine.opening import dataset_of
 

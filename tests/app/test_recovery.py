@@ -1,0 +1,264 @@
+"""A process that is killed loses no edit: the next one offers them, and does nothing by itself."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from PySide6.QtWidgets import QPushButton, QTreeWidget
+from pytestqt.qtbot import QtBot
+
+from refbrowser.app.controller.open_document import OpenDocument
+from refbrowser.app.main_window import MainWindow
+from refbrowser.app.recovery import RecoveryBar, RecoveryPreview
+from refbrowser.io.journal import journal_folder
+from refbrowser.references.edits import SetReference
+
+PATIENCE = 20_000
+Open = Callable[[str | Path], OpenDocument]
+Settle = Callable[[], None]
+
+EDITOR = """
+import sys
+from PySide6.QtCore import QCoreApplication, Qt
+from refbrowser.app.controller.open_document import OpenDocument
+from refbrowser.app.tasks import Tasks
+from refbrowser.references.edits import Compound, RenameTemplate, SetReference, SetRule, SetTemplate
+
+application = QCoreApplication([])
+document = OpenDocument(sys.argv[1], Tasks(), template_values={"u": "secret.bin"})
+
+def edit():
+    rule = document.document.rule_nodes[0].to_python()
+    document.apply(SetTemplate("u", "other.bin"))
+    document.apply(SetRule(0, {**rule, "offset": "{{i * 24}}"}))
+    document.apply(Compound("Two", (SetReference("new/0", ["a", 1, 2]), SetReference("depth/1", "text"))))
+    document.apply(SetReference("gone", "x"))
+    document.undo()
+    print(repr(document.document.to_bytes()), flush=True)
+
+document.openFailed.connect(lambda error: print(error, file=sys.stderr))
+document.hierarchyChanged.connect(edit, type=Qt.ConnectionType.SingleShotConnection)
+document.open()
+application.exec()
+"""
+
+
+@pytest.fixture
+def process(small: Path) -> Callable[[], subprocess.Popen[str]]:
+    """Start another program that edits the document and stays open."""
+
+    def start() -> subprocess.Popen[str]:
+        return subprocess.Popen(
+            [sys.executable, "-c", EDITOR, str(small)],
+            stdout=subprocess.PIPE,
+            text=True,
+            env=dict(os.environ),
+        )
+
+    return start
+
+
+@pytest.fixture
+def lost(small: Path, process: Callable[[], subprocess.Popen[str]], qtbot: QtBot) -> bytes:
+    """The text of a document whose program was killed after its edits were in the journal."""
+    with process() as program:
+        assert program.stdout is not None
+        text = eval(program.stdout.readline())
+        assert isinstance(text, bytes)
+        qtbot.waitUntil(lambda: lines() == 6, timeout=PATIENCE)
+        os.kill(program.pid, signal.SIGKILL)
+    return text
+
+
+def lines() -> int:
+    folder = journal_folder()
+    return sum(path.read_bytes().count(b"\n") for path in folder.iterdir()) if folder.exists() else 0
+
+
+def bar_of(window: MainWindow) -> RecoveryBar:
+    return window.centre.recovery_bar
+
+
+def click(parent: object, name: str) -> None:
+    button = parent.findChild(QPushButton, name)  # type: ignore[attr-defined]
+    assert button is not None, name
+    assert button.isEnabled()
+    button.click()
+
+
+def text_of(document: OpenDocument) -> bytes:
+    assert document.document is not None
+    return document.document.to_bytes()
+
+
+def test_what_a_killed_program_had_edited_is_restored(
+    lost: bytes, small: Path, window: MainWindow, opened: Open, settle: Settle
+) -> None:
+    before = small.read_bytes()
+    document = opened(small)
+    settle()
+    assert bar_of(window).isVisible()
+    assert "3 unsaved edits" in bar_of(window).text()
+    assert text_of(document) == before
+    assert not document.is_dirty
+    click(window, "recoveryRestoreButton")
+    assert text_of(document) == lost
+    assert document.is_dirty
+    assert small.read_bytes() == before
+    assert not bar_of(window).isVisible()
+    assert document.can_redo
+    for _ in range(3):
+        assert document.can_undo
+        document.undo()
+    assert text_of(document) == before
+    assert not document.is_dirty
+    settle()
+
+
+def test_template_values_are_not_in_the_journal(lost: bytes) -> None:
+    (path,) = journal_folder().iterdir()
+    assert b"secret" not in path.read_bytes()
+
+
+def test_restored_edits_are_kept_again(
+    lost: bytes, small: Path, window: MainWindow, opened: Open, settle: Settle, qtbot: QtBot
+) -> None:
+    (before,) = journal_folder().iterdir()
+    opened(small)
+    settle()
+    click(window, "recoveryRestoreButton")
+    qtbot.waitUntil(lambda: not before.exists(), timeout=PATIENCE)
+    assert lines() == 6
+    settle()
+
+
+def test_a_program_that_still_runs_keeps_its_edits(
+    small: Path,
+    process: Callable[[], subprocess.Popen[str]],
+    window: MainWindow,
+    opened: Open,
+    settle: Settle,
+    qtbot: QtBot,
+) -> None:
+    with process() as program:
+        assert program.stdout is not None
+        program.stdout.readline()
+        qtbot.waitUntil(lambda: lines() == 6, timeout=PATIENCE)
+        document = opened(small)
+        settle()
+        assert document.journal.recoveries == ()
+        assert not bar_of(window).isVisible()
+        program.kill()
+
+
+def test_edits_of_another_state_can_only_be_looked_at(
+    lost: bytes, small: Path, window: MainWindow, opened: Open, settle: Settle
+) -> None:
+    small.write_bytes(small.read_bytes() + b"\n")
+    document = opened(small)
+    settle()
+    assert "changed since" in bar_of(window).text()
+    assert not window.findChild(QPushButton, "recoveryRestoreButton").isVisible()
+    click(window, "recoveryPreviewButton")
+    dialog = window.findChild(RecoveryPreview)
+    assert not dialog.findChild(QPushButton, "recoveryPreviewRestoreButton").isEnabled()
+    dialog.reject()
+    assert not document.is_dirty
+
+
+def test_the_preview_lists_what_was_done(
+    lost: bytes, small: Path, window: MainWindow, opened: Open, settle: Settle
+) -> None:
+    document = opened(small)
+    settle()
+    click(window, "recoveryPreviewButton")
+    dialog = window.findChild(RecoveryPreview)
+    view = dialog.findChild(QTreeWidget, "recoveryList")
+    rows = [view.topLevelItem(row) for row in range(view.topLevelItemCount())]
+    assert [row.text(1) for row in rows] == [
+        "Change template u", "Change gen rule 0", "Two", "Change gone", "Undo",
+    ]  # fmt: skip
+    assert "other.bin" in rows[0].text(2)
+    click(dialog, "recoveryPreviewRestoreButton")
+    assert text_of(document) == lost
+    settle()
+
+
+def test_discard_asks_and_removes_the_journal(
+    lost: bytes, small: Path, window: MainWindow, opened: Open, settle: Settle, qtbot: QtBot
+) -> None:
+    document = opened(small)
+    settle()
+    click(window, "recoveryDiscardButton")
+    assert lines()
+    click(window, "discardQuestionYes")
+    assert not bar_of(window).isVisible()
+    qtbot.waitUntil(lambda: not lines(), timeout=PATIENCE)
+    assert not document.is_dirty
+
+
+def test_nothing_is_restored_over_other_edits(
+    lost: bytes, small: Path, window: MainWindow, opened: Open, settle: Settle
+) -> None:
+    document = opened(small)
+    settle()
+    button = window.findChild(QPushButton, "recoveryRestoreButton")
+    document.apply(SetReference("mine", "x"))
+    assert not button.isEnabled()
+    document.undo()
+    assert button.isEnabled()
+    document.apply(SetReference("mine", "x"))
+    document.save()
+    settle()
+    assert "changed since" in bar_of(window).text()
+
+
+def test_a_closed_document_leaves_no_journal(
+    small: Path, window: MainWindow, opened: Open, settle: Settle, qtbot: QtBot
+) -> None:
+    document = opened(small)
+    document.apply(SetReference("mine", "x"))
+    document.journal.flush()
+    qtbot.waitUntil(lambda: lines() == 2, timeout=PATIENCE)
+    settle()
+    window.documents.close(document)
+    assert not lines()
+
+
+def test_an_unexpected_error_writes_the_journal(
+    small: Path, window: MainWindow, opened: Open, settle: Settle, qtbot: QtBot
+) -> None:
+    document = opened(small)
+    document.apply(SetReference("mine", "x"))
+    window.show_unexpected(ValueError("something"))
+    qtbot.waitUntil(lambda: lines() == 2, timeout=1500)
+    settle()
+
+
+def test_a_journal_that_cannot_be_written_is_told(
+    small: Path, window: MainWindow, opened: Open, settle: Settle, qtbot: QtBot
+) -> None:
+    journal_folder().parent.mkdir(parents=True, exist_ok=True)
+    journal_folder().write_text("in the way")
+    document = opened(small)
+    document.apply(SetReference("mine", "x"))
+    document.journal.flush()
+    qtbot.waitUntil(window.centre.error_bar.isVisible, timeout=PATIENCE)
+    assert "not kept" in window.centre.error_bar.text()
+    settle()
+
+
+def test_what_a_killed_save_left_is_removed(small: Path, opened: Open, settle: Settle) -> None:
+    with subprocess.Popen([sys.executable, "-c", ""]) as gone:
+        gone.wait()
+    left = small.with_name(f".{small.name}.refbrowser-{gone.pid}-01234567")
+    left.write_bytes(b"half")
+    opened(small)
+    settle()
+    assert not left.exists()
