@@ -122,6 +122,17 @@ def _era_values(path: Path) -> np.ndarray:
     return _opened["values"]
 
 
+def test_arrays_iterate_and_end_like_numpy(document: Path) -> None:
+    with refbrowser.open(document) as dataset:
+        array = dataset["/g/a"]
+        np.testing.assert_array_equal(list(array), array[...])
+        for index in (4, (0, 6), (0, 0, 0), None, True, slice(None, None, 0)):
+            with pytest.raises(IndexError) as caught:
+                array[index]
+            assert isinstance(caught.value, refbrowser.RefbrowserError)
+            assert str(caught.value) == caught.value.message
+
+
 def test_templates_given_by_the_user(document: Path) -> None:
     document.with_name("data.bin").rename(document.with_name("moved.bin"))
     with refbrowser.open(document, templates={"u": "moved.bin"}) as dataset:

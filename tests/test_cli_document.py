@@ -244,3 +244,13 @@ def test_check_and_info_of_real_documents(
     captured = capsys.readouterr()
     if not code:
         assert json.loads(captured.out)["arrays"]
+
+
+def test_advice_goes_on_in_the_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    document = tmp_path / "d.json"
+    document.write_text('{"a": "b",}')
+    assert main(["info", str(document)]) == 2
+    assert (
+        "a comma stands before the closing '}'; remove the comma 1 byte before it ("
+        in capsys.readouterr().err
+    )

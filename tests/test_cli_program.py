@@ -166,3 +166,10 @@ def test_ctrl_c_ends_work_that_does_not_heed_it(monkeypatch: pytest.MonkeyPatch)
     start = time.monotonic()
     assert main(["limits"]) == 130
     assert time.monotonic() - start < 10
+
+
+def test_a_closed_output_is_no_failure(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stdout", None)
+    monkeypatch.setattr(sys, "stderr", None)
+    assert main(["limits"]) == 0
+    assert main(["info", "not there"]) == 4

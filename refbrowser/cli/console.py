@@ -49,7 +49,8 @@ def tell_findings(findings: Iterable[Finding]) -> None:
 
 
 def _sentence(message: str, advice: str, place: object) -> str:
-    line = f"{message}; {advice}" if advice else message
+    # Advice may be a sentence of its own: here it goes on after the message.
+    line = f"{message}; {advice[0].lower()}{advice[1:].removesuffix('.')}" if advice else message
     return f"{line} ({place})" if place else line
 
 

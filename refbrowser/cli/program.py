@@ -53,8 +53,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
         Without the program's name; those of the process when None.
     """
     token = CancelToken()
+    _open_missing_streams()
     with _Interrupts(token):
         return _guarded(list(sys.argv[1:] if arguments is None else arguments), token)
+
+
+def _open_missing_streams() -> None:
+    """Let nothing be written where a stream was closed before we started, as without a console."""
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115 - kept open
 
 
 def _guarded(arguments: list[str], token: CancelToken) -> int:

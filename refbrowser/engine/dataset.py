@@ -249,13 +249,18 @@ class Array:
             raise TypeError("len() of an array without dimensions")
         return self.shape[0]
 
+    def __iter__(self) -> Iterator[Any]:
+        return (self[position] for position in range(len(self)))
+
     def __getitem__(self, index: Any) -> Any:
         """Return the selected values: an array, or a scalar where every axis has an integer.
 
         Raises
         ------
+        IndexError
+            The index does not fit; it is a `RefbrowserError` too.
         RefbrowserError
-            The index does not fit, or a chunk could not be read: it names chunk, URL, range and cause.
+            A chunk could not be read: it names chunk, URL, range and cause.
         """
         return self.read(Selection.from_index(index, self.shape))[()]
 

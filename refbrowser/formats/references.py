@@ -204,7 +204,7 @@ class _Opening:
                         ErrorKind.BUDGET,
                         f"the document has more than {LIMITS.json_question} bytes",
                         Place(document=self._name),
-                        "Answer yes to read it all the same.",
+                        "Answer yes (--yes) to read it all the same.",
                     )
             yield piece
 

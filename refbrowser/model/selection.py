@@ -15,6 +15,12 @@ from refbrowser.errors import ErrorKind, RefbrowserError, quoted
 _INTEGER = re.compile(r"[+-]?[0-9]{1,19}\Z")
 
 
+class SelectionError(RefbrowserError, IndexError):
+    """The index does not fit the array."""
+
+    __str__ = RefbrowserError.__str__
+
+
 @dataclass(frozen=True, slots=True)
 class Selection:
     """A box of an array: one range per axis, in ascending order.
@@ -51,7 +57,7 @@ class Selection:
 
         Raises
         ------
-        RefbrowserError
+        SelectionError
             `USAGE`: too many indices, an integer out of bounds, or another kind of index.
         """
         items = _expanded(index if isinstance(index, tuple) else (index,), shape)
@@ -158,7 +164,7 @@ def _parsed(part: str, text: str) -> Any:
         return numbers[0]
     if len(numbers) in (2, 3):
         return slice(*numbers)
-    raise _usage(f"{quoted(text)} is not a selection", "Write for example 0,:,10:20:2")
+    raise _usage(f"{quoted(text)} is not a selection", "write for example 0,:,10:20:2")
 
 
 def _number(item: str, text: str) -> int | None:
@@ -169,5 +175,5 @@ def _number(item: str, text: str) -> int | None:
     return int(item)
 
 
-def _usage(message: str, advice: str = "") -> RefbrowserError:
-    return RefbrowserError(ErrorKind.USAGE, message, advice=advice)
+def _usage(message: str, advice: str = "") -> SelectionError:
+    return SelectionError(ErrorKind.USAGE, message, advice=advice)
