@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from PySide6.QtCore import QEvent, Qt, Signal
-from PySide6.QtGui import QGuiApplication, QResizeEvent
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import (
     QFrame,
     QHBoxLayout,
@@ -105,22 +105,6 @@ class Card(QFrame):
         """Add a widget above the buttons."""
         self._layout.insertWidget(self._layout.count() - 1, widget)
 
-    def event(self, event: QEvent) -> bool:
-        handled = super().event(event)
-        if event.type() == QEvent.Type.LayoutRequest:
-            self._fit()
-        return handled
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
-        self._fit()
-
-    def _fit(self) -> None:
-        """Be as high as the words are at this width: their height for some other width leaves gaps."""
-        height = self.heightForWidth(self.width())
-        if height > 0:
-            self.setMaximumHeight(height)
-
     def changeEvent(self, event: object) -> None:
         super().changeEvent(event)  # type: ignore[arg-type]
         if hasattr(self, "_icon"):
@@ -192,6 +176,7 @@ def centred(card: QWidget) -> QWidget:
     layout = QHBoxLayout(page)
     layout.setContentsMargins(theme.HUGE, theme.HUGE, theme.HUGE, theme.HUGE)
     layout.addStretch(1)
-    layout.addWidget(card, 100)
+    # With an alignment the card is as high as its words are at its width, without one as at its narrowest.
+    layout.addWidget(card, 100, Qt.AlignmentFlag.AlignVCenter)
     layout.addStretch(1)
     return page

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRect, QSize, Qt, QTimer, Signal
-from PySide6.QtGui import QColor, QFontMetrics, QKeyEvent, QPainter, QPaintEvent, QPalette
+from PySide6.QtGui import QColor, QFontMetrics, QKeyEvent, QPainter, QPaintEvent, QPalette, QShortcut
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QLineEdit,
@@ -18,7 +18,7 @@ from PySide6.QtWidgets import (
 from refbrowser.app import icons, theme
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.docks import hint_of
-from refbrowser.app.hierarchy_model import DETAIL_ROLE, HierarchyModel, Item, ItemKind
+from refbrowser.app.hierarchy_model import DETAIL_ROLE, HierarchyModel, Identity, Item, ItemKind
 
 #: The filter waits this long after a keystroke, in milliseconds.
 FILTER_DELAY = 120
@@ -53,6 +53,10 @@ class HierarchyPane(QWidget):
         self._filter.setPlaceholderText("Filter  (Ctrl+F)")
         self._filter.setClearButtonEnabled(True)
         self._filter.textChanged.connect(lambda _text: self._filter_timer.start())
+        self._filter.returnPressed.connect(self._go_to_match)
+        down = QShortcut(Qt.Key.Key_Down, self._filter, context=Qt.ShortcutContext.WidgetShortcut)
+        down.activated.connect(self._go_to_match)
+        self._before_filter: list[Identity] | None = None
         self.tree = _Tree()
         self.tree.setModel(self.model)
         self.tree.setItemDelegate(_Delegate(self.tree))
@@ -137,10 +141,49 @@ class HierarchyPane(QWidget):
                 self.tree.setExpanded(child, few)
 
     def _apply_filter(self) -> None:
+        self._filter_timer.stop()
+        if self._before_filter is None:
+            self._before_filter = self._expanded()
         with _Kept(self):
             self.model.set_filter(self._filter.text())
         if self.model.is_filtered():
             self.tree.expandAll()
+            return
+        # What is selected now stays in sight; all else is as it was.
+        self.tree.collapseAll()
+        self._expand(self._before_filter)
+        self._before_filter = None
+        if self.tree.currentIndex().isValid():
+            self.tree.scrollTo(self.tree.currentIndex())
+
+    def _go_to_match(self) -> None:
+        """Go from the filter to the tree: to the first match, or to where the tree was."""
+        if self._filter_timer.isActive():
+            self._apply_filter()
+        self.tree.setFocus(Qt.FocusReason.TabFocusReason)
+        index = self.model.first_match()
+        if index.isValid():
+            self.select_index(index)
+
+    def _expanded(self) -> list[Identity]:
+        """Return what is expanded."""
+        found: list[Identity] = []
+        pending = [QModelIndex()]
+        while pending:
+            index = pending.pop()
+            for row in range(self.model.rowCount(index)):
+                child = self.model.index(row, 0, index)
+                item = self.model.item(child)
+                if item is not None and self.tree.isExpanded(child):
+                    found.append(item.identity)
+                    pending.append(child)
+        return found
+
+    def _expand(self, identities: list[Identity]) -> None:
+        for identity in identities:
+            index = self.model.find_identity(identity)
+            if index.isValid():
+                self.tree.expand(index)
 
     def _current_changed(self, current: QModelIndex, _previous: QModelIndex) -> None:
         if not self._quiet:
@@ -162,24 +205,12 @@ class _Kept:
         pane = self._pane
         item = pane.current_item()
         self._current = None if item is None else item.identity
-        self._expanded = []
-        pending = [QModelIndex()]
-        while pending:
-            index = pending.pop()
-            for row in range(pane.model.rowCount(index)):
-                child = pane.model.index(row, 0, index)
-                item = pane.model.item(child)
-                if item is not None and pane.tree.isExpanded(child):
-                    self._expanded.append(item.identity)
-                    pending.append(child)
+        self._expanded = pane._expanded()
         pane._quiet = True
 
     def __exit__(self, *_exception: object) -> None:
         pane = self._pane
-        for identity in self._expanded:
-            index = pane.model.find_identity(identity)
-            if index.isValid():
-                pane.tree.expand(index)
+        pane._expand(self._expanded)
         if self._current is not None:
             index = pane.model.find_identity(self._current)
             if index.isValid():

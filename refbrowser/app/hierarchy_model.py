@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from refbrowser.model.nodes import ArrayNode, GroupNode, Node
 
 Index = QModelIndex | QPersistentModelIndex
+#: Document number, kind and place of a row.
+Identity = tuple[int, str, str | int]
+_ROOT = QModelIndex()
 
 #: The role of the muted text at the right of a row.
 DETAIL_ROLE = Qt.ItemDataRole.UserRole + 1
@@ -51,7 +54,7 @@ class Item:
     children: list[Item] | None = None
 
     @property
-    def identity(self) -> tuple[int, str, str | int]:
+    def identity(self) -> Identity:
         """What stays the same when the tree is made anew."""
         return self.document.number, str(self.kind), self.place
 
@@ -66,7 +69,7 @@ class HierarchyModel(QAbstractItemModel):
         self._roots: list[Item] = []
         self._next = 1
         self._filter = ""
-        self._shown: set[tuple[int, str, str | int]] | None = None
+        self._shown: set[Identity] | None = None
 
     # Documents
 
@@ -105,6 +108,18 @@ class HierarchyModel(QAbstractItemModel):
 
     # Finding rows
 
+    def first_match(self, parent: Index = _ROOT) -> QModelIndex:
+        """Return the first row whose name holds the filter's text; an invalid one without a filter."""
+        for row in range(self.rowCount(parent) if self._filter else 0):
+            index = self.index(row, 0, parent)
+            item = self.item(index)
+            if item is not None and self._filter in _filtered_text(item).casefold():
+                return index
+            below = self.first_match(index)
+            if below.isValid():
+                return below
+        return QModelIndex()
+
     def item(self, index: Index) -> Item | None:
         """Return the item of an index."""
         return self._items.get(index.internalId()) if index.isValid() else None
@@ -127,7 +142,7 @@ class HierarchyModel(QAbstractItemModel):
             item = next((child for child in nodes if child.place == wanted), None)
         return QModelIndex() if item is None else self.index_of(item)
 
-    def find_identity(self, identity: tuple[int, str, str | int]) -> QModelIndex:
+    def find_identity(self, identity: Identity) -> QModelIndex:
         """Return the index of the item with this identity; an invalid one when there is none any more."""
         number, kind, place = identity
         root = next((root for root in self._roots if root.document.number == number), None)
@@ -205,8 +220,8 @@ class HierarchyModel(QAbstractItemModel):
     def _root_node(document: OpenDocument) -> Node | None:
         return None if document.hierarchy is None else document.hierarchy.root
 
-    def _matches(self) -> set[tuple[int, str, str | int]]:
-        shown: set[tuple[int, str, str | int]] = set()
+    def _matches(self) -> set[Identity]:
+        shown: set[Identity] = set()
         for document in self._documents:
             for node in document.hierarchy.walk() if document.hierarchy is not None else ():
                 if self._filter in node.path.casefold():
@@ -218,7 +233,7 @@ class HierarchyModel(QAbstractItemModel):
             self._match_references(document, shown)
         return shown
 
-    def _match_references(self, document: OpenDocument, shown: set[tuple[int, str, str | int]]) -> None:
+    def _match_references(self, document: OpenDocument, shown: set[Identity]) -> None:
         if document.document is None:
             return
         for name in document.document.templates.templates:
@@ -334,6 +349,14 @@ def type_text(array: ArrayNode) -> str:
     """Return an array's type, short: ``i2``, ``f8``; the metadata's own name where it is not numpy's."""
     name = one_line(array.type_name)
     return name.lstrip("<>|=") if len(name) <= 12 else name[:11] + "…"
+
+
+def _filtered_text(item: Item) -> str:
+    """Return what a filter looks at; nothing for rows that only hold others."""
+    state = item.document.document
+    if item.kind is ItemKind.RULE and state is not None:
+        return state.rules[int(item.place)].key or ""
+    return str(item.place) if item.kind in (ItemKind.GROUP, ItemKind.ARRAY, ItemKind.TEMPLATE) else ""
 
 
 def problem_of(item: Item) -> str:

@@ -9,7 +9,15 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QFontMetrics
-from PySide6.QtWidgets import QApplication, QFileDialog, QHeaderView, QMessageBox, QPushButton, QTableView
+from PySide6.QtWidgets import (
+    QApplication,
+    QFileDialog,
+    QHeaderView,
+    QLineEdit,
+    QMessageBox,
+    QPushButton,
+    QTableView,
+)
 from pytestqt.qtbot import QtBot
 
 from refbrowser.app.cards import ErrorCard, centred
@@ -211,3 +219,40 @@ def test_a_card_is_as_high_as_its_words(styled: QApplication, qtbot: QtBot, widt
     for words in ("short", "a sentence of some words " * 20, "short again"):
         card.set_content("fault", "small.json could not be opened", words)
         qtbot.waitUntil(lambda: card.height() == card.heightForWidth(card.width()), timeout=PATIENCE)
+        labels = [label.geometry() for label in card.findChildren(QLabel)]
+        assert all(card.rect().contains(area) for area in labels)
+
+
+class TestFilterByKeyboard:
+    @pytest.mark.parametrize("key", [Qt.Key.Key_Return, Qt.Key.Key_Down])
+    def test_goes_to_the_first_match(
+        self, window: MainWindow, small: Path, opened: Open, settle: Settle, qtbot: QtBot, key: Qt.Key
+    ) -> None:
+        opened(small)
+        settle()
+        window.activateWindow()
+        window.actions_["find_node"].trigger()
+        field = window.findChild(QLineEdit, "hierarchyFilter")
+        qtbot.keyClicks(field, "dep")
+        qtbot.keyClick(field, key)
+        item = window.hierarchy.current_item()
+        assert item is not None
+        assert item.place == "/depth"
+        settle()
+        assert window.navigation.plotted() == "/depth"
+
+    def test_what_was_open_is_open_again_when_the_filter_is_gone(
+        self, window: MainWindow, small: Path, opened: Open, settle: Settle, qtbot: QtBot
+    ) -> None:
+        document = opened(small)
+        settle()
+        tree, model = window.hierarchy.tree, window.hierarchy.model
+        rules = (document.number, "rules", "")
+        assert tree.isExpanded(model.find_identity(rules))
+        tree.collapse(model.find_identity((document.number, "templates", "")))
+        field = window.findChild(QLineEdit, "hierarchyFilter")
+        for text, shown in (("depth", False), ("", True)):
+            field.setText(text)
+            qtbot.waitUntil(lambda shown=shown: model.find_identity(rules).isValid() is shown)
+        assert tree.isExpanded(model.find_identity(rules))
+        assert not tree.isExpanded(model.find_identity((document.number, "templates", "")))
