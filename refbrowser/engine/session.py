@@ -56,7 +56,8 @@ class Session(Resources):
         ----------
         out
             Where the values go: shape of the selection, any type that the array's type casts to. A new array
-            when None.
+            when None. After `Cancelled` chunks that were being decoded may still be written to it: do not
+            use it for another read.
         on_piece
             Called for each chunk once its values are in `out` (or it has failed), on worker threads; the
             regions of different chunks are disjoint. Failed chunks are then told, and not raised.
