@@ -14,6 +14,8 @@ from refbrowser.app.questions import Unsaved
 from refbrowser.app.trust import TrustSheet, open_wants
 
 if TYPE_CHECKING:
+    from PySide6.QtWidgets import QWidget
+
     from refbrowser.app.main_window import MainWindow
     from refbrowser.app.recovery import RecoveryBar
     from refbrowser.engine.journal import Recovery
@@ -72,7 +74,7 @@ class Commands(QObject):
 
     def open_url(self) -> None:
         """Ask for a URL and open it."""
-        self._window.questions.open_url(self._window.open_path)
+        self._window.questions.open_url(self._window.open_path, self._connect)
 
     def open_sample(self) -> None:
         """Open the document that comes with the program."""
@@ -267,13 +269,24 @@ class Commands(QObject):
         def chosen(sheet: TrustSheet) -> None:
             document.allow(sheet.chosen, always=sheet.always)
 
-        self._window.questions.permissions(document, chosen)
+        self._window.questions.permissions(document, chosen, self._connect)
 
     def allow_this_time(self) -> None:
         """Allow all that the current document wants, until it is closed."""
         document = self._current
         if document is not None:
             document.allow(want for want in open_wants(document) if want.kind != "private")
+
+    def _connect(self, url: str, parent: QWidget) -> None:
+        """Ask how to connect to the origin of a URL; all documents use the answer from now on."""
+        from refbrowser.io.origins import Origin
+        from refbrowser.io.settings import ConnectionSettings
+
+        documents, origin = self._window.documents, Origin.parse(url)
+        settings = documents.settings.get(origin) or ConnectionSettings()
+        self._window.questions.connection(
+            origin, settings, parent, lambda given: documents.use_settings({origin: given})
+        )
 
     # Unsaved edits of lost processes
 

@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
+from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QDialog, QDialogButtonBox, QLineEdit, QVBoxLayout, QWidget
 
 from refbrowser.app import theme
-from refbrowser.app.widgets import plain_label
+from refbrowser.app.widgets import plain_label, push_button
 
 
 class OpenUrlDialog(QDialog):
-    """Asks for one URL; the address typed here counts as named by the user."""
+    """Asks for one URL; the address typed here counts as named by the user.
+
+    Signals
+    -------
+    connectionWanted(str)
+        The user wants to say how to connect to the origin of this URL.
+    """
+
+    connectionWanted = Signal(str)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -28,6 +37,10 @@ class OpenUrlDialog(QDialog):
         self._problem.setObjectName("urlProblem")
         self._hint = plain_label("http, https, s3, gs, abfs, or the path of a local file", role="muted")
         self._buttons = QDialogButtonBox()
+        self._connection = push_button(
+            "Connection…", "urlConnectionButton", lambda: self.connectionWanted.emit(self.url())
+        )
+        self._buttons.addButton(self._connection, QDialogButtonBox.ButtonRole.HelpRole)
         self._open = self._buttons.addButton("Open", QDialogButtonBox.ButtonRole.AcceptRole)
         self._open.setObjectName("urlOpenButton")
         cancel = self._buttons.addButton("Cancel", QDialogButtonBox.ButtonRole.RejectRole)
@@ -50,7 +63,7 @@ class OpenUrlDialog(QDialog):
 
     def _check(self) -> None:
         from refbrowser.errors import RefbrowserError
-        from refbrowser.io.origins import split_url
+        from refbrowser.io.origins import scheme_of, split_url
 
         problem = ""
         if self.url():
@@ -62,3 +75,5 @@ class OpenUrlDialog(QDialog):
         self._hint.setVisible(not problem)
         self._problem.setVisible(bool(problem))
         self._open.setEnabled(bool(self.url()) and not problem)
+        is_remote = bool(self.url()) and scheme_of(self.url()) not in (None, "file")
+        self._connection.setEnabled(is_remote and not problem)

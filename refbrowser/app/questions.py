@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, Qt
 from PySide6.QtWidgets import QFileDialog, QMessageBox, QWidget
 
+from refbrowser.app.connection_dialog import ConnectionDialog
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.open_url_dialog import OpenUrlDialog
 from refbrowser.app.plain_text import one_line
@@ -19,12 +20,17 @@ from refbrowser.app.trust import TrustSheet
 
 if TYPE_CHECKING:
     from refbrowser.engine.journal import Recovery
+    from refbrowser.io.origins import Origin
+    from refbrowser.io.settings import ConnectionSettings
 
 OPEN_FILTER = "Reference documents (*.json *.json.gz *.json.zst *.zst *.gz *.parq *.parquet);;All files (*)"
 VERSION_FILTERS = {
     "Reference document, Version 1 (*.json)": 1,
     "Reference document, Version 0: all rows written out (*.json)": 0,
 }
+
+#: Asks how to connect to the origin of a URL, over a dialog.
+Connect = Callable[[str, QWidget], object]
 
 
 class Unsaved(StrEnum):
@@ -57,10 +63,11 @@ class Questions(QObject):
         dialog.filesSelected.connect(chosen)
         self._show(dialog)
 
-    def open_url(self, chosen: Callable[[str], object]) -> None:
+    def open_url(self, chosen: Callable[[str], object], connect: Connect) -> None:
         """Ask for the URL of a document."""
         dialog = OpenUrlDialog(self._window)
         dialog.accepted.connect(lambda: chosen(dialog.url()))
+        dialog.connectionWanted.connect(lambda url: connect(url, dialog))
         self._show(dialog)
 
     def save_as(self, document: OpenDocument, chosen: Callable[[str, int], object]) -> None:
@@ -131,11 +138,26 @@ class Questions(QObject):
         document.openFailed.connect(box.reject)
         document.destroyed.connect(box.reject)
 
-    def permissions(self, document: OpenDocument, chosen: Callable[[TrustSheet], object]) -> None:
+    def permissions(
+        self, document: OpenDocument, chosen: Callable[[TrustSheet], object], connect: Connect
+    ) -> None:
         """Show what a document wants to read and ask for permission."""
         sheet = TrustSheet(document, self._window)
         sheet.accepted.connect(lambda: chosen(sheet))
+        sheet.connectionWanted.connect(lambda origin: connect(origin, sheet))
         self._show(sheet)
+
+    def connection(
+        self,
+        origin: Origin,
+        settings: ConnectionSettings,
+        parent: QWidget,
+        chosen: Callable[[ConnectionSettings], object],
+    ) -> None:
+        """Ask how to connect to an origin, over the dialog from which that is asked."""
+        dialog = ConnectionDialog(origin, settings, parent)
+        dialog.accepted.connect(lambda: chosen(dialog.settings()))
+        self._show(dialog)
 
     def template_values(self, document: OpenDocument, chosen: Callable[[dict[str, str]], object]) -> None:
         """Ask for values of templates."""

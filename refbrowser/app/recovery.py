@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QDateTime, QLocale, QSize, Signal, SignalInstance
+from PySide6.QtCore import QDateTime, QSize, Signal, SignalInstance
 from PySide6.QtWidgets import (
     QDialog,
     QFrame,
@@ -35,8 +35,8 @@ _NAMED = ("name", "key", "index", "old", "new", "to", "version", "keys", "start"
 
 
 def time_text(seconds: float) -> str:
-    """Return a time of day with its date, as the user's language writes it."""
-    return QLocale().toString(QDateTime.fromSecsSinceEpoch(int(seconds)), QLocale.FormatType.ShortFormat)
+    """Return a time of day with its date, where the user is."""
+    return QDateTime.fromSecsSinceEpoch(int(seconds)).toString("yyyy-MM-dd HH:mm")
 
 
 def recovery_text(recovery: Recovery) -> str:
@@ -164,8 +164,12 @@ class RecoveryPreview(QDialog):
 
 def _words(operation: Operation) -> tuple[str, str]:
     """Return what was done, and the values that it gave."""
+    from refbrowser.references.edits import Compound
+
     if operation.edit is None:
         return {"undo": "Undo", "redo": "Redo", "revert": "Revert to the saved state"}[operation.kind], ""
+    if isinstance(operation.edit, Compound):
+        return operation.edit.title, "; ".join(edit.title for edit in operation.edit.edits)
     given = operation.to_json()
     values = [value for name, value in given.items() if name not in ("op", "edit", "title", *_NAMED)]
     return operation.edit.title, ", ".join(json.dumps(value, ensure_ascii=False) for value in values)

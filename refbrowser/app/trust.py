@@ -25,6 +25,7 @@ from refbrowser.app.widgets import plain_label, push_button
 
 if TYPE_CHECKING:
     from refbrowser.io.access import Want
+    from refbrowser.io.origins import Origin
 
 _KIND_WORDS = {
     "host": ("host", "hosts"),
@@ -99,7 +100,14 @@ class TrustSheet(QDialog):
     """Everything a document wants to read, with counts and sizes; one choice for what is ticked.
 
     After `exec`, `chosen` holds the ticked wants and `always` whether to remember them for this document.
+
+    Signals
+    -------
+    connectionWanted(str)
+        The user wants to say how to connect to this origin.
     """
+
+    connectionWanted = Signal(str)
 
     def __init__(self, document: OpenDocument, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -146,6 +154,7 @@ class TrustSheet(QDialog):
         for number, want in enumerate(self._wants):
             view.addTopLevelItem(self._make_row(number, want))
         view.itemChanged.connect(lambda *_: self._update_buttons())
+        view.currentItemChanged.connect(lambda *_: self._update_buttons())
         return view
 
     def _make_row(self, number: int, want: Want) -> QTreeWidgetItem:
@@ -174,8 +183,11 @@ class TrustSheet(QDialog):
             "Always for this document", "trustAlwaysButton", lambda: self._choose(True)
         )
         self._once.setDefault(True)
+        self._connection = push_button("Connection…", "trustConnectionButton", self._connect)
+        self._connection.setToolTip("How to connect to the chosen host or bucket")
         buttons = QHBoxLayout()
         buttons.setSpacing(theme.MEDIUM)
+        buttons.addWidget(self._connection)
         buttons.addStretch(1)
         for button in (self._never, self._always, self._once):
             buttons.addWidget(button)
@@ -195,6 +207,18 @@ class TrustSheet(QDialog):
         ticked = bool(self._ticked())
         self._once.setEnabled(ticked)
         self._always.setEnabled(ticked)
+        self._connection.setEnabled(self._remote_origin() is not None)
+
+    def _remote_origin(self) -> Origin | None:
+        """Return the origin of the current row, None where it is a folder or not known yet."""
+        row = self._list.currentItem()
+        origin = None if row is None else self._wants[row.data(0, Qt.ItemDataRole.UserRole)].origin
+        return None if origin is None or origin.scheme == "file" else origin
+
+    def _connect(self) -> None:
+        origin = self._remote_origin()
+        if origin is not None:
+            self.connectionWanted.emit(str(origin))
 
     def _choose(self, always: bool) -> None:
         self.chosen, self.always = self._ticked(), always
