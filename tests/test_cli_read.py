@@ -100,6 +100,14 @@ def test_failures(era: str, arguments: list[str], code: int, kind: str, capsys) 
     assert captured.out == ""
 
 
+def test_info_says_what_metadata_elsewhere_needs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "d").mkdir()
+    document = tmp_path / "d" / "d.json"
+    document.write_text(json.dumps({"version": 1, "refs": {"a/.zarray": ["../zarray.json"]}}))
+    assert main(["info", str(document)]) == 0
+    assert f"allow it with --allow {tmp_path} (" in capsys.readouterr().out
+
+
 def test_a_blocked_read_is_3_and_says_what_to_allow(
     era: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -32,13 +32,13 @@ def tell(line: str) -> None:
 
 def tell_error(error: RefbrowserError) -> None:
     """Write ``refbrowser: error[KIND]: what (where)``."""
-    tell(f"refbrowser: error[{error.kind}]: {_sentence(error.message, error.advice, error.place)}")
+    tell(f"refbrowser: error[{error.kind}]: {sentence(error.message, error.advice, error.place)}")
 
 
 def tell_warning(finding: Finding | RefbrowserError) -> None:
     """Write ``refbrowser: warning[KIND]: what (where)``."""
     count = finding.count if isinstance(finding, Finding) else 1
-    line = _sentence(finding.message, finding.advice, finding.place)
+    line = sentence(finding.message, finding.advice, finding.place)
     tell(f"refbrowser: warning[{finding.kind}]: {line}{_times(count)}")
 
 
@@ -48,7 +48,8 @@ def tell_findings(findings: Iterable[Finding]) -> None:
         tell_warning(finding)
 
 
-def _sentence(message: str, advice: str, place: object) -> str:
+def sentence(message: str, advice: str, place: object) -> str:
+    """Return ``what; advice (where)``."""
     # Advice may be a sentence of its own: here it goes on after the message.
     line = f"{message}; {advice[0].lower()}{advice[1:].removesuffix('.')}" if advice else message
     return f"{line} ({place})" if place else line
@@ -121,5 +122,5 @@ def finding_json(finding: Finding) -> dict[str, Any]:
 def finding_line(finding: Finding) -> str:
     """Return a finding as one line of text."""
     word = "error" if finding.severity is Severity.FAULT else "warning"
-    line = _sentence(finding.message, finding.advice, finding.place)
+    line = sentence(finding.message, finding.advice, finding.place)
     return f"{word}[{finding.kind}]: {line}{_times(finding.count)}"

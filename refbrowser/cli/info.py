@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING, Any
 
-from refbrowser.cli.console import finding_json, finding_line, plain, write_json, write_line
+from refbrowser.cli.console import finding_json, finding_line, plain, sentence, write_json, write_line
 from refbrowser.cli.options import add_json, add_reading, add_templates, add_yes, open_dataset
 from refbrowser.cli.values import json_ready
 from refbrowser.io.cancel import CancelToken
@@ -119,7 +119,7 @@ def _write_array(node: ArrayNode) -> None:
     write_line(f"  {plain(node.path)}  {plain(node.type_name)} ({names})")
     error = node.error or node.unreadable
     if error is not None:
-        write_line(f"      {error.kind}: {error}")
+        write_line(f"      {error.kind}: {sentence(error.message, error.advice, error.place)}")
     if node.grid is not None:
         stored, missing = _chunk_counts(node)
         counts = "" if stored is None else f", {stored} stored, {missing} missing"

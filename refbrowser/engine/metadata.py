@@ -6,12 +6,12 @@ from collections.abc import Iterator, Mapping
 
 from refbrowser.engine.columns import columns_of
 from refbrowser.engine.resources import Resources
-from refbrowser.errors import ErrorKind, RefbrowserError
+from refbrowser.errors import RefbrowserError
 from refbrowser.formats.references import hierarchy_of
 from refbrowser.io.access import Access
 from refbrowser.io.cancel import CancelToken
 from refbrowser.model.nodes import Hierarchy
-from refbrowser.model.reference import ByteRange, Inline, Missing, Reference, WholeFile
+from refbrowser.model.reference import Inline, Missing, Reference
 from refbrowser.references.document import ReferenceDocument
 from refbrowser.references.gen import NotDecided
 
@@ -28,7 +28,8 @@ def described(
 ) -> tuple[Hierarchy, Elsewhere]:
     """Return what a document describes, and the metadata that was read from elsewhere.
 
-    Metadata that the document refers to is read where that is permitted; else its node is "not read yet".
+    Metadata that the document refers to is read where that is permitted; else the error of its node names
+    what to permit.
 
     Parameters
     ----------
@@ -40,7 +41,7 @@ def described(
     Cancelled
         `token` was cancelled.
     """
-    references = dict(_references_elsewhere(document, access))
+    references = dict(_references_elsewhere(document))
     elsewhere = _read(references, access, resources, token, known)
     metadata = _Metadata({key: elsewhere[reference] for key, reference in references.items()})
     return hierarchy_of(document, metadata), elsewhere
@@ -68,8 +69,8 @@ class _Metadata(Mapping[str, bytes]):
         return len(self._answers)
 
 
-def _references_elsewhere(document: ReferenceDocument, access: Access) -> Iterator[tuple[str, Reference]]:
-    """Yield the metadata keys whose bytes are elsewhere and may be read."""
+def _references_elsewhere(document: ReferenceDocument) -> Iterator[tuple[str, Reference]]:
+    """Yield the metadata keys whose bytes are elsewhere."""
     for key in document.expansion.metadata_keys():
         try:
             reference = document.expansion.reference(key)
@@ -77,12 +78,6 @@ def _references_elsewhere(document: ReferenceDocument, access: Access) -> Iterat
             continue
         if isinstance(reference, None | NotDecided | Inline | Missing):
             continue
-        assert isinstance(reference, ByteRange | WholeFile)
-        try:
-            access.resolve(reference.url)
-        except RefbrowserError as error:
-            if error.kind is ErrorKind.BLOCKED:
-                continue
         yield key, reference
 
 
