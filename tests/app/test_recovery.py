@@ -77,8 +77,12 @@ def lost(small: Path, process: Callable[[], subprocess.Popen[str]], qtbot: QtBot
 
 
 def lines() -> int:
+    """Return how many lines all journals have; none where one is being removed at this moment."""
     folder = journal_folder()
-    return sum(path.read_bytes().count(b"\n") for path in folder.iterdir()) if folder.exists() else 0
+    try:
+        return sum(path.read_bytes().count(b"\n") for path in folder.iterdir())
+    except FileNotFoundError:
+        return 0
 
 
 def bar_of(window: MainWindow) -> RecoveryBar:
