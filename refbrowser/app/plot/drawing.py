@@ -20,6 +20,8 @@ from refbrowser.engine.views.slicing import SliceState
 FRAME = 16
 #: Part of the values' range that is left free above and below a line.
 _PADDING = 0.06
+#: Values that are looked at for levels while a picture fills.
+_SAMPLE = 10_000
 
 
 class Drawing(QObject):
@@ -131,7 +133,8 @@ class Drawing(QObject):
             self._fit_values(complete)
         elif self.base.has_data and self._is_time_to_look(complete):
             self.keeper.symmetric = MAPS[self.map_title].diverging
-            self.keeper.take(self.shown.numbers(self.base.sample()), complete)
+            sample = self.base.sample() if complete else self.base.sample(_SAMPLE)
+            self.keeper.take(self.shown.numbers(sample), complete)
         self.draw()
 
     def forget_levels(self) -> None:
