@@ -7,18 +7,15 @@ import os
 import re
 import secrets
 import stat
-import sys
-import time
 from collections.abc import Iterable
 
 from refbrowser.errors import ErrorKind, Place, RefbrowserError
 from refbrowser.io.cancel import CancelToken
 from refbrowser.io.identity import FileIdentity
+from refbrowser.io.processes import is_running
 
 _MARK = ".refbrowser-"
 _SIBLING = re.compile(r"\..*\.refbrowser-(\d+)-[0-9a-f]{8}")
-#: Where processes cannot be asked for: siblings older than this have no owner.
-_ABANDONED = 24 * 3600.0
 
 
 class ChangedOnDiskError(RefbrowserError):
@@ -81,7 +78,7 @@ def remove_leftovers(path: str | os.PathLike[str]) -> list[str]:
     with contextlib.suppress(OSError):
         for entry in os.scandir(folder or "."):
             match = _SIBLING.fullmatch(entry.name)
-            if match and entry.name.startswith(f".{name}{_MARK}") and _is_abandoned(entry, int(match[1])):
+            if match and entry.name.startswith(f".{name}{_MARK}") and not is_running(int(match[1])):
                 with contextlib.suppress(OSError):
                     os.unlink(entry.path)
                     removed.append(entry.name)
@@ -166,17 +163,3 @@ def _check(target: str, status: os.stat_result | None, expected: FileIdentity | 
         raise ChangedOnDiskError(
             ErrorKind.IO, message, Place(path=target), "save it anyway, or under another name"
         )
-
-
-def _is_abandoned(entry: os.DirEntry[str], owner: int) -> bool:
-    if owner == os.getpid():
-        return False
-    if sys.platform == "win32":
-        return time.time() - entry.stat().st_mtime > _ABANDONED
-    try:
-        os.kill(owner, 0)
-    except ProcessLookupError:
-        return True
-    except OSError:
-        return False
-    return False

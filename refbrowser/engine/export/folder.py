@@ -10,6 +10,7 @@ from pathlib import Path
 from refbrowser.engine.export.journal import owner_of
 from refbrowser.engine.export.paths import ignores_case, path_below
 from refbrowser.errors import ErrorKind, Place, RefbrowserError
+from refbrowser.io.processes import is_running
 
 #: A folder that holds one of these may be replaced with force: it is a dataset, not somebody's home.
 _DATASET_MARKS = (".zgroup", ".zarray", ".zattrs", ".zmetadata", "zarr.json")
@@ -89,7 +90,7 @@ class TargetFolder:
         """
         with _active_lock:
             owner = owner_of(self.partial)
-            if str(self.partial) in _active or (owner not in (None, os.getpid()) and _is_alive(owner)):
+            if str(self.partial) in _active or (owner not in (None, os.getpid()) and is_running(owner)):
                 raise RefbrowserError(
                     ErrorKind.IO, "another export is writing this target", Place(path=str(self.target))
                 )
@@ -161,15 +162,3 @@ def _remove(path: Path) -> None:
         shutil.rmtree(path)
     else:
         path.unlink(missing_ok=True)
-
-
-def _is_alive(process: int | None) -> bool:
-    if process is None or os.name == "nt":
-        return False
-    try:
-        os.kill(process, 0)
-    except ProcessLookupError:
-        return False
-    except OSError:
-        return True
-    return True
