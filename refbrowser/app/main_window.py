@@ -331,13 +331,22 @@ class MainWindow(QMainWindow):
         if self.centre.plot is not None:
             return
 
-        def load(_control: TaskControl) -> None:
+        from refbrowser.app.qt_names import QtNames
+
+        names = QtNames()
+
+        def load(control: TaskControl) -> None:
             from refbrowser.app.controller.work import load_plotting
 
+            names.wait(control.send, control.check)
             load_plotting()
 
         self.tasks.run(
-            "prepare plot", "Load the plotting library", load, lambda _none: self.centre.make_plot()
+            "prepare plot",
+            "Load the plotting library",
+            load,
+            lambda _none: self.centre.make_plot(),
+            received=lambda _none: names.make_some(),
         )
 
     # Tabs

@@ -106,3 +106,25 @@ def test_no_display_is_said_with_a_way_out(monkeypatch: pytest.MonkeyPatch) -> N
     assert not launch.has_display()
     monkeypatch.setenv("WAYLAND_DISPLAY", "wayland-0")
     assert launch.has_display()
+
+
+def test_qt_names_are_made_by_the_thread_that_is_asked() -> None:
+    """Two threads that make classes of PySide6 at once crash the program."""
+    code = """
+import sys, threading
+from refbrowser.app.qt_names import QtNames
+from PySide6 import QtWidgets
+names, asked, made = QtNames(), [], []
+main = threading.get_ident()
+worker = threading.Thread(target=lambda: (names.wait(asked.append, lambda: None), made.append(True)))
+worker.start()
+while worker.is_alive():
+    if asked:
+        asked.pop()
+        assert not made
+        names.make_some()
+worker.join()
+print(len(made), not names._left)
+"""
+    result = run("-c", code)
+    assert result.stdout.split() == ["1", "True"], result.stderr
