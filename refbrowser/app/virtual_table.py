@@ -88,7 +88,7 @@ class VirtualTable(QAbstractScrollArea):
         self._header = QHeaderView(Qt.Orientation.Horizontal, self)
         self._header.setModel(self._header_model)
         self._header.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
-        self._header.setMinimumSectionSize(40)
+        self._header.setMinimumSectionSize(24)
         self._header.setHighlightSections(False)
         self._header.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self._header.sectionResized.connect(self._section_resized)

@@ -13,8 +13,10 @@ from PySide6.QtWidgets import (
     QApplication,
     QFileDialog,
     QHeaderView,
+    QLabel,
     QLineEdit,
     QMessageBox,
+    QPlainTextEdit,
     QPushButton,
     QTableView,
 )
@@ -24,6 +26,7 @@ from refbrowser.app.cards import ErrorCard, centred
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.controller.reading import SizeQuestion
 from refbrowser.app.editors.drafts import drafts_of
+from refbrowser.app.editors.preview_view import PreviewView
 from refbrowser.app.hierarchy import fitting
 from refbrowser.app.main_window import MainWindow
 from refbrowser.app.plain_text import one_line
@@ -256,3 +259,57 @@ class TestFilterByKeyboard:
             qtbot.waitUntil(lambda shown=shown: model.find_identity(rules).isValid() is shown)
         assert tree.isExpanded(model.find_identity(rules))
         assert not tree.isExpanded(model.find_identity((document.number, "templates", "")))
+
+
+def test_after_saving_nothing_changes_any_more_and_the_cursor_stays(
+    window: MainWindow, small: Path, opened: Open, settle: Settle, qtbot: QtBot
+) -> None:
+    document = opened(small)
+    settle()
+    select(window, document, "rule", 0)
+    settle()
+    field = window.findChild(QPlainTextEdit, "genOffsetField")
+    field.setFocus()
+    qtbot.keyClicks(field, " ")
+    field.selectAll()
+    qtbot.keyClicks(field, "{{ 7 * i }}")
+    qtbot.keyClick(field, Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier)
+    settle()
+    preview = window.findChild(PreviewView)
+    assert preview is not None
+    qtbot.waitUntil(lambda: preview.report() is not None, timeout=PATIENCE)
+    assert preview.report().changed.count == 3
+    assert document.is_dirty
+    place = field.textCursor().position()
+    window.actions_["save"].trigger()
+    settle()
+    qtbot.waitUntil(lambda: preview.report() is not None, timeout=PATIENCE)
+    assert preview.report().changed.count == 0
+    assert field.textCursor().position() == place
+
+
+def test_tab_leaves_no_field_selected(
+    window: MainWindow, small: Path, opened: Open, settle: Settle, qtbot: QtBot
+) -> None:
+    document = opened(small)
+    settle()
+    select(window, document, "rule", 0)
+    window.activateWindow()
+    key, url = (window.findChild(QPlainTextEdit, f"gen{name}Field") for name in ("Key", "Url"))
+    key.setFocus(Qt.FocusReason.TabFocusReason)
+    assert key.textCursor().hasSelection()
+    url.setFocus(Qt.FocusReason.TabFocusReason)
+    assert url.textCursor().hasSelection()
+    assert not key.textCursor().hasSelection()
+
+
+def test_columns_of_the_preview_fit_at_the_first_size(
+    window: MainWindow, small: Path, opened: Open, settle: Settle
+) -> None:
+    document = opened(small)
+    settle()
+    select(window, document, "rule", 0)
+    settle()
+    preview = window.findChild(PreviewView)
+    assert preview is not None
+    assert not preview.table().horizontalScrollBar().maximum()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QKeySequence, QShortcut
 from PySide6.QtWidgets import (
@@ -17,6 +19,7 @@ from PySide6.QtWidgets import (
 
 from refbrowser.app import theme
 from refbrowser.app.controller.open_document import OpenDocument
+from refbrowser.app.editors.drafts import drafts_of
 from refbrowser.app.editors.preview_source import NoSource, PreviewSource
 from refbrowser.app.editors.rows import OutcomeLine, named
 
@@ -135,6 +138,17 @@ class EditorForm(QWidget):
 
     def minimumSizeHint(self) -> QSize:
         return QSize(260, 180)
+
+
+def follow(before: OpenDocument | None, document: OpenDocument | None, show: Callable[[], None]) -> None:
+    """Call `show` whenever `document` changed or was saved, and no longer when `before` did."""
+    if before is not None:
+        before.documentChanged.disconnect(show)
+        before.saved.disconnect(show)
+    if document is not None:
+        drafts_of(document)  # hears of changes before the editor does
+        document.documentChanged.connect(show)
+        document.saved.connect(show)
 
 
 def _padded(line: QHBoxLayout) -> QHBoxLayout:

@@ -12,7 +12,7 @@ from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.editors.dimensions_table import DimensionsTable
 from refbrowser.app.editors.draft import TEXT_FIELDS, RuleDraft, json_text, rule_fields
 from refbrowser.app.editors.drafts import drafts_of
-from refbrowser.app.editors.form import EditorForm
+from refbrowser.app.editors.form import EditorForm, follow
 from refbrowser.app.editors.jinja_field import JinjaField
 from refbrowser.app.editors.preview_source import NoSource
 from refbrowser.app.editors.rows import OutcomeLine, named, tool_button
@@ -153,12 +153,8 @@ class GenEditor(EditorForm):
     def set_rule(self, document: OpenDocument | None, index: int) -> None:
         """Show rule `index` of a document, with what was typed for it before."""
         if document is not self._document:
-            if self._document is not None:
-                self._document.documentChanged.disconnect(self._show_rule)
+            follow(self._document, document, self._show_rule)
             self._document = document
-            if document is not None:
-                drafts_of(document)  # hears of changes before this editor does
-                document.documentChanged.connect(self._show_rule)
         self._index = index
         self._row = 0
         self._show_rule()

@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QComboBox, QLabel, QPlainTextEdit, QWidget
 from refbrowser.app import theme
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.editors.drafts import drafts_of
-from refbrowser.app.editors.form import EditorForm
+from refbrowser.app.editors.form import EditorForm, follow
 from refbrowser.app.editors.jinja_field import JinjaField, fault_spans, raw_text, with_line_ends
 from refbrowser.app.editors.names import Names
 from refbrowser.app.editors.preview_source import NoSource
@@ -122,12 +122,8 @@ class ReferenceEditor(EditorForm):
     def set_key(self, document: OpenDocument | None, key: str | None) -> None:
         """Show the reference of a key, with what was typed for it before."""
         if document is not self._document:
-            if self._document is not None:
-                self._document.documentChanged.disconnect(self._show_reference)
+            follow(self._document, document, self._show_reference)
             self._document = document
-            if document is not None:
-                drafts_of(document)  # hears of changes before this editor does
-                document.documentChanged.connect(self._show_reference)
         self._key = key
         self._show_reference()
 

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QWidget
 from refbrowser.app import theme
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.editors.drafts import TemplateDraft, drafts_of
-from refbrowser.app.editors.form import EditorForm
+from refbrowser.app.editors.form import EditorForm, follow
 from refbrowser.app.editors.jinja_field import JinjaField, fault_spans
 from refbrowser.app.editors.names import Names
 from refbrowser.app.editors.preview_source import NoSource
@@ -86,12 +86,8 @@ class TemplatesEditor(EditorForm):
     def set_document(self, document: OpenDocument | None, name: str | None = None) -> None:
         """Show the templates of a document, and the one called `name`."""
         if document is not self._document:
-            if self._document is not None:
-                self._document.documentChanged.disconnect(self._document_changed)
+            follow(self._document, document, self._document_changed)
             self._document = document
-            if document is not None:
-                drafts_of(document)  # hears of changes before this editor does
-                document.documentChanged.connect(self._document_changed)
         self._document_changed()
         if name is not None:
             self.table.choose(name)
