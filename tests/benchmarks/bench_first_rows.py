@@ -12,7 +12,7 @@ from pathlib import Path
 
 from documents import small_document, write_large
 from report import figure, heading
-from window import pause, shown_window, wait
+from window import PATIENCE, pause, shown_window, wait
 
 from refbrowser.app.main_window import MainWindow
 
@@ -48,7 +48,12 @@ def cold(path: Path, home: str) -> float:
         "XDG_STATE_HOME": home,
     }
     done = subprocess.run(
-        [sys.executable, "-c", COLD, str(path)], env=environment, capture_output=True, text=True, check=True
+        [sys.executable, "-c", COLD, str(path)],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=PATIENCE,
     )
     return float(done.stdout)
 

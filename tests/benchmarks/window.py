@@ -44,11 +44,18 @@ def shown_window(folder: Path) -> Iterator[MainWindow]:
         window.close()
 
 
+#: A wait of this many seconds ends the benchmark.
+PATIENCE = 120
+
+
 def wait(until: Callable[[], bool]) -> None:
     """Run the event loop as the program does, asleep between events, until something is so."""
     waker = QTimer()
     waker.start(2)
+    end = time.perf_counter() + PATIENCE
     while not until():
+        if time.perf_counter() > end:
+            raise TimeoutError(f"the window was not ready after {PATIENCE} s")
         QCoreApplication.processEvents(QEventLoop.ProcessEventsFlag.WaitForMoreEvents)
 
 
