@@ -51,12 +51,6 @@ class GroupColumn:
             return int(self._groups[row])
         return int(self._groups[self._starts.searchsorted(row, side="right") - 1])
 
-    def expand(self) -> npt.NDArray[np.int32]:
-        """Return the group of every row."""
-        if self._starts is None:
-            return self._groups
-        return np.repeat(self._groups, np.diff(self._starts, append=self.count))
-
     def runs(self) -> tuple[Rows, npt.NDArray[np.int32]]:
         """Return the first row and the group of each run."""
         if self._starts is not None:
@@ -139,26 +133,25 @@ def index_groups(
     ordered[odd] = False
     if len(codes) > 1:
         breaks = np.flatnonzero(codes[1:] <= codes[:-1])
-        inner = breaks[~np.isin(breaks + 1, starts)]
-        ordered[groups.of(inner)] = False
+        before = starts[starts.searchsorted(breaks + 1, side="right") - 1]
+        ordered[groups.of(breaks[before != breaks + 1])] = False
     result = [GroupRows(0, 0, None)] * number
     for run in np.flatnonzero(ordered[owners]).tolist():
         result[owners[run]] = GroupRows(int(starts[run]), int(stops[run]), None)
-    if not ordered.all():
-        _sort_rest(result, groups, codes, ordered)
+    rest = np.flatnonzero(~ordered[owners])
+    if len(rest):
+        size = stops[rest] - starts[rest]
+        # The rows of these runs: mostly few, for the keys of chunks stand in order.
+        rows = np.arange(size.sum()) + np.repeat(starts[rest] - (np.cumsum(size) - size), size)
+        _sort_rest(result, rows, np.repeat(owners[rest], size), codes)
     return result
 
 
 def _sort_rest(
-    result: list[GroupRows],
-    groups: GroupColumn,
-    codes: npt.NDArray[np.uint64],
-    ordered: npt.NDArray[np.bool_],
+    result: list[GroupRows], rows: Rows, owner: npt.NDArray[np.int32], codes: npt.NDArray[np.uint64]
 ) -> None:
-    owner = groups.expand()
-    rest = np.flatnonzero(~ordered[owner])
-    owner = owner[rest]
-    order = rest[np.lexsort((codes[rest], owner))].astype(np.int32)
+    """Sort rows by group and code; `owner` is the group of each."""
+    order = rows[np.lexsort((codes[rows], owner))].astype(np.int32)
     counts = np.bincount(owner, minlength=len(result))
     ends = np.cumsum(counts)
     for group in np.flatnonzero(counts).tolist():

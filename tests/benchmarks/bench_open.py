@@ -16,8 +16,9 @@ from report import figure, heading
 REFERENCES = 1_000_000
 OURS = (
     """
-import numpy as np
-import refbrowser, refbrowser.engine.api, refbrowser.formats.references, refbrowser.references.reader
+import numpy as np, zstandard
+import refbrowser, refbrowser.engine.api, refbrowser.formats.references, refbrowser.formats.zarr.hierarchy
+import refbrowser.engine.store
 """,
     """
 dataset = refbrowser.open(sys.argv[1])
