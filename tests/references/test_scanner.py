@@ -102,8 +102,8 @@ def assert_same(exact: ReferenceTable | None, scanned: ReferenceTable | None) ->
         assert np.array_equal(getattr(exact, name), getattr(scanned, name)), name
     for table in (exact, scanned):
         assert len(table) == table.group.count
-    assert [exact.groups[number] for number in exact.group.expand()] == [
-        scanned.groups[number] for number in scanned.group.expand()
+    assert [exact.groups[number] for number in exact.group.of(np.arange(len(exact)))] == [
+        scanned.groups[number] for number in scanned.group.of(np.arange(len(scanned)))
     ]
     assert urls(exact) == urls(scanned)
 
