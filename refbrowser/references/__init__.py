@@ -1,0 +1,1 @@
+"""Reference documents: reading, templates, gen rules, the Version 0 view, edits."""

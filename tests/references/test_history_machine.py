@@ -183,7 +183,9 @@ class HistoryMachine(RuleBasedStateMachine):
         model["refs"][key] = value
         fine = other in model["refs"]
         model["refs"].pop(other, None)
-        self.edit(Compound("two", (SetReference(key, value), RemoveReference(other))), model if fine else None)
+        self.edit(
+            Compound("two", (SetReference(key, value), RemoveReference(other))), model if fine else None
+        )
 
     @rule()
     def undo(self) -> None:
