@@ -263,7 +263,9 @@ def test_an_object_stands_for_its_json_text(shared_data: Path) -> None:
     path = shared_data / "references" / "gdal_v0_min.json"
     ours, theirs = refbrowser.expand(path), expanded_by_fsspec(json.loads(path.read_text()))
     assert ours.keys() == theirs.keys()
-    assert json.loads(ours["x/.zarray"]) == json.loads(theirs["x/.zarray"])
-    assert {key: ours[key] for key in ours if key != "x/.zarray"} == {
-        key: theirs[key] for key in theirs if key != "x/.zarray"
+    # fsspec prints objects anew, in a spacing that depends on which JSON library is installed.
+    texts = [key for key, value in ours.items() if isinstance(value, str)]
+    assert {key: json.loads(ours[key]) for key in texts} == {key: json.loads(theirs[key]) for key in texts}
+    assert {key: ours[key] for key in ours if key not in texts} == {
+        key: theirs[key] for key in theirs if key not in texts
     }
