@@ -48,6 +48,15 @@ def shared_data() -> Path:
     return folder
 
 
+@pytest.fixture(scope="session", autouse=True)
+def patience() -> None:
+    """Wait longer for the window than pytest-qt does: a busy machine is no failure."""
+    from pytestqt.qtbot import QtBot
+
+    for function in (QtBot.waitUntil, QtBot.waitSignal, QtBot.waitSignals):
+        function.__kwdefaults__["timeout"] = 30_000
+
+
 @pytest.fixture(autouse=True)
 def private_folders(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
     """Keep settings, permissions, caches and journals of a test away from the user's."""

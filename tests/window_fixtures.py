@@ -22,7 +22,6 @@ from refbrowser.app.main_window import MainWindow
 from refbrowser.app.references_view import TELL_PAUSE
 
 #: A wait for work off the GUI thread, in milliseconds; this machine may be busy.
-PATIENCE = 20_000
 
 
 @pytest.fixture(autouse=True)
@@ -72,7 +71,7 @@ def opened(window: MainWindow, qtbot: QtBot) -> Open:
 
     def open_path(path: str | Path) -> OpenDocument:
         document = window.open_path(str(path))
-        qtbot.waitUntil(lambda: document.is_open or document.error is not None, timeout=PATIENCE)
+        qtbot.waitUntil(lambda: document.is_open or document.error is not None)
         return document
 
     return open_path
@@ -89,9 +88,9 @@ def settle(window: MainWindow, qtbot: QtBot) -> Callable[[], None]:
 
         # Twice: panes follow the table of keys after a short pause.
         for _ in range(2):
-            qtbot.waitUntil(at_rest, timeout=PATIENCE)
+            qtbot.waitUntil(at_rest)
             qtbot.wait(TELL_PAUSE + 20)
-        qtbot.waitUntil(at_rest, timeout=PATIENCE)
+        qtbot.waitUntil(at_rest)
 
     return wait
 

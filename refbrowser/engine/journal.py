@@ -87,7 +87,9 @@ class JournalWriter:
                 self._obsolete.append(replaces)
                 self._is_urgent = True
             self._is_dirty = history.is_dirty
-            if not self._is_idle():
+            if self._is_idle():
+                self._since = None
+            else:
                 self._since = self._since or time.monotonic()
                 self._start()
                 self._changed.notify()

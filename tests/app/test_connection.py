@@ -24,7 +24,6 @@ from refbrowser.app.trust import TrustSheet
 from refbrowser.io.origins import Origin
 from refbrowser.io.settings import ConnectionSettings, parse_storage_options
 
-PATIENCE = 20_000
 Open = Callable[[str | Path], OpenDocument]
 TOKEN = "Bearer hunter2"
 
@@ -156,10 +155,10 @@ def test_open_url_offers_the_dialog(window: MainWindow, origin: str, qtbot: QtBo
     find(dialog, QLineEdit, "connection_headers").setText("Authorization=TEST_TOKEN")  # type: ignore[attr-defined]
     find(dialog, QPushButton, "connectionUseButton").click()  # type: ignore[attr-defined]
     find(asking, QPushButton, "urlOpenButton").click()  # type: ignore[attr-defined]
-    qtbot.waitUntil(lambda: window.documents.current is not None, timeout=PATIENCE)
+    qtbot.waitUntil(lambda: window.documents.current is not None)
     document = window.documents.current
     assert document is not None
-    qtbot.waitUntil(lambda: document.is_open or document.error is not None, timeout=PATIENCE)
+    qtbot.waitUntil(lambda: document.is_open or document.error is not None)
     assert document.error is None
 
 

@@ -32,7 +32,6 @@ from refbrowser.app.main_window import MainWindow
 from refbrowser.app.plain_text import one_line
 from refbrowser.app.theme import count_text
 
-PATIENCE = 20_000
 Open = Callable[[str | Path], OpenDocument]
 Settle = Callable[[], None]
 
@@ -89,7 +88,7 @@ class TestTypedAndNotApplied:
         box = window.findChild(QMessageBox, "unsavedQuestion")
         assert box.informativeText() == "1 edit (1 not applied yet) would be lost otherwise."
         answer(window, "unsavedSaveButton")
-        qtbot.waitUntil(lambda: not window.documents.all(), timeout=PATIENCE)
+        qtbot.waitUntil(lambda: not window.documents.all())
         assert json.loads(small.read_text())["gen"][0]["offset"] == "{{ 7 }}"
 
     def test_one_that_cannot_be_made_keeps_the_document_open(
@@ -123,7 +122,7 @@ def test_size_question_goes_with_its_document(
     document.sizeAsked.emit(SizeQuestion(10**12))
     assert window.findChild(QMessageBox, "sizeQuestion").isVisible()
     window.documents.close(document)
-    qtbot.waitUntil(lambda: window.findChild(QMessageBox, "sizeQuestion") is None, timeout=PATIENCE)
+    qtbot.waitUntil(lambda: window.findChild(QMessageBox, "sizeQuestion") is None)
 
 
 @pytest.mark.parametrize(("kind", "place", "words"), [
@@ -221,7 +220,7 @@ def test_a_card_is_as_high_as_its_words(styled: QApplication, qtbot: QtBot, widt
     page.show()
     for words in ("short", "a sentence of some words " * 20, "short again"):
         card.set_content("fault", "small.json could not be opened", words)
-        qtbot.waitUntil(lambda: card.height() == card.heightForWidth(card.width()), timeout=PATIENCE)
+        qtbot.waitUntil(lambda: card.height() == card.heightForWidth(card.width()))
         labels = [label.geometry() for label in card.findChildren(QLabel)]
         assert all(card.rect().contains(area) for area in labels)
 
@@ -277,13 +276,13 @@ def test_after_saving_nothing_changes_any_more_and_the_cursor_stays(
     settle()
     preview = window.findChild(PreviewView)
     assert preview is not None
-    qtbot.waitUntil(lambda: preview.report() is not None, timeout=PATIENCE)
+    qtbot.waitUntil(lambda: preview.report() is not None)
     assert preview.report().changed.count == 3
     assert document.is_dirty
     place = field.textCursor().position()
     window.actions_["save"].trigger()
     settle()
-    qtbot.waitUntil(lambda: preview.report() is not None, timeout=PATIENCE)
+    qtbot.waitUntil(lambda: preview.report() is not None)
     assert preview.report().changed.count == 0
     assert field.textCursor().position() == place
 

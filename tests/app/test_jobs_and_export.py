@@ -17,7 +17,6 @@ from refbrowser.app.export_dialog import FORMATS, ExportDialog
 from refbrowser.app.main_window import MainWindow
 from refbrowser.app.tasks import TaskControl
 
-PATIENCE = 60_000
 Open = Callable[[str | Path], OpenDocument]
 Settle = Callable[[], None]
 
@@ -36,14 +35,14 @@ class TestJobs:
         window.tasks.run("test", "A long job", work)
         table = window.findChild(QTableView, "jobsView")
         model = table.model()
-        qtbot.waitUntil(lambda: model.rowCount() == 1 and model.index(0, 4).data() != "", timeout=PATIENCE)
+        qtbot.waitUntil(lambda: model.rowCount() == 1 and model.index(0, 4).data() != "")
         assert model.index(0, 0).data() == "A long job"
         assert model.index(0, 1).data() == "running"
         assert "B" in model.index(0, 3).data()
         assert window.actions_["cancel_newest"].isEnabled()
         table.selectRow(0)
         button(window, "jobCancelButton").click()
-        qtbot.waitUntil(lambda: model.index(0, 1).data() == "cancelled", timeout=PATIENCE)
+        qtbot.waitUntil(lambda: model.index(0, 1).data() == "cancelled")
         assert not button(window, "jobCancelAllButton").isEnabled()
 
     def test_escape_cancels_the_newest(self, window: MainWindow, qtbot: QtBot) -> None:
@@ -58,16 +57,16 @@ class TestJobs:
                 ended.append(True)
 
         window.tasks.run("test", "A long job", work)
-        qtbot.waitUntil(window.actions_["cancel_newest"].isEnabled, timeout=PATIENCE)
+        qtbot.waitUntil(window.actions_["cancel_newest"].isEnabled)
         window.actions_["cancel_newest"].trigger()
-        qtbot.waitUntil(lambda: bool(ended), timeout=PATIENCE)
+        qtbot.waitUntil(lambda: bool(ended))
 
     def test_failed_job_without_a_place_is_told(self, window: MainWindow, qtbot: QtBot) -> None:
         def fail(_control: TaskControl) -> None:
             raise RuntimeError("the reason")
 
         window.tasks.run("test", "A job", fail)
-        qtbot.waitUntil(window.centre.error_bar.isVisible, timeout=PATIENCE)
+        qtbot.waitUntil(window.centre.error_bar.isVisible)
         assert "the reason" in window.centre.error_bar.text()
 
 
@@ -88,10 +87,10 @@ class TestExport:
         settle()
         dialog = self.dialog(window, "zarr-v3", tmp_path / "out.zarr")
         start, words = button(dialog, "exportStartButton"), dialog.findChild(QLabel, "exportCost")
-        qtbot.waitUntil(start.isEnabled, timeout=PATIENCE)
+        qtbot.waitUntil(start.isEnabled)
         assert "chunks" in words.text()
         start.click()
-        qtbot.waitUntil(lambda: words.text().startswith("Done"), timeout=PATIENCE)
+        qtbot.waitUntil(lambda: words.text().startswith("Done"))
         import zarr
 
         values = zarr.open(str(tmp_path / "out.zarr"), mode="r")["temp"][:]
@@ -106,7 +105,7 @@ class TestExport:
         settle()
         dialog = self.dialog(window, "refs-v0", small)
         words = dialog.findChild(QLabel, "exportCost")
-        qtbot.waitUntil(lambda: "already" in words.text(), timeout=PATIENCE)
+        qtbot.waitUntil(lambda: "already" in words.text())
         assert not button(dialog, "exportStartButton").isEnabled()
         dialog.close()
 
@@ -119,14 +118,14 @@ class TestExport:
         dialog = self.dialog(window, "refs-v0", target)
         button(dialog, "exportNoneButton").click()
         words = dialog.findChild(QLabel, "exportCost")
-        qtbot.waitUntil(lambda: "no array" in words.text().lower(), timeout=PATIENCE)
+        qtbot.waitUntil(lambda: "no array" in words.text().lower())
         dialog.arrays.tick_all(True)
         start = button(dialog, "exportStartButton")
-        qtbot.waitUntil(start.isEnabled, timeout=PATIENCE)
+        qtbot.waitUntil(start.isEnabled)
         start.click()
-        qtbot.waitUntil(lambda: words.text().startswith("Done"), timeout=PATIENCE)
+        qtbot.waitUntil(lambda: words.text().startswith("Done"))
         assert json.loads(target.read_text())["temp/1.1"][1:] == [36, 12]
         button(dialog, "exportOpenButton").click()
-        qtbot.waitUntil(lambda: len(window.documents.all()) == 2, timeout=PATIENCE)
+        qtbot.waitUntil(lambda: len(window.documents.all()) == 2)
         settle()
         assert window.documents.current.path == str(target)

@@ -20,7 +20,6 @@ from refbrowser.app.main_window import MainWindow
 from refbrowser.app.open_url_dialog import OpenUrlDialog
 from refbrowser.app.row_model import RowStyle
 
-PATIENCE = 20_000
 Open = Callable[[str | Path], OpenDocument]
 Settle = Callable[[], None]
 
@@ -43,7 +42,7 @@ class TestOpening:
         drop(window, QUrl.fromLocalFile(str(small)), QUrl.fromLocalFile(str(other)))
         documents = window.documents.all()
         assert [document.title for document in documents] == ["small.json", "other.json"]
-        qtbot.waitUntil(lambda: all(document.is_open for document in documents), timeout=PATIENCE)
+        qtbot.waitUntil(lambda: all(document.is_open for document in documents))
         assert window.documents.current is documents[1]
 
     def test_drop_of_text_with_a_url(self, window: MainWindow, qtbot: QtBot) -> None:
@@ -113,7 +112,7 @@ class TestOpening:
         assert "line 2" in window.centre.error.text()
         broken.write_bytes(small.read_bytes())
         button(window.centre.error, "errorRetryButton").click()
-        qtbot.waitUntil(lambda: document.is_open, timeout=PATIENCE)
+        qtbot.waitUntil(lambda: document.is_open)
         assert window.centre.tabs.isVisible()
 
     def test_recent_documents_are_kept(
@@ -208,7 +207,7 @@ class TestMoving:
         window.actions_["find_node"].trigger()
         window.findChild(QLineEdit, "hierarchyFilter").setText("dep")
         model = window.hierarchy.model
-        qtbot.waitUntil(lambda: model.rowCount(model.index(0, 0)) == 1, timeout=PATIENCE)
+        qtbot.waitUntil(lambda: model.rowCount(model.index(0, 0)) == 1)
         child = model.index(0, 0, model.index(0, 0))
         assert child.data() == "depth"
 
@@ -339,9 +338,7 @@ class TestSaving:
         apply_edit(document)
         small.write_text("{}")
         document.save()
-        qtbot.waitUntil(
-            lambda: window.findChild(QMessageBox, "overwriteQuestion") is not None, timeout=PATIENCE
-        )
+        qtbot.waitUntil(lambda: window.findChild(QMessageBox, "overwriteQuestion") is not None)
         assert small.read_text() == "{}"
         box = window.findChild(QMessageBox, "overwriteQuestion")
         button(box, "overwriteQuestionYes").click()
@@ -380,7 +377,7 @@ class TestClosing:
         window.actions_["close_document"].trigger()
         box = window.findChild(QMessageBox, "unsavedQuestion")
         button(box, f"unsaved{answer}Button").click()
-        qtbot.waitUntil(lambda: not window.documents.all(), timeout=PATIENCE)
+        qtbot.waitUntil(lambda: not window.documents.all())
         assert (small.read_bytes() != before) is saved
 
     def test_cancel_keeps_window_and_document(
@@ -403,7 +400,7 @@ class TestClosing:
         apply_edit(document)
         assert not window.close()
         button(window.findChild(QMessageBox, "unsavedQuestion"), "unsavedDiscardButton").click()
-        qtbot.waitUntil(lambda: not window.isVisible(), timeout=PATIENCE)
+        qtbot.waitUntil(lambda: not window.isVisible())
 
     def test_document_that_is_clean_closes_without_a_question(
         self, window: MainWindow, small: Path, opened: Open, settle: Settle

@@ -19,7 +19,6 @@ from refbrowser.app.recovery import RecoveryBar, RecoveryPreview
 from refbrowser.io.journal import journal_folder
 from refbrowser.references.edits import SetReference
 
-PATIENCE = 20_000
 Open = Callable[[str | Path], OpenDocument]
 Settle = Callable[[], None]
 
@@ -71,7 +70,7 @@ def lost(small: Path, process: Callable[[], subprocess.Popen[str]], qtbot: QtBot
         assert program.stdout is not None
         text = eval(program.stdout.readline())
         assert isinstance(text, bytes)
-        qtbot.waitUntil(lambda: lines() == 6, timeout=PATIENCE)
+        qtbot.waitUntil(lambda: lines() == 6)
         os.kill(program.pid, signal.SIGKILL)
     return text
 
@@ -137,7 +136,7 @@ def test_restored_edits_are_kept_again(
     opened(small)
     settle()
     click(window, "recoveryRestoreButton")
-    qtbot.waitUntil(lambda: not before.exists(), timeout=PATIENCE)
+    qtbot.waitUntil(lambda: not before.exists())
     assert lines() == 6
     settle()
 
@@ -153,7 +152,7 @@ def test_a_program_that_still_runs_keeps_its_edits(
     with process() as program:
         assert program.stdout is not None
         program.stdout.readline()
-        qtbot.waitUntil(lambda: lines() == 6, timeout=PATIENCE)
+        qtbot.waitUntil(lambda: lines() == 6)
         document = opened(small)
         settle()
         assert document.journal.recoveries == ()
@@ -203,7 +202,7 @@ def test_discard_asks_and_removes_the_journal(
     assert lines()
     click(window, "discardQuestionYes")
     assert not bar_of(window).isVisible()
-    qtbot.waitUntil(lambda: not lines(), timeout=PATIENCE)
+    qtbot.waitUntil(lambda: not lines())
     assert not document.is_dirty
 
 
@@ -229,7 +228,7 @@ def test_a_closed_document_leaves_no_journal(
     document = opened(small)
     document.apply(SetReference("mine", "x"))
     document.journal.flush()
-    qtbot.waitUntil(lambda: lines() == 2, timeout=PATIENCE)
+    qtbot.waitUntil(lambda: lines() == 2)
     settle()
     window.documents.close(document)
     assert not lines()
@@ -241,7 +240,7 @@ def test_an_unexpected_error_writes_the_journal(
     document = opened(small)
     document.apply(SetReference("mine", "x"))
     window.show_unexpected(ValueError("something"))
-    qtbot.waitUntil(lambda: lines() == 2, timeout=1500)
+    qtbot.waitUntil(lambda: lines() == 2)
     settle()
 
 
@@ -253,7 +252,7 @@ def test_a_journal_that_cannot_be_written_is_told(
     document = opened(small)
     document.apply(SetReference("mine", "x"))
     document.journal.flush()
-    qtbot.waitUntil(window.centre.error_bar.isVisible, timeout=PATIENCE)
+    qtbot.waitUntil(window.centre.error_bar.isVisible)
     assert "not kept" in window.centre.error_bar.text()
     settle()
 

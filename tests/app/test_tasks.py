@@ -9,8 +9,6 @@ from pytestqt.qtbot import QtBot
 
 from refbrowser.app.tasks import BUDGET, TaskControl, Tasks
 
-PATIENCE = 10_000
-
 
 @pytest.fixture
 def tasks(qtbot: QtBot) -> Iterator[Tasks]:
@@ -27,7 +25,7 @@ def test_result_comes_back_on_the_gui_thread(tasks: Tasks, qtbot: QtBot) -> None
         lambda _control: threading.get_ident(),
         lambda value: seen.append((value, threading.get_ident())),
     )
-    qtbot.waitUntil(lambda: bool(seen), timeout=PATIENCE)
+    qtbot.waitUntil(lambda: bool(seen))
     worker, gui = seen[0]
     assert worker != gui == threading.get_ident()
 
@@ -38,9 +36,9 @@ def test_error_goes_to_its_callback_or_to_the_signal(tasks: Tasks, qtbot: QtBot)
 
     seen: list[BaseException] = []
     tasks.run("a", "work", fail, failed=seen.append)
-    qtbot.waitUntil(lambda: bool(seen), timeout=PATIENCE)
+    qtbot.waitUntil(lambda: bool(seen))
     assert str(seen[0]) == "no"
-    with qtbot.waitSignal(tasks.failed, timeout=PATIENCE) as told:
+    with qtbot.waitSignal(tasks.failed) as told:
         tasks.run("a", "work", fail)
     assert isinstance(told.args[0], ValueError)
 
@@ -59,7 +57,7 @@ def test_newest_of_an_owner_wins(tasks: Tasks, qtbot: QtBot) -> None:
     assert started.wait(5)
     tasks.run("view", "new", lambda _control: "new", seen.append)
     go_on.set()
-    qtbot.waitUntil(lambda: not tasks.busy(), timeout=PATIENCE)
+    qtbot.waitUntil(lambda: not tasks.busy())
     qtbot.wait(100)
     assert seen == ["new"]
 
@@ -73,7 +71,7 @@ def test_values_come_before_the_end_in_order(tasks: Tasks, qtbot: QtBot) -> None
         return "end"
 
     tasks.run("a", "work", work, seen.append, received=seen.append)
-    qtbot.waitUntil(lambda: seen[-1:] == ["end"], timeout=PATIENCE)
+    qtbot.waitUntil(lambda: seen[-1:] == ["end"])
     assert seen == [*range(5_000), "end"]
 
 
@@ -90,11 +88,11 @@ def test_a_flood_of_values_never_holds_the_event_loop(tasks: Tasks, qtbot: QtBot
             control.send(number)
 
     tasks.run("a", "work", work, received=slowly)
-    qtbot.waitUntil(lambda: seen > 0, timeout=PATIENCE)
+    qtbot.waitUntil(lambda: seen > 0)
     before = seen
     tasks._drain()
     assert 0 < seen - before <= BUDGET / 0.001 + 1
-    qtbot.waitUntil(lambda: seen == 300, timeout=PATIENCE)
+    qtbot.waitUntil(lambda: seen == 300)
 
 
 def test_cancel_of_an_owner_calls_nothing(tasks: Tasks, qtbot: QtBot) -> None:
@@ -110,7 +108,7 @@ def test_cancel_of_an_owner_calls_nothing(tasks: Tasks, qtbot: QtBot) -> None:
     tasks.run("a", "work", work, seen.append, seen.append)
     assert started.wait(5)
     tasks.cancel_owner("a")
-    qtbot.waitUntil(lambda: all(status.state.finished for status in tasks.statuses()), timeout=PATIENCE)
+    qtbot.waitUntil(lambda: all(status.state.finished for status in tasks.statuses()))
     qtbot.wait(60)
     assert seen == []
     assert not tasks.busy()

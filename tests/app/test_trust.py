@@ -17,7 +17,6 @@ from refbrowser.app.main_window import MainWindow
 from refbrowser.app.trust import TrustSheet, wants_text
 from refbrowser.errors import RefbrowserError
 
-PATIENCE = 20_000
 Open = Callable[[str | Path], OpenDocument]
 Settle = Callable[[], None]
 

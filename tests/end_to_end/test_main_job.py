@@ -14,7 +14,7 @@ from PySide6.QtCore import QPoint, Qt, QUrl
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QComboBox, QLabel, QLineEdit
 from pytestqt.qtbot import QtBot
-from window_fixtures import PATIENCE, button, drop
+from window_fixtures import button, drop
 
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.editors.gen_editor import GenEditor
@@ -43,7 +43,7 @@ class Job:
         document = self.window.documents.current
         assert document is not None
         self.document = document
-        self.qtbot.waitUntil(lambda: document.is_open, timeout=PATIENCE)
+        self.qtbot.waitUntil(lambda: document.is_open)
         self.settle()
 
     def click(self, kind: ItemKind, place: str | int) -> None:
@@ -91,7 +91,7 @@ class Job:
     def changed_rows(self) -> set[int]:
         """Wait for the check of the preview; return the rows on screen that are marked as changed."""
         preview = self.preview
-        self.qtbot.waitUntil(lambda: preview.report() is not None, timeout=PATIENCE)
+        self.qtbot.waitUntil(lambda: preview.report() is not None)
         model = preview.table().model()
         return {row for row in range(min(40, model.row_count())) if model.row(row).mark & Mark.CHANGED}
 
@@ -111,11 +111,11 @@ class Job:
         dialog.findChild(QComboBox, "exportFormat").setCurrentIndex(names.index(kind))
         dialog.findChild(QLineEdit, "exportTarget").setText(str(target))
         start = button(dialog, "exportStartButton")
-        self.qtbot.waitUntil(start.isEnabled, timeout=PATIENCE)
+        self.qtbot.waitUntil(start.isEnabled)
         QTest.mouseClick(start, Qt.MouseButton.LeftButton)
         words = dialog.findChild(QLabel, "exportCost")
-        self.qtbot.waitUntil(lambda: target.exists() and start.isVisible() is True, timeout=PATIENCE)
-        self.qtbot.waitUntil(lambda: words.text().startswith("Done"), timeout=PATIENCE)
+        self.qtbot.waitUntil(lambda: target.exists() and start.isVisible() is True)
+        self.qtbot.waitUntil(lambda: words.text().startswith("Done"))
         text = words.text()
         dialog.close()
         return text
@@ -172,11 +172,11 @@ def test_the_real_document_from_drop_to_export(job: Job, shared_data: Path, tmp_
     # Saved: redone and saved, undone and saved again gives the same bytes.
     job.trigger("redo")
     job.trigger("save")
-    job.qtbot.waitUntil(lambda: path.read_bytes() != before, timeout=PATIENCE)
+    job.qtbot.waitUntil(lambda: path.read_bytes() != before)
     assert json.loads(path.read_bytes())["gen"][0]["offset"].endswith("+ (231360 if l == 0 else 0)}}")
     job.trigger("undo")
     job.trigger("save")
-    job.qtbot.waitUntil(lambda: path.read_bytes() == before, timeout=PATIENCE)
+    job.qtbot.waitUntil(lambda: path.read_bytes() == before)
     # Exported: the store equals the digests.
     target = tmp_path / "out.zarr"
     job.export("zarr-v3", target)
@@ -206,19 +206,19 @@ def test_the_sample_from_drop_to_export(job: Job, tmp_path: Path) -> None:
     job.click(ItemKind.RULE, 0)
     job.type_before_end("genOffsetField", " // 0")
     assert job.preview.table().model().row_count() == 24
-    job.qtbot.waitUntil(lambda: job.preview.report() is not None, timeout=PATIENCE)
+    job.qtbot.waitUntil(lambda: job.preview.report() is not None)
     assert job.preview.report().faults.count == 24
     assert "zero" in job.preview.table().model().row(0).note
     button(job.window, "genResetButton").click()
     job.type_before_end("genOffsetField", " + 2")
-    job.qtbot.waitUntil(lambda: job.preview.report() is not None, timeout=PATIENCE)
+    job.qtbot.waitUntil(lambda: job.preview.report() is not None)
     job.apply()
     job.click(ItemKind.ARRAY, "/ocean/sst")
     job.trigger("undo")
     # Nothing is left of it: saving elsewhere gives the bytes, an export the values.
     copy = tmp_path / "sample" / "copy.json"
     job.document.save(str(copy))
-    job.qtbot.waitUntil(copy.exists, timeout=PATIENCE)
+    job.qtbot.waitUntil(copy.exists)
     job.settle()
     assert copy.read_bytes() == before
     target = tmp_path / "sample" / "version0.json"

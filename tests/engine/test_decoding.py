@@ -65,7 +65,7 @@ def test_cancelling_frees_a_producer_that_waits_for_memory(pool: DecodePool) -> 
         queue.put(lambda: None, 100)
     with pytest.raises(Cancelled):
         queue.join()
-    assert time.monotonic() - start < 0.25
+    assert time.monotonic() - start < 3
     gate.set()
 
 
@@ -79,7 +79,7 @@ def test_closing_the_pool_ends_who_waits_for_it(pool: DecodePool, waits_for: str
     start = time.monotonic()
     with pytest.raises(Cancelled):
         queue.put(lambda: None, 25) if waits_for == "memory" else queue.join()
-    assert time.monotonic() - start < 0.5
+    assert time.monotonic() - start < 3
     gate.set()
     with pytest.raises(Cancelled):
         pool.queue(CancelToken()).put(lambda: None, 1)

@@ -267,3 +267,18 @@ def test_a_restored_journal_is_replaced_only_when_its_edits_are_kept(
     wait_until(lambda: not path.exists())
     assert [value.get("op") for value in values()] == [None, "do"]
     other.close()
+
+
+def test_the_thread_sleeps_when_what_was_edited_was_undone_at_once(
+    kept: Kept, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(engine_journal, "WITHIN", 0.05)
+    kept.edit(0)
+    kept.history.undo()
+    kept.follow()
+    looks = []
+    is_due = JournalWriter._is_due
+    monkeypatch.setattr(JournalWriter, "_is_due", lambda self: looks.append(1) or is_due(self))
+    time.sleep(0.3)
+    assert len(looks) <= 5
+    assert not files()

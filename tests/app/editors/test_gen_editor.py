@@ -63,7 +63,7 @@ def test_changing_the_offset_of_a_real_rule_shows_which_rows_change(
     changed = [row[1] for row in place.rows() if row[6]]
     assert changed == ["1", "2", "3", "4", "5"]  # row 0 has the factor 0
     assert [row[0] for row in place.rows()] == ["", "●", "●", "●", "●", "●"]
-    qtbot.waitUntil(lambda: place.chip("previewChanged") == "● 5 rows change", timeout=5000)
+    qtbot.waitUntil(lambda: place.chip("previewChanged") == "● 5 rows change")
     place.press(Qt.Key.Key_Backspace, place.field("genOffsetField"))
     assert not any(row[6] for row in place.rows())
 
@@ -283,7 +283,7 @@ def test_collisions_are_counted_and_marked(gen: Make, qtbot: Any) -> None:
     contents = {**DOCUMENT, "refs": {**DOCUMENT["refs"], "temp/1.1.0": ["x", 0, 1]}}  # type: ignore[dict-item]
     place = gen(contents)
     assert "refs too" in place.rows()[4][6]
-    qtbot.waitUntil(lambda: place.chip("previewCollisions") == "⧉ 1 collision", timeout=5000)
+    qtbot.waitUntil(lambda: place.chip("previewCollisions") == "⧉ 1 collision")
     place.child(QToolButton, "previewCollisions").click()
     assert place.preview.table().current() == 4
 
@@ -291,7 +291,7 @@ def test_collisions_are_counted_and_marked(gen: Make, qtbot: Any) -> None:
 def test_a_collision_with_another_rule_is_counted(gen: Make, qtbot: Any) -> None:
     twin = {**OTHER, "key": "temp/{{t - 4}}.1.0"}
     place = gen({**DOCUMENT, "gen": [RULE, twin]})
-    qtbot.waitUntil(lambda: place.chip("previewCollisions") == "⧉ 2 collisions", timeout=5000)
+    qtbot.waitUntil(lambda: place.chip("previewCollisions") == "⧉ 2 collisions")
 
 
 def test_repeated_keys_are_counted_and_marked(gen: Make, qtbot: Any) -> None:
@@ -299,14 +299,14 @@ def test_repeated_keys_are_counted_and_marked(gen: Make, qtbot: Any) -> None:
     place.put("genKeyField", "temp/{{t}}")
     assert place.rows()[0][0] == "↷"
     assert "row 2 has this key again" in place.rows()[0][6]
-    qtbot.waitUntil(lambda: place.chip("previewDuplicates") == "↷ 4 duplicates", timeout=5000)
+    qtbot.waitUntil(lambda: place.chip("previewDuplicates") == "↷ 4 duplicates")
 
 
 def test_a_new_key_is_new_and_the_old_ones_go(gen: Make, qtbot: Any) -> None:
     place = gen()
     place.put("genKeyField", "temp/{{t + 1}}.{{y}}.0")
     assert [row[0] for row in place.rows()] == ["●", "●", "●", "+", "+", "+"]
-    qtbot.waitUntil(lambda: place.chip("previewAdded") == "+ 3 new keys", timeout=5000)
+    qtbot.waitUntil(lambda: place.chip("previewAdded") == "+ 3 new keys")
     assert place.chip("previewRemoved") == "− 3 keys go"
     assert place.chip("previewChanged") == "● 3 rows change"
 

@@ -191,4 +191,4 @@ def test_the_list_follows_the_field_when_it_loses_the_focus(window: Window, qtbo
     window.keys("{{ s")
     wait: Callable[..., None] = qtbot.waitUntil
     window.after.setFocus()
-    wait(lambda: not window.popup.is_open(), timeout=1000)
+    wait(lambda: not window.popup.is_open())

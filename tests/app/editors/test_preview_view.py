@@ -74,7 +74,7 @@ def test_a_trillion_rows_are_counted_without_looking_at_them(gen: Make, qtbot: A
     place.type_at("genOffsetField", "10}}", "1")
     count = place.child(QLabel, "previewRowCount").text().replace("\N{NARROW NO-BREAK SPACE}", " ")
     assert count == "1 000 000 000 000 rows"
-    qtbot.waitUntil(lambda: place.chip("previewChanged").startswith("● 999"), timeout=5000)
+    qtbot.waitUntil(lambda: place.chip("previewChanged").startswith("● 999"))
     assert place.chip("previewFaults") == "✓ no faults"
     assert place.chip("previewDuplicates") == "✓ no duplicates"
 
@@ -83,12 +83,12 @@ def test_a_key_without_an_inverse_is_searched_off_the_gui_thread(gen: Make, qtbo
     place = gen(huge({**SLOW, "dimensions": {"t": {"stop": 3}, "y": {"stop": 200}}}))
     assert not place.preview.source().finds_quickly
     go(place, "temp/2.17.0")
-    qtbot.waitUntil(lambda: place.preview.table().current() == 417, timeout=5000)
+    qtbot.waitUntil(lambda: place.preview.table().current() == 417)
 
 
 def test_what_is_not_decided_is_not_called_none(gen: Make, qtbot: Any) -> None:
     place = gen(huge(SLOW))
-    qtbot.waitUntil(lambda: "not checked" in place.chip("previewDuplicates"), timeout=10000)
+    qtbot.waitUntil(lambda: "not checked" in place.chip("previewDuplicates"))
     assert place.chip("previewDuplicates").startswith("?")
 
 
@@ -103,7 +103,7 @@ def test_a_faulty_row_tells_why(gen: Make, qtbot: Any) -> None:
     place = gen()
     place.put("genOffsetField", "{{ t - y }}")
     assert [row[0] for row in place.rows()] == ["●", "✕", "✕", "●", "●", "✕"]
-    qtbot.waitUntil(lambda: place.chip("previewFaults") == "✕ 3 faults", timeout=5000)
+    qtbot.waitUntil(lambda: place.chip("previewFaults") == "✕ 3 faults")
     place.child(QToolButton, "previewFaults").click()
     assert place.preview.table().current() == 1
     assert "below 0" in place.outcome("previewDetail")
@@ -140,7 +140,7 @@ def test_rows_that_take_long_come_a_few_at_a_time_visible_ones_first() -> None:
     model.show(source)
     start = time.perf_counter()
     texts = model.page(0, 128)
-    assert time.perf_counter() - start < 0.05
+    assert time.perf_counter() - start < 1
     assert source.asked[0] == (48, 56)
     assert texts[50][2] == "k50"
     assert texts[127][2] == "…"
@@ -173,7 +173,7 @@ def test_rows_left_out_are_painted_soon_after(qtbot: Any) -> None:
     view.show()
     view.show_source(None, Slow(0.001))
     table = view.table()
-    qtbot.waitUntil(lambda: "…" not in [table.row_text(row)[2] for row in range(100)], timeout=5000)
+    qtbot.waitUntil(lambda: "…" not in [table.row_text(row)[2] for row in range(100)])
 
 
 def test_marks_become_styles() -> None:
@@ -213,10 +213,10 @@ def test_a_newer_source_replaces_the_check_of_the_older(gen: Make, qtbot: Any) -
     reports: list[CheckReport] = []
     place.preview.reported.connect(reports.append)
     place.preview.show_source(place.document, Endless(0))
-    qtbot.waitUntil(lambda: begun == ["endless"], timeout=5000)
+    qtbot.waitUntil(lambda: begun == ["endless"])
     place.preview.show_source(place.document, Slow(0))
-    qtbot.waitUntil(lambda: ended == ["endless"], timeout=5000)
-    qtbot.waitUntil(lambda: len(reports) == 1, timeout=5000)
+    qtbot.waitUntil(lambda: ended == ["endless"])
+    qtbot.waitUntil(lambda: len(reports) == 1)
     assert reports[0].faults == Tally()
 
 
@@ -227,7 +227,7 @@ def test_a_hidden_preview_checks_nothing_until_it_is_seen(gen: Make, qtbot: Any)
     QTest.qWait(300)
     assert place.preview.report() is None
     place.preview.show()
-    qtbot.waitUntil(lambda: place.preview.report() is not None, timeout=5000)
+    qtbot.waitUntil(lambda: place.preview.report() is not None)
 
 
 def test_nothing_to_preview_says_what_to_do(qtbot: Any) -> None:

@@ -191,7 +191,7 @@ def test_line_ends_and_odd_blanks_of_a_text_are_kept(reference: Make) -> None:
 def test_a_rule_that_gives_the_key_too_is_a_collision(reference: Make, qtbot: Any) -> None:
     place = reference()
     line(place, "referenceKeyField", "temp/1.2.0")
-    qtbot.waitUntil(lambda: place.chip("previewCollisions") == "⧉ 1 collision", timeout=5000)
+    qtbot.waitUntil(lambda: place.chip("previewCollisions") == "⧉ 1 collision")
 
 
 @pytest.mark.parametrize(
@@ -214,26 +214,26 @@ def replace(place: Workplace, old: str, new: str, keys: str = "") -> None:
 def test_a_prefix_is_counted_before_it_is_replaced(reference: Make, qtbot: Any) -> None:
     place = reference()
     replace(place, "http://", "https://")
-    qtbot.waitUntil(lambda: "2 references change" in place.outcome("urlPrefixOutcome"), timeout=5000)
+    qtbot.waitUntil(lambda: "2 references change" in place.outcome("urlPrefixOutcome"))
     place.child(QPushButton, "urlPrefixButton").click()
     assert saved(place)["a/0"][0] == "https://{{u}}/a.nc"
     assert len(place.document.history.entries) == 1
-    qtbot.waitUntil(lambda: place.outcome("urlPrefixOutcome") == "! no URL begins so", timeout=5000)
+    qtbot.waitUntil(lambda: place.outcome("urlPrefixOutcome") == "! no URL begins so")
     assert not place.child(QPushButton, "urlPrefixButton").isEnabled()
 
 
 def test_templates_and_rules_change_with_all_keys(reference: Make, qtbot: Any) -> None:
     place = reference()
     replace(place, "s3://bucket", "s3://other")
-    qtbot.waitUntil(lambda: "1 gen rule change" in place.outcome("urlPrefixOutcome"), timeout=5000)
+    qtbot.waitUntil(lambda: "1 gen rule change" in place.outcome("urlPrefixOutcome"))
     replace(place, "era", "ERA")
-    qtbot.waitUntil(lambda: "1 template change" in place.outcome("urlPrefixOutcome"), timeout=5000)
+    qtbot.waitUntil(lambda: "1 template change" in place.outcome("urlPrefixOutcome"))
 
 
 def test_a_pattern_chooses_the_keys(reference: Make, qtbot: Any) -> None:
     place = reference()
     replace(place, "http://", "https://", "a/1*")
-    qtbot.waitUntil(lambda: "1 reference change" in place.outcome("urlPrefixOutcome"), timeout=5000)
+    qtbot.waitUntil(lambda: "1 reference change" in place.outcome("urlPrefixOutcome"))
     place.child(QPushButton, "urlPrefixButton").click()
     assert saved(place)["a/0"][0].startswith("http://")
     assert saved(place)["a/1"][0].startswith("https://")
@@ -247,4 +247,4 @@ def test_edited_entries_are_counted_as_they_are_now(reference: Make, qtbot: Any)
     place.document.apply(SetReference("n/0", ["http://new", 0, 1]))
     place.document.apply(RemoveReference("a/1"))
     replace(place, "http://", "https://")
-    qtbot.waitUntil(lambda: "1 reference change" in place.outcome("urlPrefixOutcome"), timeout=5000)
+    qtbot.waitUntil(lambda: "1 reference change" in place.outcome("urlPrefixOutcome"))

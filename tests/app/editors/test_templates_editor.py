@@ -38,13 +38,13 @@ def try_out(place: Workplace, name: str, value: str) -> str:
 
 
 def affected(place: Workplace, qtbot: Any) -> list[list[str]]:
-    qtbot.waitUntil(lambda: place.preview.source().count > 0, timeout=5000)
+    qtbot.waitUntil(lambda: place.preview.source().count > 0)
     return place.rows()
 
 
 def test_templates_are_listed_with_their_uses(templates: Make, qtbot: Any) -> None:
     place = templates()
-    qtbot.waitUntil(lambda: table_rows(place)[0][2] != "…", timeout=5000)
+    qtbot.waitUntil(lambda: table_rows(place)[0][2] != "…")
     # u: one reference, the URLs of both rules; f: one reference.
     assert table_rows(place) == [["u", "era5", "3"], ["f", "server/{{c}}/{{d}}", "1"]]
     assert place.child(QLabel, "templateTitle").text() == "Templates (2)"
@@ -98,7 +98,7 @@ def test_the_preview_shows_what_uses_the_template(templates: Make, qtbot: Any) -
     assert rows[0][6] == "was url http://era5/a.nc"
     assert rows[1][3] == "s3://bucket/era6/0.nc"
     assert {row[0] for row in rows} == {"●"}
-    qtbot.waitUntil(lambda: place.chip("previewChanged") == "● 9 rows change", timeout=5000)
+    qtbot.waitUntil(lambda: place.chip("previewChanged") == "● 9 rows change")
 
 
 def test_a_key_is_found_among_all_that_use_the_template(templates: Make, qtbot: Any) -> None:

@@ -56,7 +56,7 @@ def plotted(qtbot: QtBot, pane: PlotPane, tasks: Tasks) -> Callable[..., MemoryD
             prepare(document)
         pane.set_array(document, arrays[0][0])  # type: ignore[arg-type]
         if wait:
-            qtbot.waitUntil(pane.is_settled, timeout=20_000)
+            qtbot.waitUntil(pane.is_settled)
         return document
 
     return plot

@@ -130,7 +130,7 @@ def test_north_is_up_whichever_way_latitudes_run(
     )
     north = int(np.argmax(latitudes))
     scene = pane.canvas.box.mapViewToScene
-    qtbot.waitUntil(lambda: "60°N" in pane.canvas.upwards.tick_texts(), timeout=20_000)
+    qtbot.waitUntil(lambda: "60°N" in pane.canvas.upwards.tick_texts())
     assert scene(QPointF(2, north)).y() < scene(QPointF(2, 12 - north)).y()
 
 
@@ -247,6 +247,7 @@ def test_pending_missing_and_failed_chunks_look_different(
     )
     qtbot.waitUntil(lambda: pane.picture() is not None and pane.picture().arrived == 3)  # type: ignore[union-attr]
     qtbot.waitUntil(lambda: bool(len(pane.canvas.states.boxes(ChunkState.FAILED))))
+    qtbot.waitUntil(lambda: pane.canvas.image.indices.size > 0)
     assert pane.canvas.image.indices[:20, :30].max() < NO_VALUE
     for rows, columns in ((slice(0, 20), slice(30, 60)), (slice(20, 40), slice(0, 60))):
         assert (pane.canvas.image.indices[rows, columns] == NO_VALUE).all(), "never shown as data"
@@ -497,7 +498,11 @@ def test_scale_offset_and_fill_are_applied_or_not(plotted: Plotted, pane: PlotPa
 # Superseding, cards, texts
 
 
-def test_a_superseded_picture_is_never_shown(plotted: Plotted, pane: PlotPane, qtbot: QtBot) -> None:
+def test_a_superseded_picture_is_never_shown(
+    plotted: Plotted, pane: PlotPane, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Longer than any machine sleeps.
+    monkeypatch.setattr("refbrowser.app.plot.loader.HOLD", 60.0)
     values = np.stack([np.full((20, 20), index, np.float32) for index in range(5)])
 
     def prepare(document: MemoryDocument) -> None:
@@ -518,8 +523,10 @@ def test_a_superseded_picture_is_never_shown(plotted: Plotted, pane: PlotPane, q
 
 
 def test_the_old_picture_stays_for_a_moment_and_then_gives_way(
-    plotted: Plotted, pane: PlotPane, qtbot: QtBot
+    plotted: Plotted, pane: PlotPane, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr("refbrowser.app.plot.loader.HOLD", 60.0)
+
     def prepare(document: MemoryDocument) -> None:
         document.session.held = lambda _path, coords: coords[0] == 1
         document.session.gate.clear()
@@ -531,7 +538,8 @@ def test_the_old_picture_stays_for_a_moment_and_then_gives_way(
     pane.sliders.step(0, 1)
     QApplication.processEvents()
     assert pane.picture() is first, "no flicker where the new one comes at once"
-    qtbot.waitUntil(lambda: pane.picture() is not first, timeout=1000)
+    monkeypatch.setattr("refbrowser.app.plot.loader.HOLD", 0.0)
+    qtbot.waitUntil(lambda: pane.picture() is not first)
     assert pane.canvas.states.boxes(ChunkState.PENDING).tolist() == [[0, 1, 0, 3]]
     assert (pane.canvas.image.indices == NO_VALUE).all(), "nothing of the old slice is left"
     document.session.gate.set()
@@ -625,7 +633,7 @@ def test_a_picture_of_ten_thousand_million_values_asks_and_is_never_held(
     assert "10\N{NARROW NO-BREAK SPACE}000 chunks" in pane.cards.text()
     assert not document.session.reads
     qtbot.mouseClick(child(pane, QPushButton, "plotMiddleButton"), Qt.MouseButton.LeftButton)
-    qtbot.waitUntil(lambda: pane.page() is pane.canvas and pane.is_settled(), timeout=10_000)
+    qtbot.waitUntil(lambda: pane.page() is pane.canvas and pane.is_settled())
     picture = pane.picture()
     assert picture is not None
     assert picture.out.nbytes <= 64 << 20
@@ -681,9 +689,9 @@ def test_a_long_line_is_sampled_and_read_in_detail_where_it_is_looked_at(
 
 def test_neighbouring_slices_are_read_ahead(plotted: Plotted, pane: PlotPane, qtbot: QtBot) -> None:
     document = plotted(array("/field", ramp(40, 25).reshape(10, 10, 10), ("t", "y", "x"), (2, 10, 10)))
-    qtbot.waitUntil(lambda: len(document.session.reads) == 1, timeout=100)
+    qtbot.waitUntil(lambda: len(document.session.reads) == 1)
     pane.sliders.step(0, 1)
-    qtbot.waitUntil(lambda: len(document.session.reads) == 3, timeout=2000)
+    qtbot.waitUntil(lambda: len(document.session.reads) == 3)
     ahead = [selection.axes[0][0] for _path, selection in document.session.reads]
     assert ahead == [0, 1, 2], "index 0 is in the same chunk as 1"
 
@@ -724,7 +732,7 @@ def test_the_event_loop_stays_quick_while_twenty_thousand_chunks_arrive(
     qtbot.mouseClick(child(pane, QPushButton, "plotLoadAnywayButton"), Qt.MouseButton.LeftButton)
     clock.start()
     timer.start()
-    qtbot.waitUntil(lambda: pane.picture() is not None and pane.is_settled(), timeout=20_000)
+    qtbot.waitUntil(lambda: pane.picture() is not None and pane.is_settled())
     timer.stop()
     assert pane.picture().arrived == 20_000  # type: ignore[union-attr]
     assert pane.picture().all_done  # type: ignore[union-attr]

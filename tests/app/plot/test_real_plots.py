@@ -38,7 +38,7 @@ def plot(qtbot: QtBot, tasks: Tasks, pane: PlotPane, shared_data: Path, tmp_path
         node = document.hierarchy.find(array)
         assert isinstance(node, ArrayNode)
         pane.set_array(document, node)
-        qtbot.waitUntil(lambda: pane.is_settled() and not tasks.busy(), timeout=20_000)
+        qtbot.waitUntil(lambda: pane.is_settled() and not tasks.busy())
         return document
 
     yield show
