@@ -21,7 +21,6 @@ from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.main_window import MainWindow
 from refbrowser.app.references_view import TELL_PAUSE
 
-#: A wait for work off the GUI thread, in milliseconds; this machine may be busy.
 
 
 @pytest.fixture(autouse=True)
