@@ -22,7 +22,6 @@ from refbrowser.app.main_window import MainWindow
 from refbrowser.app.references_view import TELL_PAUSE
 
 
-
 @pytest.fixture(autouse=True)
 def settings_folder(tmp_path: Path) -> Path:
     """Keep the window's settings away from the user's."""
