@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from refbrowser.app.actions import ACTIONS
+from refbrowser.app.actions.menus import ACTIONS
 from refbrowser.cli.program import VERBS
 
 CHECKOUT = Path(__file__).resolve().parent.parent
@@ -32,7 +32,7 @@ def test_every_shortcut_is_listed_and_no_other() -> None:
 
 
 def test_shortcuts_are_unique() -> None:
-    shortcuts = [spec.shortcut for spec in ACTIONS if spec is not None and spec.shortcut]
+    shortcuts = [spec.shortcut for spec in ACTIONS if spec.shortcut]
     assert len(shortcuts) == len(set(shortcuts))
 
 

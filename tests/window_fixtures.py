@@ -103,9 +103,9 @@ def drop(window: MainWindow, *urls: QUrl, text: str = "") -> None:
     where, action = QPointF(300, 300), Qt.DropAction.CopyAction
     buttons, keys = Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier
     QApplication.sendEvent(window, QDragEnterEvent(QPoint(300, 300), action, data, buttons, keys))
-    assert window.overlay.isVisible()
+    assert window.drops.overlay.isVisible()
     QApplication.sendEvent(window, QDropEvent(where, action, data, buttons, keys))
-    assert not window.overlay.isVisible()
+    assert not window.drops.overlay.isVisible()
 
 
 def button(parent: object, name: str) -> QPushButton:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, Qt, Signal
@@ -95,6 +97,11 @@ class Centre(QWidget):
         self.tabs.setCurrentIndex(number)
         targets = {REFERENCES: self.references.table, RAW: self.raw}
         targets.get(number, self._plot_slot).setFocus(Qt.FocusReason.ShortcutFocusReason)
+
+    def tab_commands(self) -> dict[str, Callable[[], object]]:
+        """Return the actions that show a tab, by their names."""
+        tabs = {"show_plot": PLOT, "show_references": REFERENCES, "show_raw": RAW}
+        return {name: partial(self.show_tab, number) for name, number in tabs.items()}
 
     def set_document(self, document: OpenDocument | None) -> None:
         """Show another document, or the start page."""

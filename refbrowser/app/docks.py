@@ -34,14 +34,29 @@ DOCKS = (
         _RIGHT,
         "Attributes and metadata of what is selected in the hierarchy appear here.",
     ),
+    (
+        "explainDock",
+        "Explain",
+        _RIGHT,
+        "Point at an element of the plot, or select a key: where its value comes from appears here.",
+    ),
     ("editorDock", "Editor", _RIGHT, "Select a template, a gen rule or a reference to edit it here."),
+    ("historyDock", "History", _RIGHT, "Each edit of the document that is shown appears here."),
     (
         "previewDock",
         "Version 0 preview",
         _BOTTOM,
         "The Version 0 rows of what is edited appear here, with what the edit changes.",
     ),
+    ("chunkMapDock", "Chunk map", _BOTTOM, "The chunks of the selected array appear here."),
+    ("problemsDock", "Problems", _BOTTOM, "Faults and warnings of the document appear here."),
     ("jobsDock", "Jobs", _BOTTOM, "Nothing is running. Reading, plotting and exporting show here."),
+)
+#: Docks that share one place as tabs; the first is in front.
+TABBED = (
+    ("attributesDock", "explainDock"),
+    ("editorDock", "historyDock"),
+    ("previewDock", "chunkMapDock", "problemsDock", "jobsDock"),
 )
 #: Windows that are at least so high show attributes and editor above each other, lower ones as tabs.
 STACKED = 1000
@@ -88,11 +103,12 @@ class Docks:
             dock.setFloating(False)
             self._window.addDockWidget(area, dock)
             dock.show()
-        self._window.tabifyDockWidget(self._docks["previewDock"], self._docks["jobsDock"])
-        self._docks["previewDock"].raise_()
-        if self._window.height() < STACKED:
-            self._window.tabifyDockWidget(self._docks["attributesDock"], self._docks["editorDock"])
-            self._docks["attributesDock"].raise_()
+        right, editors, bottom = TABBED
+        groups = (right, editors, bottom) if self._window.height() >= STACKED else (right + editors, bottom)
+        for group in groups:
+            for behind in group[1:]:
+                self._window.tabifyDockWidget(self._docks[group[0]], self._docks[behind])
+            self._docks[group[0]].raise_()
         self._show_titles()
 
     def share_out(self) -> None:
@@ -147,7 +163,8 @@ class Docks:
         layout = QVBoxLayout(frame)
         layout.setContentsMargins(theme.SMALL, theme.SMALL, theme.SMALL, theme.SMALL)
         # A dock that is behind another one is not seen before its pane is there.
-        layout.addWidget(hint_label(hint) if name not in ("jobsDock", "editorDock") else QLabel())
+        is_behind = any(name in group[1:] for group in TABBED) or name == "editorDock"
+        layout.addWidget(QLabel() if is_behind else hint_label(hint))
         dock.setWidget(frame)
         return dock
 

@@ -2,38 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QSize, Qt, QTimer, Signal
 from PySide6.QtWidgets import QMainWindow, QToolBar
 
 from refbrowser.app import theme
-from refbrowser.app.actions import Actions
+from refbrowser.app.actions.actions import Actions
 from refbrowser.app.docks import Docks
 from refbrowser.app.settings import Settings
 from refbrowser.app.start_pane import StartPane
 
 if TYPE_CHECKING:
-    from PySide6.QtGui import (
-        QCloseEvent,
-        QDragEnterEvent,
-        QDragLeaveEvent,
-        QDragMoveEvent,
-        QDropEvent,
-        QPaintEvent,
-        QResizeEvent,
-    )
+    from PySide6.QtGui import QCloseEvent, QPaintEvent
 
     from refbrowser.app.attributes_view import AttributesPane
     from refbrowser.app.bars import ElidedLabel
     from refbrowser.app.centre import Centre
-    from refbrowser.app.commands import Commands
+    from refbrowser.app.commands.commands import Commands
     from refbrowser.app.controller.documents import Documents
     from refbrowser.app.controller.open_document import OpenDocument
-    from refbrowser.app.controller.reading import SizeQuestion
-    from refbrowser.app.drop_overlay import DropOverlay
+    from refbrowser.app.drop_target import DropTarget
     from refbrowser.app.editor_stack import EditorStack
+    from refbrowser.app.following import DocumentFollower
     from refbrowser.app.hierarchy import HierarchyPane
     from refbrowser.app.jobs_view import JobsPane
     from refbrowser.app.navigation import Navigation
@@ -73,14 +65,14 @@ class MainWindow(QMainWindow):
     commands: Commands
     status: StatusLine
     summary: ElidedLabel
-    overlay: DropOverlay
+    drops: DropTarget
+    follower: DocumentFollower
     is_complete = False
 
     def __init__(self, settings: Settings | None = None) -> None:
         super().__init__()
         self.setObjectName("mainWindow")
         self.setWindowTitle("refbrowser")
-        self.setAcceptDrops(True)
         self.setContentsMargins(theme.MEDIUM - 2, 0, theme.MEDIUM - 2, 0)
         self.settings = settings or Settings()
         self._painted = False
@@ -111,10 +103,11 @@ class MainWindow(QMainWindow):
         from refbrowser.app.attributes_view import AttributesPane
         from refbrowser.app.bars import ElidedLabel
         from refbrowser.app.centre import Centre
-        from refbrowser.app.commands import Commands
+        from refbrowser.app.commands.commands import Commands
         from refbrowser.app.controller.documents import Documents
-        from refbrowser.app.drop_overlay import DropOverlay
+        from refbrowser.app.drop_target import DropTarget
         from refbrowser.app.editor_stack import EditorStack
+        from refbrowser.app.following import DocumentFollower
         from refbrowser.app.hierarchy import HierarchyPane
         from refbrowser.app.jobs_view import JobsPane
         from refbrowser.app.navigation import Navigation
@@ -143,10 +136,11 @@ class MainWindow(QMainWindow):
         self.actions_.complete(self.commands.table())
         self._add_dock_actions()
         self.status = StatusLine(self.statusBar(), self.tasks, self)
-        self.overlay = DropOverlay(self)
+        self.drops = DropTarget(self)
+        self.follower = DocumentFollower(self)
         self._connect()
         self.is_complete = True
-        self._update_actions()
+        self.update_actions()
         if self._is_new_layout:
             # After the panes have told their sizes to the layout.
             QTimer.singleShot(0, self.docks.share_out)
@@ -172,27 +166,24 @@ class MainWindow(QMainWindow):
             view.addAction(action)
 
     def _connect(self) -> None:
-        self.documents.added.connect(self._document_added)
-        self.documents.removed.connect(self._document_removed)
-        self.documents.currentChanged.connect(self._show_document)
-        self.centre.start.openFiles.connect(self.commands.open_files)
-        self.centre.start.openUrl.connect(self.commands.open_url)
-        self.centre.start.openSample.connect(self.commands.open_sample)
+        self.centre.start.openFiles.connect(self.commands.files.open_files)
+        self.centre.start.openUrl.connect(self.commands.files.open_url)
+        self.centre.start.openSample.connect(self.commands.files.open_sample)
         self.centre.start.openPath.connect(self.open_path)
-        self.centre.trust_bar.review.connect(self.commands.review_trust)
-        self.centre.trust_bar.allowed.connect(self.commands.allow_this_time)
-        self.commands.connect_recovery(self.centre.recovery_bar)
-        self.centre.raw.permissionWanted.connect(self.commands.review_trust)
+        self.centre.trust_bar.review.connect(self.commands.permissions.review_trust)
+        self.centre.trust_bar.allowed.connect(self.commands.permissions.allow_this_time)
+        self.commands.permissions.connect_recovery(self.centre.recovery_bar)
+        self.centre.raw.permissionWanted.connect(self.commands.permissions.review_trust)
         self.centre.plotMade.connect(self._plot_made)
         self.centre.restyled.connect(self.actions_.set_icons)
-        self.status.jobsWanted.connect(self.commands.show_jobs)
-        self.tasks.statusChanged.connect(lambda _statuses: self._update_actions())
+        self.status.jobsWanted.connect(self.commands.view.show_jobs)
+        self.tasks.statusChanged.connect(lambda _statuses: self.update_actions())
         self.tasks.failed.connect(lambda error: self.centre.error_bar.show_error("A job failed", error))
 
     def _plot_made(self, plot: PlotPane) -> None:
         plot.elementHovered.connect(self.status.say)
         plot.chunkActivated.connect(self.navigation.show_key)
-        plot.trustReviewRequested.connect(self.commands.review_trust)
+        plot.trustReviewRequested.connect(self.commands.permissions.review_trust)
         self.navigation.plot_current()
 
     def lay_out_anew(self) -> None:
@@ -227,101 +218,14 @@ class MainWindow(QMainWindow):
         for path in paths:
             self.open_path(path)
 
-    def _document_added(self, document: OpenDocument) -> None:
-        self.hierarchy.add_document(document)
-        document.firstRows.connect(lambda rows: self.centre.show_first_rows(document, rows))
-        document.sizeAsked.connect(lambda question: self._ask_size(document, question))
-        document.problemsChanged.connect(self.hierarchy.update_titles)
-        document.progressChanged.connect(lambda done, total: self.centre.show_progress(document, done, total))
-        document.openFailed.connect(lambda _error: self._open_ended(document))
-        document.documentChanged.connect(lambda: self._document_changed(document))
-        document.hierarchyChanged.connect(lambda: self._hierarchy_changed(document))
-        document.savedChanged.connect(lambda: self._saved_changed(document))
-        document.trustChanged.connect(lambda: self._trust_changed(document))
-        document.journal.recoveriesChanged.connect(lambda: self._recoveries_changed(document))
-        document.journal.failed.connect(self._journal_failed)
-        document.saved.connect(lambda path: self.status.say_saved(document, path))
-        document.editFailed.connect(lambda error: self._edit_failed(document, error))
-        document.saveFailed.connect(lambda error: self.commands.save_failed(document, error))
-
-    def _document_removed(self, document: OpenDocument) -> None:
-        self.hierarchy.remove_document(document)
-        self._update_actions()
-
-    def _ask_size(self, document: OpenDocument, question: SizeQuestion) -> None:
-        text = f"It has at least {theme.size_text(question.size)}. Reading it takes time and memory."
-        self.questions.large(document, text, question.answer)
-
-    def _open_ended(self, document: OpenDocument) -> None:
-        self.hierarchy.refresh(document)
-        if document is self.documents.current:
-            self.centre.update_state()
-        self.prepare_plot()
-        self._update_actions()
-
-    # What changed
-
-    def _show_document(self, document: OpenDocument | None) -> None:
-        self.centre.set_document(document)
-        if document is None:
-            self.centre.start.set_recent(self.settings.recent())
-            self.attributes.set_item(None)
-            self.editors.clear()
-            self.summary.set_text("")
-        elif self.editors.document() is not document:
-            self.editors.clear()
-        self._saved_changed(document)
-
-    def _document_changed(self, document: OpenDocument) -> None:
-        if document.pending_count == 0 and document.dataset is not None and not document.can_redo:
-            self.settings.add_recent(document.path)
-        if document is self.documents.current:
-            self.centre.update_state()
-            self.centre.references.refresh()
-
-    def _hierarchy_changed(self, document: OpenDocument) -> None:
-        self.hierarchy.refresh(document)
-        if document is self.documents.current:
-            self.centre.references.refresh()
-            self.navigation.refresh()
-        self._update_actions()
-        self.prepare_plot()
-
-    def _trust_changed(self, document: OpenDocument) -> None:
-        if document is self.documents.current:
-            self.centre.trust_bar.set_document(document)
-            self.centre.raw.refresh()
-
-    def _recoveries_changed(self, document: OpenDocument) -> None:
-        if document is self.documents.current:
-            self.centre.recovery_bar.set_document(document)
-
-    def _journal_failed(self, error: BaseException) -> None:
-        what = "Unsaved edits are not kept in case the program ends unexpectedly"
-        self.centre.error_bar.show_error(what, error)
-
-    def _saved_changed(self, document: OpenDocument | None) -> None:
-        self.hierarchy.update_titles()
-        current = self.documents.current
-        if document is current:
-            self.centre.recovery_bar.set_document(current)
-            self.status.set_document(current)
-            title = "" if current is None else f"{current.title}[*] - "
-            self.setWindowTitle(f"{title}refbrowser")
-            self.setWindowModified(current is not None and current.is_pending)
-        self._update_actions()
-
-    def _edit_failed(self, document: OpenDocument, error: BaseException) -> None:
-        self.documents.set_current(document)
-        self.centre.error_bar.show_error("The edit could not be made", error)
-
     def show_unexpected(self, error: BaseException) -> None:
         """Say that something went wrong that should not have; the window stays."""
         for document in self.documents.all():
             document.journal.flush()
         self.centre.error_bar.show_error("Something unexpected happened", error)
 
-    def _update_actions(self) -> None:
+    def update_actions(self) -> None:
+        """Enable each action that can be used now."""
         self.actions_.update(self.commands.conditions())
 
     # The plotting library
@@ -349,22 +253,6 @@ class MainWindow(QMainWindow):
             received=lambda _none: names.make_some(),
         )
 
-    # Tabs
-
-    def show_tab(self, number: int) -> None:
-        """Bring a tab of the centre to the front."""
-        self.centre.show_tab(number)
-
-    def tab_commands(self) -> dict[str, Callable[[], object]]:
-        """Return the actions that show a tab."""
-        from refbrowser.app.centre import PLOT, RAW, REFERENCES
-
-        return {
-            "show_plot": lambda: self.show_tab(PLOT),
-            "show_references": lambda: self.show_tab(REFERENCES),
-            "show_raw": lambda: self.show_tab(RAW),
-        }
-
     # Events
 
     def paintEvent(self, event: QPaintEvent) -> None:
@@ -378,46 +266,11 @@ class MainWindow(QMainWindow):
         self.complete()
         self.ready.emit()
 
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
-        if self.is_complete and self.overlay.isVisible():
-            self.overlay.setGeometry(self.rect())
-
-    def dragEnterEvent(self, event: QDragEnterEvent) -> None:
-        from refbrowser.app.drops import read_drop
-
-        drop = read_drop(event.mimeData())
-        heading, detail = drop.words(bool(self.documents.all()))
-        self.overlay.show_for(heading, detail, drop.is_accepted)
-        # Also what cannot be opened is accepted here, so that the overlay can say why.
-        event.acceptProposedAction()
-
-    def dragMoveEvent(self, event: QDragMoveEvent) -> None:
-        from refbrowser.app.drops import read_drop
-
-        if read_drop(event.mimeData()).is_accepted:
-            event.acceptProposedAction()
-        else:
-            event.ignore()
-
-    def dragLeaveEvent(self, event: QDragLeaveEvent) -> None:
-        self.overlay.hide()
-
-    def dropEvent(self, event: QDropEvent) -> None:
-        from refbrowser.app.drops import read_drop
-
-        self.overlay.hide()
-        drop = read_drop(event.mimeData())
-        if drop.is_accepted:
-            event.acceptProposedAction()
-            self.open_all(drop.targets)
-            self.activateWindow()
-
     def closeEvent(self, event: QCloseEvent) -> None:
         if not self.is_complete:
             super().closeEvent(event)
             return
-        if not self.commands.may_close():
+        if not self.commands.files.may_close():
             event.ignore()
             return
         self.settings.set_layout(self.saveGeometry(), self.saveState())

@@ -67,7 +67,7 @@ class Navigation(QObject):
 
     def show_key(self, key: str) -> None:
         """Show a key in the table of references."""
-        self._window.show_tab(REFERENCES)
+        self._window.centre.show_tab(REFERENCES)
         self._window.centre.references.go_to_key(key)
 
     # Reactions
@@ -97,7 +97,7 @@ class Navigation(QObject):
     def _item_edited(self, item: Item) -> None:
         window = self._window
         if item.kind is ItemKind.ARRAY:
-            window.show_tab(PLOT)
+            window.centre.show_tab(PLOT)
         elif item.kind in (ItemKind.TEMPLATE, ItemKind.TEMPLATES, ItemKind.RULE):
             self._item_selected(item)
             window.docks.raise_("editorDock")

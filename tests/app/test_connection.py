@@ -145,7 +145,7 @@ def test_the_dialog_says_what_is_wrong(qtbot: QtBot, monkeypatch: pytest.MonkeyP
 
 
 def test_open_url_offers_the_dialog(window: MainWindow, origin: str, qtbot: QtBot) -> None:
-    window.commands.open_url()
+    window.commands.files.open_url()
     asking = window.findChild(OpenUrlDialog)
     button = find(asking, QPushButton, "urlConnectionButton")
     assert not button.isEnabled()
@@ -166,7 +166,7 @@ def test_the_trust_sheet_offers_the_dialog(window: MainWindow, tmp_path: Path, o
     path = tmp_path / "far.json"
     path.write_text(json.dumps(small_document("s3://bucket/data.bin")))
     document = opened(path)
-    window.commands.review_trust()
+    window.commands.permissions.review_trust()
     sheet = window.findChild(TrustSheet)
     view = find(sheet, QTreeWidget, "trustList")
     view.setCurrentItem(view.topLevelItem(0))  # type: ignore[attr-defined]

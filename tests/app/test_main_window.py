@@ -61,13 +61,13 @@ class TestOpening:
             Qt.KeyboardModifier.NoModifier,
         )
         QApplication.sendEvent(window, QDragEnterEvent(QPoint(5, 5), action, data, buttons, keys))
-        assert "era5.json" in window.overlay.text()
+        assert "era5.json" in window.drops.overlay.text()
         QApplication.sendEvent(window, QDragLeaveEvent())
-        assert not window.overlay.isVisible()
+        assert not window.drops.overlay.isVisible()
         data.setUrls([])
         data.setText("nothing of use")
         QApplication.sendEvent(window, QDragEnterEvent(QPoint(5, 5), action, data, buttons, keys))
-        assert "Nothing to open" in window.overlay.text()
+        assert "Nothing to open" in window.drops.overlay.text()
 
     def test_opening_twice_goes_to_the_open_document(
         self, window: MainWindow, small: Path, opened: Open
@@ -177,7 +177,7 @@ class TestMoving:
         self, window: MainWindow, small: Path, opened: Open, settle: Settle
     ) -> None:
         opened(small)
-        window.show_tab(RAW)
+        window.centre.show_tab(RAW)
         window.centre.references.go_to_key("temp/.zattrs")
         settle()
         assert json.loads(window.centre.raw.data())["units"] == "K"

@@ -17,7 +17,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from refbrowser.app.actions import ACTIONS, TOOLBAR
+from refbrowser.app.actions.menus import ACTIONS, TOOLBAR
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.export_dialog import ExportDialog
 from refbrowser.app.main_window import MainWindow
@@ -98,7 +98,7 @@ def test_main_widgets_have_their_names(
 
 
 def test_shortcuts_are_unique_and_actions_complete(window: MainWindow) -> None:
-    specs = [spec for spec in ACTIONS if spec is not None]
+    specs = list(ACTIONS)
     shortcuts = Counter(spec.shortcut for spec in specs if spec.shortcut)
     assert [shortcut for shortcut, count in shortcuts.items() if count > 1] == []
     assert {spec.name for spec in specs} == set(window.commands.table())

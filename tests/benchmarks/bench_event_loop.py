@@ -137,7 +137,7 @@ def typing(window: MainWindow, folder: Path) -> OpenDocument:
 
 def scrolling(window: MainWindow) -> None:
     """Scroll and jump in the table of the rule's 10^9 rows."""
-    window.show_tab(1)
+    window.centre.show_tab(1)
     table = window.centre.references.table
     assert table.model().row_count() == 10**9
     with Gaps() as gaps:

@@ -1,0 +1,92 @@
+"""The actions of one window, made from their table: menus, toolbar and shortcuts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QAction, QKeySequence
+from PySide6.QtWidgets import QMainWindow, QMenu, QMenuBar, QToolBar, QWidget
+
+from refbrowser.app import icons
+from refbrowser.app.actions.menus import ACTIONS, MENUS, TOOLBAR
+from refbrowser.app.actions.spec import ActionSpec
+
+
+class Actions:
+    """The actions of one window."""
+
+    def __init__(self, window: QMainWindow) -> None:
+        self._window = window
+        self._specs = {spec.name: spec for spec in ACTIONS}
+        self._menus: dict[str, QMenu] = {}
+        self._actions = {name: self._make(self._specs[name]) for name in TOOLBAR if name is not None}
+        self.set_icons()
+
+    def __getitem__(self, name: str) -> QAction:
+        return self._actions[name]
+
+    def complete(self, callbacks: Mapping[str, Callable[[], object]]) -> None:
+        """Make the other actions, fill the menus, and give every action what it does."""
+        for title, specs in MENUS.items():
+            for spec in specs:
+                if spec is None:
+                    self._menus[title].addSeparator()
+                else:
+                    self._menus[title].addAction(self._complete(spec, callbacks[spec.name]))
+        self.set_icons()
+
+    def menu(self, title: str) -> QMenu:
+        """Return a menu by its title in the table."""
+        return self._menus[title]
+
+    def _complete(self, spec: ActionSpec, callback: Callable[[], object]) -> QAction:
+        action = self._actions.get(spec.name) or self._make(spec)
+        self._actions[spec.name] = action
+        action.triggered.connect(lambda _checked=False: callback())
+        return action
+
+    def _make(self, spec: ActionSpec) -> QAction:
+        action = QAction(spec.title, self._window)
+        action.setObjectName(f"action_{spec.name}")
+        action.setShortcut(QKeySequence(spec.shortcut))
+        action.setShortcutContext(Qt.ShortcutContext.WindowShortcut)
+        if spec.toolbar:
+            action.setIconText(spec.toolbar)
+        plain = spec.title.replace("&", "").rstrip("…")
+        shortcut = f" ({spec.shortcut})" if spec.shortcut else ""
+        action.setToolTip(f"{spec.tip or plain}{shortcut}")
+        action.setEnabled(not spec.when)
+        self._window.addAction(action)
+        return action
+
+    def add_menus(self, bar: QMenuBar) -> None:
+        """Add the menus to the bar; `complete` fills them."""
+        for title in MENUS:
+            menu = self._menus[title] = bar.addMenu(title)
+            menu.setObjectName(f"menu_{title.replace('&', '').lower()}")
+
+    def fill_toolbar(self, bar: QToolBar) -> None:
+        """Add the actions of the toolbar."""
+        for name in TOOLBAR:
+            if name is None:
+                bar.addSeparator()
+                continue
+            action = self._actions[name]
+            bar.addAction(action)
+            button = bar.widgetForAction(action)
+            if isinstance(button, QWidget):
+                button.setObjectName(f"button_{name}")
+                button.setAccessibleName(action.toolTip())
+
+    def set_icons(self) -> None:
+        """Draw the icons in the colours in force."""
+        for spec in ACTIONS:
+            if spec.icon and spec.name in self._actions:
+                self._actions[spec.name].setIcon(icons.icon(spec.icon))
+
+    def update(self, conditions: Mapping[str, bool]) -> None:
+        """Enable each action whose condition holds."""
+        for spec in ACTIONS:
+            if spec.when:
+                self._actions[spec.name].setEnabled(conditions[spec.when])

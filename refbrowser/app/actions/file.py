@@ -1,0 +1,51 @@
+"""The actions of the menu File."""
+
+from __future__ import annotations
+
+from refbrowser.app.actions.spec import ActionSpec
+
+#: In the order of the menu; None is a separator.
+FILE: tuple[ActionSpec | None, ...] = (
+    ActionSpec("open_files", "&Open…", shortcut="Ctrl+O", icon="open", toolbar="Open", tip="Open documents"),
+    ActionSpec(
+        "open_url",
+        "Open &URL…",
+        shortcut="Ctrl+Shift+O",
+        icon="url",
+        toolbar="URL",
+        tip="Open a document by URL",
+    ),
+    ActionSpec("open_sample", "Open the &sample"),
+    None,
+    ActionSpec(
+        "save",
+        "&Save",
+        shortcut="Ctrl+S",
+        when="can_save",
+        icon="save",
+        toolbar="Save",
+        tip="Write the pending edits to the document",
+    ),
+    ActionSpec("save_as", "Save &as…", shortcut="Ctrl+Shift+S", when="is_open"),
+    ActionSpec(
+        "revert",
+        "&Revert",
+        when="is_dirty",
+        icon="revert",
+        toolbar="Revert",
+        tip="Go back to the state that was last saved",
+    ),
+    None,
+    ActionSpec(
+        "export",
+        "&Export…",
+        shortcut="Ctrl+E",
+        when="has_hierarchy",
+        icon="export",
+        toolbar="Export",
+        tip="Write the data in another format",
+    ),
+    None,
+    ActionSpec("close_document", "&Close document", shortcut="Ctrl+W", when="has_document"),
+    ActionSpec("quit", "&Quit", shortcut="Ctrl+Q"),
+)

@@ -1,0 +1,16 @@
+"""The actions of the menu View."""
+
+from __future__ import annotations
+
+from refbrowser.app.actions.spec import ActionSpec
+
+#: In the order of the menu; None is a separator.
+VIEW: tuple[ActionSpec | None, ...] = (
+    ActionSpec("find_node", "&Find in the hierarchy", shortcut="Ctrl+F"),
+    None,
+    ActionSpec("show_plot", "&Plot", shortcut="Ctrl+1"),
+    ActionSpec("show_references", "&References", shortcut="Ctrl+2"),
+    ActionSpec("show_raw", "Ra&w value", shortcut="Ctrl+3"),
+    None,
+    ActionSpec("reset_layout", "Reset &layout", shortcut="Ctrl+0"),
+)

@@ -1,0 +1,1 @@
+"""What the actions of the window do: a module for each kind of them."""

@@ -1,0 +1,45 @@
+"""All commands of one window."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject
+
+from refbrowser.app.commands.edit import EditCommands
+from refbrowser.app.commands.files import FileCommands
+from refbrowser.app.commands.group import CommandGroup
+from refbrowser.app.commands.help import HelpCommands
+from refbrowser.app.commands.permissions import PermissionCommands
+from refbrowser.app.commands.view import ViewCommands
+
+if TYPE_CHECKING:
+    from refbrowser.app.main_window import MainWindow
+
+
+class Commands(QObject):
+    """The groups of commands, and all of them as one table."""
+
+    def __init__(self, window: MainWindow) -> None:
+        super().__init__(window)
+        self.files = FileCommands(window)
+        self.edit = EditCommands(window)
+        self.permissions = PermissionCommands(window)
+        self.view = ViewCommands(window)
+        self.help = HelpCommands(window)
+        self._groups: tuple[CommandGroup, ...] = (
+            self.files,
+            self.edit,
+            self.permissions,
+            self.view,
+            self.help,
+        )
+
+    def table(self) -> dict[str, Callable[[], object]]:
+        """Return what each action does, by its name."""
+        return {name: command for group in self._groups for name, command in group.table().items()}
+
+    def conditions(self) -> dict[str, bool]:
+        """Return when actions can be used, by the names that they give in `when`."""
+        return {name: holds for group in self._groups for name, holds in group.conditions().items()}

@@ -1,0 +1,71 @@
+"""Changing a document, and copying what is selected."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from PySide6.QtGui import QGuiApplication
+
+from refbrowser.app.commands.group import CommandGroup, by_name
+from refbrowser.app.hierarchy_model import ItemKind
+
+
+class EditCommands(CommandGroup):
+    """Undo and redo, what is added, and the clipboard."""
+
+    def table(self) -> dict[str, Callable[[], object]]:
+        """Return what each action of this group does."""
+        added = (self.add_template, self.add_rule, self.add_reference, self.template_values)
+        return by_name(self.undo, self.redo, self.copy_path, *added)
+
+    def conditions(self) -> dict[str, bool]:
+        """Return which steps of the history there are."""
+        document = self._current
+        return {
+            "can_undo": document is not None and document.can_undo,
+            "can_redo": document is not None and document.can_redo,
+        }
+
+    def undo(self) -> None:
+        """Take back the last edit."""
+        if self._current is not None:
+            self._current.undo()
+
+    def redo(self) -> None:
+        """Make the last undone edit again."""
+        if self._current is not None:
+            self._current.redo()
+
+    def add_template(self) -> None:
+        """Edit templates; the editor adds one."""
+        if self._current is not None:
+            self._window.editors.add_template(self._current)
+            self._window.docks.raise_("editorDock")
+
+    def add_rule(self) -> None:
+        """Begin a gen rule after the last one."""
+        document = self._current
+        if document is not None and document.document is not None:
+            self._window.editors.add_rule(document, len(document.document.rules) - 1)
+            self._window.docks.raise_("editorDock")
+            self._window.docks.raise_("previewDock")
+
+    def add_reference(self) -> None:
+        """Begin a reference."""
+        if self._current is not None:
+            self._window.editors.add_reference(self._current)
+            self._window.docks.raise_("editorDock")
+
+    def template_values(self) -> None:
+        """Ask for values of templates."""
+        document = self._current
+        if document is not None:
+            self._window.questions.template_values(document, document.set_template_values)
+
+    def copy_path(self) -> None:
+        """Put the document's path, and that of the selected node, on the clipboard."""
+        document, item = self._current, self._window.navigation.item()
+        if document is not None:
+            inside = item is not None and item.kind in (ItemKind.ARRAY, ItemKind.GROUP)
+            node = f"::{item.place}" if item is not None and inside else ""
+            QGuiApplication.clipboard().setText(document.path + node)

@@ -1,0 +1,43 @@
+"""Which views are shown, and where the keyboard is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from refbrowser.app.commands.group import CommandGroup, by_name
+
+
+class ViewCommands(CommandGroup):
+    """The commands of the menus View and Tools."""
+
+    def table(self) -> dict[str, Callable[[], object]]:
+        """Return what each action of this group does."""
+        window = self._window
+        own = by_name(self.find_node, self.go_to_key, self.reset_layout, self.show_jobs)
+        return {**own, **window.centre.tab_commands(), "cancel_newest": window.jobs.cancel_newest}
+
+    def conditions(self) -> dict[str, bool]:
+        """Return whether anything runs."""
+        return {"is_busy": self._window.tasks.busy()}
+
+    def find_node(self) -> None:
+        """Put the cursor in the tree's filter."""
+        self._window.docks.raise_("hierarchyDock")
+        self._window.hierarchy.focus_filter()
+
+    def go_to_key(self) -> None:
+        """Put the cursor in the field for a key."""
+        from refbrowser.app.centre import REFERENCES
+
+        self._window.centre.tabs.setCurrentIndex(REFERENCES)
+        self._window.centre.references.focus_go_to()
+
+    def reset_layout(self) -> None:
+        """Put every dock where it began, with its first size."""
+        self._window.docks.reset()
+        self._window.docks.share_out()
+
+    def show_jobs(self) -> None:
+        """Bring the list of jobs to the front."""
+        self._window.docks.raise_("jobsDock")
+        self._window.docks.make_room_for_preview()

@@ -1,0 +1,125 @@
+"""What the panes do when opened documents change."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject
+
+from refbrowser.app import theme
+from refbrowser.app.controller.open_document import OpenDocument
+
+if TYPE_CHECKING:
+    from refbrowser.app.controller.reading import SizeQuestion
+    from refbrowser.app.main_window import MainWindow
+
+
+class DocumentFollower(QObject):
+    """Follows all documents of one window: each that is opened, until it is closed."""
+
+    def __init__(self, window: MainWindow) -> None:
+        super().__init__(window)
+        self._window = window
+        window.documents.added.connect(self._added)
+        window.documents.removed.connect(self._removed)
+        window.documents.currentChanged.connect(self._show)
+
+    def _added(self, document: OpenDocument) -> None:
+        window = self._window
+        window.hierarchy.add_document(document)
+        document.firstRows.connect(lambda rows: window.centre.show_first_rows(document, rows))
+        document.sizeAsked.connect(lambda question: self._ask_size(document, question))
+        document.problemsChanged.connect(window.hierarchy.update_titles)
+        document.progressChanged.connect(
+            lambda done, total: window.centre.show_progress(document, done, total)
+        )
+        document.openFailed.connect(lambda _error: self._open_ended(document))
+        document.documentChanged.connect(lambda: self._document_changed(document))
+        document.hierarchyChanged.connect(lambda: self._hierarchy_changed(document))
+        document.savedChanged.connect(lambda: self._saved_changed(document))
+        document.trustChanged.connect(lambda: self._trust_changed(document))
+        document.journal.recoveriesChanged.connect(lambda: self._recoveries_changed(document))
+        document.journal.failed.connect(self._journal_failed)
+        document.saved.connect(lambda path: window.status.say_saved(document, path))
+        document.editFailed.connect(lambda error: self._edit_failed(document, error))
+        document.saveFailed.connect(lambda error: window.commands.files.save_failed(document, error))
+
+    def _removed(self, document: OpenDocument) -> None:
+        window = self._window
+        window.hierarchy.remove_document(document)
+        window.update_actions()
+
+    def _ask_size(self, document: OpenDocument, question: SizeQuestion) -> None:
+        window = self._window
+        text = f"It has at least {theme.size_text(question.size)}. Reading it takes time and memory."
+        window.questions.large(document, text, question.answer)
+
+    def _open_ended(self, document: OpenDocument) -> None:
+        window = self._window
+        window.hierarchy.refresh(document)
+        if document is window.documents.current:
+            window.centre.update_state()
+        window.prepare_plot()
+        window.update_actions()
+
+    def _show(self, document: OpenDocument | None) -> None:
+        window = self._window
+        window.centre.set_document(document)
+        if document is None:
+            window.centre.start.set_recent(window.settings.recent())
+            window.attributes.set_item(None)
+            window.editors.clear()
+            window.summary.set_text("")
+        elif window.editors.document() is not document:
+            window.editors.clear()
+        self._saved_changed(document)
+
+    def _document_changed(self, document: OpenDocument) -> None:
+        window = self._window
+        if document.pending_count == 0 and document.dataset is not None and not document.can_redo:
+            window.settings.add_recent(document.path)
+        if document is window.documents.current:
+            window.centre.update_state()
+            window.centre.references.refresh()
+
+    def _hierarchy_changed(self, document: OpenDocument) -> None:
+        window = self._window
+        window.hierarchy.refresh(document)
+        if document is window.documents.current:
+            window.centre.references.refresh()
+            window.navigation.refresh()
+        window.update_actions()
+        window.prepare_plot()
+
+    def _trust_changed(self, document: OpenDocument) -> None:
+        window = self._window
+        if document is window.documents.current:
+            window.centre.trust_bar.set_document(document)
+            window.centre.raw.refresh()
+
+    def _recoveries_changed(self, document: OpenDocument) -> None:
+        window = self._window
+        if document is window.documents.current:
+            window.centre.recovery_bar.set_document(document)
+
+    def _journal_failed(self, error: BaseException) -> None:
+        window = self._window
+        what = "Unsaved edits are not kept in case the program ends unexpectedly"
+        window.centre.error_bar.show_error(what, error)
+
+    def _saved_changed(self, document: OpenDocument | None) -> None:
+        window = self._window
+        window.hierarchy.update_titles()
+        current = window.documents.current
+        if document is current:
+            window.centre.recovery_bar.set_document(current)
+            window.status.set_document(current)
+            title = "" if current is None else f"{current.title}[*] - "
+            window.setWindowTitle(f"{title}refbrowser")
+            window.setWindowModified(current is not None and current.is_pending)
+        window.update_actions()
+
+    def _edit_failed(self, document: OpenDocument, error: BaseException) -> None:
+        window = self._window
+        window.documents.set_current(document)
+        window.centre.error_bar.show_error("The edit could not be made", error)
