@@ -103,4 +103,5 @@ def test_shortcuts_are_unique_and_actions_complete(window: MainWindow) -> None:
     assert [shortcut for shortcut, count in shortcuts.items() if count > 1] == []
     assert {spec.name for spec in specs} == set(window.commands.table())
     assert {name for name in TOOLBAR if name is not None} <= {spec.name for spec in specs}
-    assert {spec.when for spec in specs if spec.when} <= set(window.commands.conditions())
+    named = {name for spec in specs for name in (spec.when, spec.check) if name}
+    assert named <= set(window.commands.conditions())

@@ -33,12 +33,24 @@ class Actions:
                 if spec is None:
                     self._menus[title].addSeparator()
                 else:
-                    self._menus[title].addAction(self._complete(spec, callbacks[spec.name]))
+                    menu = self._submenu(title, spec.submenu) if spec.submenu else self._menus[title]
+                    menu.addAction(self._complete(spec, callbacks[spec.name]))
         self.set_icons()
 
     def menu(self, title: str) -> QMenu:
-        """Return a menu by its title in the table."""
+        """Return a menu, or a submenu, by its title in the table."""
         return self._menus[title]
+
+    def all(self) -> list[tuple[ActionSpec, QAction]]:
+        """Return every action with its declaration, in the order of the menus."""
+        return [(spec, self._actions[spec.name]) for spec in ACTIONS if spec.name in self._actions]
+
+    def _submenu(self, title: str, subtitle: str) -> QMenu:
+        """Return the submenu of a menu; it is added where its first action would be."""
+        if subtitle not in self._menus:
+            menu = self._menus[subtitle] = self._menus[title].addMenu(subtitle)
+            menu.setObjectName(f"menu_{subtitle.replace('&', '').replace(' ', '_').lower()}")
+        return self._menus[subtitle]
 
     def _complete(self, spec: ActionSpec, callback: Callable[[], object]) -> QAction:
         action = self._actions.get(spec.name) or self._make(spec)
@@ -57,6 +69,7 @@ class Actions:
         shortcut = f" ({spec.shortcut})" if spec.shortcut else ""
         action.setToolTip(f"{spec.tip or plain}{shortcut}")
         action.setEnabled(not spec.when)
+        action.setCheckable(bool(spec.check))
         self._window.addAction(action)
         return action
 
@@ -86,7 +99,9 @@ class Actions:
                 self._actions[spec.name].setIcon(icons.icon(spec.icon))
 
     def update(self, conditions: Mapping[str, bool]) -> None:
-        """Enable each action whose condition holds."""
+        """Enable, and tick, each action whose condition holds."""
         for spec in ACTIONS:
             if spec.when:
                 self._actions[spec.name].setEnabled(conditions[spec.when])
+            if spec.check:
+                self._actions[spec.name].setChecked(conditions[spec.check])

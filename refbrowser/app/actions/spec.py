@@ -20,6 +20,10 @@ class ActionSpec(NamedTuple):
         Short title for the toolbar.
     tip
         What it does, in a sentence without a full stop.
+    submenu
+        Title of the submenu that the action is in, for neighbours that share one; empty for the menu itself.
+    check
+        Name of the condition that ticks the action; empty for one that cannot be ticked.
     """
 
     name: str
@@ -29,3 +33,5 @@ class ActionSpec(NamedTuple):
     icon: str = ""
     toolbar: str = ""
     tip: str = ""
+    submenu: str = ""
+    check: str = ""
