@@ -24,15 +24,15 @@ def test_every_command_is_listed_and_no_other() -> None:
 def test_every_shortcut_is_listed_and_no_other() -> None:
     listed = dict(re.findall(r"^\| (.+?) \| `(.+?)` \|$", section("Keys"), re.M))
     declared = {
-        spec.title.replace("&", "").rstrip("…"): spec.shortcut
+        spec.title.replace("&", "").rstrip("…"): spec.shortcut or spec.plot_key
         for spec in ACTIONS
-        if spec is not None and spec.shortcut
+        if spec.shortcut or spec.plot_key
     }
     assert listed == declared
 
 
 def test_shortcuts_are_unique() -> None:
-    shortcuts = [spec.shortcut for spec in ACTIONS if spec.shortcut]
+    shortcuts = [key for spec in ACTIONS for key in (spec.shortcut, spec.plot_key) if key]
     assert len(shortcuts) == len(set(shortcuts))
 
 

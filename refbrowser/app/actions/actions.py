@@ -59,7 +59,9 @@ class Actions:
         return action
 
     def _make(self, spec: ActionSpec) -> QAction:
-        action = QAction(spec.title, self._window)
+        # After a tab a menu shows a key that is no shortcut of the window.
+        title = f"{spec.title}\t{spec.plot_key}" if spec.plot_key else spec.title
+        action = QAction(title, self._window)
         action.setObjectName(f"action_{spec.name}")
         action.setShortcut(QKeySequence(spec.shortcut))
         action.setShortcutContext(Qt.ShortcutContext.WindowShortcut)
@@ -67,6 +69,8 @@ class Actions:
             action.setIconText(spec.toolbar)
         plain = spec.title.replace("&", "").rstrip("…")
         shortcut = f" ({spec.shortcut})" if spec.shortcut else ""
+        if spec.plot_key:
+            shortcut = f" ({spec.plot_key} in the plot)"
         action.setToolTip(f"{spec.tip or plain}{shortcut}")
         action.setEnabled(not spec.when)
         action.setCheckable(bool(spec.check))

@@ -24,6 +24,8 @@ class ActionSpec(NamedTuple):
         Title of the submenu that the action is in, for neighbours that share one; empty for the menu itself.
     check
         Name of the condition that ticks the action; empty for one that cannot be ticked.
+    plot_key
+        Does the same while the plot has the focus, and only then: the menu shows it, the plot acts on it.
     """
 
     name: str
@@ -35,3 +37,4 @@ class ActionSpec(NamedTuple):
     tip: str = ""
     submenu: str = ""
     check: str = ""
+    plot_key: str = ""
