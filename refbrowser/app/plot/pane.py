@@ -20,6 +20,9 @@ from refbrowser.app.plot.source import PlotSource
 from refbrowser.app.plot.values_view import ValuesView
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from refbrowser.engine.views.coordinates import Coordinate
     from refbrowser.engine.views.picture import Picture
     from refbrowser.engine.views.slicing import SliceState
     from refbrowser.model.nodes import ArrayNode
@@ -36,6 +39,8 @@ class PlotPane(QWidget):
         The key of the chunk that was clicked.
     trustReviewRequested()
         The user wants to review what the document may read.
+    viewChanged()
+        Array, slice, coordinates or coding are other ones.
     settled()
         What was asked for is on the screen: a finished picture, a value, or a card.
     """
@@ -43,6 +48,7 @@ class PlotPane(QWidget):
     elementHovered = Signal(str)
     chunkActivated = Signal(str)
     trustReviewRequested = Signal()
+    viewChanged = Signal()
     settled = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -92,6 +98,30 @@ class PlotPane(QWidget):
     def slice_state(self) -> SliceState | None:
         """Return the slice that is shown."""
         return self._presenter.slice
+
+    def source(self) -> PlotSource | None:
+        """Return the document whose array is shown."""
+        return self._presenter.document
+
+    def coordinates(self) -> Sequence[Coordinate]:
+        """Return the coordinate of each dimension, as far as they have come."""
+        return self._presenter.coordinates
+
+    def is_decoded(self) -> bool:
+        """Whether scale, offset, missing values and times of the CF conventions are applied."""
+        return self._presenter.decoded
+
+    def set_decoded(self, decoded: bool) -> None:
+        """Apply the CF conventions, or show the elements as they are stored."""
+        self._presenter.set_decoded(decoded)
+
+    def set_index(self, dimension: int, index: int) -> None:
+        """Move along a dimension that is not on an axis."""
+        self._presenter.set_index(dimension, index)
+
+    def point_at(self, element: tuple[int, ...]) -> None:
+        """Put the cursor on an element: its indices along the axes of the slice."""
+        self._presenter.pointing.choose(element)
 
     def picture(self) -> Picture | None:
         """Return the picture on the screen."""
@@ -155,6 +185,7 @@ class PlotPane(QWidget):
         pointing.said.connect(self._say)
         pointing.chunkActivated.connect(self.chunkActivated)
         self.canvas.keyUsed.connect(presenter.use_key)
+        presenter.changed.connect(self.viewChanged)
         presenter.settled.connect(self.settled)
 
     def _say(self, text: str) -> None:

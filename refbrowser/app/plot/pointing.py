@@ -61,6 +61,13 @@ class Pointing(QObject):
         self._drawing.canvas.set_cross(self._position())
         self.say()
 
+    def choose(self, element: tuple[int, ...]) -> None:
+        """Put the cursor on an element."""
+        if self._drawing.base is not None and self._drawing.slice is not None:
+            self.element = element
+            self._drawing.canvas.set_cross(self._position())
+            self.say()
+
     def forget(self) -> None:
         """Point at nothing."""
         self.element = None

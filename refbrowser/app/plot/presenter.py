@@ -34,10 +34,13 @@ class Presenter(QObject):
 
     Signals
     -------
+    changed()
+        Array, slice, coordinates or coding are other ones.
     settled()
         Nothing is still being read for what is shown.
     """
 
+    changed = Signal()
     settled = Signal()
 
     def __init__(self, pane: PaneParts, parent: QObject) -> None:
@@ -48,7 +51,7 @@ class Presenter(QObject):
         self.slice: SliceState | None = None
         self.coordinates: tuple[Coordinate, ...] = ()
         self._coordinate_errors: tuple[str, ...] = ()
-        self._decoded = True
+        self.decoded = True
         self._choice: str | None = None
         self._stepped: int | None = None
         self._waits = self._view_is_new = False
@@ -83,6 +86,7 @@ class Presenter(QObject):
             self._show_hint("Nothing to plot", f"{node.path} has no elements: its shape is {node.shape}.")
         else:
             self._begin(before)
+        self.changed.emit()
 
     def clear(self) -> None:
         """Show the hint, and stop reading."""
@@ -96,7 +100,7 @@ class Presenter(QObject):
         self.drawing.clear()
         self.document = self.node = self.slice = self._choice = self._stepped = None
         self.coordinates, self._coordinate_errors = (), ()
-        self._waits, self._decoded = False, True
+        self._waits, self.decoded = False, True
         self.pointing.forget()
         pane = self._pane
         pane.header.set_title("", "")
@@ -105,6 +109,7 @@ class Presenter(QObject):
         pane.sliders.set_slice(None, ())
         pane.values.clear()
         self._show_hint("Nothing to plot yet", "Select an array in the hierarchy to see its picture.")
+        self.changed.emit()
 
     def is_settled(self) -> bool:
         """Whether nothing is still being read for what is shown."""
@@ -204,12 +209,13 @@ class Presenter(QObject):
         pane.header.set_slice(state, image_possible=self._is_plot)
         pane.sliders.set_slice(state, self.coordinates)
         pane.sliders.mark(self._stepped)
+        self.changed.emit()
 
     def _show_controls(self) -> None:
         header, state = self._pane.header, self.slice
         image = self._is_plot and state is not None and state.y is not None
         header.set_kind(image=image, coded=self._interpretation().has_coding, plot=self._is_plot)
-        header.coding.setChecked(self._decoded)
+        header.coding.setChecked(self.decoded)
 
     def _label(self) -> str:
         """Return what the array is called on the screen."""
@@ -219,7 +225,7 @@ class Presenter(QObject):
 
     def _interpretation(self) -> Interpretation:
         assert self.node is not None
-        return Interpretation(self.node, self._decoded)
+        return Interpretation(self.node, self.decoded)
 
     # Reading
 
@@ -417,7 +423,8 @@ class Presenter(QObject):
 
     def set_decoded(self, decoded: bool) -> None:
         """Apply scale, offset and fill value, or show the elements as they are stored."""
-        self._decoded = decoded
+        self.decoded = decoded
+        self._pane.header.coding.setChecked(decoded)
         self.drawing.forget_levels()
         picture = self.loader.current
         if picture is not None:
@@ -426,6 +433,7 @@ class Presenter(QObject):
                 if self.drawing.is_line:
                     self.drawing.reset_view()
                 self._ended(picture)
+        self.changed.emit()
 
     def set_map(self, title: str) -> None:
         """Use another colour map."""

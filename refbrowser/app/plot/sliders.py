@@ -39,6 +39,11 @@ class _Row:
 class DimensionSliders(QScrollArea):
     """One row per remaining dimension, aligned in a grid.
 
+    Parameters
+    ----------
+    prefix
+        Of the object names, where there is more than one in a window.
+
     Signals
     -------
     indexChanged(int, int)
@@ -47,9 +52,10 @@ class DimensionSliders(QScrollArea):
 
     indexChanged = Signal(int, int)
 
-    def __init__(self, parent: QWidget | None = None) -> None:
+    def __init__(self, prefix: str = "", parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.setObjectName("dimensionSliders")
+        self._prefix = prefix
+        self.setObjectName(f"{prefix}dimensionSliders")
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setWidgetResizable(True)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
@@ -124,12 +130,12 @@ class DimensionSliders(QScrollArea):
         )
         label.setToolTip(theme.plain_tooltip(name))
         slider = QSlider(Qt.Orientation.Horizontal)
-        slider.setObjectName(f"slider_{name}")
+        slider.setObjectName(f"{self._prefix}slider_{name}")
         slider.setAccessibleName(f"Index of {name}")
         slider.setRange(0, last)
         slider.setPageStep(max(1, last // 10))
         field = QSpinBox()
-        field.setObjectName(f"index_{name}")
+        field.setObjectName(f"{self._prefix}index_{name}")
         field.setAccessibleName(f"Index of {name}, 0 to {last}")
         field.setRange(0, last)
         field.setKeyboardTracking(False)
