@@ -9,7 +9,7 @@ from dataclasses import fields
 from typing import Any
 
 from refbrowser.errors import ErrorKind, RefbrowserError, quoted
-from refbrowser.references import edits
+from refbrowser.references import edits, repair_edits
 from refbrowser.references.edits import Compound, Edit
 from refbrowser.references.text_patch import TextPatch
 
@@ -30,12 +30,14 @@ _CLASSES: dict[str, Any] = {
         edits.SetRule,
         edits.SetTemplate,
         edits.SetVersion,
+        repair_edits.RebaseUrls,
+        repair_edits.RemoveRepeated,
     )
 }
 #: What a field must be; a field that is not named may be any JSON value.
 _TYPES: dict[str, Any] = {
     "name": str, "text": str, "old": str, "new": str, "key": str,
-    "index": int, "to": int, "version": int, "fields": dict,
+    "index": int, "to": int, "version": int, "fields": dict, "prefix": str,
 }  # fmt: skip
 #: Compounds in compounds that are read.
 _NESTING = 16

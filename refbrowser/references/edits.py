@@ -10,7 +10,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
-from refbrowser.errors import RefbrowserError, quoted
+from refbrowser.errors import ErrorKind, RefbrowserError, quoted
+from refbrowser.limits import LIMITS
 from refbrowser.references.content import DocumentContent
 from refbrowser.references.json_edit import dump, rewrite
 from refbrowser.references.json_text import JsonError, JsonReader, Node, NodeKind, parse
@@ -63,7 +64,10 @@ class Edit(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class SetVersion:
-    """Make a Version 0 document Version 1, or add the member `version` that is missing."""
+    """Make a Version 0 document Version 1, add the member `version` that is missing, or write all rows out.
+
+    Version 0 is the expansion: templates and gen rules are gone, and with them members that it cannot hold.
+    """
 
     version: int = 1
 
@@ -74,14 +78,27 @@ class SetVersion:
 
     def apply(self, document: DocumentContent) -> DocumentContent:
         """Return the changed document."""
+        if self.version == 0:
+            return document if document.version == 0 else _expanded(document)
         if self.version != 1:
-            raise refused("only Version 1 can be set", "Save as Version 0 writes the expansion.")
+            raise refused("there are only Version 0 and Version 1")
         if document.version == 1 and not document.version_missing:
             return document
         if document.version == 1:
             outer = replaced_top(document, {"version": 1, **top_members(document)})
             return replace(document, outer=outer, version_missing=False)
         return _wrapped(document)
+
+
+def _expanded(document: DocumentContent) -> DocumentContent:
+    """Return the expansion of a document as a Version 0 document."""
+    from refbrowser.references.expansion import Expansion
+
+    rows = Expansion(document).rows
+    if rows > LIMITS.references:
+        message = f"the document has {rows} rows, more than the limit of {LIMITS.references} (references)"
+        raise RefbrowserError(ErrorKind.BUDGET, message)
+    return type(document).read(Expansion(document).to_version0(), name=document.name)
 
 
 def _wrapped(document: DocumentContent) -> DocumentContent:

@@ -41,6 +41,7 @@ class History:
         self._steps: list[Step] = []
         self._at = 0
         self._saved = document
+        self._saved_is_gone = False
 
     @property
     def document(self) -> ReferenceDocument:
@@ -64,8 +65,8 @@ class History:
 
     @property
     def is_dirty(self) -> bool:
-        """Whether the document differs from the saved one."""
-        return self.document is not self._saved
+        """Whether the document differs from the saved one, or what was saved is gone from the disk."""
+        return self._saved_is_gone or self.document is not self._saved
 
     @property
     def entries(self) -> list[str]:
@@ -90,10 +91,16 @@ class History:
     @property
     def pending(self) -> int:
         """How many steps lie between the saved document and this one; at least 1 when they differ."""
-        for number, state in enumerate(self.states):
-            if state is self._saved:
-                return abs(self._at - number)
-        return max(self._at, 1)
+        number = self.saved_position
+        between = self._at if number is None else abs(self._at - number)
+        return max(between, 1) if self.is_dirty else 0
+
+    @property
+    def saved_position(self) -> int | None:
+        """How many steps lead to the saved document; None where it is not among the states any more."""
+        if self._saved_is_gone:
+            return None
+        return next((number for number, state in enumerate(self.states) if state is self._saved), None)
 
     def apply(self, edit: Edit) -> ReferenceDocument:
         """Make an edit; steps that were undone are forgotten.
@@ -106,12 +113,15 @@ class History:
             The edit cannot be made; nothing has changed.
         """
         changed = self.document.apply(edit)
-        if changed is self.document:
-            return changed
+        if changed is not self.document:
+            self.take(edit, changed)
+        return changed
+
+    def take(self, edit: Edit, changed: ReferenceDocument) -> None:
+        """Make a step of an edit of the document as it is now, whose result was made elsewhere."""
         del self._steps[self._at :]
         self._steps.append(Step(edit, changed))
         self._at += 1
-        return changed
 
     def undo(self) -> ReferenceDocument:
         """Go one step back; at the first state it stays there."""
@@ -123,9 +133,19 @@ class History:
         self._at = min(self._at + 1, len(self._steps))
         return self.document
 
+    def go_to(self, position: int) -> ReferenceDocument:
+        """Go to the state after so many steps, however far it is; cut at the ends."""
+        self._at = min(max(position, 0), len(self._steps))
+        return self.document
+
     def mark_saved(self, document: ReferenceDocument | None = None) -> None:
-        """Note which document is saved: that of one of the steps, or the one of now."""
+        """Note which document is saved: that of one of the steps, the one of now, or what is on the disk."""
         self._saved = self.document if document is None else document
+        self._saved_is_gone = False
+
+    def mark_gone(self) -> None:
+        """Note that what was saved is not on the disk any more: the document is to be saved again."""
+        self._saved_is_gone = True
 
     def set_template_values(self, values: Mapping[str, str]) -> None:
         """Use other values for templates in every state: no step, since they are never saved."""

@@ -15,7 +15,7 @@ from refbrowser.errors import ErrorKind, RefbrowserError, quoted
 from refbrowser.references.content import DocumentContent
 from refbrowser.references.document import Edit, ReferenceDocument
 from refbrowser.references.edit_text import edit_from_json, edit_to_json
-from refbrowser.references.history import History, Revert
+from refbrowser.references.history import History, Revert, Step
 from refbrowser.references.text_patch import patch_between
 
 
@@ -112,16 +112,31 @@ class Recorder:
         return _same(history.saved, self.saved)
 
     def follow(self, history: History) -> None:
-        """Record one edit, undo or redo; nothing where the history stands where it stood."""
-        document, moved = history.document, history.position - self._position
+        """Record what was done: an edit, undo or redo, or several of these at once; nothing where none was."""
+        document, start = history.document, self._position
         self._position = history.position
+        moved = history.position - start
         if not moved and _same(document, self._states[self._at]):
             return
-        edit = history.steps[history.position - 1].edit if moved > 0 else None
-        if edit is not None and not self._is_next(edit):
-            self._do(edit, document)
-        elif not self._go_to(document, 1 if moved > 0 else -1):
+        if moved > 0:
+            for step in history.steps[start : history.position]:
+                self._forward(step)
+        elif not all(self._go_to(state, -1) for state in self._way_back(history, start)):
             self._pass_to(document, "Go back before the saved state")
+
+    @staticmethod
+    def _way_back(history: History, start: int) -> list[ReferenceDocument]:
+        """Return the states that undo goes through from `start`; the one of now where it did not move."""
+        if history.position >= start:
+            return [history.document]
+        states = history.states[history.position : min(start, len(history.steps) + 1)]
+        return [*reversed(states)] or [history.document]
+
+    def _forward(self, step: Step) -> None:
+        if not self._is_next(step.edit):
+            self._do(step.edit, step.document)
+        elif not self._go_to(step.document, 1):
+            self._pass_to(step.document, "Go back before the saved state")
 
     def _is_next(self, edit: Edit) -> bool:
         return self._at < len(self._edits) and self._edits[self._at] is edit
