@@ -13,6 +13,7 @@ import numpy as np
 
 from refbrowser.errors import RefbrowserError
 from refbrowser.io.access import Access, Location
+from refbrowser.io.attempts import Witness
 from refbrowser.io.cancel import CancelToken
 from refbrowser.io.events import FetchEvent
 from refbrowser.io.link import LOCAL, Link, LinkModels
@@ -73,6 +74,7 @@ class Fetcher:
         priority: int = 0,
         size_limit: int = LIMITS.chunk_size,
         progress: Callable[[int, int | None], None] | None = None,
+        witness: Witness | None = None,
     ) -> Counters:
         """Read everything in `plan`; returns when each of its rows was delivered.
 
@@ -96,6 +98,8 @@ class Fetcher:
             Largest whole object in bytes.
         progress
             Called, in I/O threads, with the bytes received and the total (None: not known) of a whole object.
+        witness
+            Called, in I/O threads, with each try when it has ended.
 
         Raises
         ------
@@ -108,6 +112,7 @@ class Fetcher:
             priority=priority,
             size_limit=size_limit,
             progress=progress,
+            witness=witness,
         )
         task = FetchTask(access, options)
         with self._lock:

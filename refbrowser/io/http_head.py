@@ -61,6 +61,12 @@ class Head:
     reason: str
     fields: Mapping[str, str]
     keep_alive: bool
+    minor: str = "1"
+
+    @property
+    def line(self) -> str:
+        """The status line."""
+        return f"HTTP/1.{self.minor} {self.status} {self.reason}".rstrip()
 
     @property
     def chunked(self) -> bool:
@@ -125,7 +131,8 @@ def parse_head(data: bytes) -> Head:
         raise AttemptError(f"transfer coding {quoted(coding)} is not supported")
     tokens = found.get("connection", "").lower().replace(" ", "").split(",")
     keep = "close" not in tokens if status[1] == b"1" else "keep-alive" in tokens
-    return Head(int(status[2]), (status[3] or b"").decode("latin-1"), found, keep)
+    reason = (status[3] or b"").decode("latin-1")
+    return Head(int(status[2]), reason, found, keep, status[1].decode("ascii"))
 
 
 _SINGLE = frozenset(

@@ -152,6 +152,7 @@ class HttpHost:
     def succeeded(self, request: HttpRequest, size: int, seconds: float) -> None:
         """Take note that a request is complete."""
         self._failures = 0
+        request.tell()
         if request.hops:
             self._client.redirects.keep(request.segment.location.url, request.location)
         self.model.saw_body(size, seconds)
@@ -165,6 +166,7 @@ class HttpHost:
         if error.kind == ErrorKind.BLOCKED:
             request.segment.task.access.memory.meet(self.origin, private=True)
         if request.is_shortcut and not error.retry:
+            request.tell(error.message, 0.0)
             # The address that a redirect once gave may have expired.
             request.is_shortcut = False
             self._client.redirects.forget(request.segment.location.url)
@@ -173,7 +175,9 @@ class HttpHost:
         request.tries += 0 if free else 1
         allowed = LIMITS.http_tries_export if request.segment.task.options.export else LIMITS.http_tries
         wait = 0.0 if free else self._wait(request.tries, error.after)
-        if not error.retry or request.tries >= allowed or time.monotonic() + wait > request.deadline:
+        is_last = not error.retry or request.tries >= allowed or time.monotonic() + wait > request.deadline
+        request.tell(error.message, None if is_last else wait)
+        if is_last:
             self._give_up(request, error)
             return
         self._client.later(wait, self._again, request)
@@ -181,6 +185,7 @@ class HttpHost:
     def redirected(self, request: HttpRequest) -> None:
         """Check the next hop like a new URL, and send the request there."""
         request.hops += 1
+        request.tell()
         try:
             if request.hops > LIMITS.http_redirects:
                 raise AttemptError(f"more than {LIMITS.http_redirects} redirects")
@@ -264,7 +269,9 @@ class HttpHost:
         if left <= 0:
             return True
         failed = f"{self.origin} failed {LIMITS.circuit_failures} times in a row"
-        self.fail(request, AttemptError(f"{failed} and is left alone for {left:.0f} s"))
+        error = AttemptError(f"{failed} and is left alone for {left:.0f} s")
+        request.tell(error.message)
+        self.fail(request, error)
         return False
 
     async def _dial(self, request: HttpRequest) -> None:

@@ -9,6 +9,7 @@ import numpy as np
 
 from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.io.access import Location
+from refbrowser.io.attempts import Attempt, telling
 from refbrowser.io.http_body import FixedSink, GrowingSink, Sink
 from refbrowser.io.http_head import REDIRECTS, AttemptError, Body, Head, check_answer, identity_of
 from refbrowser.io.segment import Segment
@@ -51,6 +52,10 @@ class HttpRequest:
         self._body: Body | None = None
         self._error: AttemptError | None = None
         self._head_at = 0.0
+        self._head: Head | None = None
+        self._asked: tuple[int, int | None] = (0, None)
+        self._began = 0.0
+        self._told = False
 
     @property
     def is_whole(self) -> bool:
@@ -87,7 +92,28 @@ class HttpRequest:
             task = self.segment.task
             allowed = LIMITS.http_total_export if task.options.export else LIMITS.http_total
             self.deadline = time.monotonic() + allowed + self.size * sharing / LIMITS.http_total_rate
-        self.redirect = self._error = self._body = self._sink = None
+        self.redirect = self._error = self._body = self._sink = self._head = None
+        self._asked, self._began, self._told = self.bounds, time.monotonic(), False
+
+    def tell(self, error: str = "", wait: float | None = None) -> None:
+        """Tell the witness of the fetch, if there is one, how a try ended."""
+        witness = self.segment.task.options.witness
+        if witness is None or (self._told and not error):
+            return
+        self._told = True
+        head, sink = self._head, self._sink
+        attempt = Attempt(
+            url=self.location.url,
+            start=self._asked[0],
+            stop=self._asked[1],
+            answer="" if head is None else head.line,
+            fields={} if head is None else telling(head.fields),
+            received=0 if sink is None else sink.received,
+            error=error,
+            wait=wait,
+            seconds=time.monotonic() - self._began if self._began else 0.0,
+        )
+        witness(attempt)
 
     # Exchange
 
@@ -95,6 +121,7 @@ class HttpRequest:
         """Hold the answer against the request; see `Exchange`."""
         assert self.host is not None
         self._head_at = time.monotonic()
+        self._head = head
         self.host.answered(self, head)
         if head.status in REDIRECTS and "location" in head.fields:
             self.redirect = head.fields["location"]
@@ -125,6 +152,9 @@ class HttpRequest:
         segment.task.count(size=count)
         if self._body.is_range:
             self._received += count
+            if not self.size:
+                # Before its rows are delivered: nobody listens any more after the last one.
+                self.tell()
             segment.arrived(self.piece, self._received)
             return
         # Its size was not known when the time was set.

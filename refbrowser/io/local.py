@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
@@ -11,6 +12,7 @@ import numpy as np
 
 from refbrowser.errors import ErrorKind, Place, RefbrowserError
 from refbrowser.io.access import Location
+from refbrowser.io.attempts import Attempt
 from refbrowser.io.identity import FileIdentity
 from refbrowser.io.segment import Segment, short_object
 from refbrowser.io.task import FetchTask
@@ -86,12 +88,37 @@ def read_segments(location: Location, segments: Sequence[Segment]) -> None:
                 try:
                     _read_segment(descriptor, identity, segment)
                 except RefbrowserError as error:
-                    segment.fail(error)
+                    _fail(segment, error, identity)
                 except OSError as error:
-                    segment.fail(_failed(error, location.path))
+                    _fail(segment, _failed(error, location.path), identity)
     except RefbrowserError as error:
         for segment in segments:
-            segment.fail(error)
+            _fail(segment, error, None)
+
+
+def _fail(segment: Segment, error: RefbrowserError, identity: FileIdentity | None) -> None:
+    _tell(segment, identity, 0, error.message)
+    segment.fail(error)
+
+
+def _tell(segment: Segment, identity: FileIdentity | None, received: int, error: str = "") -> None:
+    """Tell the witness of the fetch, if there is one, what became of a segment."""
+    witness = segment.task.options.witness
+    if witness is None:
+        return
+    answer = ""
+    if identity is not None:
+        modified = time.strftime("%Y-%m-%d %H:%M:%S UTC", time.gmtime(identity.modified_ns // 10**9))
+        answer = f"a file of {identity.size} bytes, modified {modified}"
+    attempt = Attempt(
+        url=segment.location.url,
+        start=segment.start,
+        stop=segment.stop,
+        answer=answer,
+        received=received,
+        error=error,
+    )
+    witness(attempt)
 
 
 def _read_segment(descriptor: int, identity: FileIdentity, segment: Segment) -> None:
@@ -117,6 +144,7 @@ def _read_segment(descriptor: int, identity: FileIdentity, segment: Segment) -> 
         raise short_object(url, segment.start + count, segment.start, stop)
     if FileIdentity.of(os.fstat(descriptor)) != identity:
         raise RefbrowserError(ErrorKind.SOURCE, "the file changed while it was read", Place(url=url))
+    _tell(segment, identity, count)
     if scattered is not None:
         segment.delivered_into(scattered)
     elif buffer is not None:

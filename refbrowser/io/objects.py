@@ -9,6 +9,7 @@ from typing import Any
 
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
 from refbrowser.io.access import Location
+from refbrowser.io.attempts import Attempt
 from refbrowser.io.identity import ObjectIdentity
 from refbrowser.io.segment import Segment, short_object
 from refbrowser.io.settings import ConnectionSettings
@@ -35,7 +36,9 @@ def read_piece(segment: Segment, piece: int) -> None:
         return
     try:
         first, data = _read(segment, piece)
+        _tell(segment, piece, len(data))
     except RefbrowserError as error:
+        _tell(segment, piece, 0, error.message)
         with _settling:
             segment.fail(error)
         return
@@ -104,6 +107,24 @@ def _options(scheme: str, settings: ConnectionSettings) -> dict[str, Any]:
         token = "anon" if settings.anonymous else settings.profile or "google_default"
         return {"token": token, "requester_pays": settings.requester_pays, "endpoint_url": settings.endpoint}
     return {"anon": settings.anonymous, "account_name": settings.account}
+
+
+def _tell(segment: Segment, piece: int, received: int, error: str = "") -> None:
+    """Tell the witness of the fetch, if there is one, what became of a piece."""
+    witness = segment.task.options.witness
+    if witness is None:
+        return
+    known = segment.task.access.memory.identities.known(segment.location.url)
+    first, last = segment.pieces[piece] if segment.pieces else (0, None)
+    attempt = Attempt(
+        url=segment.location.url,
+        start=segment.start + first,
+        stop=None if last is None else segment.start + last,
+        answer="" if known is None else f"an object of {known.total} bytes",
+        received=received,
+        error=error,
+    )
+    witness(attempt)
 
 
 def _is_wanted(segment: Segment) -> bool:

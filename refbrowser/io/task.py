@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 
 from refbrowser.errors import RefbrowserError
 from refbrowser.io.access import Access
+from refbrowser.io.attempts import Witness
 from refbrowser.io.cancel import Cancelled
 from refbrowser.limits import LIMITS
 
@@ -48,6 +49,7 @@ class FetchOptions:
     priority: int = 0
     size_limit: int = LIMITS.chunk_size
     progress: Callable[[int, int | None], None] | None = None
+    witness: Witness | None = None
 
 
 class FetchTask:
