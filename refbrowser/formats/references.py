@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import os
 import threading
 import time
@@ -17,6 +18,14 @@ import numpy.typing as npt
 from refbrowser.errors import ErrorKind, Finding, Place, RefbrowserError, Severity, quoted
 from refbrowser.formats.compression import Compression, compress, decompress, find_compression, slices
 from refbrowser.formats.parquet_text import METADATA, is_parquet_references, parquet_text
+from refbrowser.formats.sniffing import (
+    HEAD,
+    Found,
+    NotReferencesError,
+    data_error,
+    found_in_file,
+    found_in_folder,
+)
 from refbrowser.io.cancel import CancelToken
 from refbrowser.io.local import open_regular
 from refbrowser.limits import LIMITS
@@ -100,7 +109,8 @@ def open_references(
     ------
     RefbrowserError
         E_JSON, E_ENCODING, E_SCHEMA, E_BUDGET with line and column; E_FORMAT where a packed file is broken;
-        E_IO, E_UNSAFE where it cannot be read.
+        E_IO, E_UNSAFE where it cannot be read. `NotReferencesError` where it does not begin as a reference
+        document does; E_FORMAT where it holds data.
     Cancelled
         `cancel` was cancelled.
     """
@@ -121,7 +131,8 @@ def _open_folder(path: str, opening: _Opening, values: Mapping[str, str] | None)
     if not is_parquet_references(path):
         message = "the folder is not the parquet form of references"
         advice = f"Such a folder has a file {METADATA} with a record_size."
-        raise RefbrowserError(ErrorKind.FORMAT, message, Place(document=path), advice)
+        error = RefbrowserError(ErrorKind.FORMAT, message, Place(document=path), advice)
+        raise NotReferencesError(error, found_in_folder(path))
     errors: list[RefbrowserError] = []
     document = opening.read(parquet_text(path, errors.append), values)
     notes = tuple(
@@ -165,14 +176,33 @@ class _Opening:
         kept: list[bytes] = []
         stored = self._counted(first, pieces, kept if kind is not None else None)
         text = stored if kind is None else self._unpacked(decompress(kind, stored))
-        document = ReferenceDocument.read(
-            self._bounded(text), name=self._name, values=values, on_progress=self._report, pause=self._pause
-        )
+        head = next(text, b"")
+        found = None if looks_like_references(head) else found_in_file(head[:HEAD])
+        document = self._document(itertools.chain((head,), text), found, values)
         if self._size > _LARGE:
             give_memory_back()
         if kind is None:
             return document
         return replace(document, packed=Packed.of(kind, b"".join(kept), document))
+
+    def _document(
+        self, text: Iterator[bytes], found: Found | None, values: Mapping[str, str] | None
+    ) -> ReferenceDocument:
+        """Read the document; `found` is what the file looks like where that is no document."""
+        if found is not None and found.is_data:
+            raise data_error(found, self._name)
+        try:
+            return ReferenceDocument.read(
+                self._bounded(text),
+                name=self._name,
+                values=values,
+                on_progress=self._report,
+                pause=self._pause,
+            )
+        except RefbrowserError as error:
+            if found is None:
+                raise
+            raise NotReferencesError(error, found) from error
 
     def _counted(self, first: bytes, rest: Iterator[bytes], kept: list[bytes] | None) -> Iterator[bytes]:
         piece = first

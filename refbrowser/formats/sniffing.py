@@ -1,0 +1,182 @@
+"""What a file is by its first bytes, where it is not a reference document."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from refbrowser.errors import ErrorKind, Place, RefbrowserError
+
+#: Bytes that are looked at.
+HEAD = 4096
+#: First bytes that are kept to be shown.
+SHOWN = 48
+#: Entries of a folder that are looked at, and documents in it that are named.
+ENTRIES, NAMED = 10_000, 50
+_HDF5 = b"\x89HDF\r\n\x1a\n"
+_DOCUMENTS = (".json", ".json.gz", ".json.zst")
+_ZARR = ("zarr.json", ".zgroup", ".zarray", ".zmetadata")
+
+
+class FileKind(StrEnum):
+    """What a file may be, as people call it."""
+
+    NETCDF3 = "netCDF classic"
+    HDF5 = "HDF5 or netCDF-4"
+    GRIB = "GRIB"
+    TIFF = "TIFF"
+    HDF4 = "HDF4"
+    FITS = "FITS"
+    ZARR = "Zarr store"
+    FOLDER = "folder"
+    ZIP = "zip archive"
+    PARQUET = "parquet file"
+    NPY = "NumPy array"
+    PICTURE = "picture"
+    PDF = "PDF"
+    PAGE = "web page"
+    TEXT = "text"
+    EMPTY = "empty file"
+    UNKNOWN = "unknown"
+
+
+#: Kinds that hold data which references can point into.
+DATA_KINDS = (
+    FileKind.NETCDF3,
+    FileKind.HDF5,
+    FileKind.GRIB,
+    FileKind.TIFF,
+    FileKind.HDF4,
+    FileKind.FITS,
+    FileKind.ZARR,
+)
+_BEGINNINGS = (
+    (b"CDF\x01", FileKind.NETCDF3),
+    (b"CDF\x02", FileKind.NETCDF3),
+    (b"CDF\x05", FileKind.NETCDF3),
+    (_HDF5, FileKind.HDF5),
+    (b"II*\x00", FileKind.TIFF),
+    (b"MM\x00*", FileKind.TIFF),
+    (b"II+\x00", FileKind.TIFF),
+    (b"MM\x00+", FileKind.TIFF),
+    (b"\x0e\x03\x13\x01", FileKind.HDF4),
+    (b"SIMPLE  =", FileKind.FITS),
+    (b"PK\x03\x04", FileKind.ZIP),
+    (b"PK\x05\x06", FileKind.ZIP),
+    (b"PAR1", FileKind.PARQUET),
+    (b"\x93NUMPY", FileKind.NPY),
+    (b"\x89PNG", FileKind.PICTURE),
+    (b"\xff\xd8\xff", FileKind.PICTURE),
+    (b"GIF8", FileKind.PICTURE),
+    (b"%PDF", FileKind.PDF),
+)
+_PAGES = (b"<!doctype", b"<html", b"<?xml")
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What was found where a reference document was expected.
+
+    Attributes
+    ----------
+    kind
+        What it is.
+    head
+        Its first bytes, at most `SHOWN`.
+    documents
+        Of a folder: names of files in it that may be reference documents, at most `NAMED`.
+    """
+
+    kind: FileKind
+    head: bytes = b""
+    documents: tuple[str, ...] = ()
+
+    @property
+    def is_data(self) -> bool:
+        """Whether it holds data that references can point into."""
+        return self.kind in DATA_KINDS
+
+
+class NotReferencesError(RefbrowserError):
+    """What was opened is no reference document; `found` is what it is."""
+
+    def __init__(self, error: RefbrowserError, found: Found) -> None:
+        super().__init__(error.kind, error.message, error.place, error.advice)
+        self.args = (error, found)
+        self.found = found
+
+
+def file_kind(head: bytes) -> FileKind:
+    """Return what a file is by its first `HEAD` bytes, where it is no reference document."""
+    if not head:
+        return FileKind.EMPTY
+    for beginning, kind in _BEGINNINGS:
+        if head.startswith(beginning):
+            return kind
+    # A user block of 512 bytes or twice as many, and so on, may stand before the data.
+    if any(head[at : at + len(_HDF5)] == _HDF5 for at in (512, 1024, 2048)):
+        return FileKind.HDF5
+    # A bulletin's heading of some lines may stand before the message.
+    at = head.find(b"GRIB", 0, 256)
+    if at >= 0 and head[at + 7 : at + 8] in (b"\x01", b"\x02"):
+        return FileKind.GRIB
+    if head.lstrip().lower().startswith(_PAGES):
+        return FileKind.PAGE
+    return FileKind.TEXT if _is_text(head) else FileKind.UNKNOWN
+
+
+def _is_text(head: bytes) -> bool:
+    try:
+        # The last character may be cut.
+        text = head.decode("utf-8") if len(head) < HEAD else head[:-4].decode("utf-8", "ignore")
+    except UnicodeDecodeError:
+        return False
+    return all(character.isprintable() or character in "\r\n\t\ufeff" for character in text[:512])
+
+
+def found_in_file(head: bytes) -> Found:
+    """Return what a file is by its first `HEAD` bytes."""
+    return Found(file_kind(head), head[:SHOWN])
+
+
+def found_in_folder(path: str | os.PathLike[str]) -> Found:
+    """Return what a folder is: a Zarr store, or one with reference documents in it; reads names alone.
+
+    Raises
+    ------
+    OSError
+        It cannot be listed.
+    """
+    names = []
+    with os.scandir(path) as entries:
+        for number, entry in enumerate(entries):
+            if entry.name in _ZARR:
+                return Found(FileKind.ZARR)
+            if number >= ENTRIES:
+                break
+            if entry.name.lower().endswith(_DOCUMENTS) and not entry.name.startswith("."):
+                names.append(entry.name)
+    return Found(FileKind.FOLDER, documents=tuple(sorted(names)[:NAMED]))
+
+
+def data_error(found: Found, name: str | None) -> NotReferencesError:
+    """Return the error for a file that holds data, not references."""
+    error = RefbrowserError(
+        ErrorKind.FORMAT,
+        f"the file is {found.kind}: it holds data, not references",
+        Place(document=name),
+        "References to it are made with a few lines of Python; the window shows them.",
+    )
+    return NotReferencesError(error, found)
+
+
+def hex_lines(head: bytes, width: int = 16) -> Sequence[str]:
+    """Return bytes as lines of hex with their text beside them."""
+    lines = []
+    for start in range(0, len(head), width):
+        part = head[start : start + width]
+        text = "".join(chr(byte) if 32 <= byte < 127 else "." for byte in part)
+        lines.append(f"{part.hex(' '):<{width * 3}} {text}")
+    return lines

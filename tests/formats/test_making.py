@@ -1,0 +1,79 @@
+"""The lines of Python that make references run as they are shown, and give what the program opens."""
+
+from __future__ import annotations
+
+import ast
+import importlib.util
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import refbrowser
+from refbrowser.formats.making import python_lines
+from refbrowser.formats.sniffing import DATA_KINDS, HEAD, FileKind, file_kind, found_in_folder
+
+AWKWARD = "it's a \"name\" {with} \\ 'all'"
+
+
+def run(kind: FileKind, path: Path) -> Path:
+    lines = python_lines(kind, str(path))
+    done = subprocess.run([sys.executable, "-c", lines], capture_output=True, text=True, timeout=100)
+    assert done.returncode == 0, done.stderr
+    return Path(f"{path}.json")
+
+
+def needs(*packages: str) -> None:
+    for package in packages:
+        if importlib.util.find_spec(package) is None:
+            pytest.skip(f"{package} is not installed")
+
+
+@pytest.mark.parametrize("kind", list(FileKind))
+def test_lines_are_python_whatever_the_path(kind: FileKind) -> None:
+    lines = python_lines(kind, f"/data/{AWKWARD}\n.nc")
+    assert bool(lines) is (kind in DATA_KINDS)
+    ast.parse(lines)
+
+
+def test_grib_lines_name_each_message_after_the_file() -> None:
+    lines = python_lines(FileKind.GRIB, f"/data/{AWKWARD}")
+    (template,) = [node for node in ast.walk(ast.parse(lines)) if isinstance(node, ast.JoinedStr)]
+    assert eval(compile(ast.Expression(template), "x", "eval"), {"number": 3}) == f"/data/{AWKWARD}.3.json"
+
+
+@pytest.mark.parametrize("form", ["NETCDF4", "NETCDF3_CLASSIC"])
+def test_netcdf(tmp_path: Path, form: str) -> None:
+    needs("kerchunk", *(["scipy"] if form == "NETCDF3_CLASSIC" else ["h5py"]))
+    netcdf = pytest.importorskip("netCDF4")
+    path = tmp_path / "it's.nc"
+    with netcdf.Dataset(path, "w", format=form) as file:
+        file.createDimension("x", 4)
+        file.createVariable("t", "f4", ("x",))[:] = [1, 2, 3, 4]
+    target = run(file_kind(path.read_bytes()[:HEAD]), path)
+    assert refbrowser.open(target)["/t"][:].tolist() == [1, 2, 3, 4]
+
+
+def test_tiff(tmp_path: Path) -> None:
+    needs("tifffile")
+    from tifffile import imwrite
+
+    path = tmp_path / "picture.tif"
+    values = np.arange(64, dtype="u1").reshape(8, 8)
+    imwrite(path, values)
+    target = run(file_kind(path.read_bytes()[:HEAD]), path)
+    assert np.array_equal(refbrowser.open(target)["/"][...], values)
+
+
+@pytest.mark.parametrize("version", [2, 3])
+def test_zarr(tmp_path: Path, version: int) -> None:
+    import zarr
+
+    path = tmp_path / "store.zarr"
+    group = zarr.open_group(path, mode="w", zarr_format=version)
+    group.create_array("t", shape=(4,), chunks=(2,), dtype="f4")[:] = [1, 2, 3, 4]
+    kind = found_in_folder(path).kind
+    assert kind is FileKind.ZARR
+    assert refbrowser.open(run(kind, path))["/t"][:].tolist() == [1, 2, 3, 4]

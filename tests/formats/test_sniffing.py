@@ -1,0 +1,102 @@
+"""Files that hold data are recognised by their first bytes; all others are told by what they begin with."""
+
+from __future__ import annotations
+
+import gzip
+from pathlib import Path
+
+import pytest
+
+from refbrowser.errors import RefbrowserError
+from refbrowser.formats.references import open_references
+from refbrowser.formats.sniffing import (
+    DATA_KINDS,
+    FileKind,
+    Found,
+    NotReferencesError,
+    file_kind,
+    found_in_folder,
+    hex_lines,
+)
+
+HDF5 = b"\x89HDF\r\n\x1a\n"
+KINDS = [
+    (b"CDF\x01\x00\x00\x00\x00", FileKind.NETCDF3),
+    (b"CDF\x02....", FileKind.NETCDF3),
+    (b"CDF\x05....", FileKind.NETCDF3),
+    (b"CDF\x03....", FileKind.UNKNOWN),
+    (HDF5 + b"\x00" * 8, FileKind.HDF5),
+    (b"user block".ljust(512, b"\x00") + HDF5, FileKind.HDF5),
+    (b"user block".ljust(2048, b"\x00") + HDF5, FileKind.HDF5),
+    (b"user block".ljust(600, b"\x00") + HDF5, FileKind.UNKNOWN),
+    (b"GRIB\x00\x00\x00\x01rest\x00", FileKind.GRIB),
+    (b"GRIB\xff\xff\x00\x02rest\x00", FileKind.GRIB),
+    (b"HTXX01 EGRR 010000\r\r\nGRIB\x00\x00\x00\x01\x00", FileKind.GRIB),
+    (b"GRIB is a format of the WMO", FileKind.TEXT),
+    (b"II*\x00\x08\x00", FileKind.TIFF),
+    (b"MM\x00*\x00\x00", FileKind.TIFF),
+    (b"II+\x00\x08\x00", FileKind.TIFF),
+    (b"\x0e\x03\x13\x01\x00", FileKind.HDF4),
+    (b"SIMPLE  =                    T", FileKind.FITS),
+    (b"PK\x03\x04\x14\x00", FileKind.ZIP),
+    (b"PAR1\x15\x04", FileKind.PARQUET),
+    (b"  \n<!DOCTYPE html><html>", FileKind.PAGE),
+    (b"[1, 2, 3]", FileKind.TEXT),
+    ("größer".encode(), FileKind.TEXT),
+    (b"\x00\x01\x02\x03", FileKind.UNKNOWN),
+    (b"", FileKind.EMPTY),
+]
+
+
+@pytest.mark.parametrize(("head", "kind"), KINDS)
+def test_kind_by_first_bytes(head: bytes, kind: FileKind) -> None:
+    assert file_kind(head) is kind
+
+
+@pytest.mark.parametrize("head", [head for head, kind in KINDS if kind in DATA_KINDS])
+@pytest.mark.parametrize("is_packed", [False, True])
+def test_data_is_told_whatever_its_name(tmp_path: Path, head: bytes, is_packed: bool) -> None:
+    path = tmp_path / "era5.json"
+    path.write_bytes(gzip.compress(head) if is_packed else head)
+    with pytest.raises(NotReferencesError) as told:
+        open_references(path)
+    assert told.value.kind == "E_FORMAT"
+    assert told.value.found.is_data
+    assert told.value.found.head == head[:48]
+    assert "holds data, not references" in told.value.message
+
+
+@pytest.mark.parametrize(("data", "error"), [
+    (b"", "E_JSON"), (b"[1, 2]", None), (b"\x00\x01\x02", None), (b"<html>not found</html>", "E_JSON"),
+])  # fmt: skip
+def test_other_files_keep_their_error_and_show_their_beginning(data: bytes, error: str | None) -> None:
+    with pytest.raises(NotReferencesError) as told:
+        open_references(data, name="x.json")
+    assert error is None or told.value.kind == error
+    assert not told.value.found.is_data
+    assert told.value.found.head == data
+    assert told.value.message
+
+
+@pytest.mark.parametrize("data", [b'{"a": ', b'\xef\xbb\xbf  {"version": 7}'])
+def test_broken_documents_are_documents(data: bytes) -> None:
+    with pytest.raises(RefbrowserError) as told:
+        open_references(data)
+    assert not isinstance(told.value, NotReferencesError)
+
+
+def test_folders(tmp_path: Path) -> None:
+    for name in ("b.json", "a.json.gz", ".hidden.json", "notes.txt"):
+        (tmp_path / name).write_text("{}")
+    assert found_in_folder(tmp_path) == Found(FileKind.FOLDER, documents=("a.json.gz", "b.json"))
+    with pytest.raises(NotReferencesError) as told:
+        open_references(tmp_path)
+    assert told.value.found.documents == ("a.json.gz", "b.json")
+    (tmp_path / ".zgroup").write_text("{}")
+    assert found_in_folder(tmp_path).kind is FileKind.ZARR
+
+
+def test_hex_lines_are_aligned() -> None:
+    lines = hex_lines(bytes(range(60, 80)))
+    assert lines[0].endswith("<=>?@ABCDEFGHIJK")
+    assert lines[1].index("LMNO") == lines[0].index("<=>?")
