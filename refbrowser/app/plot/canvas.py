@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Container
 from typing import Any
 
 from pyqtgraph import GraphicsLayoutWidget, InfiniteLine, ViewBox, mkPen
@@ -55,6 +56,8 @@ class PlotCanvas(GraphicsLayoutWidget):
             "Shift and arrow keys move a cursor over the values; left and right step the slider"
         )
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        #: Returns the keys that mean something to the pane while the plot has the focus.
+        self.pane_keys: Callable[[], Container[Qt.Key]] = frozenset
         self.across = CoordinateAxis("bottom")
         self.upwards = CoordinateAxis("left")
         self.box = ViewBox(enableMenu=False)
@@ -188,23 +191,9 @@ class PlotCanvas(GraphicsLayoutWidget):
             across = -across if self.box.xInverted() else across
             upwards = -upwards if self.box.yInverted() else upwards
             self.cursorMoved.emit(across, upwards)
-        elif not event.modifiers() & ~Qt.KeyboardModifier.AltModifier and key in PANE_KEYS:
+        elif not event.modifiers() & ~Qt.KeyboardModifier.AltModifier and key in self.pane_keys():
             self.keyUsed.emit(event.keyCombination().toCombined())
         else:
             event.ignore()
             return
         event.accept()
-
-
-#: Keys that mean something to the pane while the plot has the focus.
-PANE_KEYS = frozenset(
-    (
-        Qt.Key.Key_Left,
-        Qt.Key.Key_Right,
-        Qt.Key.Key_Up,
-        Qt.Key.Key_Down,
-        Qt.Key.Key_R,
-        Qt.Key.Key_C,
-        Qt.Key.Key_Escape,
-    )
-)

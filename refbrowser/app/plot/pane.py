@@ -11,6 +11,7 @@ from refbrowser.app import theme
 from refbrowser.app.plot.canvas import PlotCanvas
 from refbrowser.app.plot.colour_bar import ColourBar
 from refbrowser.app.plot.header import ElidedLabel, PlotHeader
+from refbrowser.app.plot.keys import PlotKeys
 from refbrowser.app.plot.legend import StateLegend
 from refbrowser.app.plot.parts import PaneParts
 from refbrowser.app.plot.plot_cards import PlotCards
@@ -78,6 +79,8 @@ class PlotPane(QWidget):
             self._show_page,
         )
         self._presenter = Presenter(parts, self)
+        self.keys = PlotKeys(self._presenter, self.header)
+        self.canvas.pane_keys = self.keys.known
         self._connect()
         self._presenter.clear()
 
@@ -93,23 +96,23 @@ class PlotPane(QWidget):
 
     def array(self) -> ArrayNode | None:
         """Return the array that is shown."""
-        return self._presenter.node
+        return self._presenter.subject.node
 
     def slice_state(self) -> SliceState | None:
         """Return the slice that is shown."""
-        return self._presenter.slice
+        return self._presenter.subject.slice
 
     def source(self) -> PlotSource | None:
         """Return the document whose array is shown."""
-        return self._presenter.document
+        return self._presenter.subject.document
 
     def coordinates(self) -> Sequence[Coordinate]:
         """Return the coordinate of each dimension, as far as they have come."""
-        return self._presenter.coordinates
+        return self._presenter.coordinates.coordinates
 
     def is_decoded(self) -> bool:
         """Whether scale, offset, missing values and times of the CF conventions are applied."""
-        return self._presenter.decoded
+        return self._presenter.subject.decoded
 
     def set_decoded(self, decoded: bool) -> None:
         """Apply the CF conventions, or show the elements as they are stored."""
@@ -129,7 +132,7 @@ class PlotPane(QWidget):
 
     def is_settled(self) -> bool:
         """Whether nothing is still being read for what is shown."""
-        return self._presenter.is_settled()
+        return self._presenter.stage.is_settled
 
     # Assembly
 
@@ -184,9 +187,9 @@ class PlotPane(QWidget):
         self.canvas.cursorMoved.connect(pointing.move)
         pointing.said.connect(self._say)
         pointing.chunkActivated.connect(self.chunkActivated)
-        self.canvas.keyUsed.connect(presenter.use_key)
+        self.canvas.keyUsed.connect(self.keys.use)
         presenter.changed.connect(self.viewChanged)
-        presenter.settled.connect(self.settled)
+        presenter.stage.settled.connect(self.settled)
 
     def _say(self, text: str) -> None:
         if text != self.status.whole():
@@ -204,4 +207,4 @@ class PlotPane(QWidget):
         self.header.restyle()
         self.legend.restyle()
         self.bar.strip.update()
-        self._presenter.redraw()
+        self._presenter.stage.redraw()

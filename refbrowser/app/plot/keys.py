@@ -1,0 +1,45 @@
+"""What the keys do while the plot has the focus."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from PySide6.QtCore import Qt
+
+from refbrowser.app.plot.header import PlotHeader
+from refbrowser.app.plot.presenter import Presenter
+
+#: Leaves out Shift, Alt and so on.
+_KEY = ~int(Qt.KeyboardModifier.KeyboardModifierMask.value)
+
+
+class PlotKeys:
+    """The keys of one pane; parts of the pane can add their own."""
+
+    def __init__(self, presenter: Presenter, header: PlotHeader) -> None:
+        self._presenter, self._header = presenter, header
+        self._actions: dict[Qt.Key, Callable[[], object]] = {
+            Qt.Key.Key_Left: lambda: presenter.step_slider(-1),
+            Qt.Key.Key_Right: lambda: presenter.step_slider(1),
+            Qt.Key.Key_Up: lambda: presenter.next_slider(-1),
+            Qt.Key.Key_Down: lambda: presenter.next_slider(1),
+            Qt.Key.Key_R: presenter.reset_view,
+            Qt.Key.Key_C: self._next_map,
+            Qt.Key.Key_Escape: presenter.pointing.forget,
+        }
+
+    def add(self, key: Qt.Key, action: Callable[[], object]) -> None:
+        """Let a key do something."""
+        self._actions[key] = action
+
+    def known(self) -> frozenset[Qt.Key]:
+        """Return the keys that do something."""
+        return frozenset(self._actions)
+
+    def use(self, combined: int) -> None:
+        """Do what a key means."""
+        self._actions[Qt.Key(combined & _KEY)]()
+
+    def _next_map(self) -> None:
+        if self._presenter.subject.is_image:
+            self._header.next_map()

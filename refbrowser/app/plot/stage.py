@@ -1,0 +1,188 @@
+"""The picture on the screen while it comes, ends or fails; and the cards in its place."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QObject, Signal
+
+from refbrowser.app.plot.coordinate_reader import CoordinateReader
+from refbrowser.app.plot.drawing import Drawing
+from refbrowser.app.plot.loader import PictureLoader
+from refbrowser.app.plot.parts import PaneParts
+from refbrowser.app.plot.pointing import Pointing
+from refbrowser.app.plot.refiner import Refiner
+from refbrowser.app.plot.subject import Subject
+from refbrowser.app.plot.values_view import PictureRows
+from refbrowser.engine.views.picture import ChunkState, Picture
+from refbrowser.engine.views.readout import notes_of, value_at
+
+
+class Stage(QObject):
+    """Shows what the loader brings.
+
+    Signals
+    -------
+    settled()
+        Nothing is still being read for what is shown.
+    pictureEnded()
+        The picture on the screen is complete.
+    """
+
+    settled = Signal()
+    pictureEnded = Signal()
+
+    def __init__(
+        self, pane: PaneParts, subject: Subject, coordinates: CoordinateReader, parent: QObject
+    ) -> None:
+        super().__init__(parent)
+        self._pane, self._subject, self._coordinates = pane, subject, coordinates
+        self.drawing = Drawing(pane.canvas, pane.bar, self)
+        self.pointing = Pointing(self.drawing, self)
+        self.loader = PictureLoader("plot", self)
+        self.refiner = Refiner(self.drawing, self)
+        self.loader.shown.connect(self._shown)
+        self.loader.filled.connect(self._filled)
+        self.loader.ended.connect(self._ended)
+        self.refiner.changed.connect(self._refined)
+        self.refiner.ended.connect(self.tell_settled)
+
+    def clear(self) -> None:
+        """Show no picture, and stop reading."""
+        self.loader.clear()
+        self.refiner.drop()
+        self.drawing.clear()
+        self.pointing.forget()
+        self._pane.values.clear()
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether nothing is still being read for what is shown."""
+        return not (self.loader.is_reading or self.refiner.is_reading or self._coordinates.waits)
+
+    def tell_settled(self) -> None:
+        """Tell it where it is so."""
+        if self.is_settled:
+            self.settled.emit()
+
+    def redraw(self) -> None:
+        """Draw everything again, for another theme."""
+        if self.drawing.base is not None:
+            self.drawing.set_pictures(self.drawing.base, self.drawing.detail)
+            self.drawing.draw()
+
+    def present(self) -> None:
+        """Show what has come, as it is to be taken now."""
+        picture = self.loader.current
+        if picture is None:
+            return
+        self._shown(picture)
+        if picture.finished and not self.loader.is_reading:
+            self._ended(picture)
+
+    # What the loader brings
+
+    def _shown(self, picture: Picture) -> None:
+        if self._coordinates.waits:
+            return
+        subject = self._subject
+        if not subject.is_plot:
+            self._show_values(picture)
+            return
+        drawing = self.drawing
+        # The slice that is drawn: the newest one may still be on its way.
+        drawing.set_slice(picture.plan.slice, self._coordinates.coordinates, subject.shown, subject.label)
+        drawing.set_pictures(picture, self.refiner.picture_for(picture))
+        self._show_controls()
+        self._pane.show_page(self._pane.canvas)
+        if (
+            subject.view_is_new
+            and subject.slice is not None
+            and picture.plan.slice.axes == subject.slice.axes
+        ):
+            subject.view_is_new = False
+            drawing.draw()
+            drawing.reset_view(picture.plan.ranges if subject.choice == "middle" else None)
+        self._filled()
+
+    def _filled(self) -> None:
+        picture = self.loader.current
+        if picture is None or self._coordinates.waits:
+            return
+        if self._subject.is_plot:
+            self.drawing.take_news(complete=picture.finished)
+            self.pointing.say()
+        elif picture.node.shape:
+            self._pane.values.refresh()
+        else:
+            self._show_values(picture)
+        self._pane.legend.set_picture(picture, self._note(picture))
+
+    def _ended(self, picture: Picture) -> None:
+        if self._coordinates.waits or self._show_failure(picture):
+            return
+        if self._subject.is_plot:
+            self.drawing.take_news(complete=True)
+            self.pointing.say()
+            self._pane.legend.set_picture(picture, self._note(picture))
+            self.pictureEnded.emit()
+        self.tell_settled()
+
+    def _refined(self) -> None:
+        base = self.drawing.base
+        if base is not None:
+            self.drawing.set_pictures(base, self.refiner.picture_for(base))
+            self.drawing.draw()
+            self._pane.legend.set_picture(base, self._note(base))
+
+    def _note(self, picture: Picture) -> str:
+        """Return what else there is to know about a picture."""
+        detailed, subject = self.refiner.picture_for(picture) is not None, self._subject
+        notes = [*self._coordinates.errors, *notes_of(picture, detailed, subject.choice == "middle")]
+        if picture.finished and picture.has_data and subject.is_plot:
+            if not self.drawing.has_values:
+                notes.append("every value here is missing")
+            elif picture.all_done and subject.shown.never_written(picture.values):
+                notes.append("every value is the default fill of netCDF: nothing was ever written here")
+        return "   ".join(notes)
+
+    def _show_values(self, picture: Picture) -> None:
+        shown, pane = self._subject.shown, self._pane
+        node = picture.node
+        if not node.shape:
+            pane.values.show_scalar(value_at(picture, shown, ()), node.path)
+        else:
+            coordinate = self._coordinates.coordinates[picture.plan.slice.x]
+            pane.values.show_rows(PictureRows(picture, coordinate, shown))
+        pane.legend.set_picture(picture, self._note(picture))
+        self._show_controls()
+        pane.show_page(pane.values)
+
+    def _show_controls(self) -> None:
+        header, subject = self._pane.header, self._subject
+        header.set_kind(image=subject.is_image, coded=subject.shown.has_coding, plot=subject.is_plot)
+        header.coding.setChecked(subject.decoded)
+
+    # Cards
+
+    def show_hint(self, heading: str, text: str) -> None:
+        """Say in the place of the picture why there is none."""
+        self._pane.cards.show_hint(heading, text)
+        self.show_card()
+
+    def show_card(self) -> None:
+        """Bring the card to the front."""
+        self.pointing.forget()
+        self._pane.header.set_kind(image=False, coded=False, plot=False)
+        self._pane.legend.set_picture(None, "")
+        self._pane.show_page(self._pane.cards)
+        self.tell_settled()
+
+    def _show_failure(self, picture: Picture) -> bool:
+        """Show a card where nothing could be read; whether there is one."""
+        if picture.has_data or picture.count(ChunkState.MISSING):
+            return False
+        error: BaseException | None = next(iter(picture.errors.values()), None) or picture.error
+        if error is None:
+            return False
+        self._pane.cards.show_failure(picture.node.path, error)
+        self.show_card()
+        return True

@@ -1,0 +1,61 @@
+"""What is plotted: an array of a document, the slice of it, and how its elements are taken."""
+
+from __future__ import annotations
+
+from refbrowser.app.plot.source import PlotSource
+from refbrowser.engine.views.coordinates import attribute_text
+from refbrowser.engine.views.interpretation import Interpretation
+from refbrowser.engine.views.slicing import SliceState
+from refbrowser.model.nodes import ArrayNode
+
+
+class Subject:
+    """What the parts of one pane share; the presenter changes it.
+
+    Attributes
+    ----------
+    choice
+        The answer to the question of size: ``middle``, ``sampled`` or ``all``; None where there was none.
+    decoded
+        Whether the CF conventions are applied.
+    view_is_new
+        The next picture is to be seen as a whole.
+    """
+
+    def __init__(self) -> None:
+        self.document: PlotSource | None = None
+        self.node: ArrayNode | None = None
+        self.slice: SliceState | None = None
+        self.choice: str | None = None
+        self.decoded = True
+        self.view_is_new = False
+        self._shown: Interpretation | None = None
+
+    def forget(self) -> None:
+        """Let go of the array."""
+        self.document = self.node = self.slice = self.choice = self._shown = None
+        self.view_is_new = False
+
+    @property
+    def is_plot(self) -> bool:
+        """Whether a line or an image is drawn; else the values are a table or a single text."""
+        return self.node is not None and bool(self.node.shape) and self.shown.is_number
+
+    @property
+    def is_image(self) -> bool:
+        """Whether an image is drawn."""
+        return self.is_plot and self.slice is not None and self.slice.y is not None
+
+    @property
+    def shown(self) -> Interpretation:
+        """What the elements mean; the same object as long as the array and the coding are the same."""
+        assert self.node is not None
+        if self._shown is None or self._shown.node is not self.node or self._shown.decoded != self.decoded:
+            self._shown = Interpretation(self.node, self.decoded)
+        return self._shown
+
+    @property
+    def label(self) -> str:
+        """What the array is called on the screen."""
+        assert self.node is not None
+        return attribute_text(self.node.attributes, "long_name") or self.node.name or self.node.path
