@@ -32,6 +32,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QAbstractScrollArea, QHeaderView, QToolTip, QWidget
 
 from refbrowser.app import theme
+from refbrowser.app.long_bar import LongBar
 from refbrowser.app.plain_text import one_line
 from refbrowser.app.row_model import (
     PAGE_ROWS,
@@ -47,8 +48,6 @@ __all__ = ["Column", "NoRows", "RowModel", "RowStyle", "StyledRowModel", "Virtua
 
 #: Pages of rows that are kept.
 PAGES_KEPT = 32
-#: A scroll bar counts to this number at most; above it one step of the bar is many rows.
-SCROLL_STEPS = 1 << 30
 #: Rows that one Copy puts on the clipboard at most.
 COPY_ROWS = 10_000
 _PADDING = 8
@@ -76,12 +75,11 @@ class VirtualTable(QAbstractScrollArea):
         super().__init__(parent)
         self._model: RowModel = NoRows()
         self._pages: OrderedDict[int, tuple[list[list[str]], list[RowStyle]]] = OrderedDict()
-        self._top = 0
+        self._rows = LongBar(self.verticalScrollBar(), self)
         self._current: int | None = None
         self._anchor: int | None = None
         self._placeholder = ""
         self._wheel = 0
-        self._from_bar = True
         self._fitted = True
         self._fitting = False
         self._header_model = HeaderModel(self)
@@ -96,7 +94,7 @@ class VirtualTable(QAbstractScrollArea):
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setFrameShape(QAbstractScrollArea.Shape.NoFrame)
         self.viewport().setMouseTracking(False)
-        self.verticalScrollBar().valueChanged.connect(self._bar_moved)
+        self._rows.moved.connect(self.viewport().update)
         self.horizontalScrollBar().valueChanged.connect(self._columns_moved)
         self._measure()
 
@@ -111,7 +109,7 @@ class VirtualTable(QAbstractScrollArea):
         same = [column.title for column in model.columns] == [column.title for column in self._model.columns]
         self._model = model
         self._pages.clear()
-        self._top = 0
+        self._rows.set_first(0)
         if not same:
             self._header_model.set_columns(model.columns)
             self._fitted = True
@@ -154,20 +152,13 @@ class VirtualTable(QAbstractScrollArea):
 
     def scroll_to(self, row: int) -> None:
         """Scroll as little as needed to see `row`; a row far away comes to the middle."""
-        rows = self.visible_rows()
-        if self._top <= row < self._top + rows:
-            return
-        near = -rows < row - self._top < 2 * rows
-        if not near:
-            self._set_top(row - rows // 2)
-        elif row < self._top:
-            self._set_top(row)
-        else:
-            self._set_top(row - rows + 1)
+        self._rows.set_extent(self._model.row_count(), self.visible_rows())
+        self._rows.see(row)
+        self.viewport().update()
 
     def top_row(self) -> int:
         """Return the first row that is seen."""
-        return self._top
+        return self._rows.first
 
     def set_top_row(self, row: int) -> None:
         """Scroll so that `row` is the first one seen."""
@@ -184,7 +175,7 @@ class VirtualTable(QAbstractScrollArea):
 
     def row_rect(self, row: int) -> QRect:
         """Return where a row is painted, in the viewport's coordinates."""
-        top = (row - self._top) * self._row_height
+        top = (row - self._rows.first) * self._row_height
         return QRect(0, int(top), self.viewport().width(), self._row_height)
 
     def column_widths(self) -> list[int]:
@@ -219,7 +210,7 @@ class VirtualTable(QAbstractScrollArea):
         bar = self.horizontalScrollBar()
         bar.setRange(0, max(0, self._content_width() - view.width()))
         bar.setPageStep(view.width())
-        self._set_top(self._top)
+        self._set_top(self._rows.first)
 
     def _content_width(self) -> int:
         return sum(self._header.sectionSize(section) for section in range(self._header.count()))
@@ -243,26 +234,8 @@ class VirtualTable(QAbstractScrollArea):
             self._columns_moved()
 
     def _set_top(self, row: int) -> None:
-        count = self._model.row_count()
-        rows = self.visible_rows()
-        last = max(0, count - rows)
-        self._top = max(0, min(row, last))
-        bar = self.verticalScrollBar()
-        steps = min(last, SCROLL_STEPS)
-        self._from_bar = False
-        bar.setRange(0, steps)
-        bar.setPageStep(max(1, min(rows, SCROLL_STEPS)))
-        bar.setSingleStep(1)
-        bar.setValue(self._top if steps == last else self._top * steps // last)
-        self._from_bar = True
-        self.viewport().update()
-
-    def _bar_moved(self, value: int) -> None:
-        if not self._from_bar:
-            return
-        last = max(0, self._model.row_count() - self.visible_rows())
-        steps = self.verticalScrollBar().maximum()
-        self._top = value if steps == last else value * last // max(1, steps)
+        self._rows.set_extent(self._model.row_count(), self.visible_rows())
+        self._rows.set_first(row)
         self.viewport().update()
 
     def _columns_moved(self, *_arguments: int) -> None:
@@ -295,7 +268,7 @@ class VirtualTable(QAbstractScrollArea):
         if count == 0:
             self._paint_placeholder(painter, scheme)
             return
-        rows = range(self._top, min(count, self._top + self.visible_rows() + 1))
+        rows = range(self._rows.first, min(count, self._rows.first + self.visible_rows() + 1))
         selected = self.selected()
         for row in rows:
             texts, styles = self._page(row // PAGE_ROWS)
@@ -393,7 +366,7 @@ class VirtualTable(QAbstractScrollArea):
 
     def row_at(self, position: QPoint) -> int | None:
         """Return the row under a point of the viewport, or None."""
-        row = self._top + position.y() // self._row_height
+        row = self._rows.first + position.y() // self._row_height
         return row if 0 <= row < self._model.row_count() else None
 
     # Events
@@ -432,7 +405,7 @@ class VirtualTable(QAbstractScrollArea):
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
         if event.buttons() & Qt.MouseButton.LeftButton and self._anchor is not None:
-            self._move(self._top + int(event.position().y()) // self._row_height, True)
+            self._move(self._rows.first + int(event.position().y()) // self._row_height, True)
 
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
         row = self.row_at(event.position().toPoint())
@@ -447,7 +420,7 @@ class VirtualTable(QAbstractScrollArea):
             return
         self._wheel += delta.y()
         rows, self._wheel = int(self._wheel / 40), self._wheel - int(self._wheel / 40) * 40
-        self._set_top(self._top - rows)
+        self._set_top(self._rows.first - rows)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         self._layout_parts()
