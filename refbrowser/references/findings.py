@@ -12,7 +12,7 @@ from refbrowser.errors import ErrorKind, Finding, Place, RefbrowserError, Severi
 from refbrowser.references.content import DocumentContent
 from refbrowser.references.json_text import Member, Node, NodeKind, pointer
 from refbrowser.references.key_findings import equal_keys, files_that_are_folders
-from refbrowser.references.metadata_findings import metadata_warnings
+from refbrowser.references.metadata_findings import MetadataWarning, metadata_warnings
 from refbrowser.references.values import Issue
 from refbrowser.references.writer import appended, splices
 
@@ -81,8 +81,19 @@ def _all(document: DocumentContent) -> Iterator[Found]:
         yield _about_key(document, positions, key, message)
     for key in files_that_are_folders(document.refs):
         yield _about_key(document, positions, key, "the key is a file and, for other keys, a folder")
-    for key, kind, message in metadata_warnings(document):
-        yield replace(_about_key(document, positions, key, message), kind=kind)
+    for warning in metadata_warnings(document):
+        found = _about_key(document, positions, warning.key, warning.message)
+        yield replace(found, kind=ErrorKind.META, fix=_consolidation(warning))
+
+
+def _consolidation(warning: MetadataWarning) -> Any:
+    """Return the edit that repeats in the consolidated metadata what counts, where that is missing."""
+    if warning.counts is None:
+        return None
+    from refbrowser.references.edits import Compound, SetMetadata
+
+    title = f"Take {warning.counts} over into the consolidated metadata"
+    return Compound(title, (SetMetadata(warning.counts, warning.json),))
 
 
 def _about_key(document: DocumentContent, positions: Positions, key: str, message: str) -> Found:
@@ -277,7 +288,10 @@ def _entry(document: DocumentContent, positions: Positions, slot: int, twice: bo
     where = document.key_pointer(key)
     if twice:
         message = f"the key {quoted(key)} is there more than once: the last counts"
-        yield Found(Severity.WARNING, ErrorKind.REF, message, where, positions.entry(slot), key=key)
+        from refbrowser.references.repair_edits import RemoveRepeated
+
+        fix = RemoveRepeated(key)
+        yield Found(Severity.WARNING, ErrorKind.REF, message, where, positions.entry(slot), key=key, fix=fix)
     value = refs.value(slot)
     for issue in value.issues:
         yield Found(

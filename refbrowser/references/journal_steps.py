@@ -112,7 +112,7 @@ class Recorder:
         return _same(history.saved, self.saved)
 
     def follow(self, history: History) -> None:
-        """Record what was done: an edit, undo or redo, or several of these at once; nothing where none was."""
+        """Record an edit, or undo or redo of any number of steps; nothing where nothing was done."""
         document, start = history.document, self._position
         self._position = history.position
         moved = history.position - start

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 
-from refbrowser.errors import ErrorKind, RefbrowserError, quoted
+from refbrowser.errors import RefbrowserError, quoted
 from refbrowser.model.reference import Inline
 from refbrowser.references.content import DocumentContent
 from refbrowser.references.json_text import JsonError, Node, NodeKind, parse
@@ -13,6 +14,16 @@ from refbrowser.references.json_text import JsonError, Node, NodeKind, parse
 #: Names of Zarr metadata documents.
 METADATA_NAMES = frozenset({".zgroup", ".zarray", ".zattrs", ".zmetadata", "zarr.json"})
 CONSOLIDATED = ".zmetadata"
+
+
+@dataclass(frozen=True, slots=True)
+class MetadataWarning:
+    """A warning about metadata; `counts` is the key whose `json` consolidated metadata should repeat."""
+
+    key: str
+    message: str
+    counts: str | None = None
+    json: Any = None
 
 
 def is_metadata(key: str) -> bool:
@@ -29,8 +40,8 @@ def metadata_node(document: DocumentContent, slot: int) -> Node | None:
         return None
 
 
-def metadata_warnings(document: DocumentContent) -> Iterator[tuple[str, ErrorKind, str]]:
-    """Yield key, kind and message of each warning about metadata."""
+def metadata_warnings(document: DocumentContent) -> Iterator[MetadataWarning]:
+    """Yield each warning about metadata."""
     nodes: dict[str, Node] = {}
     for key, slot in document.refs.odd_keys():
         if is_metadata(key) and document.refs.find_slot(key) == slot:
@@ -39,7 +50,7 @@ def metadata_warnings(document: DocumentContent) -> Iterator[tuple[str, ErrorKin
                 nodes[key] = node
     for key, node in nodes.items():
         if _not_finite(node):
-            yield key, ErrorKind.META, "the metadata holds NaN or Infinity, which are not JSON"
+            yield MetadataWarning(key, "the metadata holds NaN or Infinity, which are not JSON")
     for key, node in nodes.items():
         if key.rpartition("/")[2] == CONSOLIDATED:
             yield from _differences(key, node, nodes)
@@ -55,19 +66,22 @@ def _not_finite(node: Node) -> bool:
     return False
 
 
-def _differences(key: str, node: Node, nodes: dict[str, Node]) -> Iterator[tuple[str, ErrorKind, str]]:
+def _differences(key: str, node: Node, nodes: dict[str, Node]) -> Iterator[MetadataWarning]:
     folder = key[: -len(CONSOLIDATED)]
     metadata = node.member("metadata")
     if metadata is None or metadata.kind is not NodeKind.OBJECT:
-        yield key, ErrorKind.META, "the consolidated metadata has no object 'metadata'"
+        yield MetadataWarning(key, "the consolidated metadata has no object 'metadata'")
         return
     consolidated: Mapping[str, Any] = metadata.to_python()
     for name, value in consolidated.items():
         beside = nodes.get(folder + name)
-        if beside is not None and beside.to_python() != value:
-            yield key, ErrorKind.META, f"the consolidated metadata differs from {quoted(folder + name)}"
+        json = None if beside is None else beside.to_python()
+        if beside is not None and json != value:
+            message = f"the consolidated metadata differs from {quoted(folder + name)}"
+            yield MetadataWarning(key, message, folder + name, json)
     for other in nodes:
         name = other.removeprefix(folder)
         inside = other.startswith(folder) and other != key and not name.endswith("zarr.json")
         if inside and name not in consolidated:
-            yield key, ErrorKind.META, f"the consolidated metadata lacks {quoted(other)}"
+            message = f"the consolidated metadata lacks {quoted(other)}"
+            yield MetadataWarning(key, message, other, nodes[other].to_python())

@@ -1,4 +1,4 @@
-"""Edits that repair: entries that never count, and relative URLs of a document that goes to another folder."""
+"""Edits that repair: entries that never count, and relative URLs when the document changes its folder."""
 
 from __future__ import annotations
 

@@ -1,0 +1,165 @@
+"""Gathers the problems of an opened document: those of `refbrowser check`, and what only a dataset knows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import TYPE_CHECKING
+
+from refbrowser.engine.problems.problem import Fix, Origin, Problem, Problems, Remedy, Spot
+from refbrowser.errors import ErrorKind, Finding, Place, RefbrowserError, Severity, quoted
+from refbrowser.references.check import all_findings
+from refbrowser.references.metadata_findings import CONSOLIDATED
+
+if TYPE_CHECKING:
+    from refbrowser.io.access import Want
+    from refbrowser.model.nodes import Hierarchy
+    from refbrowser.references.document import ReferenceDocument
+
+#: Kinds of a failed read that another beginning of the URL may repair.
+_OF_URLS = (ErrorKind.SOURCE, ErrorKind.IO, ErrorKind.PROTOCOL, ErrorKind.UNSAFE)
+
+
+def collect(
+    document: ReferenceDocument,
+    hierarchy: Hierarchy | None = None,
+    wants: Iterable[Want] = (),
+    failures: Iterable[RefbrowserError] = (),
+    cancelled: Callable[[], bool] = lambda: False,
+) -> Problems:
+    """Return everything that is wrong with an opened document; nothing is read for it.
+
+    Parameters
+    ----------
+    hierarchy
+        Of the document, with its own findings.
+    wants
+        What the document wants to read.
+    failures
+        Errors of chunks that could not be read so far.
+    cancelled
+        Asked now and then; what is left is then not looked at.
+    """
+    findings = all_findings(document, cancelled)
+    found = [_of_finding(finding, Origin.DOCUMENT, hierarchy) for finding in findings]
+    if hierarchy is not None:
+        found += [
+            _of_finding(finding, Origin.STRUCTURE, hierarchy)
+            for finding in hierarchy.problems
+            if not _is_told(finding, findings)
+        ]
+    found += _of_failures(failures, hierarchy)
+    found += [_of_want(want) for want in wants if not want.allowed]
+    return Problems.of(found)
+
+
+def _is_told(finding: Finding, findings: Iterable[Finding]) -> bool:
+    """Tell whether a finding of the structure is one of the document's in other words."""
+    key = finding.place.key or ""
+    is_consolidated = key.rpartition("/")[2] == CONSOLIDATED
+    return any(
+        other.place.key == key
+        and (other.message == finding.message or (is_consolidated and other.kind is ErrorKind.META))
+        for other in findings
+        if key
+    )
+
+
+def _of_finding(finding: Finding, origin: Origin, hierarchy: Hierarchy | None) -> Problem:
+    return Problem(
+        severity=finding.severity,
+        kind=finding.kind,
+        message=finding.message,
+        origin=origin,
+        spot=_spot(finding.place, hierarchy),
+        place=finding.place,
+        advice=finding.advice,
+        count=finding.count,
+        fix=_fix(finding),
+    )
+
+
+def _spot(place: Place, hierarchy: Hierarchy | None) -> Spot:
+    """Return the row of the tree that a place belongs to."""
+    if place.rule is not None:
+        return "rule", place.rule
+    parts = (place.pointer or "").split("/")
+    if place.key is None and len(parts) > 2 and parts[1] == "templates":
+        return "template", parts[2].replace("~1", "/").replace("~0", "~")
+    if place.key is None and len(parts) > 2 and parts[1] == "gen" and parts[2].isdecimal():
+        return "rule", int(parts[2])
+    if place.key is not None:
+        return _node_of(place.key, hierarchy)
+    if place.path is not None and hierarchy is not None:
+        return _spot_of_node(place.path, hierarchy)
+    return "document", ""
+
+
+def _node_of(key: str, hierarchy: Hierarchy | None) -> Spot:
+    """Return the array or group that a key belongs to; the document where there is none."""
+    parts = key.split("/")[:-1]
+    for depth in range(len(parts), 0, -1):
+        spot = _spot_of_node("/".join(parts[:depth]), hierarchy)
+        if spot[0] != "document":
+            return spot
+    return _spot_of_node("/", hierarchy)
+
+
+def _spot_of_node(path: str, hierarchy: Hierarchy | None) -> Spot:
+    node = None if hierarchy is None else hierarchy.find(path)
+    if node is None:
+        return "document", ""
+    if hasattr(node, "groups"):
+        # The root group is the document's own row.
+        return ("group", node.path) if node.path != "/" else ("document", "")
+    return "array", node.path
+
+
+def _fix(finding: Finding) -> Fix | None:
+    """Return what one click does: the finding's own edit, else to remove an entry that cannot be read."""
+    if finding.fix is not None:
+        return Fix(Remedy.EDIT, finding.fix.title, finding.fix)
+    place = finding.place
+    if finding.severity is not Severity.FAULT or place.key is None or place.rule is not None:
+        return None
+    if finding.kind in (ErrorKind.PROTOCOL, ErrorKind.UNSAFE) and place.url:
+        return _prefix_fix(place.url)
+    if place.pointer is not None and finding.kind in (ErrorKind.REF, ErrorKind.ENCODING):
+        from refbrowser.references.edits import RemoveReference
+
+        edit = RemoveReference(place.key)
+        return Fix(Remedy.EDIT, edit.title, edit)
+    return None
+
+
+def _prefix_fix(url: str) -> Fix:
+    return Fix(Remedy.PREFIX, "Replace the beginning of URLs…", text=url.rpartition("/")[0] + "/")
+
+
+def _of_failures(failures: Iterable[RefbrowserError], hierarchy: Hierarchy | None) -> Iterator[Problem]:
+    """Yield one problem for each array and cause, with how many chunks share it."""
+    groups: dict[tuple[Spot, ErrorKind, str], list[RefbrowserError]] = {}
+    for error in failures:
+        place = error.place
+        spot = _node_of(place.key, hierarchy) if place.key is not None else _spot(place, hierarchy)
+        groups.setdefault((spot, error.kind, error.message), []).append(error)
+    for (spot, kind, message), errors in groups.items():
+        place = errors[0].place
+        fix = _prefix_fix(place.url) if kind in _OF_URLS and place.url else None
+        yield Problem(
+            severity=Severity.FAULT, kind=kind, message=message, origin=Origin.READING, spot=spot,
+            place=place, advice=errors[0].advice, count=len(errors), fix=fix,
+        )  # fmt: skip
+
+
+def _of_want(want: Want) -> Problem:
+    name = str(want.origin) if want.origin is not None else f"{want.pattern}…"
+    references = f"{want.count:,} reference{'' if want.count == 1 else 's'}".replace(",", " ")
+    return Problem(
+        severity=Severity.WARNING,
+        kind=ErrorKind.BLOCKED,
+        message=f"reading from {quoted(name)} needs permission ({references})",
+        origin=Origin.PERMISSION,
+        spot=("document", ""),
+        place=Place(url=name),
+        fix=Fix(Remedy.PERMISSIONS, "Permissions…"),
+    )

@@ -1,0 +1,194 @@
+"""One problem of an opened document, where it leads to, and how it is repaired; all of them as one value."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from functools import cached_property
+from typing import Any, NamedTuple
+
+from refbrowser.errors import NOWHERE, ErrorKind, Place, Severity
+
+#: Problems that are listed one by one; the rest is counted.
+MOST = 10_000
+
+#: A row of the tree: its kind (``document``, ``group``, ``array``, ``template``, ``templates``, ``rule``,
+#: ``rules``) and its place (path, name or number; empty for a document and for lists).
+Spot = tuple[str, str | int]
+
+
+class Origin(StrEnum):
+    """Where a problem is known from."""
+
+    DOCUMENT = "document"
+    STRUCTURE = "structure"
+    READING = "reading"
+    PERMISSION = "permission"
+
+
+class Remedy(StrEnum):
+    """What one click does about a problem."""
+
+    EDIT = "edit"
+    PREFIX = "prefix"
+    PERMISSIONS = "permissions"
+
+
+@dataclass(frozen=True, slots=True)
+class Fix:
+    """What one click does: make an edit, or show a dialog that begins with a text."""
+
+    remedy: Remedy
+    title: str
+    edit: Any = None
+    text: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Problem:
+    """One line of the list of problems.
+
+    Attributes
+    ----------
+    count
+        How many places share it; the first is given.
+    spot
+        The row of the tree that it belongs to.
+    """
+
+    severity: Severity
+    kind: ErrorKind
+    message: str
+    origin: Origin
+    spot: Spot
+    place: Place = NOWHERE
+    advice: str = ""
+    count: int = 1
+    fix: Fix | None = None
+
+    @property
+    def is_fault(self) -> bool:
+        """Whether something cannot be read because of it."""
+        return self.severity is Severity.FAULT
+
+    @property
+    def where(self) -> str:
+        """The place in few words: what a person looks for first."""
+        return place_text(self.place, self.spot)
+
+    @property
+    def text(self) -> str:
+        """The problem as one line of plain text, as it is copied."""
+        times = f" [{self.count} times]" if self.count > 1 else ""
+        line = f", line {self.place.line}, column {self.place.column}" if self.place.line is not None else ""
+        advice = f" {self.advice}" if self.advice else ""
+        return f"{self.severity}[{self.kind}] {self.where}{line}: {self.message}{times}.{advice}"
+
+
+class Badge(NamedTuple):
+    """How many problems a row of the tree has, with all that is below it."""
+
+    faults: int = 0
+    warnings: int = 0
+
+
+@dataclass(frozen=True)
+class Problems:
+    """All problems of one document: faults first, each kind in the order of the document.
+
+    Attributes
+    ----------
+    items
+        At most `MOST`.
+    faults, warnings
+        How many there are, listed or not.
+    """
+
+    items: tuple[Problem, ...] = ()
+    faults: int = 0
+    warnings: int = 0
+    badges: Mapping[Spot, Badge] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, found: Iterable[Problem]) -> Problems:
+        """Sort, count and cut what was found."""
+        everything = list(found)
+        faults = [problem for problem in everything if problem.is_fault]
+        warnings = [problem for problem in everything if not problem.is_fault]
+        items = tuple((faults + warnings)[:MOST])
+        return cls(items, len(faults), len(warnings), _badges(faults, warnings))
+
+    @property
+    def count(self) -> int:
+        """How many there are."""
+        return self.faults + self.warnings
+
+    @property
+    def more(self) -> int:
+        """How many are not listed."""
+        return self.count - len(self.items)
+
+    def badge(self, spot: Spot) -> Badge:
+        """Return how many problems a row of the tree has."""
+        return self.badges.get(spot, _NO_BADGE)
+
+    def first_at(self, spot: Spot) -> Problem | None:
+        """Return the first problem of a row of the tree itself; None where it has none."""
+        return self._first.get(spot)
+
+    @cached_property
+    def _first(self) -> dict[Spot, Problem]:
+        first: dict[Spot, Problem] = {}
+        for problem in self.items:
+            first.setdefault(problem.spot, problem)
+        return first
+
+
+_NO_BADGE = Badge()
+
+
+def _badges(faults: Iterable[Problem], warnings: Iterable[Problem]) -> dict[Spot, Badge]:
+    counts = [Counter(_with_above(problems)) for problems in (faults, warnings)]
+    return {spot: Badge(counts[0][spot], counts[1][spot]) for spot in (*counts[0], *counts[1])}
+
+
+def _with_above(problems: Iterable[Problem]) -> Iterable[Spot]:
+    for problem in problems:
+        yield problem.spot
+        yield from spots_above(problem.spot)
+
+
+def spots_above(spot: Spot) -> list[Spot]:
+    """Return the rows of the tree that a row is below, the document last."""
+    kind, place = spot
+    if kind == "document":
+        return []
+    above: list[Spot] = []
+    if kind in ("array", "group"):
+        parts = str(place).strip("/").split("/")[:-1]
+        above = [("group", "/" + "/".join(parts[:depth])) for depth in range(len(parts), 0, -1)]
+    elif kind in ("template", "rule"):
+        above = [(f"{kind}s", "")]
+    return [*above, ("document", "")]
+
+
+def place_text(place: Place, spot: Spot) -> str:
+    """Return a place in few words: ``rule 0, offset, row 3``, ``template u``, ``temp/0.0``."""
+    if place.rule is not None:
+        parts = [f"rule {place.rule}"]
+        parts += [place.field] if place.field is not None else []
+        parts += [f"row {place.row}"] if place.row is not None else []
+        return ", ".join(parts)
+    if spot[0] == "template":
+        return f"template {spot[1]}"
+    if place.key is not None:
+        return place.key
+    if place.path is not None:
+        return place.path
+    if place.url is not None:
+        return place.url
+    if place.pointer:
+        return place.pointer
+    return "document" if spot[0] == "document" else str(spot[1])
