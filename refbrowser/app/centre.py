@@ -21,6 +21,7 @@ from refbrowser.app.trust import TrustBar
 
 if TYPE_CHECKING:
     from refbrowser.app.controller.reading import FirstRows
+    from refbrowser.app.found_card import FoundCard
     from refbrowser.app.plot.pane import PlotPane
 
 PLOT, REFERENCES, RAW = range(3)
@@ -35,10 +36,13 @@ class Centre(QWidget):
         The `PlotPane` exists from now on.
     restyled()
         The colours in force are other ones.
+    openPaths(list)
+        Documents of a folder are to be opened in its place.
     """
 
     plotMade = Signal(object)
     restyled = Signal()
+    openPaths = Signal(list)
 
     def __init__(self, start: StartPane, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -52,6 +56,7 @@ class Centre(QWidget):
         self.start = start
         self.loading = LoadingCard()
         self.error = ErrorCard()
+        self.found: FoundCard | None = None
         self.references = ReferencesPane()
         self.raw = RawValuePane()
         self.tabs = self._make_tabs()
@@ -129,11 +134,26 @@ class Centre(QWidget):
                 self._tab_before = None
         elif document.error is not None:
             self.strip.hide()
-            self.error.set_error(f"{document.title} could not be opened", document.error)
-            self._pages.setCurrentWidget(self._error_page)
+            self._pages.setCurrentWidget(self._page_of_error(document, document.error))
         else:
             self.loading.start(document.title)
             self._pages.setCurrentWidget(self._loading_page)
+
+    def _page_of_error(self, document: OpenDocument, error: BaseException) -> QWidget:
+        found = getattr(error, "found", None)
+        if found is None:
+            self.error.set_error(f"{document.title} could not be opened", error)
+            return self._error_page
+        if self.found is None:
+            from refbrowser.app.found_card import FoundCard
+
+            self.found = FoundCard()
+            self._found_page = centred(self.found)
+            self._pages.addWidget(self._found_page)
+            self.found.retry.connect(self._retry)
+            self.found.openPaths.connect(self.openPaths)
+        self.found.set_found(document.path, error, found)
+        return self._found_page
 
     def show_progress(self, document: OpenDocument, done: int, total: int | None) -> None:
         """Show how far the reading of the current document is."""

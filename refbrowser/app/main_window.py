@@ -176,6 +176,7 @@ class MainWindow(QMainWindow):
         self.centre.raw.permissionWanted.connect(self.commands.permissions.review_trust)
         self.centre.plotMade.connect(self._plot_made)
         self.centre.restyled.connect(self.actions_.set_icons)
+        self.centre.openPaths.connect(self.commands.files.open_instead)
         self.status.jobsWanted.connect(self.commands.view.show_jobs)
         self.tasks.statusChanged.connect(lambda _statuses: self.update_actions())
         self.tasks.failed.connect(lambda error: self.centre.error_bar.show_error("A job failed", error))

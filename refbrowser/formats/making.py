@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from refbrowser.formats.sniffing import FileKind
 
-_WRITE = """\
-with open({target!r}, "w") as file:
+_WRITE = """
+with open({target}, "w") as file:
     json.dump(references, file)
 """
 _ONE = """\
@@ -14,6 +14,7 @@ import json
 
 from kerchunk.{module} import {name}
 
+path = {path!r}
 references = {make}
 """
 _GRIB = """\
@@ -22,69 +23,67 @@ import json
 
 from kerchunk.grib2 import scan_grib
 
+path = {path!r}
 # One set of references for each message of the file.
-for number, references in enumerate(scan_grib({path!r})):
-    with open(f"{stem}.{{number}}.json", "w") as file:
+for number, references in enumerate(scan_grib(path)):
+    with open(f"{{{target}}}.{{number}}.json", "w") as file:
         json.dump(references, file)
 """
 _TIFF = """\
 # pip install tifffile zarr
 from tifffile import TiffFile
 
-with TiffFile({path!r}) as tiff, tiff.aszarr() as store:
-    store.write_fsspec({target!r}, url={folder!r})
+{note}path = {path!r}
+with TiffFile(path) as tiff, tiff.aszarr() as store:
+    store.write_fsspec(path + ".json", url={folder!r})
 """
 _STORE = """\
 import json
 from pathlib import Path
 
-store = Path({path!r})
+path = {path!r}
 metadata = (".zgroup", ".zarray", ".zattrs", ".zmetadata", "zarr.json")
 references = {{}}
-for file in sorted(store.rglob("*")):
+for file in sorted(Path(path).rglob("*")):
     if file.is_file():
-        key = file.relative_to(store).as_posix()
+        key = file.relative_to(path).as_posix()
         references[key] = file.read_text() if file.name in metadata else [str(file)]
 """
 #: Packages, module of kerchunk, what is imported from it, and the call.
 _MAKERS = {
-    FileKind.NETCDF3: ("kerchunk scipy", "netCDF3", "NetCDF3ToZarr", "NetCDF3ToZarr({path!r}).translate()"),
-    FileKind.HDF5: ("kerchunk h5py", "hdf", "SingleHdf5ToZarr", "SingleHdf5ToZarr({path!r}).translate()"),
-    FileKind.HDF4: ("kerchunk", "hdf4", "HDF4ToZarr", "HDF4ToZarr({path!r}).translate()"),
-    FileKind.FITS: ("kerchunk astropy", "fits", "process_file", "process_file({path!r})"),
+    FileKind.NETCDF3: ("kerchunk scipy", "netCDF3", "NetCDF3ToZarr", "NetCDF3ToZarr(path).translate()"),
+    FileKind.HDF5: ("kerchunk h5py", "hdf", "SingleHdf5ToZarr", "SingleHdf5ToZarr(path).translate()"),
+    FileKind.HDF4: ("kerchunk", "hdf4", "HDF4ToZarr", "HDF4ToZarr(path).translate()"),
+    FileKind.FITS: ("kerchunk astropy", "fits", "process_file", "process_file(path)"),
 }
 
 
 def python_lines(kind: FileKind, path: str) -> str:
     """Return lines of Python that make a reference document for a file of data; empty where there are none.
 
-    They run as pasted once the packages that their first line names are installed.
+    They run as pasted once the packages that their first line names are installed, and write to
+    `made_path`.
     """
     stem = path.rstrip("/")
-    target = f"{stem}.json"
-    write = _WRITE.format(target=target)
+    folder, _, name = stem.rpartition("/")
+    is_local = "://" not in stem
+    write = _WRITE.format(target='path + ".json"' if is_local else repr(f"{name}.json"))
     if kind is FileKind.GRIB:
-        return _GRIB.format(path=path, stem=_inside_f_string(stem))
+        return _GRIB.format(path=stem, target="path" if is_local else "path.rsplit('/', 1)[-1]")
     if kind is FileKind.TIFF:
-        folder = stem.rpartition("/")[0] or "."
-        return _TIFF.format(path=path, target=target, folder=folder)
+        note = "" if is_local else "# Download it first; the references point to where it came from.\n"
+        return _TIFF.format(note=note, path=stem if is_local else name, folder=folder or ".")
     if kind is FileKind.ZARR:
-        return f"{_STORE.format(path=path)}{write}"
+        return f"{_STORE.format(path=stem)}{write}"
     if kind not in _MAKERS:
         return ""
-    packages, module, name, make = _MAKERS[kind]
-    lines = _ONE.format(packages=packages, module=module, name=name, make=make.format(path=path))
-    return f"{lines}{write}"
+    packages, module, imported, make = _MAKERS[kind]
+    return f"{_ONE.format(packages=packages, module=module, name=imported, path=stem, make=make)}{write}"
 
 
-def _inside_f_string(text: str) -> str:
-    """Return text so that it stands for itself between double quotes of an f-string."""
-    return "".join(_escaped(character) for character in text)
-
-
-def _escaped(character: str) -> str:
-    if character in "{}":
-        return character * 2
-    if character in '"\\':
-        return f"\\{character}"
-    return character if character.isprintable() else ascii(character)[1:-1]
+def made_path(kind: FileKind, path: str) -> str | None:
+    """Return where the lines write the (first) document that they make; None where that is not known."""
+    stem = path.rstrip("/")
+    if "://" in stem:
+        return None
+    return f"{stem}.0.json" if kind is FileKind.GRIB else f"{stem}.json"

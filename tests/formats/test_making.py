@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import refbrowser
-from refbrowser.formats.making import python_lines
+from refbrowser.formats.making import made_path, python_lines
 from refbrowser.formats.sniffing import DATA_KINDS, HEAD, FileKind, file_kind, found_in_folder
 
 AWKWARD = "it's a \"name\" {with} \\ 'all'"
@@ -22,7 +22,9 @@ def run(kind: FileKind, path: Path) -> Path:
     lines = python_lines(kind, str(path))
     done = subprocess.run([sys.executable, "-c", lines], capture_output=True, text=True, timeout=100)
     assert done.returncode == 0, done.stderr
-    return Path(f"{path}.json")
+    made = made_path(kind, str(path))
+    assert made is not None
+    return Path(made)
 
 
 def needs(*packages: str) -> None:
@@ -41,7 +43,17 @@ def test_lines_are_python_whatever_the_path(kind: FileKind) -> None:
 def test_grib_lines_name_each_message_after_the_file() -> None:
     lines = python_lines(FileKind.GRIB, f"/data/{AWKWARD}")
     (template,) = [node for node in ast.walk(ast.parse(lines)) if isinstance(node, ast.JoinedStr)]
-    assert eval(compile(ast.Expression(template), "x", "eval"), {"number": 3}) == f"/data/{AWKWARD}.3.json"
+    values = {"number": 0, "path": f"/data/{AWKWARD}"}
+    made = eval(compile(ast.Expression(template), "x", "eval"), values)
+    assert made == made_path(FileKind.GRIB, f"/data/{AWKWARD}") == f"/data/{AWKWARD}.0.json"
+
+
+@pytest.mark.parametrize("kind", DATA_KINDS)
+def test_lines_for_a_url_write_to_no_url(kind: FileKind) -> None:
+    lines = python_lines(kind, "https://server.org/folder/file.nc")
+    ast.parse(lines)
+    assert made_path(kind, "https://server.org/folder/file.nc") is None
+    assert "path + " not in lines or "path = 'file.nc'" in lines or kind is FileKind.GRIB
 
 
 @pytest.mark.parametrize("form", ["NETCDF4", "NETCDF3_CLASSIC"])

@@ -51,6 +51,13 @@ class FileCommands(CommandGroup):
 
         self._window.open_path(sample_path())
 
+    def open_instead(self, paths: list[str]) -> None:
+        """Open documents in place of the current one, which could not be opened."""
+        failed = self._current
+        if failed is not None and not failed.is_open:
+            self._window.documents.close(failed)
+        self._window.open_all(paths)
+
     def close_document(self) -> None:
         """Close the current document; edits that were not saved are asked about."""
         document = self._current

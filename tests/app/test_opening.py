@@ -1,0 +1,80 @@
+"""Opening what is no reference document, and what a drop may name."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QMimeData, QUrl
+from PySide6.QtWidgets import QApplication, QPlainTextEdit
+from pytestqt.qtbot import QtBot
+from window_fixtures import Open, button, drop
+
+from refbrowser.app.main_window import MainWindow
+
+Settle = Callable[[], None]
+
+
+def lines(window: MainWindow) -> QPlainTextEdit:
+    found = window.findChild(QPlainTextEdit, "foundLines")
+    assert found is not None
+    return found
+
+
+class TestFilesOfData:
+    def test_lines_of_python_are_shown_copied_and_their_result_opened(
+        self, window: MainWindow, small: Path, qtbot: QtBot, tmp_path: Path
+    ) -> None:
+        path = tmp_path / "era5.nc"
+        path.write_bytes(b"\x89HDF\r\n\x1a\n" + bytes(100))
+        drop(window, QUrl.fromLocalFile(str(path)))
+        qtbot.waitUntil(lambda: window.documents.all()[0].error is not None)
+        card = window.centre.found
+        assert card is not None
+        assert card.isVisible()
+        assert card.heading() == "era5.nc holds data, not references"
+        assert "HDF5" in card.text()
+        assert repr(str(path)) in lines(window).toPlainText()
+        button(window, "foundCopyButton").click()
+        assert QApplication.clipboard().text() == lines(window).toPlainText()
+        (tmp_path / "era5.nc.json").write_text(small.read_text())
+        button(window, "foundOpenButton").click()
+        qtbot.waitUntil(lambda: window.documents.all()[0].is_open)
+        assert [document.title for document in window.documents.all()] == ["era5.nc.json"]
+
+    def test_unknown_file_shows_its_first_bytes(
+        self, window: MainWindow, opened: Open, tmp_path: Path, qtbot: QtBot
+    ) -> None:
+        path = tmp_path / "mystery.bin"
+        path.write_bytes(b"\x00\x01mystery\xff")
+        opened(path)
+        card = window.centre.found
+        assert card is not None
+        assert "not a reference document" in card.heading()
+        assert "What can be opened" in card.text()
+        assert "00 01 6d 79" in lines(window).toPlainText()
+        assert not button(window, "foundOpenButton").isVisible()
+        path.write_text("{}")
+        button(window, "foundRetryButton").click()
+        qtbot.waitUntil(lambda: window.documents.all()[0].is_open)
+
+    def test_folder_offers_the_documents_in_it(
+        self, window: MainWindow, small: Path, opened: Open, tmp_path: Path, qtbot: QtBot
+    ) -> None:
+        folder = tmp_path / "several"
+        folder.mkdir()
+        for name in ("a.json", "b.json"):
+            (folder / name).write_text(small.read_text())
+        opened(folder)
+        button(window, "foundOpenButton").click()
+        qtbot.waitUntil(lambda: all(document.is_open for document in window.documents.all()))
+        assert [document.title for document in window.documents.all()] == ["a.json", "b.json"]
+
+    def test_broken_json_is_told_as_before(self, window: MainWindow, opened: Open, tmp_path: Path) -> None:
+        path = tmp_path / "broken.json"
+        path.write_text('{"a": ')
+        opened(path)
+        assert window.centre.error.isVisible()
+        assert window.centre.found is None
