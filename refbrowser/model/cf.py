@@ -19,6 +19,17 @@ from refbrowser.errors import ErrorKind, RefbrowserError, quoted
 _WORDS = {"nan": np.nan, "infinity": np.inf, "-infinity": -np.inf, "inf": np.inf, "-inf": -np.inf}
 _TIME_UNITS = re.compile(r"\s*([A-Za-z]+)\s+since\s+(\S.*?)\s*\Z", re.IGNORECASE)
 _UNIT_LENGTH = 200
+#: What netCDF libraries write where a variable was defined and nothing was written, by type; bytes have none.
+DEFAULT_FILLS = {
+    "i2": -32767,
+    "u2": 65535,
+    "i4": -2147483647,
+    "u4": 4294967295,
+    "i8": -9223372036854775806,
+    "u8": 18446744073709551614,
+    "f4": 9.969209968386869e36,
+    "f8": 9.969209968386869e36,
+}
 #: Integers beyond it are values of no type.
 _LARGEST = 2**100
 _TIME_NAMES = {
@@ -53,6 +64,8 @@ class Packing:
         Physical value = stored value * scale + offset.
     ignored
         Names of attributes that cannot be used: of the wrong kind, or not values of the type.
+    default_fill
+        The one of `missing` that no attribute tells: the default of netCDF, for values never written.
     """
 
     stored: np.dtype[Any]
@@ -63,6 +76,7 @@ class Packing:
     scale: float = 1.0
     offset: float = 0.0
     ignored: tuple[str, ...] = ()
+    default_fill: Any = None
 
     @classmethod
     def from_attributes(
@@ -79,6 +93,7 @@ class Packing:
         fill_value
             Of the array's metadata, or None: counts where the attribute `_FillValue` is absent or no value
             of the type (kerchunk writes the text ``NaN`` for integers too). `missing_value` counts besides.
+            Where neither is there at all, the default fill of netCDF counts, as its users' guide says.
 
         Notes
         -----
@@ -90,13 +105,17 @@ class Packing:
         ignored: list[str] = []
         stored = _stored_type(attributes.get("_Unsigned"), dtype)
         missing = _missing(attributes, dtype, stored, fill_value, ignored)
+        default = None
+        if fill_value is None and "_FillValue" not in attributes:
+            default = _in_type(DEFAULT_FILLS.get(dtype.str[1:]), dtype, stored)
+            missing = missing if default is None or default in missing else (*missing, default)
         low, high = _bounds(attributes, ignored)
         physical = stored.kind in "iu" and any(item != int(item) for item in (low, high) if _finite(item))
         if not physical and stored.kind in "iu":
             low, high = (_in_type(item, dtype, stored) for item in (low, high))
         scale = _number(attributes, "scale_factor", 1.0, ignored)
         offset = _number(attributes, "add_offset", 0.0, ignored)
-        return cls(stored, missing, low, high, physical, scale, offset, tuple(ignored))
+        return cls(stored, missing, low, high, physical, scale, offset, tuple(ignored), default)
 
     @property
     def is_scaled(self) -> bool:
@@ -205,6 +224,15 @@ def _values_of(
         elif number is None or number == number:
             ignored.append(name)
     return found
+
+
+def numbers_of(written: Any, dtype: np.dtype[Any], stored: np.dtype[Any]) -> list[Any]:
+    """Return the values in an attribute as scalars of `stored`; None for what is no value of the type."""
+    items = written if isinstance(written, list) else [] if written is None else [written]
+    numbers = (_parsed(item) for item in items)
+    return [
+        None if number is None or number != number else _in_type(number, dtype, stored) for number in numbers
+    ]
 
 
 def _parsed(item: Any) -> Any:

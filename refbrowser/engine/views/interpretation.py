@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,20 +12,12 @@ import numpy.typing as npt
 from refbrowser.engine.views.coordinates import attribute_text
 from refbrowser.engine.views.dates import DateScale
 from refbrowser.engine.views.numbers import value_text
-from refbrowser.model.cf import Packing, TimeUnits
+from refbrowser.model.cf import DEFAULT_FILLS, Packing, TimeUnits
+from refbrowser.model.cf_flags import Flag, FlagSet
 from refbrowser.model.nodes import ArrayNode
 
 #: Kinds of numpy types that a plot can show.
 NUMBER_KINDS = "biufcmM"
-
-#: What netCDF libraries write where a variable was defined and nothing was written.
-_NETCDF_FILLS = {
-    "i2": -32767,
-    "i4": -2147483647,
-    "i8": -9223372036854775806,
-    "f4": 9.969209968386869e36,
-    "f8": 9.969209968386869e36,
-}
 
 
 class Interpretation:
@@ -32,7 +26,8 @@ class Interpretation:
     Parameters
     ----------
     decoded
-        Apply the CF conventions (scale, offset, missing values, times); else elements are shown as stored.
+        Apply the CF conventions (scale, offset, missing values, times, flags); else elements are shown as
+        stored.
     """
 
     def __init__(self, node: ArrayNode, decoded: bool) -> None:
@@ -40,14 +35,21 @@ class Interpretation:
         self.decoded = decoded
         dtype = np.dtype("f8") if node.dtype is None else node.dtype.newbyteorder("=")
         coded = Packing.from_attributes(node.attributes, dtype, node.fill_value)
+        flags = FlagSet.from_attributes(node.attributes, dtype, coded)
+        units = TimeUnits.from_attributes(node.attributes) if self.is_number else None
+        plain = replace(Packing.from_attributes({}, dtype), ignored=coded.ignored)
         #: Whether decoding makes a difference, so that it can be switched off.
-        self.has_coding = coded != Packing(dtype, ignored=coded.ignored)
+        self.has_coding = coded != plain or flags is not None or units is not None
         self.packing = coded if decoded else Packing(dtype)
-        units = TimeUnits.from_attributes(node.attributes) if decoded and self.is_number else None
+        #: What values or bits stand for, or None.
+        self.flags = flags if decoded else None
         if dtype.kind == "M":
             units = TimeUnits("seconds", "1970-01-01", "proleptic_gregorian")
+        elif not decoded:
+            units = None
         #: How the numbers become dates, for an array of times.
         self.dates = None if units is None else DateScale(units)
+        self._is_scaled = coded.is_scaled
 
     @property
     def is_number(self) -> bool:
@@ -56,12 +58,12 @@ class Interpretation:
 
     @property
     def units(self) -> str:
-        """Of the numbers; empty where there are none, or the numbers are dates or packed."""
-        if self.dates is not None or self.node.dtype is None:
+        """Of the numbers; empty where there are none, or the numbers are dates, flags or packed."""
+        if self.dates is not None or self.node.dtype is None or self.flags is not None:
             return ""
         if self.node.dtype.kind == "m":
             return "s"
-        if not self.decoded and self.has_coding:
+        if not self.decoded and self._is_scaled:
             return ""
         return attribute_text(self.node.attributes, "units")
 
@@ -88,11 +90,13 @@ class Interpretation:
             return value_text(raw)
         if not self.is_missing(raw):
             return value_text(
-                self.packing.decode(np.asarray(raw))[()] if self.packing.is_scaled else self._stored(raw)
+                self.packing.decode(np.asarray(raw))[()] if self.packing.is_scaled else self.stored(raw)[()]
             )
-        stored = self._stored(raw)
+        stored = self.stored(raw)[()]
         if stored != stored:
             return "no value (NaN)"
+        if self.packing.default_fill is not None and stored == self.packing.default_fill:
+            return f"no value ({value_text(stored)}, netCDF's default fill: never written)"
         if any(stored == fill for fill in self.packing.missing):
             return f"no value (fill value {value_text(stored)})"
         return f"no value (stored {value_text(stored)} is not valid)"
@@ -104,6 +108,8 @@ class Interpretation:
         if self.dates is not None:
             return self.dates.text(float(self.numbers(np.asarray(raw)))) or self.text(raw)
         text = self.text(raw)
+        if self.flags is not None:
+            return f"{text}: {flags_text(self.flags.held(self.stored(raw)))}"
         return f"{text} {self.units}" if self.units else text
 
     def is_missing(self, raw: Any) -> bool:
@@ -112,12 +118,23 @@ class Interpretation:
 
     def never_written(self, raw: npt.NDArray[Any]) -> bool:
         """Whether all elements are what netCDF fills new variables with."""
-        default = _NETCDF_FILLS.get(raw.dtype.str[1:])
+        default = DEFAULT_FILLS.get(raw.dtype.str[1:])
         return default is not None and raw.size > 0 and bool((raw == raw.dtype.type(default)).all())
 
-    def _stored(self, raw: Any) -> Any:
-        """Return an element with the sign that it is meant with."""
-        return np.asarray(raw).view(self.packing.stored)[()] if raw.dtype.kind in "iu" else raw
+    def stored(self, raw: Any) -> npt.NDArray[Any]:
+        """Return elements with the sign that they are meant with."""
+        whole = np.asarray(raw)
+        return whole.view(self.packing.stored) if whole.dtype.kind in "iu" else whole
+
+
+def flags_text(flags: Sequence[Flag]) -> str:
+    """Return what the flags that hold for one value mean."""
+    return " + ".join(flag_title(flag) for flag in flags) if flags else "no flag"
+
+
+def flag_title(flag: Flag) -> str:
+    """Return the meaning of a flag as people write it."""
+    return flag.meaning.replace("_", " ").strip() or flag.meaning
 
 
 def _float(dtype: np.dtype[Any]) -> type[np.floating[Any]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,14 +21,34 @@ OUTSIDE_SETTLED = 0.05
 
 @dataclass(frozen=True, slots=True)
 class Levels:
-    """The values at the lower and upper end of the colour map; `low` is below `high`."""
+    """The values at the lower and upper end of the colour map; `low` is below `high`.
+
+    With `log` equal ratios of values are equally far apart, and both ends are above zero.
+    """
 
     low: float
     high: float
+    log: bool = False
 
     def __post_init__(self) -> None:
         if not self.low < self.high:
             raise ValueError(f"levels must rise: {self.low} to {self.high}")
+        if self.log and not self.low > 0:
+            raise ValueError(f"logarithmic levels must be above zero: {self.low}")
+
+    def part(self, value: float) -> float:
+        """Return where a value lies between the levels: 0 at the lower, 1 at the upper one."""
+        if not self.log:
+            return (value - self.low) / (self.high - self.low)
+        if value <= 0:
+            return -math.inf
+        return math.log(value / self.low) / math.log(self.high / self.low)
+
+    def value(self, part: float) -> float:
+        """Return the value at a part of the way from the lower to the upper level."""
+        if not self.log:
+            return self.low + part * (self.high - self.low)
+        return self.low * (self.high / self.low) ** part
 
     def symmetric(self) -> Levels:
         """Return levels that reach equally far below and above zero, for a diverging map."""
@@ -41,18 +62,25 @@ def finite(values: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
     return flat[np.isfinite(flat)]
 
 
-def levels_of(sample: npt.NDArray[Any]) -> Levels | None:
-    """Return levels for a sample of values, without the outermost ones; None where none is finite."""
+def levels_of(sample: npt.NDArray[Any], log: bool = False) -> Levels | None:
+    """Return levels for a sample of values, without the outermost ones; None where none is finite.
+
+    With `log` only values above zero count, and there are no levels where there are none.
+    """
     known = finite(sample)
+    if log:
+        known = known[known > 0]
     if not len(known):
         return None
     low, high = (float(value) for value in np.quantile(known, [CLIPPED, 1 - CLIPPED]))
     if low < high:
-        return Levels(low, high)
+        return Levels(low, high, log)
     low, high = float(known.min()), float(known.max())
     if low < high:
-        return Levels(low, high)
+        return Levels(low, high, log)
     # One value everywhere: levels around it, so that it has a colour and a place on the bar.
+    if log:
+        return Levels(low / 1.1, low * 1.1, log=True)
     reach = max(abs(low) * 0.01, 1e-12) if low else 1.0
     return Levels(low - reach, low + reach)
 
@@ -60,6 +88,9 @@ def levels_of(sample: npt.NDArray[Any]) -> Levels | None:
 def outside(levels: Levels, sample: npt.NDArray[Any]) -> float:
     """Return the part of the finite values that lies outside the levels; 0 where there is none."""
     known = finite(sample)
+    if levels.log:
+        # What has no place on the scale at all does not call for another one.
+        known = known[known > 0]
     if not len(known):
         return 0.0
     return float(np.count_nonzero((known < levels.low) | (known > levels.high)) / len(known))
@@ -71,11 +102,11 @@ def still_fit(levels: Levels, sample: npt.NDArray[Any], complete: bool) -> bool:
     They stay while they show most values apart; a complete picture is held to more than a part of one.
     """
     known = finite(sample)
-    fresh = levels_of(known)
+    fresh = levels_of(known, levels.log)
     if fresh is None:
         return True
     flat = known.min() == known.max()
-    if not flat and fresh.high - fresh.low < FILLED_LEAST * (levels.high - levels.low):
+    if not flat and levels.part(fresh.high) - levels.part(fresh.low) < FILLED_LEAST:
         return False
     return outside(levels, sample) <= (OUTSIDE_SETTLED if complete else OUTSIDE_MOST)
 
@@ -91,6 +122,8 @@ class LevelKeeper:
         self.levels: Levels | None = None
         self.by_user = False
         self.symmetric = False
+        #: Whether levels are wanted on a logarithmic scale; they are not where no value is above zero.
+        self.log = False
 
     def take(self, sample: npt.NDArray[Any], complete: bool) -> bool:
         """Look at the values that have come; whether the levels changed."""
@@ -105,17 +138,28 @@ class LevelKeeper:
 
     def set_by_user(self, levels: Levels) -> None:
         """Hold these levels until `auto`."""
-        self.levels, self.by_user = levels, True
+        self.levels, self.by_user = self._scaled(levels), True
+
+    def set_log(self, log: bool, sample: npt.NDArray[Any]) -> None:
+        """Use a logarithmic scale or not; levels of the user stay where they can."""
+        self.log = log
+        if self.by_user and self.levels is not None and (not log or self.levels.low > 0):
+            self.levels = self._scaled(self.levels)
+        else:
+            self.auto(sample)
 
     def forget(self) -> None:
         """Begin anew with another variable, or other units."""
         self.levels, self.by_user = None, False
 
+    def _scaled(self, levels: Levels) -> Levels:
+        return Levels(levels.low, levels.high, self.log and levels.low > 0)
+
     def _follow(self, sample: npt.NDArray[Any]) -> bool:
-        fresh = levels_of(sample)
+        fresh = (levels_of(sample, log=True) if self.log else None) or levels_of(sample)
         if fresh is None:
             return False
-        if self.symmetric and fresh.low < 0 < fresh.high:
+        if self.symmetric and not fresh.log and fresh.low < 0 < fresh.high:
             fresh = fresh.symmetric()
         changed = fresh != self.levels
         self.levels = fresh

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -21,12 +22,19 @@ PIXELS_MOST = 1200
 def colour_indices(numbers: npt.NDArray[Any], levels: Levels) -> npt.NDArray[np.uint8]:
     """Return the position of each number in a colour table: 0 to 254 between the levels, 255 for NaN.
 
-    Numbers outside the levels take the colour of the nearer end.
+    Numbers outside the levels take the colour of the nearer end; on a logarithmic scale those of zero and
+    below are outside.
     """
     kind = np.float64 if numbers.dtype.itemsize > 4 else np.float32
-    with np.errstate(invalid="ignore", over="ignore"):
-        scaled = np.subtract(numbers, levels.low, dtype=kind)
-        scaled *= kind(COLOURS / (levels.high - levels.low))
+    with np.errstate(invalid="ignore", over="ignore", divide="ignore"):
+        if levels.log:
+            # Below zero as at zero: only NaN stays without a colour.
+            scaled = np.log(np.maximum(numbers, 0), dtype=kind)
+            scaled -= kind(math.log(levels.low))
+            scaled *= kind(COLOURS / math.log(levels.high / levels.low))
+        else:
+            scaled = np.subtract(numbers, levels.low, dtype=kind)
+            scaled *= kind(COLOURS / (levels.high - levels.low))
         np.clip(scaled, 0, COLOURS - 1, out=scaled)
         np.copyto(scaled, NO_VALUE, where=np.isnan(scaled))
     return scaled.astype(np.uint8)
