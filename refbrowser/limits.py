@@ -76,6 +76,8 @@ class Limits:
     view_elements: int = _limit(1 << 24, "elements", "elements held by one view; more are sampled")
     view_points: int = _limit(1 << 21, "points", "points held by one line; more are sampled")
     table_values: int = _limit(10_000, "values", "texts and structures listed as a table")
+    map_chunks: int = _limit(1 << 21, "chunks", "chunks held by one chunk map; more are sampled")
+    chunk_log: int = _limit(1 << 16, "chunks", "chunks of one array whose last read is remembered")
     view_decoded: int = _limit(2 * GIB, "bytes", "bytes decoded for one view without a question")
     element_size: int = _limit(MIB, "bytes", "one element")
     filters: int = _limit(16, "filters", "filters of one array")
@@ -85,6 +87,17 @@ class Limits:
 
 
 LIMITS = Limits()
+
+
+#: The limits that only ask, and that the user may therefore set.
+ADJUSTABLE = ("json_question", "view_chunks", "view_decoded", "write_out_question")
+
+
+def adjust(name: str, value: int) -> None:
+    """Set one of the `ADJUSTABLE` limits for this process."""
+    if name not in ADJUSTABLE:
+        raise ValueError(f"{name} is a limit that holds for everyone")
+    object.__setattr__(LIMITS, name, value)
 
 
 def table() -> list[tuple[str, float, str, str]]:

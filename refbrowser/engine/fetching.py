@@ -63,7 +63,7 @@ def fetch_rows(
         else:
             deliver(row, _own(error, total, int(columns.offset[row]), stop))
     if inside:
-        destination = options.pop("destination", None)
+        destination, timed = options.pop("destination", None), options.pop("timed", None)
         counters.add(
             fetcher.fetch(
                 fetcher.plan(taken(columns, np.array(inside, np.int64)), access),
@@ -71,6 +71,9 @@ def fetch_rows(
                 lambda position, data: deliver(inside[position], data),
                 key=None if key is None else lambda position: key(inside[position]),
                 destination=None if destination is None else lambda position: destination(inside[position]),
+                timed=None
+                if timed is None
+                else lambda rows, took: timed([inside[row] for row in rows], took),
                 **options,
             )
         )
@@ -92,7 +95,7 @@ def _learn_totals(
         offset=np.zeros(count, np.int64),
         length=np.ones(count, np.int64),
     )
-    rest = {name: value for name, value in options.items() if name != "destination"}
+    rest = {name: value for name, value in options.items() if name not in ("destination", "timed")}
     return fetcher.fetch(fetcher.plan(bytes_, access), access, lambda row, data: None, **rest)
 
 

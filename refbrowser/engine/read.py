@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
+import time
 from collections import Counter
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, replace
@@ -15,6 +16,7 @@ import numpy.typing as npt
 
 from refbrowser.codecs.pipeline import CodecPipeline
 from refbrowser.codecs.sharding import filled
+from refbrowser.engine.chunk_log import ArrayLog, BatchNotes, marks_of
 from refbrowser.engine.columns import taken
 from refbrowser.engine.fetching import fetch_rows
 from refbrowser.engine.part_table import Parts
@@ -125,6 +127,11 @@ class Reader:
         self.requests = 0
         self.error: RefbrowserError | None = None
         self.token = CancelToken()
+        #: Where the chunks of this read are noted; those of exports are not.
+        self.log: ArrayLog | None = None
+        if not options.export:
+            ndim = len(self.manifest.grid_shape)
+            self.log = session.chunk_log.of(access.memory, node.path, ndim)
         self._lock = threading.Lock()
 
     def read(self, parts: Parts) -> None:
@@ -222,11 +229,22 @@ class _Batch:
         #: Rows of each chunk that have not ended; None where each chunk has just one.
         self._left: dict[int, int] | None = None
         self._errors: dict[int, RefbrowserError] = {}
+        self._notes: BatchNotes | None = None
 
     def run(self) -> None:
         """Read every chunk of the batch."""
+        try:
+            self._run()
+        finally:
+            if self._notes is not None:
+                self._notes.give_up()
+
+    def _run(self) -> None:
         reader = self.reader
-        columns = reader.manifest.columns(self.parts.coords(self.start, self.stop))
+        coords = self.parts.coords(self.start, self.stop)
+        columns = reader.manifest.columns(coords)
+        if reader.log is not None:
+            self._notes = BatchNotes(reader.log, coords, marks_of(columns), self.start)
         stored = columns.kind != ReferenceKind.MISSING
         owners: Sequence[int] = range(self.start, self.stop)
         if not stored.all():
@@ -279,6 +297,10 @@ class _Batch:
         reader, session = self.reader, self.reader.session
         columns = taken(wanted.columns, rows)
         numbers: list[int] = rows.tolist()
+        owners = [wanted.owners[row] for row in numbers]
+        notes = self._notes
+        if notes is not None:
+            notes.asked(owners)
         placed: dict[int, memoryview] = {}
         at_once = wanted.pipeline.is_raw
 
@@ -313,6 +335,9 @@ class _Batch:
             key=lambda position: self._key(wanted, numbers[position]),
             export=reader.options.export,
             priority=reader.options.priority,
+            timed=None
+            if notes is None
+            else lambda rows, took: notes.took([owners[row] for row in rows], took),
         )
         reader.requests += counters.requests
 
@@ -341,6 +366,7 @@ class _Batch:
         )
 
     def _decode(self, wanted: Wanted, row: int, data: memoryview, cache_key: Hashable | None) -> None:
+        started = time.monotonic()
         try:
             if cache_key is None:
                 self._write(wanted, row, data)
@@ -359,6 +385,8 @@ class _Batch:
             if self.reader.error is not None:
                 self.reader.token.cancel()
         else:
+            if self._notes is not None:
+                self._notes.took([wanted.owners[row]], time.monotonic() - started)
             self._row_ended(wanted, row, None)
 
     def _write(self, wanted: Wanted, row: int, data: Any) -> None:
@@ -428,6 +456,8 @@ class _Batch:
                 failure = self._errors.get(owner)
             if not last and (error is None or self.reader.options.on_piece is not None):
                 return
+        if self._notes is not None:
+            self._notes.ended(owner, failure)
         if failure is None and self.reader.options.on_piece is None:
             self.reader.count()
             return

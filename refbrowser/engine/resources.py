@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from refbrowser.engine.chunk_cache import ChunkCache
+from refbrowser.engine.chunk_log import ChunkLog
 from refbrowser.engine.columns import columns_of
 from refbrowser.engine.decoding import DecodePool
 from refbrowser.engine.fetching import fetch_rows
@@ -44,6 +45,7 @@ class Resources:
         sys.setswitchinterval(min(sys.getswitchinterval(), SWITCH_INTERVAL))
         self.fetcher = fetcher if fetcher is not None else Fetcher()
         self.pool = DecodePool(threads)
+        self.chunk_log = ChunkLog()
         self.cache = ChunkCache() if cache is None else ChunkCache(cache)
 
     def fetch_all(

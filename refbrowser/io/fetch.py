@@ -21,7 +21,7 @@ from refbrowser.io.local import read_segments
 from refbrowser.io.origins import DEFAULT_PORTS, OBJECT_STORES, Origin
 from refbrowser.io.ranges import RangePlan, plan_ranges
 from refbrowser.io.segment import Segment
-from refbrowser.io.task import Counters, Deliver, Destination, FetchOptions, FetchTask, RowKey
+from refbrowser.io.task import Counters, Deliver, Destination, FetchOptions, FetchTask, RowKey, Timed
 from refbrowser.limits import LIMITS
 from refbrowser.model.reference import ReferenceColumns
 
@@ -75,6 +75,7 @@ class Fetcher:
         size_limit: int = LIMITS.chunk_size,
         progress: Callable[[int, int | None], None] | None = None,
         witness: Witness | None = None,
+        timed: Timed | None = None,
     ) -> Counters:
         """Read everything in `plan`; returns when each of its rows was delivered.
 
@@ -100,6 +101,8 @@ class Fetcher:
             Called, in I/O threads, with the bytes received and the total (None: not known) of a whole object.
         witness
             Called, in I/O threads, with each try when it has ended.
+        timed
+            Called, in I/O threads, with rows that are about to be delivered, and how long they took.
 
         Raises
         ------
@@ -113,6 +116,7 @@ class Fetcher:
             size_limit=size_limit,
             progress=progress,
             witness=witness,
+            timed=timed,
         )
         task = FetchTask(access, options)
         with self._lock:

@@ -317,7 +317,7 @@ class HttpHost:
             self.release(request, connection)
             self.fail(request, AttemptError(error.message, error.kind))
             return
-        request.segment.task.count(requests=1)
+        request.segment.sent()
         text = "\r\n".join([f"GET {target} HTTP/1.1", *lines, "", ""])
         connection.begin(request, text.encode("latin-1"))
 

@@ -135,7 +135,7 @@ def _read_segment(descriptor: int, identity: FileIdentity, segment: Segment) -> 
     scattered = None if whole else segment.scattered()
     buffer = np.empty(size, np.uint8).data if whole else None if scattered else segment.allocate()
     views = scattered if scattered is not None else [buffer]
-    task.count(requests=1)
+    segment.sent()
     count = read_exactly(descriptor, views, segment.start, task)  # type: ignore[arg-type]
     task.count(size=count)
     if not task.live:

@@ -146,7 +146,7 @@ def _read(segment: Segment, piece: int) -> tuple[int, bytes]:
         if not segment.pieces and total > limit:
             message = f"an object of {total} bytes is larger than the {limit} that are read whole"
             raise RefbrowserError(ErrorKind.BUDGET, message)
-        task.count(requests=1)
+        segment.sent()
         data = system.cat_file(path, start=start, end=stop) if stop > start else b""
     except RefbrowserError:
         raise

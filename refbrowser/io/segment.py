@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -31,6 +32,7 @@ class Segment:
         "_cuts",
         "_received",
         "_rows",
+        "_sent",
         "_stops",
         "buffer",
         "location",
@@ -57,6 +59,7 @@ class Segment:
         self._stops: list[int] = (cuts + lengths).tolist()
         self._received = [0] * max(len(self.pieces), 1)
         self._cursor = 0
+        self._sent: float | None = None
         self.settled = False
         self.buffer: memoryview | None = None
 
@@ -64,6 +67,12 @@ class Segment:
     def size(self) -> int | None:
         """Number of bytes, None for a whole file before its answer."""
         return None if self.stop is None else self.stop - self.start
+
+    def sent(self) -> None:
+        """Note that a request for it is sent; the time of its rows counts from the first one."""
+        self.task.count(requests=1)
+        if self._sent is None:
+            self._sent = time.monotonic()
 
     def allocate(self) -> memoryview:
         """Return the buffer of all bytes, made on the first call."""
@@ -105,7 +114,7 @@ class Segment:
 
     def delivered_into(self, views: Sequence[memoryview]) -> None:
         """Deliver all rows, whose bytes were written to their destinations."""
-        self.task.hand_over(self._rows, views)
+        self._hand_over(self._rows, views)
         self._settle()
 
     def fail(self, error: RefbrowserError) -> None:
@@ -143,8 +152,13 @@ class Segment:
         if last > first:
             bounds = zip(self._cuts[first:last], stops[first:last], strict=True)
             # All at once: taking the lock for each of many small rows takes longer than cutting them.
-            self.task.hand_over(self._rows[first:last], [buffer[cut:stop] for cut, stop in bounds])
+            self._hand_over(self._rows[first:last], [buffer[cut:stop] for cut, stop in bounds])
             self._cursor = last
+
+    def _hand_over(self, rows: Sequence[int], parts: Sequence[memoryview]) -> None:
+        if self.task.options.timed is not None and self._sent is not None:
+            self.task.options.timed(rows, time.monotonic() - self._sent)
+        self.task.hand_over(rows, parts)
 
     def _settle(self) -> None:
         self.settled = True

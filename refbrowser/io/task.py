@@ -20,6 +20,8 @@ Deliver = Callable[[int, "memoryview | RefbrowserError"], None]
 Destination = Callable[[int], "memoryview | None"]
 #: Called with a row of the plan; returns the key that messages name.
 RowKey = Callable[[int], str]
+#: Called with rows whose bytes have come, and the seconds since their request was sent.
+Timed = Callable[[Sequence[int], float], None]
 
 #: Bytes that were read and not taken yet; more are not asked for beyond this.
 _ROOM = 64 << 20
@@ -50,6 +52,7 @@ class FetchOptions:
     size_limit: int = LIMITS.chunk_size
     progress: Callable[[int, int | None], None] | None = None
     witness: Witness | None = None
+    timed: Timed | None = None
 
 
 class FetchTask:
