@@ -118,6 +118,10 @@ class PlotPane(QWidget):
         """Apply the CF conventions, or show the elements as they are stored."""
         self._presenter.set_decoded(decoded)
 
+    def set_prefetch(self, on: bool) -> None:
+        """Read the slices beside the one that is shown before they are asked for, or do not."""
+        self._presenter.reads_ahead = on
+
     def set_index(self, dimension: int, index: int) -> None:
         """Move along a dimension that is not on an axis."""
         self._presenter.set_index(dimension, index)

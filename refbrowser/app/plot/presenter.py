@@ -38,6 +38,8 @@ class Presenter(QObject):
         self.subject = Subject()
         #: The dimension that the keyboard steps along.
         self.stepped: int | None = None
+        #: Whether the slices beside the one that is shown are read before anyone asks for them.
+        self.reads_ahead = True
         self.coordinates = CoordinateReader(self)
         self.stage = Stage(pane, self.subject, self.coordinates, self)
         self.drawing, self.pointing = self.stage.drawing, self.stage.pointing
@@ -255,7 +257,9 @@ class Presenter(QObject):
         if document is None or node is None or state is None or base is None or not base.finished:
             return
         self.refiner.refine(document, base)
-        if self.stepped is not None and subject.is_plot and not self.loader.is_reading:
+        if self.stepped is None or not self.reads_ahead:
+            return
+        if subject.is_plot and not self.loader.is_reading:
             background.read_neighbours(document, node, state, self.stepped)
 
     # Colours
