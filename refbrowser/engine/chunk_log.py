@@ -11,7 +11,6 @@ from collections import OrderedDict
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -73,7 +72,8 @@ class ArrayLog:
         self._ndim = ndim
         self._lock = threading.Lock()
         self._count = 0
-        self._room(min(_FIRST_ROOM, capacity))
+        room = min(_FIRST_ROOM, capacity)
+        self._coords, self._states, self._seconds, self._marks = _columns(room, ndim)
         self._errors: OrderedDict[tuple[int, ...], RefbrowserError] = OrderedDict()
 
     @property
@@ -95,7 +95,7 @@ class ArrayLog:
             seconds = seconds[-count:] if isinstance(seconds, np.ndarray) else seconds
         with self._lock:
             if self._count + count > len(self._states) < self._capacity:
-                self._room(min(self._capacity, 2 * (self._count + count)))
+                self._make_room(min(self._capacity, 2 * (self._count + count)))
             where = np.arange(self._count, self._count + count) % len(self._states)
             self._coords[where] = coords
             self._states[where] = state
@@ -113,7 +113,7 @@ class ArrayLog:
         """Note that one chunk was read, or why it could not be; `coords` of shape (ndim,)."""
         with self._lock:
             if self._count == len(self._states) < self._capacity:
-                self._room(min(self._capacity, 2 * self._count))
+                self._make_room(min(self._capacity, 2 * self._count))
             at = self._count % len(self._states)
             self._coords[at] = coords
             self._states[at] = ReadState.DONE if error is None else ReadState.FAILED
@@ -147,19 +147,27 @@ class ArrayLog:
                 self._count,
             )
 
-    def _room(self, size: int) -> None:
+    def _make_room(self, size: int) -> None:
         """Make room for `size` entries; only before the first one is overwritten."""
-        old: Any = self.__dict__.get("_states")
-        kept = 0 if old is None else self._count
-        before = (self._coords, self._states, self._seconds, self._marks) if kept else ()
-        self._coords = np.zeros((size, self._ndim), np.int64)
-        self._states = np.zeros(size, np.uint8)
-        self._seconds = np.zeros(size, np.float32)
-        self._marks = np.zeros(size, np.int64)
+        kept = self._count
+        before = (self._coords, self._states, self._seconds, self._marks)
+        self._coords, self._states, self._seconds, self._marks = _columns(size, self._ndim)
         for column, other in zip(
-            (self._coords, self._states, self._seconds, self._marks), before, strict=False
+            (self._coords, self._states, self._seconds, self._marks), before, strict=True
         ):
             column[:kept] = other[:kept]
+
+
+_Columns = tuple[npt.NDArray[np.int64], npt.NDArray[np.uint8], npt.NDArray[np.float32], npt.NDArray[np.int64]]
+
+
+def _columns(size: int, ndim: int) -> _Columns:
+    return (
+        np.zeros((size, ndim), np.int64),
+        np.zeros(size, np.uint8),
+        np.zeros(size, np.float32),
+        np.zeros(size, np.int64),
+    )
 
 
 class ChunkLog:
