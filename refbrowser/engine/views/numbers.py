@@ -36,6 +36,29 @@ def nice_numbers(low: float, high: float, count: int, degrees: bool = False) -> 
     return [index * step for index in range(first, min(last, first + 1000) + 1)], step
 
 
+def log_ticks(low: float, high: float, count: int) -> list[tuple[float, str]]:
+    """Return at most about `count` round numbers from `low` to `high` (above zero) for a logarithmic scale.
+
+    They are powers of ten, with 2 and 5 times these where there is room; within less than a decade round
+    numbers as on a linear scale.
+    """
+    if not 0 < low < high or not math.isfinite(high) or count < 1:
+        return []
+    first, last = math.log10(low), math.log10(high)
+    exponents = range(math.floor(first + 1e-9), math.ceil(last - 1e-9) + 1)
+    inside = low * (1 - 1e-9), high * (1 + 1e-9)
+    if (last - first) * 3 <= count:
+        found = [part * 10.0**exponent for exponent in exponents for part in (1, 2, 5)]
+    else:
+        step = max(1, math.ceil((last - first) / count))
+        found = [10.0**exponent for exponent in exponents if exponent % step == 0]
+    found = [number for number in found if inside[0] <= number <= inside[1]]
+    if len(found) >= 2:
+        return [(number, value_text(number, 3).replace("e+0", "e").replace("e+", "e")) for number in found]
+    numbers, step_between = nice_numbers(low, high, count)
+    return [(number, stepped_text(number, step_between, high)) for number in numbers if number > 0]
+
+
 def decimals_for(step: float) -> int:
     """Return how many decimals tell numbers `step` apart."""
     if not step > 0 or not math.isfinite(step):

@@ -129,16 +129,20 @@ def sampled_plan(node: ArrayNode, state: SliceState) -> ViewPlan:
     return plan
 
 
-def middle_plan(node: ArrayNode, state: SliceState) -> ViewPlan:
-    """Return the largest plan of whole chunks around the middle of a slice that needs no question."""
+def middle_plan(node: ArrayNode, state: SliceState, around: Sequence[int] | None = None) -> ViewPlan:
+    """Return the largest plan around the middle of a slice that needs no question.
+
+    `around` are indices along the axes that it lies around instead, as far as the array reaches.
+    """
     assert node.grid is not None
     lengths = [state.shape[axis] for axis in state.axes]
+    centre = [length // 2 for length in lengths] if around is None else list(around)
     sizes = list(lengths)
-    plan = plan_view(node, state, window=_middle(lengths, sizes))
+    plan = plan_view(node, state, window=_middle(lengths, sizes, centre))
     while (plan.too_large or plan.is_sampled) and max(sizes) > 1:
         longest = max(range(len(sizes)), key=lambda axis: sizes[axis])
         sizes[longest] = max(1, sizes[longest] * 7 // 10)
-        plan = plan_view(node, state, window=_middle(lengths, sizes))
+        plan = plan_view(node, state, window=_middle(lengths, sizes, centre))
     return plan
 
 
@@ -156,8 +160,9 @@ def widened(window: Sequence[range], state: SliceState) -> list[range]:
     ]
 
 
-def _middle(lengths: Sequence[int], sizes: Sequence[int]) -> list[range]:
-    return [
-        range((length - size) // 2, (length - size) // 2 + size)
-        for length, size in zip(lengths, sizes, strict=True)
-    ]
+def _middle(lengths: Sequence[int], sizes: Sequence[int], centre: Sequence[int]) -> list[range]:
+    windows = []
+    for length, size, middle in zip(lengths, sizes, centre, strict=True):
+        start = max(0, min(middle - size // 2, length - size))
+        windows.append(range(start, start + size))
+    return windows

@@ -74,7 +74,7 @@ class CoordinateSet:
 def coordinate_nodes(hierarchy: Hierarchy, node: ArrayNode) -> tuple[ArrayNode | None, ...]:
     """Return the coordinate array of each dimension: 1-D, of its name and size, in the group or one above."""
     found: list[ArrayNode | None] = []
-    groups = _groups_above(hierarchy, node.path)
+    groups = groups_above(hierarchy, node.path)
     for name, size in zip(dimension_names(node), node.shape, strict=True):
         candidates = (group.arrays.get(name) for group in groups)
         fitting = (array for array in candidates if array is not None and array.shape == (size,))
@@ -88,7 +88,8 @@ def roles_of(nodes: tuple[ArrayNode | None, ...]) -> tuple[AxisRole, ...]:
     return tuple(AxisRole.NONE if node is None else role_of(node.name, node.attributes) for node in nodes)
 
 
-def _groups_above(hierarchy: Hierarchy, path: str) -> list[GroupNode]:
+def groups_above(hierarchy: Hierarchy, path: str) -> list[GroupNode]:
+    """Return the group that a path is in, and those above it, the nearest first."""
     groups: list[GroupNode] = []
     node: Any = hierarchy.root
     for part in [part for part in path.split("/") if part]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from refbrowser.engine.views.auxiliary import Auxiliary
 from refbrowser.engine.views.coordinates import Coordinate
 from refbrowser.engine.views.interpretation import Interpretation
 from refbrowser.engine.views.numbers import value_text
@@ -13,7 +14,11 @@ _SEPARATOR = "   "
 
 
 def readout(
-    picture: Picture, shown: Interpretation, coordinates: Sequence[Coordinate], indices: Sequence[int]
+    picture: Picture,
+    shown: Interpretation,
+    coordinates: Sequence[Coordinate],
+    indices: Sequence[int],
+    auxiliary: Sequence[Auxiliary] = (),
 ) -> str:
     """Return one line about the element at `indices` (along the axes of the plot); empty outside the picture.
 
@@ -28,6 +33,11 @@ def readout(
         text = coordinates[axis].text(index)
         name = coordinates[axis].name
         places.append(f"{name} {text} [{index}]" if text else f"{name} [{index}]")
+    full = list(picture.plan.slice.indices)
+    for axis, index in zip(picture.plan.slice.axes, exact, strict=True):
+        full[axis] = index
+    told = [(each.name, each.text(full)) for each in auxiliary]
+    places += [f"{name} {text}" for name, text in told if text]
     parts = [*places, value_at(picture, shown, position), f"chunk {chunk_key(picture, exact)}"]
     return _SEPARATOR.join(parts)
 

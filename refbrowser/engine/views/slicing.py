@@ -4,9 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import TypeVar
 
 from refbrowser.engine.views.roles import AxisRole
 from refbrowser.model.nodes import ArrayNode
+
+#: Slices, and indices of dimensions, that are remembered.
+_REMEMBERED = 500
+_Key = TypeVar("_Key")
+_Value = TypeVar("_Value")
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +105,41 @@ def first_slice(node: ArrayNode, roles: Sequence[AxisRole], before: SliceState |
             if name in before.names and before.shape[before.names.index(name)] == node.shape[dimension]:
                 state = state.with_index(dimension, before.indices[before.names.index(name)])
     return state
+
+
+class SliceMemory:
+    """Where the user was: an array of the same dimensions begins there, in this document or another."""
+
+    def __init__(self) -> None:
+        self._states: dict[tuple[tuple[str, ...], tuple[int, ...]], SliceState] = {}
+        self._indices: dict[tuple[str, int], int] = {}
+
+    def keep(self, state: SliceState, named: Sequence[str | None]) -> None:
+        """Remember a slice; `named` are the dimensions' own names, None where they have none."""
+        _put(self._states, (state.names, state.shape), state)
+        for name, size, index in zip(named, state.shape, state.indices, strict=False):
+            if name is not None:
+                _put(self._indices, (name, size), index)
+
+    def first(self, node: ArrayNode, roles: Sequence[AxisRole]) -> SliceState:
+        """Return the slice to begin with: the last one of such an array, else `first_slice`.
+
+        In the second case dimensions of the same name and size keep their index.
+        """
+        state = first_slice(node, roles, self._states.get((dimension_names(node), node.shape)))
+        for dimension, key in enumerate(zip(node.dimensions, node.shape, strict=False)):
+            index = self._indices.get(key)  # type: ignore[arg-type]
+            if index is not None:
+                state = state.with_index(dimension, index)
+        return state
+
+
+def _put(into: dict[_Key, _Value], key: _Key, value: _Value) -> None:
+    """Put a value at the end, and let go of the oldest beyond what is remembered."""
+    into.pop(key, None)
+    into[key] = value
+    if len(into) > _REMEMBERED:
+        del into[next(iter(into))]
 
 
 def _first_axes(shape: tuple[int, ...], roles: Sequence[AxisRole]) -> tuple[int, int | None]:
