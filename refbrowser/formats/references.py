@@ -284,6 +284,12 @@ def document_chunks(
         yield from compress(kind, document.to_chunks())
 
 
+def packed_chunks(blocks: Iterator[bytes], path: str | os.PathLike[str]) -> Iterator[bytes]:
+    """Yield the bytes of a file with this text, packed as the suffix of its path says."""
+    kind = _SUFFIXES.get(Path(path).suffix.lower())
+    return blocks if kind is None else compress(kind, blocks)
+
+
 # The hierarchy
 
 

@@ -1,0 +1,1 @@
+"""Saving a document under another name, in another version, in another folder."""
