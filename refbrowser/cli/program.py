@@ -23,6 +23,7 @@ VERBS = {
     "check": "list all faults and warnings of documents",
     "read": "read values of an array",
     "cat": "write the stored bytes of one key",
+    "explain": "tell why an element or a key shows as it does",
     "plan": "show which byte ranges a selection needs",
     "export": "write a dataset in another format",
     "limits": "print the limits in force",
@@ -152,11 +153,11 @@ def _run(arguments: list[str], token: CancelToken) -> int:
 
 
 def _parsed(parser: Parser, arguments: list[str]) -> argparse.Namespace:
-    """Parse options and positionals in any order; a selection may begin with a minus sign."""
+    """Parse options and positionals in any order; a selection or index may begin with a minus."""
     joined: list[str] = []
     for argument in arguments:
-        if joined and joined[-1] == "--select":
-            joined[-1] = f"--select={argument}"
+        if joined and joined[-1] in ("--select", "--index"):
+            joined[-1] = f"{joined[-1]}={argument}"
         else:
             joined.append(argument)
     return parser.parse_intermixed_args(joined)

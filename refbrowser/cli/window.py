@@ -21,6 +21,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--screenshot", metavar="FILE", help="draw the window to FILE, without a display")
     parser.add_argument("--array", metavar="ARRAY", help="select and plot this array")
     parser.add_argument("--size", metavar="WxH", help="size of the window in pixels, for example 1280x800")
+    parser.add_argument("--theme", choices=("light", "dark"), help="colours of the window")
     add_reading(parser)
     add_templates(parser)
 
@@ -45,6 +46,7 @@ def run(arguments: argparse.Namespace, token: CancelToken) -> int:
         template_values=template_values(arguments),
         allow=tuple(arguments.allow),
         settings=settings,
+        scheme=arguments.theme,
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import lzma
 import zlib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from math import prod
 from typing import Any
@@ -130,12 +130,7 @@ class CodecPipeline:
             `DECODE`: damaged, or decodes to less or more than a chunk; never more than a chunk and a byte
             are made. `BUDGET`: the chunk is larger than what is decoded whole.
         """
-        if self.decoded_size > LIMITS.chunk_size and not self.is_raw:
-            raise RefbrowserError(
-                ErrorKind.BUDGET,
-                f"a chunk of {self.decoded_size} bytes cannot be decoded in part, "
-                f"and only {LIMITS.chunk_size} bytes are decoded whole",
-            )
+        self._check_size()
         if out is not None and out.shape != self.shape:
             raise ValueError(f"a target of shape {out.shape} where {self.shape} is expected")
         buffer = as_bytes(data)
@@ -144,13 +139,46 @@ class CodecPipeline:
             buffer = _decoded(self.stages[place], buffer, target if place == 0 else None)
         if out is not None and buffer is target:
             return out
-        values = self._array(buffer).reshape(self._stored_shape)
-        if self._transposed:
-            values = values.transpose(np.argsort(self.axes).tolist())
+        values = self.elements(buffer)
         if out is None:
             return values
         out[...] = values
         return out
+
+    def unpacked(self, data: Any) -> Iterator[tuple[Stage, Bytes]]:
+        """Yield each byte codec in decoding order with what it gives, for a look at each step.
+
+        `elements` of the last one's bytes, or of `data` where there are no byte codecs, is the chunk.
+
+        Raises
+        ------
+        RefbrowserError
+            As `decode`, when the step that fails is asked for.
+        """
+        self._check_size()
+        buffer = as_bytes(data)
+        for stage in reversed(self.stages):
+            buffer = _decoded(stage, buffer, None)
+            yield stage, buffer
+
+    def elements(self, buffer: Bytes) -> npt.NDArray[Any]:
+        """Return a chunk from what the byte codecs gave.
+
+        Raises
+        ------
+        RefbrowserError
+            `DECODE`: it is not the bytes of a chunk.
+        """
+        values = self._array(buffer).reshape(self._stored_shape)
+        return values.transpose(np.argsort(self.axes).tolist()) if self._transposed else values
+
+    def _check_size(self) -> None:
+        if self.decoded_size > LIMITS.chunk_size and not self.is_raw:
+            raise RefbrowserError(
+                ErrorKind.BUDGET,
+                f"a chunk of {self.decoded_size} bytes cannot be decoded in part, "
+                f"and only {LIMITS.chunk_size} bytes are decoded whole",
+            )
 
     def encode(self, chunk: npt.NDArray[Any]) -> bytes:
         """Return the bytes of a whole chunk of `shape`, of a type that casts to `dtype`."""

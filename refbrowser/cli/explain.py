@@ -1,0 +1,66 @@
+"""Explain why an element of an array, or a key, shows as it does."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING
+
+from refbrowser.cli.console import write_json, write_line
+from refbrowser.cli.options import add_json, add_reading, add_templates, add_yes, find_array, open_dataset
+from refbrowser.cli.values import json_ready
+from refbrowser.errors import ErrorKind, RefbrowserError, quoted
+from refbrowser.io.cancel import CancelToken
+
+if TYPE_CHECKING:
+    from refbrowser.engine.dataset import Dataset
+    from refbrowser.engine.explain.question import Question
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of the verb."""
+    parser.add_argument("path", metavar="PATH", help="what to open")
+    parser.add_argument("key", metavar="KEY", nargs="?", help="for example temp/0.0.0 or temp/.zattrs")
+    parser.add_argument("--array", metavar="ARRAY", help="path of the array whose element is explained")
+    parser.add_argument("--index", metavar="INDEX", help="of the element, for example 0,12,-1")
+    add_json(parser)
+    add_reading(parser)
+    add_templates(parser)
+    add_yes(parser)
+
+
+def run(arguments: argparse.Namespace, token: CancelToken) -> int:
+    """Read the one chunk and explain."""
+    from refbrowser.engine.explain.explain import explain
+
+    if (arguments.key is None) == (arguments.array is None):
+        raise RefbrowserError(ErrorKind.USAGE, "give either KEY, or --array and --index")
+    if arguments.key is not None and arguments.index is not None:
+        raise RefbrowserError(ErrorKind.USAGE, "--index belongs to --array, not to a key")
+    with open_dataset(arguments, token) as dataset:
+        explanation = explain(dataset, _question(arguments, dataset), token)
+    if arguments.json:
+        write_json(json_ready(explanation.to_json()))
+    else:
+        for line in explanation.text().splitlines():
+            write_line(line)
+    return 0
+
+
+def _question(arguments: argparse.Namespace, dataset: Dataset) -> Question:
+    from refbrowser.engine.explain.question import Question
+
+    if arguments.key is not None:
+        return Question(key=arguments.key)
+    array = find_array(dataset, arguments.array)
+    index = _numbers(arguments.index or "")
+    shape = array.shape if len(array.shape) == len(index) else index
+    counted = tuple(at + size if at < 0 else at for at, size in zip(index, shape, strict=True))
+    return Question(array=array.path, index=counted)
+
+
+def _numbers(text: str) -> tuple[int, ...]:
+    """Return the integers of ``0,12,-1``; none of empty text."""
+    try:
+        return tuple(int(part) for part in text.split(",")) if text.strip() else ()
+    except ValueError:
+        raise RefbrowserError(ErrorKind.USAGE, f"{quoted(text)} is not integers and commas") from None

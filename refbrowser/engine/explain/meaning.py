@@ -1,0 +1,170 @@
+"""What one stored element means: the value it stands for, or why it stands for none."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from refbrowser.engine.explain.explanation import Line, Link, LinkKind, Step, StepState, VerdictKind
+from refbrowser.engine.explain.texts import exact_text, json_text, plain
+from refbrowser.engine.views.interpretation import Interpretation
+from refbrowser.model.cf import Packing
+from refbrowser.model.nodes import ArrayNode
+
+_MINUS = "\N{MINUS SIGN}"
+#: Attributes that decide what an element means, in the order in which they are told.
+CODING = (
+    "_FillValue",
+    "missing_value",
+    "valid_range",
+    "valid_min",
+    "valid_max",
+    "_Unsigned",
+    "scale_factor",
+    "add_offset",
+    "flag_values",
+    "flag_masks",
+    "flag_meanings",
+    "units",
+    "calendar",
+)
+_BOUNDS = ("valid_range", "valid_min", "valid_max")
+
+
+@dataclass(frozen=True, slots=True)
+class Meaning:
+    """What a stored element means under the CF conventions.
+
+    Attributes
+    ----------
+    stored
+        The element with all its digits, with the sign that is meant.
+    shown
+        What it stands for, with units; empty where it stands for no value.
+    kind
+        `VALUE`, or why it stands for none.
+    cause
+        For a sentence: ``is the fill value (_FillValue)``; empty for a value.
+    """
+
+    stored: str
+    shown: str
+    kind: VerdictKind
+    cause: str
+    step: Step
+
+
+def meaning_of(node: ArrayNode, element: Any) -> Meaning:
+    """Return what an element of an array means.
+
+    Parameters
+    ----------
+    element
+        A numpy scalar of the array's type.
+    """
+    shown = Interpretation(node, decoded=True)
+    value = _native(element)
+    kind, cause = _why_missing(node, shown, value)
+    text = "" if kind is not VerdictKind.VALUE else plain(shown.text_with_units(value)).replace(_MINUS, "-")
+    stored = exact_text(_signed(shown.packing, value))
+    lines = [Line(stored, "Stored value")]
+    lines += [Line(_attribute(node, name), name) for name in CODING if name in node.attributes]
+    if "_FillValue" not in node.attributes and node.fill_value is not None:
+        lines.append(Line(exact_text(node.fill_value), "fill_value"))
+    if kind is VerdictKind.VALUE:
+        lines += _computed(shown, stored)
+    lines.append(Line(text or f"no value: {stored} {cause}", "Means"))
+    warnings = _warnings(shown, value)
+    return Meaning(
+        stored,
+        text,
+        kind,
+        cause,
+        Step(
+            name="value",
+            title="What the value means",
+            state=StepState.OK if kind is VerdictKind.VALUE and not warnings else StepState.WARNING,
+            lines=lines + warnings,
+            facts={"stored": stored, "value": text or None, "reason": str(kind)},
+            links=[Link(LinkKind.ATTRIBUTES, "Show the attributes", node.path)],
+        ),
+    )
+
+
+def _native(element: Any) -> Any:
+    """Return an element in the machine's byte order."""
+    dtype = getattr(element, "dtype", None)
+    if dtype is None or dtype.hasobject:
+        return element
+    return np.asarray(element).astype(dtype.newbyteorder("="))[()]
+
+
+def _signed(packing: Packing, value: Any) -> Any:
+    if getattr(value, "dtype", np.dtype("O")).kind not in "iu":
+        return value
+    return np.asarray(value).view(packing.stored.newbyteorder("="))[()]
+
+
+def _why_missing(node: ArrayNode, shown: Interpretation, value: Any) -> tuple[VerdictKind, str]:
+    """Return why an element stands for no value; each attribute is tried alone, so that all agree."""
+    kind = getattr(value, "dtype", np.dtype("O")).kind
+    if kind in "mM" and np.isnat(value):
+        return VerdictKind.NAN, "is no date (NaT)"
+    if kind not in "iufc" or not shown.is_missing(value):
+        return VerdictKind.VALUE, ""
+    if value != value:
+        return VerdictKind.NAN, "is not a number (NaN)"
+    attributes = node.attributes
+    if _alone(node, value, "_FillValue"):
+        return VerdictKind.FILL, "is the fill value (_FillValue), which stands for no data"
+    if _alone(node, value, "missing_value"):
+        return VerdictKind.MISSING_VALUE, "is a missing_value, which stands for no data"
+    for name in _BOUNDS:
+        if _alone(node, value, name):
+            bound = _attribute(node, name)
+            where = {"valid_range": "outside of", "valid_min": "below", "valid_max": "above"}[name]
+            return VerdictKind.OUT_OF_RANGE, f"lies {where} {name} {bound}"
+    if "_FillValue" in attributes:
+        note = "_FillValue cannot be used"
+        return VerdictKind.FILL, f"is the fill_value of the array ({note}), which stands for no data"
+    return VerdictKind.FILL, "is the fill value of the array, which stands for no data"
+
+
+def _alone(node: ArrayNode, value: Any, name: str) -> bool:
+    """Tell whether one attribute by itself makes an element missing."""
+    if name not in node.attributes:
+        return False
+    helping = ("_Unsigned", "scale_factor", "add_offset") if name in _BOUNDS else ("_Unsigned",)
+    attributes = {each: node.attributes[each] for each in (name, *helping) if each in node.attributes}
+    packing = Packing.from_attributes(attributes, value.dtype, None)
+    return bool(packing.missing_mask(np.asarray(value)))
+
+
+def _attribute(node: ArrayNode, name: str) -> str:
+    value = node.attributes[name]
+    if isinstance(value, list) and len(value) == 2 and name == "valid_range":
+        return f"{json_text(value[0])} to {json_text(value[1])}"
+    return plain(value) if isinstance(value, str) else json_text(value)
+
+
+def _computed(shown: Interpretation, stored: str) -> list[Line]:
+    packing = shown.packing
+    if not packing.is_scaled:
+        return []
+    scale = f" × {packing.scale:g}" if packing.scale != 1.0 else ""
+    offset = f" + {packing.offset:g}".replace("+ -", "- ") if packing.offset != 0.0 else ""
+    return [Line(f"{stored}{scale}{offset}", "Computed")]
+
+
+def _warnings(shown: Interpretation, value: Any) -> list[Line]:
+    lines = [
+        Line(f"{plain(name)} is not used: its kind or its value does not fit the type", "Ignored")
+        for name in dict.fromkeys(shown.packing.ignored)
+    ]
+    kind = getattr(value, "dtype", np.dtype("O")).kind
+    if kind in "if" and not shown.is_missing(value) and shown.never_written(np.asarray([value])):
+        text = "netCDF libraries write this value where nothing was written; no attribute says so here"
+        lines.append(Line(text, "Note"))
+    return lines

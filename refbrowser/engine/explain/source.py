@@ -1,0 +1,188 @@
+"""Reading the bytes of the one chunk that is explained, and telling what was asked and answered."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from refbrowser.engine.columns import columns_of
+from refbrowser.engine.explain.explanation import Line, Link, LinkKind, Step, StepState
+from refbrowser.engine.explain.texts import bytes_text, counted, plain
+from refbrowser.engine.fetching import fetch_rows
+from refbrowser.engine.session import Session
+from refbrowser.errors import ErrorKind, RefbrowserError
+from refbrowser.io.access import Access
+from refbrowser.io.attempts import Attempt
+from refbrowser.io.cancel import CancelToken
+from refbrowser.limits import LIMITS
+from refbrowser.model.reference import Inline, Reference, ReferenceColumns, ReferenceKind
+
+#: Tries that are told, the first and the last ones; others are only counted.
+MOST_TRIES = 8
+_FIELD_NAMES = ("content-range", "content-length", "content-type", "last-modified", "etag", "server")
+
+
+class Source:
+    """Reads rows for an explanation, past the cache, and keeps what was asked and answered.
+
+    Attributes
+    ----------
+    attempts
+        The tries since the last `step`, in the order of their ends.
+    error
+        The last thing that could not be read since then.
+    received
+        Bytes since then.
+    """
+
+    def __init__(self, session: Session, access: Access, key: str, token: CancelToken) -> None:
+        self._session = session
+        self._access = access
+        self._key = key
+        self._token = token
+        self.attempts: list[Attempt] = []
+        self.error: RefbrowserError | None = None
+        self.received = 0
+
+    def fetch(self, columns: ReferenceColumns) -> list[bytes | RefbrowserError]:
+        """Return the bytes of each row, or why they could not be had.
+
+        Raises
+        ------
+        Cancelled
+            The token was cancelled.
+        """
+        answers: list[bytes | RefbrowserError] = [b""] * len(columns)
+        for row in np.flatnonzero(columns.kind == ReferenceKind.INLINE).tolist():
+            answers[row] = columns.inline[row]
+        for row in np.flatnonzero(columns.kind == ReferenceKind.FAULTY).tolist():
+            answers[row] = columns.faults[row]
+
+        def deliver(row: int, data: memoryview | RefbrowserError) -> None:
+            if isinstance(data, RefbrowserError):
+                answers[row] = self.error = data
+            else:
+                answers[row] = bytes(data)
+                self.received += len(data)
+
+        fetch_rows(
+            self._session.fetcher,
+            columns,
+            self._access,
+            deliver,
+            key=lambda _row: self._key,
+            cancel=self._token,
+            witness=lambda attempt: self.attempts.append(attempt),
+        )
+        return answers
+
+    def read(self, reference: Reference) -> bytes | RefbrowserError:
+        """Return all bytes of a reference, or why they could not be had."""
+        if isinstance(reference, Inline):
+            return reference.data
+        length = getattr(reference, "length", 0)
+        if length > LIMITS.chunk_size:
+            message = f"the chunk is {length} bytes; at most {LIMITS.chunk_size} are read whole (chunk_size)"
+            return RefbrowserError(ErrorKind.BUDGET, message)
+        return self.fetch(columns_of([reference]))[0]
+
+    def read_windows(self, reference: Reference, windows: list[range]) -> list[bytes | RefbrowserError]:
+        """Return some stretches of the bytes of a reference, by their positions in it."""
+        columns = columns_of([reference] * len(windows))
+        base = np.where(columns.kind == ReferenceKind.RANGE, columns.offset, 0)
+        return self.fetch(
+            replace(
+                columns,
+                kind=np.full(len(windows), ReferenceKind.RANGE, np.uint8),
+                offset=base + np.array([window.start for window in windows], np.int64),
+                length=np.array([len(window) for window in windows], np.int64),
+            )
+        )
+
+    def total_of(self, url: str) -> int | None:
+        """Return the size of an object that was read from."""
+        known = self._access.memory.identities.known(self._access.locate(url).url)
+        return None if known is None else known.total
+
+    def step(self) -> Step | None:
+        """Return what was asked and answered since the last call; None where nothing was asked for."""
+        if not self.attempts and self.error is None:
+            return None
+        made = self._made_step()
+        self.attempts, self.error, self.received = [], None, 0
+        return made
+
+    def _made_step(self) -> Step:
+        lines: list[Line] = []
+        told = _first_and_last(self.attempts)
+        for number, attempt in enumerate(told):
+            if len(told) < len(self.attempts) and number == len(told) // 2:
+                lines.append(Line(f"… {counted(len(self.attempts) - len(told), 'more try', 'more tries')}"))
+            lines += _attempt_lines(attempt)
+        retried = any(attempt.error for attempt in self.attempts)
+        if self.error is not None:
+            lines.append(Line(self.error.message, "Failed"))
+            lines += [Line(plain(self.error.advice), "Advice")] if self.error.advice else []
+        remote = any("://" in attempt.url for attempt in self.attempts)
+        state = StepState.FAULT if self.error is not None else StepState.WARNING if retried else StepState.OK
+        return Step(
+            name="answer",
+            title="What the server answered" if remote else "What the disk answered",
+            state=state,
+            lines=lines,
+            facts={
+                "attempts": [_attempt_facts(attempt) for attempt in told],
+                "tries": len(self.attempts),
+                "received": self.received,
+                "error": None if self.error is None else self.error.message,
+            },
+            links=[Link(LinkKind.RETRY, "Try again")] if self.error is not None else [],
+        )
+
+
+def _first_and_last(attempts: list[Attempt]) -> list[Attempt]:
+    if len(attempts) <= MOST_TRIES:
+        return attempts
+    return attempts[: MOST_TRIES // 2] + attempts[-MOST_TRIES // 2 :]
+
+
+def _attempt_lines(attempt: Attempt) -> list[Line]:
+    lines = [Line(_asked(attempt), "Asked")]
+    if attempt.answer:
+        took = f" in {attempt.seconds * 1000:.0f} ms" if attempt.seconds else ""
+        came = f": {bytes_text(attempt.received)}{took}" if not attempt.error else ""
+        lines.append(Line(f"{plain(attempt.answer)}{came}", "Answer"))
+    fields = [
+        f"{name}: {plain(attempt.fields[name], 120)}" for name in _FIELD_NAMES if name in attempt.fields
+    ]
+    if fields:
+        lines.append(Line("; ".join(fields), "Headers"))
+    if "location" in attempt.fields:
+        lines.append(Line(plain(attempt.fields["location"]), "Redirected to"))
+    if attempt.error and attempt.wait is not None:
+        lines.append(Line(f"{attempt.error}; tried again after {attempt.wait:.1f} s", "Failed"))
+    return lines
+
+
+def _asked(attempt: Attempt) -> str:
+    is_remote = "://" in attempt.url
+    verb = "GET " if is_remote else "read "
+    if attempt.stop is None:
+        return f"{verb}{plain(attempt.url)}, all of it"
+    if attempt.url.startswith("http"):
+        return f"{verb}{plain(attempt.url)} with Range: bytes={attempt.start}-{attempt.stop - 1}"
+    return f"{verb}{plain(attempt.url)}, {bytes_text(attempt.stop - attempt.start)} from {attempt.start}"
+
+
+def _attempt_facts(attempt: Attempt) -> dict[str, Any]:
+    return {
+        "url": attempt.url,
+        "start": attempt.start,
+        "stop": attempt.stop,
+        "answer": attempt.answer,
+        "headers": dict(attempt.fields),
+        "received": attempt.received,
+        "error": attempt.error,
+    }
