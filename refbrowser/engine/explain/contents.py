@@ -38,15 +38,17 @@ def contents_step(node: ArrayNode, coords: tuple[int, ...], values: npt.NDArray[
         state = StepState.WARNING if empty == inside.size else StepState.OK
         lines.append(Line(f"{empty} of them", "No value"))
         if empty < inside.size:
+            low, high = _number(shown, np.nanmin(numbers)), _number(shown, np.nanmax(numbers))
             units = f" {plain(shown.units, 60)}" if shown.units else ""
-            low, high = _number(np.nanmin(numbers)), _number(np.nanmax(numbers))
-            lines.append(Line(f"{low} to {high}{units}", "Values"))
+            lines.append(Line((low if low == high else f"{low} to {high}") + units, "Values"))
     elif inside.size:
         lines.append(Line(exact_text(inside.reshape(-1)[0]), "First"))
     return Step(name="contents", title="What the chunk holds", state=state, lines=lines, facts=facts)
 
 
-def _number(value: Any) -> str:
+def _number(shown: Interpretation, value: Any) -> str:
+    if shown.dates is not None:
+        return plain(shown.dates.text(float(value)), 60)
     return value_text(value).replace(_MINUS, "-")
 
 

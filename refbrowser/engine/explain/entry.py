@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any
 
 from refbrowser.engine.explain.explanation import Line, Link, LinkKind, Step, StepState
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
 
 #: Templates and dimensions that are told of an entry.
 MOST_NAMED = 20
+#: Bytes of an entry that are laid out on one line; of longer ones the beginning is told as it stands.
+LONGEST_WRITTEN = 4_000
 
 
 def reference_text(found: Reference | RefbrowserError) -> str:
@@ -98,22 +101,34 @@ def _refs_lines(document: ReferenceDocument, key: str) -> tuple[list[Line], list
     slot = document.refs.find_slot(key)
     assert slot is not None
     position = document.refs.position(slot)
-    written = document.refs.value_text(slot)[:4000].decode("utf-8", "replace")
     lines = [
-        Line(f"refs, entry {position} of {len(document.refs)}", "From"),
+        Line(f"refs, row {position} of {len(document.refs)}", "From"),
         Line(plain(document.key_pointer(key)), "JSON pointer"),
-        Line(plain(written, 240), "Written as"),
+        Line(_written(document.refs.value_text(slot)), "Written as"),
     ]
     value = document.refs.value(slot)
     url = value.url if value.kind is None and document.version == 1 else ""
     return lines, _used_templates(document, url)
 
 
+def _written(raw: bytes) -> str:
+    """Return the JSON text of an entry on one line, cut."""
+    if len(raw) <= LONGEST_WRITTEN:
+        try:
+            return plain(json_text(json.loads(raw)), 240)
+        except (ValueError, RecursionError):
+            pass
+    return plain(raw[:LONGEST_WRITTEN].decode("utf-8", "replace"), 240)
+
+
 def _rule_lines(document: ReferenceDocument, entry: Occurrence) -> tuple[list[Line], list[str]]:
     rule = document.rules[entry.origin]
     values = rule.space.values(entry.row)
     lines = [
-        Line(f"gen rule {entry.origin}, row {entry.row} of {rule.count}; row {entry.place} of all", "From"),
+        Line(
+            f"gen rule {entry.origin}, row {entry.row} of {rule.count} (row {entry.place} of all keys)",
+            "From",
+        ),
         Line(_dimension_text(_dimension_values(document, entry)), "Dimensions"),
     ]
     templates: list[str] = []

@@ -260,7 +260,9 @@ class _Explaining:
         if verdict is not None:
             return verdict
         if reference is None:
-            text = f"There is no key {plain(key)}" + _hint(role)
+            stray = isinstance(role, StrayKey) and role.node is not None
+            why = f": {_stray_reason(key, role)}" if isinstance(role, StrayKey) and stray else ""
+            text = f"There is no key {plain(key)}{why}"
             return Verdict(VerdictKind.NO_KEY, text, StepState.FAULT)
         verdict = self._may_read(reference)
         if verdict is not None:
@@ -326,14 +328,6 @@ def _stray_reason(key: str, role: StrayKey) -> str:
 def _stray(key: str, role: StrayKey) -> Verdict:
     text = f"{plain(key)} is read by nobody: {_stray_reason(key, role)}"
     return Verdict(VerdictKind.STRAY, text, StepState.WARNING)
-
-
-def _hint(role: MetadataKey | StrayKey) -> str:
-    if isinstance(role, StrayKey) and role.node is not None and role.node.grid is not None:
-        example = role.node.chunk_keys.encode((0,) * role.node.grid.ndim)
-        prefix = f"{role.node.path.strip('/')}/".lstrip("/")
-        return f"; the chunk keys of {plain(role.node.path)} look like {plain(prefix + example)}"
-    return ""
 
 
 def _fill_step(node: ArrayNode, meaning: Meaning) -> Step:

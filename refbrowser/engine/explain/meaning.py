@@ -30,7 +30,8 @@ CODING = (
     "units",
     "calendar",
 )
-_BOUNDS = ("valid_range", "valid_min", "valid_max")
+#: Attributes that give bounds, and where a value lies that is out of them.
+_BOUNDS = {"valid_range": "outside of", "valid_min": "below", "valid_max": "above"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,16 +67,20 @@ def meaning_of(node: ArrayNode, element: Any) -> Meaning:
     """
     shown = Interpretation(node, decoded=True)
     value = _native(element)
-    kind, cause = _why_missing(node, shown, value)
+    causes = _why_missing(node, shown, value)
+    kind, cause = causes[0] if causes else (VerdictKind.VALUE, "")
     text = "" if kind is not VerdictKind.VALUE else plain(shown.text_with_units(value)).replace(_MINUS, "-")
     stored = exact_text(_signed(shown.packing, value))
-    lines = [Line(stored, "Stored value")]
+    as_typed = exact_text(value)
+    sign = "" if as_typed == stored else f" ({as_typed} without _Unsigned)"
+    lines = [Line(f"{stored}{sign}", "Stored value")]
     lines += [Line(_attribute(node, name), name) for name in CODING if name in node.attributes]
     if "_FillValue" not in node.attributes and node.fill_value is not None:
         lines.append(Line(exact_text(node.fill_value), "fill_value"))
     if kind is VerdictKind.VALUE:
         lines += _computed(shown, stored)
     lines.append(Line(text or f"no value: {stored} {cause}", "Means"))
+    lines += [Line(f"it {other}", "Besides") for _kind, other in causes[1:]]
     warnings = _warnings(shown, value)
     return Meaning(
         stored,
@@ -107,29 +112,43 @@ def _signed(packing: Packing, value: Any) -> Any:
     return np.asarray(value).view(packing.stored.newbyteorder("="))[()]
 
 
-def _why_missing(node: ArrayNode, shown: Interpretation, value: Any) -> tuple[VerdictKind, str]:
-    """Return why an element stands for no value; each attribute is tried alone, so that all agree."""
+def _why_missing(node: ArrayNode, shown: Interpretation, value: Any) -> list[tuple[VerdictKind, str]]:
+    """Return every reason why an element stands for no value; each attribute is tried alone."""
     kind = getattr(value, "dtype", np.dtype("O")).kind
     if kind in "mM" and np.isnat(value):
-        return VerdictKind.NAN, "is no date (NaT)"
+        return [(VerdictKind.NAN, "is no date (NaT)")]
     if kind not in "iufc" or not shown.is_missing(value):
-        return VerdictKind.VALUE, ""
+        return []
     if value != value:
-        return VerdictKind.NAN, "is not a number (NaN)"
-    attributes = node.attributes
+        return [(VerdictKind.NAN, "is not a number (NaN)")]
+    causes: list[tuple[VerdictKind, str]] = []
     if _alone(node, value, "_FillValue"):
-        return VerdictKind.FILL, "is the fill value (_FillValue), which stands for no data"
+        causes.append((VerdictKind.FILL, "is the fill value (_FillValue), which stands for no data"))
+    elif _is_fill(node, value):
+        causes.append((VerdictKind.FILL, "is the fill value of the array, which stands for no data"))
     if _alone(node, value, "missing_value"):
-        return VerdictKind.MISSING_VALUE, "is a missing_value, which stands for no data"
-    for name in _BOUNDS:
+        causes.append((VerdictKind.MISSING_VALUE, "is a missing_value, which stands for no data"))
+    for name, where in _BOUNDS.items():
         if _alone(node, value, name):
-            bound = _attribute(node, name)
-            where = {"valid_range": "outside of", "valid_min": "below", "valid_max": "above"}[name]
-            return VerdictKind.OUT_OF_RANGE, f"lies {where} {name} {bound}"
-    if "_FillValue" in attributes:
-        note = "_FillValue cannot be used"
-        return VerdictKind.FILL, f"is the fill_value of the array ({note}), which stands for no data"
-    return VerdictKind.FILL, "is the fill value of the array, which stands for no data"
+            causes.append((VerdictKind.OUT_OF_RANGE, f"lies {where} {name} {_bound(shown.packing, name)}"))
+    return causes or [(VerdictKind.FILL, "stands for no data")]
+
+
+def _is_fill(node: ArrayNode, value: Any) -> bool:
+    """Tell whether the fill value of the metadata makes an element missing, as it does without _FillValue."""
+    attributes = {
+        name: node.attributes[name] for name in ("_Unsigned", "_FillValue") if name in node.attributes
+    }
+    packing = Packing.from_attributes(attributes, value.dtype, node.fill_value)
+    return bool(packing.missing_mask(np.asarray(value)))
+
+
+def _bound(packing: Packing, name: str) -> str:
+    """Return the bounds as they are compared: read without sign where `_Unsigned` says so."""
+    low, high = packing.valid_min, packing.valid_max
+    if name == "valid_range":
+        return f"{exact_text(low)} to {exact_text(high)}"
+    return exact_text(low if name == "valid_min" else high)
 
 
 def _alone(node: ArrayNode, value: Any, name: str) -> bool:
@@ -144,9 +163,7 @@ def _alone(node: ArrayNode, value: Any, name: str) -> bool:
 
 def _attribute(node: ArrayNode, name: str) -> str:
     value = node.attributes[name]
-    if isinstance(value, list) and len(value) == 2 and name == "valid_range":
-        return f"{json_text(value[0])} to {json_text(value[1])}"
-    return plain(value) if isinstance(value, str) else json_text(value)
+    return plain(value, 200) if isinstance(value, str) else plain(json_text(value), 200)
 
 
 def _computed(shown: Interpretation, stored: str) -> list[Line]:

@@ -52,7 +52,7 @@ class Occurrence:
         return self.origin != REFS
 
     def __str__(self) -> str:
-        return f"gen rule {self.origin}, row {self.row}" if self.is_rule else f"refs, entry {self.row}"
+        return f"gen rule {self.origin}, row {self.row}" if self.is_rule else f"refs, row {self.row}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -45,7 +45,7 @@ def counted(count: int, one: str, many: str = "") -> str:
 
 def json_text(value: Any) -> str:
     """Return a configuration as compact JSON, cut."""
-    return plain(json.dumps(value, default=repr, separators=(", ", ": ")))
+    return plain(json.dumps(value, default=repr, ensure_ascii=False))
 
 
 def settings_text(settings: Mapping[str, Any]) -> str:
