@@ -74,7 +74,9 @@ class ArrayLog:
         self._count = 0
         room = min(_FIRST_ROOM, capacity)
         self._coords, self._states, self._seconds, self._marks = _columns(room, ndim)
-        self._errors: OrderedDict[tuple[int, ...], RefbrowserError] = OrderedDict()
+        self._errors: OrderedDict[tuple[int, ...], tuple[int, RefbrowserError]] = OrderedDict()
+        #: How many reads failed, or went well where one had failed before; it only grows.
+        self.turns = 0
 
     @property
     def position(self) -> int:
@@ -121,10 +123,13 @@ class ArrayLog:
             self._marks[at] = mark
             self._count += 1
             if error is not None:
-                self._keep_error(tuple(coords.tolist()), error)
+                self._keep_error(tuple(coords.tolist()), mark, error)
+            elif self._errors and self._errors.pop(tuple(coords.tolist()), None) is not None:
+                self.turns += 1
 
-    def _keep_error(self, coords: tuple[int, ...], error: RefbrowserError) -> None:
-        self._errors[coords] = error
+    def _keep_error(self, coords: tuple[int, ...], mark: int, error: RefbrowserError) -> None:
+        self.turns += 1
+        self._errors[coords] = mark, error
         self._errors.move_to_end(coords)
         if len(self._errors) > ERRORS_KEPT:
             self._errors.popitem(last=False)
@@ -132,7 +137,13 @@ class ArrayLog:
     def error(self, coords: tuple[int, ...]) -> RefbrowserError | None:
         """Return why a chunk could not be read the last time that it failed, where that is still known."""
         with self._lock:
-            return self._errors.get(coords)
+            _mark, error = self._errors.get(coords, (0, None))
+            return error
+
+    def failures(self) -> list[tuple[tuple[int, ...], int, RefbrowserError]]:
+        """Return coordinates, mark and error of the chunks that failed, and were not read since."""
+        with self._lock:
+            return [(coords, mark, error) for coords, (mark, error) in self._errors.items()]
 
     def since(self, position: int) -> LogEntries:
         """Return the entries made after `position` entries; those that are forgotten are missing."""
@@ -150,12 +161,10 @@ class ArrayLog:
     def _make_room(self, size: int) -> None:
         """Make room for `size` entries; only before the first one is overwritten."""
         kept = self._count
-        before = (self._coords, self._states, self._seconds, self._marks)
+        coords, states, seconds, marks = self._coords, self._states, self._seconds, self._marks
         self._coords, self._states, self._seconds, self._marks = _columns(size, self._ndim)
-        for column, other in zip(
-            (self._coords, self._states, self._seconds, self._marks), before, strict=True
-        ):
-            column[:kept] = other[:kept]
+        self._coords[:kept], self._states[:kept] = coords[:kept], states[:kept]
+        self._seconds[:kept], self._marks[:kept] = seconds[:kept], marks[:kept]
 
 
 _Columns = tuple[npt.NDArray[np.int64], npt.NDArray[np.uint8], npt.NDArray[np.float32], npt.NDArray[np.int64]]
@@ -175,7 +184,7 @@ class ChunkLog:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._arrays: OrderedDict[Hashable, ArrayLog] = OrderedDict()
+        self._arrays: OrderedDict[tuple[Hashable, str, int], ArrayLog] = OrderedDict()
 
     def of(self, document: Hashable, path: str, ndim: int) -> ArrayLog:
         """Return the log of an array; `document` tells documents apart (``Access.memory``)."""
@@ -188,6 +197,11 @@ class ChunkLog:
                     self._arrays.popitem(last=False)
             self._arrays.move_to_end(key)
             return log
+
+    def arrays(self, document: Hashable) -> list[tuple[str, ArrayLog]]:
+        """Return path and log of each array of a document that was read lately."""
+        with self._lock:
+            return [(path, log) for (owner, path, _ndim), log in self._arrays.items() if owner == document]
 
 
 class BatchNotes:
