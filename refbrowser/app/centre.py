@@ -23,8 +23,9 @@ if TYPE_CHECKING:
     from refbrowser.app.controller.reading import FirstRows
     from refbrowser.app.found_card import FoundCard
     from refbrowser.app.plot.pane import PlotPane
+    from refbrowser.app.table.pane import TablePane
 
-PLOT, REFERENCES, RAW = range(3)
+PLOT, TABLE, REFERENCES, RAW = range(4)
 
 
 class Centre(QWidget):
@@ -49,6 +50,7 @@ class Centre(QWidget):
         self._document: OpenDocument | None = None
         self._tab_before: int | None = None
         self.plot: PlotPane | None = None
+        self.table: TablePane | None = None
         self.trust_bar = TrustBar()
         self.recovery_bar = RecoveryBar()
         self.error_bar = ErrorBar()
@@ -82,30 +84,38 @@ class Centre(QWidget):
         self._plot_slot = QStackedWidget()
         text = "Select an array in the hierarchy: lines for one dimension, an image for two and more."
         self._plot_slot.addWidget(centred(Card("array", "Nothing plotted yet", text)))
+        self._table_slot = QStackedWidget()
+        text = "Select an array in the hierarchy: its numbers, texts or structures appear here as a table."
+        self._table_slot.addWidget(centred(Card("array", "No values yet", text)))
         tabs.addTab(self._plot_slot, "Plot")
+        tabs.addTab(self._table_slot, "Table")
         tabs.addTab(self.references, "References")
         tabs.addTab(self.raw, "Raw value")
         return tabs
 
     def make_plot(self) -> None:
-        """Make the plot pane; its libraries were loaded by a worker before."""
+        """Make plot and table; their libraries were loaded by a worker before."""
         from refbrowser.app.plot.pane import PlotPane
+        from refbrowser.app.table.pane import TablePane
 
         if self.plot is None:
             self.plot = PlotPane()
             self._plot_slot.addWidget(self.plot)
             self._plot_slot.setCurrentWidget(self.plot)
+            self.table = TablePane(self.plot)
+            self._table_slot.addWidget(self.table)
+            self._table_slot.setCurrentWidget(self.table)
             self.plotMade.emit(self.plot)
 
     def show_tab(self, number: int) -> None:
         """Bring a tab to the front and put the keyboard in it."""
         self.tabs.setCurrentIndex(number)
-        targets = {REFERENCES: self.references.table, RAW: self.raw}
-        targets.get(number, self._plot_slot).setFocus(Qt.FocusReason.ShortcutFocusReason)
+        targets = {TABLE: self.table, REFERENCES: self.references.table, RAW: self.raw}
+        (targets.get(number) or self._plot_slot).setFocus(Qt.FocusReason.ShortcutFocusReason)
 
     def tab_commands(self) -> dict[str, Callable[[], object]]:
         """Return the actions that show a tab, by their names."""
-        tabs = {"show_plot": PLOT, "show_references": REFERENCES, "show_raw": RAW}
+        tabs = {"show_plot": PLOT, "show_table": TABLE, "show_references": REFERENCES, "show_raw": RAW}
         return {name: partial(self.show_tab, number) for name, number in tabs.items()}
 
     def set_document(self, document: OpenDocument | None) -> None:

@@ -29,6 +29,13 @@ DRAWING_SHARE = 0.3
 class PictureLoader(QObject):
     """Holds the picture on the screen and the one that is to replace it.
 
+    Parameters
+    ----------
+    what
+        Names the owner of the reads.
+    verb
+        Begins their title in the list of jobs.
+
     Signals
     -------
     shown(object)
@@ -43,9 +50,9 @@ class PictureLoader(QObject):
     filled = Signal()
     ended = Signal(object)
 
-    def __init__(self, what: str, parent: QObject | None = None) -> None:
+    def __init__(self, what: str, parent: QObject | None = None, verb: str = "Plot") -> None:
         super().__init__(parent)
-        self._what = what
+        self._what, self._verb = what, verb
         self._document: PlotSource | None = None
         self._incoming: Picture | None = None
         self._handle: JobHandle | None = None
@@ -92,7 +99,9 @@ class PictureLoader(QObject):
         self._document = document
         self._incoming = picture
         self._since = time.monotonic() - (HOLD if at_once else 0.0)
-        self._handle = document.tasks.run(document.owner(self._what), f"Plot {node.path}", read, done, failed)
+        self._handle = document.tasks.run(
+            document.owner(self._what), f"{self._verb} {node.path}", read, done, failed
+        )
         self._timer.start(0 if at_once else QUICKEST)
 
     def stop(self) -> None:

@@ -16,6 +16,11 @@ from refbrowser.limits import LIMITS
 class PlotCards(QStackedWidget):
     """The cards, one of them seen.
 
+    Parameters
+    ----------
+    prefix
+        Of the object names.
+
     Signals
     -------
     retryRequested()
@@ -30,9 +35,9 @@ class PlotCards(QStackedWidget):
     trustReviewRequested = Signal()
     choiceMade = Signal(str)
 
-    def __init__(self, parent: QWidget | None = None) -> None:
+    def __init__(self, prefix: str = "plot", parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.setObjectName("plotCards")
+        self.setObjectName(f"{prefix}Cards")
         self._hint = Card(
             "line", "Nothing to plot yet", "Select an array in the hierarchy to see its picture."
         )
@@ -41,12 +46,16 @@ class PlotCards(QStackedWidget):
         self._question = Card("warning", "This picture is large")
         self._error.retry.connect(self.retryRequested)
         review = self._blocked.add_button(
-            "Review what it reads…", "plotTrustButton", self.trustReviewRequested.emit, default=True
+            "Review what it reads…", f"{prefix}TrustButton", self.trustReviewRequested.emit, default=True
         )
         review.setAccessibleDescription("Lists the hosts and folders that the document points to")
-        self._middle = self._question.add_button("Show the middle", "plotMiddleButton", self._choose_middle)
-        self._sampled = self._question.add_button("Show a sample", "plotSampledButton", self._choose_sampled)
-        self._question.add_button("Load all of it", "plotLoadAnywayButton", self._choose_all)
+        self._middle = self._question.add_button(
+            "Show the middle", f"{prefix}MiddleButton", self._choose_middle
+        )
+        self._sampled = self._question.add_button(
+            "Show a sample", f"{prefix}SampledButton", self._choose_sampled
+        )
+        self._question.add_button("Load all of it", f"{prefix}LoadAnywayButton", self._choose_all)
         for card in (self._hint, self._error, self._blocked, self._question):
             self.addWidget(centred(card))
 

@@ -7,6 +7,7 @@ from datetime import timedelta
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from refbrowser.engine.views.numbers import nice_step
 from refbrowser.errors import RefbrowserError
@@ -49,17 +50,17 @@ class DateScale:
     def text(self, number: float) -> str:
         """Return a date to the second as ISO 8601 text, without a time of zero; empty where it is none."""
         try:
-            date = self.date(number)
+            return _text(self.date(number))
         except (RefbrowserError, ValueError, OverflowError):
             return ""
-        if date is None:
-            return ""
-        date = (date + timedelta(milliseconds=500)).replace(microsecond=0)
-        day = f"{date.year:04d}-{date.month:02d}-{date.day:02d}"
-        if not (date.hour or date.minute or date.second):
-            return day
-        seconds = f":{date.second:02d}" if date.second else ""
-        return f"{day} {date.hour:02d}:{date.minute:02d}{seconds}"
+
+    def texts(self, numbers: npt.NDArray[Any]) -> list[list[str]]:
+        """Return the dates of a block of numbers (two axes), each as `text` has it."""
+        try:
+            dates = self.units.dates(numbers)
+        except (RefbrowserError, ValueError, OverflowError):
+            return [[self.text(number) for number in line] for line in numbers.tolist()]
+        return [[_text(date) for date in line] for line in dates]
 
     def ticks(self, low: float, high: float, count: int) -> list[tuple[float, str]]:
         """Return at most about `count` round dates from `low` to `high` as (number, text)."""
@@ -112,3 +113,14 @@ class DateScale:
             if low <= number <= high:
                 found.append((number, f"{year:04d}" if months >= 12 else f"{year:04d}-{inside + 1:02d}"))
         return found
+
+
+def _text(date: Any) -> str:
+    if date is None:
+        return ""
+    date = (date + timedelta(milliseconds=500)).replace(microsecond=0)
+    day = f"{date.year:04d}-{date.month:02d}-{date.day:02d}"
+    if not (date.hour or date.minute or date.second):
+        return day
+    seconds = f":{date.second:02d}" if date.second else ""
+    return f"{day} {date.hour:02d}:{date.minute:02d}{seconds}"

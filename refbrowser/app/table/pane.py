@@ -1,0 +1,345 @@
+"""The table of values: the slice that the plot shows, as a grid; what is seen is read when it is seen."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QTimer, Signal
+from PySide6.QtGui import QGuiApplication, QShowEvent
+from PySide6.QtWidgets import QHBoxLayout, QStackedWidget, QToolButton, QVBoxLayout, QWidget
+
+from refbrowser.app import theme
+from refbrowser.app.plot.header import ElidedLabel
+from refbrowser.app.plot.loader import PictureLoader
+from refbrowser.app.plot.plot_cards import PlotCards
+from refbrowser.app.plot.sliders import DimensionSliders
+from refbrowser.app.table.grid import GridView
+from refbrowser.app.table.grid_model import NoCells
+from refbrowser.app.table.slice_cells import SliceCells
+from refbrowser.app.tasks import TaskControl
+from refbrowser.app.widgets import plain_label
+from refbrowser.engine.views.coordinates import attribute_text
+from refbrowser.engine.views.interpretation import Interpretation
+from refbrowser.engine.views.picture import ChunkState, Picture
+from refbrowser.engine.views.table import TableLayout
+
+if TYPE_CHECKING:
+    from refbrowser.app.plot.pane import PlotPane
+    from refbrowser.app.plot.source import PlotSource
+    from refbrowser.engine.views.plan import ViewPlan
+    from refbrowser.model.nodes import ArrayNode
+
+#: While scrolling, cells are asked for this often, in milliseconds.
+PACE = 30
+#: Cells that one Copy puts on the clipboard at most.
+COPY_CELLS = 1_000_000
+NOTHING = "Select an array in the hierarchy to see its values."
+
+
+class TablePane(QWidget):
+    """Follows a plot: the same array, slice and coding; moving the current cell moves the plot's cursor.
+
+    Signals
+    -------
+    said(str)
+        What is to be told in the status line.
+    failed(str, object)
+        What could not be done, and the error.
+    cellActivated()
+        The user wants to see the current cell in the plot.
+    exportRequested()
+        The user wants to write the values to a file.
+    trustReviewRequested()
+        The user wants to review what the document may read.
+    settled()
+        What is seen is read.
+    """
+
+    said = Signal(str)
+    failed = Signal(str, object)
+    cellActivated = Signal()
+    exportRequested = Signal()
+    trustReviewRequested = Signal()
+    settled = Signal()
+
+    def __init__(self, plot: PlotPane, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("tablePane")
+        self._plot = plot
+        self._document: PlotSource | None = None
+        self._node: ArrayNode | None = None
+        self._cells: SliceCells | None = None
+        self._asked: ViewPlan | None = None
+        self._stale = True
+        self._follows = True
+        self.grid = GridView()
+        self.grid.setObjectName("tableView")
+        self.grid.setAccessibleName("Table of values")
+        self.cards = PlotCards("table")
+        self.sliders = DimensionSliders("table_")
+        self.title = ElidedLabel()
+        self.title.setObjectName("tableTitle")
+        self.title.setFont(theme.heading_font(2))
+        self.slice_label = plain_label("", role="muted", wrap=False)
+        self.slice_label.setObjectName("tableSlice")
+        self.slice_label.setFont(theme.mono_font())
+        self.coding = self._button(
+            "tableCodingButton", "CF", "Apply scale, offset and fill value (CF conventions)"
+        )
+        self.coding.setCheckable(True)
+        self.export = self._button("tableExportButton", "Export view…", "Write the values to a file")
+        self.status = ElidedLabel()
+        self.status.setObjectName("tableStatus")
+        self.status.setFont(theme.mono_font(-0.5))
+        self.status.setProperty("role", "muted")
+        self.status.setMinimumHeight(self.status.fontMetrics().height() + 2)
+        self.loader = PictureLoader("table", self, "Read values of")
+        self._follow_timer, self._read_timer = self._timer(0, self._follow), self._timer(PACE, self._ensure)
+        self._lay_out()
+        self._connect()
+        self.show_nothing()
+
+    # What is shown
+
+    def layout_shown(self) -> TableLayout | None:
+        """Return the rows and columns that are shown."""
+        return None if self._cells is None else self._cells.layout
+
+    def is_settled(self) -> bool:
+        """Whether all that is seen is read."""
+        waits = self._follow_timer.isActive() or self._read_timer.isActive()
+        return not (waits or self.loader.is_reading or (self._stale and self.isVisible()))
+
+    def show_nothing(self, text: str = NOTHING) -> None:
+        """Show a sentence, and stop reading."""
+        self.loader.clear()
+        self._cells = self._asked = self._node = None
+        self.grid.set_placeholder(text)
+        self.grid.set_model(NoCells())
+        self.title.set_whole("")
+        self.status.set_whole("")
+        self.slice_label.setText("")
+        self.sliders.set_slice(None, ())
+        for button in (self.coding, self.export):
+            button.hide()
+        self._pages.setCurrentWidget(self.grid)
+
+    # Following the plot
+
+    def _plot_changed(self) -> None:
+        self._stale = True
+        if self.isVisible():
+            self._follow_timer.start()
+        elif self._plot.array() is None:
+            self.show_nothing()
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        if self._stale:
+            self._follow_timer.start()
+
+    def _follow(self) -> None:
+        plot, node, state = self._plot, self._plot.array(), self._plot.slice_state()
+        self._stale = False
+        if node is None:
+            self.show_nothing()
+            self.settled.emit()
+            return
+        if state is None:
+            problem = node.error or node.unreadable
+            reason = (
+                f"{node.path} cannot be read: {problem.message}" if problem else f"{node.path} has no values."
+            )
+            self.show_nothing(reason)
+            self.settled.emit()
+            return
+        coordinates = plot.coordinates()
+        layout = TableLayout(node, state, coordinates, Interpretation(node, plot.is_decoded()))
+        before = self._cells
+        same_array = before is not None and before.layout.node.path == node.path
+        same = (
+            same_array and before is not None and before.layout.node is node and before.layout.slice == state
+        )
+        same = same and self._document is plot.source()
+        if not same_array or self._document is not plot.source():
+            self.loader.clear()
+        self._document, self._node = plot.source(), node
+        self._cells = SliceCells(layout, self.loader.current)
+        if not same:
+            self._asked = None
+        self._show_header(layout)
+        self.grid.set_model(self._cells, characters_of(layout), right=layout.shown.is_number)
+        self._ensure()
+
+    def _show_header(self, layout: TableLayout) -> None:
+        node, units = layout.node, layout.shown.units
+        name = attribute_text(node.attributes, "long_name") or node.name or node.path
+        self.title.set_whole(f"{name} [{units}]" if units else name)
+        state = layout.slice
+        self.slice_label.setText(
+            f"{node.path}  [{state.text().replace(',', ', ')}]" if state.shape else node.path
+        )
+        self.coding.setVisible(layout.shown.has_coding)
+        self.coding.setChecked(layout.shown.decoded)
+        self.export.show()
+        self.sliders.set_slice(state, layout.coordinates)
+
+    # Reading what is seen
+
+    def _window_changed(self) -> None:
+        if self.isVisible() and not self._read_timer.isActive():
+            self._read_timer.start()
+
+    def _ensure(self) -> None:
+        """Read what is seen unless it is read or being read."""
+        document, cells = self._document, self._cells
+        if document is None or document.dataset is None or cells is None:
+            return
+        rows, columns = self.grid.seen()
+        if not rows or not columns:
+            return
+        asked = self._asked
+        if asked is not None and asked.covers(cells.layout.elements(rows, columns)):
+            return
+        self._asked = cells.layout.block_plan(rows, columns)
+        self.loader.request(document, cells.layout.node, self._asked)
+
+    def _shown(self, picture: Picture) -> None:
+        if self._cells is not None:
+            self._cells.take(picture)
+            self._pages.setCurrentWidget(self.grid)
+            self._refresh()
+
+    def _refresh(self) -> None:
+        self.grid.refresh()
+        self._say_cell()
+
+    def _ended(self, picture: Picture) -> None:
+        nothing = not picture.has_data and not picture.count(ChunkState.MISSING)
+        error = next(iter(picture.errors.values()), None) or picture.error
+        if nothing and error is not None:
+            self.cards.show_failure(picture.node.path, error)
+            self._pages.setCurrentWidget(self.cards)
+        self._refresh()
+        self.settled.emit()
+
+    def read_again(self) -> None:
+        """Read again what is seen."""
+        self._asked = None
+        self._ensure()
+
+    # The current cell
+
+    def _cell_chosen(self, cell: tuple[int, int] | None) -> None:
+        self._say_cell()
+        if cell is not None and self._cells is not None and self._follows:
+            self._plot.point_at(self._cells.layout.element(*cell))
+
+    def show_element(self, element: tuple[int, ...]) -> None:
+        """Make the cell of an element of the plot current."""
+        layout = self.layout_shown()
+        if layout is not None and len(element) == len(layout.slice.axes):
+            self._follows = False
+            self.grid.set_current(layout.cell_of(element))
+            self._follows = True
+
+    def _say_cell(self) -> None:
+        current, chosen = self.grid.current(), self.grid.selection()
+        text = "" if current is None or self._cells is None else self._cells.describe(*current)
+        if chosen is not None and chosen.size > 1:
+            count = f"{theme.count_text(len(chosen.rows))} × {theme.count_text(len(chosen.columns))} cells"
+            text = f"{count} selected   {text}"
+        self.status.set_whole(text)
+
+    # Copying
+
+    def copy_selected(self) -> None:
+        """Put the selected cells on the clipboard, cells separated by tabs; they are read where needed."""
+        document, layout, chosen = self._document, self.layout_shown(), self.grid.selection()
+        if document is None or document.dataset is None or layout is None or chosen is None:
+            return
+        if chosen.size > COPY_CELLS:
+            most = theme.count_text(COPY_CELLS)
+            self.said.emit(f"At most {most} cells can be copied; Export view writes more to a file")
+            return
+        dataset = document.dataset
+        rows, columns = chosen.rows, chosen.columns
+
+        def read(control: TaskControl) -> str:
+            from refbrowser.engine.views.saving import cells_as_tsv
+
+            return cells_as_tsv(
+                dataset.session, dataset.access, layout, rows, columns, control.token, control.progress
+            )
+
+        def copied(text: str) -> None:
+            QGuiApplication.clipboard().setText(text)
+            size = f"{theme.count_text(len(rows))} × {theme.count_text(len(columns))}"
+            self.said.emit(f"{size} values copied")
+
+        def failed(error: BaseException) -> None:
+            self.failed.emit("The cells were not copied", error)
+
+        document.tasks.run(document.owner("copy"), f"Copy values of {layout.node.path}", read, copied, failed)
+
+    # Assembly
+
+    def _lay_out(self) -> None:
+        self._pages = QStackedWidget()
+        self._pages.addWidget(self.grid)
+        self._pages.addWidget(self.cards)
+        head = QHBoxLayout()
+        head.setSpacing(theme.MEDIUM)
+        head.addWidget(self.title, 1)
+        for widget in (self.slice_label, self.coding, self.export):
+            head.addWidget(widget)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(theme.LARGE, theme.LARGE, theme.LARGE, theme.MEDIUM)
+        layout.setSpacing(theme.MEDIUM)
+        layout.addLayout(head)
+        layout.addWidget(self._pages, 1)
+        layout.addWidget(self.sliders)
+        layout.addWidget(self.status)
+        self.setFocusProxy(self.grid)
+
+    def _connect(self) -> None:
+        self._plot.viewChanged.connect(self._plot_changed)
+        self.sliders.indexChanged.connect(self._plot.set_index)
+        self.coding.clicked.connect(self._plot.set_decoded)
+        self.export.clicked.connect(lambda _checked=False: self.exportRequested.emit())
+        self.grid.windowChanged.connect(self._window_changed)
+        self.grid.currentChanged.connect(self._cell_chosen)
+        self.grid.copyRequested.connect(self.copy_selected)
+        self.grid.activated.connect(lambda _cell: self.cellActivated.emit())
+        self.loader.shown.connect(self._shown)
+        self.loader.filled.connect(self._refresh)
+        self.loader.ended.connect(self._ended)
+        self.cards.retryRequested.connect(self.read_again)
+        self.cards.trustReviewRequested.connect(self.trustReviewRequested)
+
+    def _button(self, name: str, text: str, tip: str) -> QToolButton:
+        button = QToolButton()
+        button.setObjectName(name)
+        button.setText(text)
+        button.setToolTip(tip)
+        button.setAccessibleName(tip)
+        return button
+
+    def _timer(self, interval: int, slot: object) -> QTimer:
+        timer = QTimer(self)
+        timer.setSingleShot(True)
+        timer.setInterval(interval)
+        timer.timeout.connect(slot)
+        return timer
+
+
+def characters_of(layout: TableLayout) -> int:
+    """Return for how many characters the columns of a layout are made."""
+    dtype = layout.node.dtype
+    if layout.fields:
+        return 16
+    if dtype is None or not layout.shown.is_number:
+        return 28 if layout.slice.y is None else 18
+    if layout.shown.dates is not None:
+        return 20
+    return {"c": 24, "b": 8, "m": 16}.get(dtype.kind, 12)

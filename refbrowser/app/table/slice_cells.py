@@ -1,0 +1,66 @@
+"""The cells of a slice, from the newest picture of the part that is seen."""
+
+from __future__ import annotations
+
+from refbrowser.engine.views.picture import Picture
+from refbrowser.engine.views.table import Cells, TableLayout
+
+#: Texts of headers that are kept: dates take a while to make.
+_KEPT = 4_096
+
+
+class SliceCells:
+    """A layout with the picture that holds its cells."""
+
+    def __init__(self, layout: TableLayout, picture: Picture | None = None) -> None:
+        self.layout = layout
+        self.picture: Picture | None = None
+        self._rows: dict[int, tuple[str, str]] = {}
+        self._columns: dict[int, tuple[str, str]] = {}
+        self.take(picture)
+
+    def take(self, picture: Picture | None) -> None:
+        """Take cells from another picture; one of other axes holds none of them."""
+        fits = picture is not None and picture.plan.slice.axes == self.layout.slice.axes
+        self.picture = picture if fits else None
+
+    @property
+    def rows(self) -> int:
+        """Number of rows."""
+        return self.layout.rows
+
+    @property
+    def columns(self) -> int:
+        """Number of columns."""
+        return self.layout.columns
+
+    @property
+    def corner(self) -> tuple[str, str]:
+        """Names of the dimensions of rows and columns."""
+        return self.layout.corner
+
+    def row_header(self, row: int) -> tuple[str, str]:
+        """Return index and coordinate of a row."""
+        found = self._rows.get(row)
+        if found is None:
+            if len(self._rows) >= _KEPT:
+                self._rows.clear()
+            found = self._rows[row] = self.layout.row_header(row)
+        return found
+
+    def column_header(self, column: int) -> tuple[str, str]:
+        """Return the two lines over a column."""
+        found = self._columns.get(column)
+        if found is None:
+            if len(self._columns) >= _KEPT:
+                self._columns.clear()
+            found = self._columns[column] = self.layout.column_header(column)
+        return found
+
+    def cells(self, rows: range, columns: range) -> Cells:
+        """Return cells as they are known now."""
+        return self.layout.cells(self.picture, rows, columns)
+
+    def describe(self, row: int, column: int) -> str:
+        """Return one line about a cell."""
+        return self.layout.describe(self.picture, row, column)

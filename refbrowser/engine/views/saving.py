@@ -1,0 +1,152 @@
+"""The values of a slice as other programs read them: read whole, as delimited text, as a numpy file."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from math import prod
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from refbrowser.engine.views.exact import coordinate_text, coordinate_title, exact_text, exact_texts
+from refbrowser.engine.views.table import TableLayout
+from refbrowser.errors import ErrorKind, Place, RefbrowserError
+from refbrowser.limits import LIMITS
+from refbrowser.model.selection import Selection
+
+if TYPE_CHECKING:
+    from refbrowser.engine.session import Session
+    from refbrowser.io.access import Access
+    from refbrowser.io.cancel import CancelToken
+
+#: Cells that are made text together.
+_TOGETHER = 16_384
+#: Characters that would begin another cell or line where cells are parted by tabs.
+_PLAIN = str.maketrans({"\t": " ", "\r": " ", "\n": " "})
+
+
+@dataclass(frozen=True, slots=True)
+class ShownValues:
+    """Elements of a slice, as they are stored.
+
+    Attributes
+    ----------
+    ranges
+        Indices along the axes of the slice.
+    values
+        In the order of the axes, ``(y, x)`` or ``(x,)``.
+    """
+
+    layout: TableLayout
+    ranges: tuple[range, ...]
+    values: npt.NDArray[Any]
+
+
+def read_shown(
+    session: Session,
+    access: Access,
+    layout: TableLayout,
+    ranges: tuple[range, ...],
+    cancel: CancelToken | None = None,
+    progress: Callable[..., None] | None = None,
+) -> ShownValues:
+    """Read elements of a slice.
+
+    Raises
+    ------
+    RefbrowserError
+        `E_BUDGET`: they are more than a view holds; else the first chunk that cannot be read: fill values
+        never stand in for it.
+    """
+    count = prod(map(len, ranges))
+    if count > LIMITS.view_elements:
+        message = f"the view has {count} values, more than the limit of {LIMITS.view_elements}"
+        advice = "choose a smaller slice, or write the array with File > Export"
+        raise RefbrowserError(ErrorKind.BUDGET, message, Place(path=layout.node.path), advice)
+    state = layout.slice
+    selection = Selection.from_index(state.index(ranges), state.shape)
+    values = session.read(layout.node, access, selection, cancel=cancel, progress=progress)
+    return ShownValues(layout, ranges, values.T if state.y is not None and state.y > state.x else values)
+
+
+def cells_as_tsv(
+    session: Session,
+    access: Access,
+    layout: TableLayout,
+    rows: range,
+    columns: range,
+    cancel: CancelToken | None = None,
+    progress: Callable[..., None] | None = None,
+) -> str:
+    """Read cells of a table and return them with tabs between them. Raises as `read_shown` does."""
+    elements = layout.elements(rows, columns)
+    shown = read_shown(session, access, layout, elements, cancel, progress)
+    first = elements[1].start * max(1, len(layout.fields)) if len(elements) > 1 else 0
+    taken = slice(columns.start - first, columns.stop - first)
+    return tsv_text(cells[taken] for cells in cell_texts(shown))
+
+
+def cell_texts(shown: ShownValues) -> Iterator[list[str]]:
+    """Yield the cells of each row, without headers."""
+    layout, values = shown.layout, shown.values
+    block = values.reshape(1, 1) if not values.ndim else values[:, np.newaxis] if values.ndim == 1 else values
+    together = max(1, _TOGETHER // max(1, block.shape[1]))
+    for start in range(0, len(block), together):
+        parts = [exact_texts(layout.shown, part) for part in layout.parts(block[start : start + together])]
+        for lines in zip(*parts, strict=True):
+            yield [text for texts in zip(*lines, strict=True) for text in texts]
+
+
+def rows_with_headers(shown: ShownValues) -> Iterator[list[str]]:
+    """Yield a line of column titles, then each row with its coordinate before it."""
+    layout = shown.layout
+    axes = layout.slice.axes
+    name, units = layout.node.name or layout.node.path, layout.shown.units
+    titles = list(layout.fields) or [f"{name} [{units}]" if units else name]
+    if not axes:
+        yield titles
+        yield from cell_texts(shown)
+        return
+    down = layout.coordinates[axes[0]]
+    if len(axes) > 1:
+        across = layout.coordinates[axes[1]]
+        heads = [coordinate_text(across, index) for index in shown.ranges[1]]
+        titles = [f"{head} {field}" for head in heads for field in layout.fields] or heads
+        yield [rf"{coordinate_title(down)} \ {coordinate_title(across)}", *titles]
+    else:
+        yield [coordinate_title(down), *titles]
+    for index, cells in zip(shown.ranges[0], cell_texts(shown), strict=True):
+        yield [coordinate_text(down, index), *cells]
+
+
+def csv_blocks(shown: ShownValues) -> Iterator[bytes]:
+    """Yield comma-separated values with coordinates, UTF-8."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    for row in rows_with_headers(shown):
+        writer.writerow(row)
+        if text.tell() > 1 << 16:
+            yield text.getvalue().encode("utf-8", "replace")
+            text.seek(0)
+            text.truncate()
+    yield text.getvalue().encode("utf-8", "replace")
+
+
+def tsv_text(rows: Iterable[list[str]]) -> str:
+    """Return rows with tabs between cells, as spreadsheets paste them."""
+    return "\n".join("\t".join(cell.translate(_PLAIN) for cell in row) for row in rows)
+
+
+def npy_bytes(shown: ShownValues) -> bytes:
+    """Return a numpy file of the slice: decoded, with NaN for no value, or as stored."""
+    values = shown.layout.shown.packing.decode(shown.values) if shown.layout.shown.decoded else shown.values
+    if values.dtype.kind in "OT":
+        # Pickled objects are code: text has a type of its own.
+        values = np.array([exact_text(item) for item in values.ravel()], np.str_).reshape(values.shape)
+    data = io.BytesIO()
+    np.save(data, np.ascontiguousarray(values).reshape(values.shape), allow_pickle=False)
+    return data.getvalue()

@@ -1,0 +1,254 @@
+"""The table of a slice: how many rows and columns, what heads them, and the text of each cell."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import IntEnum
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from refbrowser.engine.views.coordinates import Coordinate
+from refbrowser.engine.views.interpretation import Interpretation
+from refbrowser.engine.views.numbers import value_text
+from refbrowser.engine.views.picture import ChunkState, Picture
+from refbrowser.engine.views.plan import ViewPlan, plan_view
+from refbrowser.engine.views.readout import readout
+from refbrowser.engine.views.slicing import SliceState
+from refbrowser.limits import LIMITS
+from refbrowser.model.nodes import ArrayNode
+
+#: Cells are read in blocks whose edges are multiples of these: scrolling a little needs no new read.
+BLOCK_ROWS, BLOCK_COLUMNS = 128, 32
+
+
+class Mark(IntEnum):
+    """What a cell shows."""
+
+    VALUE = 0
+    #: Stored, but it stands for no value (fill value, not valid, NaN).
+    NO_VALUE = 1
+    PENDING = 2
+    MISSING = 3
+    FAILED = 4
+
+
+#: Texts of cells without a value.
+MARK_TEXTS = {Mark.NO_VALUE: "–", Mark.PENDING: "…", Mark.MISSING: "missing", Mark.FAILED: "failed"}
+_MARKS = {
+    ChunkState.PENDING: Mark.PENDING,
+    ChunkState.DONE: Mark.VALUE,
+    ChunkState.MISSING: Mark.MISSING,
+    ChunkState.FAILED: Mark.FAILED,
+}
+#: Mark of each `ChunkState`, by its number.
+_MARK_OF = np.array([_MARKS[state] for state in sorted(_MARKS)], np.uint8)
+
+
+@dataclass(frozen=True, slots=True)
+class Cells:
+    """Cells of a part of a table.
+
+    Attributes
+    ----------
+    texts
+        One list per row.
+    marks
+        `Mark` of each cell, uint8, shape (rows, columns).
+    """
+
+    texts: list[list[str]]
+    marks: npt.NDArray[np.uint8]
+
+
+@dataclass(frozen=True, eq=False)
+class TableLayout:
+    """Rows and columns of one slice: those of the picture's axes, a line is one column.
+
+    A structure has one column for each of its fields.
+
+    Attributes
+    ----------
+    node
+        The array.
+    slice
+        As the plot shows it.
+    coordinates
+        One per dimension.
+    shown
+        What the stored elements mean.
+    """
+
+    node: ArrayNode
+    slice: SliceState
+    coordinates: Sequence[Coordinate]
+    shown: Interpretation
+
+    @cached_property
+    def fields(self) -> tuple[str, ...]:
+        """Names of the fields of a structure; none for other types."""
+        dtype = self.node.dtype
+        return () if dtype is None or dtype.names is None else dtype.names
+
+    @property
+    def rows(self) -> int:
+        """Number of rows."""
+        axes = self.slice.axes
+        return self.slice.shape[axes[0]] if axes else 1
+
+    @property
+    def columns(self) -> int:
+        """Number of columns."""
+        across = self.slice.shape[self.slice.x] if self.slice.y is not None else 1
+        return across * self._parts
+
+    @property
+    def _parts(self) -> int:
+        """Columns of one element."""
+        return max(1, len(self.fields))
+
+    # What heads rows and columns
+
+    @property
+    def corner(self) -> tuple[str, str]:
+        """Name of the rows' dimension, and of that of the columns (empty for a line)."""
+        axes = [self.slice.names[axis] for axis in self.slice.axes]
+        return (axes[0] if axes else "", axes[1] if len(axes) > 1 else "")
+
+    def row_header(self, row: int) -> tuple[str, str]:
+        """Return index and coordinate (empty where there is none) of a row."""
+        axes = self.slice.axes
+        return (str(row), self.coordinates[axes[0]].text(row)) if axes else ("", "")
+
+    def column_header(self, column: int) -> tuple[str, str]:
+        """Return the two lines over a column: index and coordinate, or name and units of a line."""
+        element, part = divmod(column, self._parts)
+        field = self.fields[part] if self.fields else ""
+        if self.slice.y is None:
+            return (field or self.node.name or self.node.path, "" if field else self.shown.units)
+        coordinate = self.coordinates[self.slice.x].text(element)
+        return (f"{element}  {coordinate}".rstrip(), field) if field else (str(element), coordinate)
+
+    # Cells
+
+    def elements(self, rows: range, columns: range) -> tuple[range, ...]:
+        """Return the indices along the axes of the elements that cells show."""
+        if not self.slice.axes:
+            return ()
+        if self.slice.y is None:
+            return (rows,)
+        return (rows, range(columns.start // self._parts, -(-columns.stop // self._parts)))
+
+    def element(self, row: int, column: int) -> tuple[int, ...]:
+        """Return the indices along the axes of the element that one cell shows."""
+        return tuple(part.start for part in self.elements(range(row, row + 1), range(column, column + 1)))
+
+    def cell_of(self, element: Sequence[int]) -> tuple[int, int]:
+        """Return row and column of the (first) cell of an element."""
+        padded = (*element, 0, 0)
+        return padded[0], padded[1] * self._parts if len(element) > 1 else 0
+
+    def plan(self, rows: range, columns: range) -> ViewPlan:
+        """Return the read of exactly these cells."""
+        window = self.elements(rows, columns)
+        return plan_view(self.node, self.slice, window, (1,) * len(window))
+
+    def block_plan(self, rows: range, columns: range) -> ViewPlan:
+        """Return the read of these cells with more around them, unless that touches too many chunks."""
+        plan = self.plan(
+            _block(rows, BLOCK_ROWS, self.rows), _block(columns, BLOCK_COLUMNS * self._parts, self.columns)
+        )
+        return self.plan(rows, columns) if plan.chunks > LIMITS.view_chunks else plan
+
+    def cells(self, picture: Picture | None, rows: range, columns: range) -> Cells:
+        """Return cells as text; those that `picture` does not hold are pending."""
+        texts = [[MARK_TEXTS[Mark.PENDING]] * len(columns) for _ in rows]
+        marks = np.full((len(rows), len(columns)), Mark.PENDING, np.uint8)
+        if picture is None:
+            return Cells(texts, marks)
+        window = self.elements(rows, columns)
+        held = [_common(part, taken) for part, taken in zip(window, picture.plan.ranges, strict=True)]
+        if not all(held):
+            return Cells(texts, marks)
+        found, states = self._held(picture, held)
+        top = held[0].start - rows.start if held else 0
+        left = held[1].start * self._parts - columns.start if len(held) > 1 else -columns.start
+        for at, (line, line_states) in enumerate(zip(found, states.tolist(), strict=True)):
+            for column, (text, state) in enumerate(zip(line, line_states, strict=True), left):
+                if 0 <= column < len(columns):
+                    texts[top + at][column] = text
+                    marks[top + at, column] = state
+        return Cells(texts, marks)
+
+    def describe(self, picture: Picture | None, row: int, column: int) -> str:
+        """Return one line about a cell: where it is, its value, its chunk; empty where it is not held."""
+        if picture is None:
+            return ""
+        return readout(picture, self.shown, self.coordinates, self.element(row, column))
+
+    def _held(self, picture: Picture, held: list[range]) -> tuple[list[list[str]], npt.NDArray[np.uint8]]:
+        """Return texts and marks of elements that a picture holds, shape (rows, columns)."""
+        starts = [taken.start for taken in picture.plan.ranges]
+        spans = [
+            range(part.start - start, part.stop - start) for part, start in zip(held, starts, strict=True)
+        ]
+        values = picture.values[tuple(slice(span.start, span.stop) for span in spans)]
+        if held:
+            positions = [np.arange(span.start, span.stop, dtype=np.int64) for span in spans]
+            states = picture.element_states(positions)
+        else:
+            states = picture.states
+        shape = (len(held[0]) if held else 1, len(held[1]) if len(held) > 1 else 1)
+        marks = _MARK_OF[states].reshape(shape)
+        columns = [value_block(self.shown, part.reshape(shape)) for part in self.parts(values)]
+        count = len(columns)
+        texts = [[""] * (shape[1] * count) for _ in range(shape[0])]
+        all_marks = np.repeat(marks, count, axis=1)
+        for number, (part_texts, no_value) in enumerate(columns):
+            part_marks = np.where((marks == Mark.VALUE) & no_value, np.uint8(Mark.NO_VALUE), marks)
+            all_marks[:, number::count] = part_marks
+            for at, line in enumerate(part_texts):
+                texts[at][number::count] = [
+                    text if mark == Mark.VALUE else MARK_TEXTS[Mark(mark)]
+                    for text, mark in zip(line, part_marks[at].tolist(), strict=True)
+                ]
+        return texts, all_marks
+
+    def parts(self, values: npt.NDArray[Any]) -> list[npt.NDArray[Any]]:
+        """Return elements as the columns that they make: themselves, or each field of a structure."""
+        return [values[field] for field in self.fields] if self.fields else [values]
+
+
+def value_block(
+    shown: Interpretation, values: npt.NDArray[Any]
+) -> tuple[list[list[str]], npt.NDArray[np.bool_]]:
+    """Return the texts of a block of elements, and which are no values.
+
+    The first two axes are rows and columns; more are those of an element that is an array itself.
+    """
+    nothing = np.zeros(values.shape[:2], bool)
+    if values.ndim > 2 or values.dtype.kind not in "iufc" or not shown.is_number:
+        return [[value_text(item) for item in line] for line in values], nothing
+    masked = shown.packing.masked(values)
+    no_value = np.ma.getmaskarray(masked)
+    if shown.dates is not None:
+        texts = shown.dates.texts(shown.numbers(values))
+    else:
+        plain = shown.packing.decode(values) if shown.packing.is_scaled else masked.data
+        texts = [[value_text(item) for item in line] for line in plain.tolist()]
+    return texts, no_value
+
+
+def _block(part: range, side: int, size: int) -> range:
+    """Return `part` widened to multiples of `side`, with half a block before and after it."""
+    start = (part.start - side // 2) // side * side
+    stop = -(-(part.stop + side // 2) // side) * side
+    return range(max(0, start), min(size, stop))
+
+
+def _common(one: range, other: range) -> range:
+    """Return what two ranges of step 1 have in common."""
+    return range(max(one.start, other.start), min(one.stop, other.stop))
