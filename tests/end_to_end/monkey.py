@@ -1,0 +1,351 @@
+"""A monkey at the window: seeded random actions on documents whose servers hang, drip, fail and lie."""
+
+from __future__ import annotations
+
+import json
+import random
+import time
+import zlib
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+from PySide6.QtCore import QElapsedTimer, QObject, QPoint, Qt, QTimer
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import (
+    QAbstractButton,
+    QAbstractSpinBox,
+    QApplication,
+    QComboBox,
+    QDialog,
+    QLineEdit,
+    QMessageBox,
+    QPlainTextEdit,
+    QSlider,
+    QTabBar,
+    QTreeView,
+    QWidget,
+)
+from servers.http_server import Fault, HttpServer
+
+from refbrowser.app.controller.open_document import OpenDocument
+from refbrowser.app.main_window import MainWindow
+from refbrowser.references.edits import RemoveReference, RenameReference, SetReference, SetTemplate
+
+SHAPE, CHUNK = (6, 40, 60), (1, 20, 20)
+#: What the servers do wrong; None does nothing wrong.
+FAULTS: tuple[Fault | None, ...] = (
+    None,
+    Fault("silent"),
+    Fault("drip", 300),
+    Fault("status", 503),
+    Fault("shift", 7),
+    Fault("truncate", 100),
+    Fault("stall", 500),
+    Fault("garbage"),
+    Fault("ignore_ranges"),
+)
+#: Words that a monkey types into fields of jinja, numbers, keys and JSON.
+WORDS = ("{{", "}}", "{{i}}", "{{i * 9", "0", "-1", "99999999999999999999", "u", "/", '"', "{", " ", ".")
+KEYS = (
+    *(Qt.Key.Key_Tab, Qt.Key.Key_Return, Qt.Key.Key_Escape, Qt.Key.Key_Left, Qt.Key.Key_Right, Qt.Key.Key_Up),
+    *(Qt.Key.Key_Down, Qt.Key.Key_PageDown, Qt.Key.Key_Home, Qt.Key.Key_End, Qt.Key.Key_Space, Qt.Key.Key_L),
+    *(Qt.Key.Key_H, Qt.Key.Key_A, Qt.Key.Key_C, Qt.Key.Key_R, Qt.Key.Key_Delete, Qt.Key.Key_Backspace),
+)
+#: Actions that leave the test: the desktop's dialogs, saving (so that the first bytes stay known), the end.
+LEFT_ALONE = frozenset({"quit", "save", "save_as"})
+
+
+class Gaps(QObject):
+    """Records how late a timer of 5 ms comes in the GUI thread, and how much of that the thread itself worked."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.waits: list[float] = []
+        self.works: list[tuple[float, str]] = []
+        self.doing = ""
+        self._clock = QElapsedTimer()
+        self._clock.start()
+        self._worked = time.thread_time()
+        self._timer = QTimer(self)
+        self._timer.setInterval(5)
+        self._timer.timeout.connect(self._tick)
+        self._timer.start()
+
+    def _tick(self) -> None:
+        worked = time.thread_time()
+        self.waits.append(self._clock.nsecsElapsed() / 1e9)
+        self.works.append((worked - self._worked, self.doing))
+        self._clock.restart()
+        self._worked = worked
+
+
+def make_documents(folder: Path, server: HttpServer) -> list[str]:
+    """Write documents that refer to the server, one for each fault, and one that the server itself spoils."""
+    values = np.random.default_rng(1).integers(0, 1000, SHAPE).astype("<i2")
+    pieces = [
+        zlib.compress(np.ascontiguousarray(values[t, y : y + 20, x : x + 20]).tobytes())
+        for t in range(6)
+        for y in (0, 20)
+        for x in (0, 20, 40)
+    ]
+    width = max(map(len, pieces))
+    data = b"".join(piece.ljust(width, b"\0") for piece in pieces)
+    paths = []
+    for number, fault in enumerate(FAULTS):
+        name = f"/data{number}.bin"
+        server.files[name] = data
+        if fault is not None:
+            server.faults[name] = fault
+        text = json.dumps(document(server.url(name), width, [len(piece) for piece in pieces]), indent=1)
+        path = folder / f"document{number}.json"
+        path.write_text(text)
+        paths.append(str(path))
+    for number, kind in enumerate(("silent", "drip", "truncate")):
+        server.files[f"/document{number}.json"] = Path(paths[0]).read_bytes()
+        server.faults[f"/document{number}.json"] = Fault(kind, 200)
+        paths.append(server.url(f"/document{number}.json"))
+    broken = folder / "broken.json"
+    broken.write_text('{"version": 1, "refs": {"a/.zarray": "{", "a/0": ["{{nothing}}", 0')
+    return [*paths, str(broken)]
+
+
+def document(url: str, width: int, lengths: list[int]) -> dict[str, object]:
+    """Return a Version 1 document: a compressed array by references, the same by a rule with a fault in it."""
+    array = {
+        "zarr_format": 2,
+        "shape": SHAPE,
+        "chunks": CHUNK,
+        "dtype": "<i2",
+        "fill_value": -1,
+        "order": "C",
+    }
+    packed = {**array, "compressor": {"id": "zlib", "level": 1}, "filters": None}
+    raw = {**array, "compressor": None, "filters": None}
+    attributes = {"_ARRAY_DIMENSIONS": ["time", "y", "x"], "units": "K", "scale_factor": 0.1}
+    refs: dict[str, object] = {
+        ".zgroup": '{"zarr_format": 2}',
+        "packed/.zarray": json.dumps(packed),
+        "packed/.zattrs": json.dumps(attributes),
+        "raw/.zarray": json.dumps(raw),
+        "raw/.zattrs": json.dumps(attributes),
+        "notes/.zarray": json.dumps({**raw, "shape": [3], "chunks": [3], "dtype": "|S4"}),
+        "notes/0": "onetwo   six",
+    }
+    places = [f"{t}.{y}.{x}" for t in range(6) for y in range(2) for x in range(3)]
+    for number, place in enumerate(places):
+        refs[f"packed/{place}"] = ["{{u}}", number * width, lengths[number]]
+    rule = {
+        "key": "raw/{{t}}.{{y}}.{{x}}",
+        "url": "{{u}}",
+        "offset": "{{(t * 6 + y * 3 + x) * 800}}",
+        "length": "800",
+        "dimensions": {"t": {"stop": 6}, "y": {"stop": 2}, "x": {"stop": 4}},
+    }
+    return {"version": 1, "templates": {"u": url, "f": "{{a}}/{{b}}"}, "gen": [rule], "refs": refs}
+
+
+class Monkey:
+    """Acts on one window; the same seed acts the same way as long as the window answers the same."""
+
+    def __init__(self, window: MainWindow, paths: list[str], server: HttpServer, seed: int) -> None:
+        self.window, self.paths, self.server = window, paths, server
+        self.random = random.Random(seed)
+        self.gaps = Gaps()
+        self.done: Counter[str] = Counter()
+        self.differing: list[str] = []
+        self._bytes = {path: Path(path).read_bytes() for path in paths if "://" not in path}
+        self._actions: list[tuple[int, Callable[[], object]]] = [
+            (4, self.open),
+            (3, self.close),
+            (14, self.select),
+            (10, self.edit),
+            (6, self.undo),
+            (4, self.redo),
+            (14, self.slide),
+            (3, self.cancel),
+            (5, self.allow),
+            (12, self.type),
+            (10, self.click),
+            (6, self.choose_tab),
+            (5, self.trigger),
+            (4, self.choose_in_box),
+            (6, self.point),
+        ]
+
+    def act(self, count: int) -> None:
+        """Do so many things, and let the window go on a little after each."""
+        weights = [weight for weight, _ in self._actions]
+        for _ in range(count):
+            self.answer_dialogs()
+            if not self.window.documents.all():
+                self.open()
+            action = self.random.choices(self._actions, weights)[0][1]
+            self.gaps.doing = action.__name__
+            action()
+            self.done[action.__name__] += 1
+            end = time.monotonic() + self.random.choice((0.0, 0.0, 0.004, 0.012))
+            QApplication.processEvents()
+            while time.monotonic() < end:
+                QApplication.processEvents()
+        self.answer_dialogs()
+
+    def undo_everything(self) -> None:
+        """Undo all edits of all documents and compare each with the bytes that were opened."""
+        for opened in self.window.documents.all():
+            self._undo_all(opened)
+
+    # What a monkey does
+
+    def open(self) -> None:
+        if len(self.window.documents.all()) < 5:
+            self.window.open_path(self.random.choice(self.paths))
+
+    def close(self) -> None:
+        current = self.window.documents.current
+        if current is not None and self.random.random() < 0.3:
+            self._undo_all(current)
+            self.window.actions_["close_document"].trigger()
+
+    def select(self) -> None:
+        if self.random.random() < 0.5:
+            tree = self.window.hierarchy.tree
+            self._walk(tree)
+        else:
+            table = self.window.centre.references.table
+            model = table.model()
+            if model is not None and model.row_count():
+                table.set_current(self.random.randrange(model.row_count()))
+
+    def edit(self) -> None:
+        current = self.window.documents.current
+        if current is None or current.document is None:
+            return
+        keys = current.document.refs.keys(0, len(current.document.refs))
+        key = self.random.choice(keys) if keys else "new"
+        made = self.random.randrange(5)
+        if made == 0:
+            current.apply(SetReference(key, self.random.choice(("text", ["{{u}}", 0, 9], ["missing.bin"]))))
+        elif made == 1:
+            current.apply(RemoveReference(key))
+        elif made == 2:
+            current.apply(RenameReference(key, f"renamed/{self.random.randrange(99)}"))
+        elif made == 3:
+            current.apply(SetTemplate("u", self.server.url(f"/data{self.random.randrange(9)}.bin")))
+        else:
+            current.apply(SetReference(f"packed/{self.random.randrange(6)}.0.0", ["{{u", 0, -5]))
+
+    def undo(self) -> None:
+        self.window.actions_["undo"].trigger()
+
+    def redo(self) -> None:
+        self.window.actions_["redo"].trigger()
+
+    def slide(self) -> None:
+        plot = self.window.centre.plot
+        sliders = [] if plot is None else self._visible(QSlider, plot)
+        for slider in sliders[:1]:
+            slider.setValue(self.random.randint(slider.minimum(), slider.maximum()))
+
+    def cancel(self) -> None:
+        self.window.actions_["cancel_newest"].trigger()
+
+    def allow(self) -> None:
+        self.window.commands.permissions.allow_this_time()
+
+    def type(self) -> None:
+        fields = [
+            *self._visible(QLineEdit, self.window),
+            *self._visible(QPlainTextEdit, self.window),
+            *self._visible(QAbstractSpinBox, self.window),
+            *filter(None, [QApplication.focusWidget()]),
+        ]
+        if not fields:
+            return
+        field = self.random.choice(fields)
+        field.setFocus()
+        if self.random.random() < 0.6:
+            QTest.keyClicks(field, self.random.choice(WORDS))
+        else:
+            QTest.keyClick(field, self.random.choice(KEYS))
+
+    def click(self) -> None:
+        buttons = [button for button in self._visible(QAbstractButton, self.window) if button.isEnabled()]
+        buttons = [
+            button for button in buttons if button.objectName().removeprefix("button_") not in LEFT_ALONE
+        ]
+        if buttons:
+            QTest.mouseClick(self.random.choice(buttons), Qt.MouseButton.LeftButton)
+
+    def choose_tab(self) -> None:
+        bars = self._visible(QTabBar, self.window)
+        if bars:
+            bar = self.random.choice(bars)
+            bar.setCurrentIndex(self.random.randrange(max(1, bar.count())))
+
+    def trigger(self) -> None:
+        names = [name for name in self.window.commands.table() if name not in LEFT_ALONE]
+        action = self.window.actions_[self.random.choice(sorted(names))]
+        if action.isEnabled():
+            action.trigger()
+
+    def choose_in_box(self) -> None:
+        boxes = [box for box in self._visible(QComboBox, self.window) if box.isEnabled() and box.count()]
+        if boxes:
+            box = self.random.choice(boxes)
+            box.setCurrentIndex(self.random.randrange(box.count()))
+            box.activated.emit(box.currentIndex())
+
+    def point(self) -> None:
+        widgets = self._visible(QWidget, self.window.centre)
+        if widgets:
+            widget = self.random.choice(widgets)
+            where = QPoint(
+                self.random.randrange(widget.width() or 1), self.random.randrange(widget.height() or 1)
+            )
+            QTest.mouseMove(widget, where)
+            if self.random.random() < 0.5:
+                QTest.mouseClick(widget, Qt.MouseButton.LeftButton, pos=where)
+
+    def answer_dialogs(self) -> None:
+        """Answer what the window asks, so that nothing stays in front of it."""
+        for _ in range(10):
+            popup = QApplication.activePopupWidget()
+            if popup is not None:
+                popup.close()
+            dialogs = [dialog for dialog in self._visible(QDialog, self.window) if dialog.isWindow()]
+            if not dialogs:
+                return
+            dialog = dialogs[-1]
+            buttons = [b for b in self._visible(QAbstractButton, dialog) if b.isEnabled()]
+            if isinstance(dialog, QMessageBox) and buttons:
+                chosen = self.random.choice([b for b in buttons if "Save" not in b.objectName()])
+                QTest.mouseClick(chosen, Qt.MouseButton.LeftButton)
+            else:
+                dialog.reject()
+            QApplication.processEvents()
+
+    # Helpers
+
+    @staticmethod
+    def _visible(kind: type, parent: QWidget) -> list:
+        return [widget for widget in parent.findChildren(kind) if widget.isVisible()]
+
+    def _walk(self, tree: QTreeView) -> None:
+        index = tree.model().index(self.random.randrange(max(1, tree.model().rowCount())), 0)
+        while index.isValid():
+            below = tree.model().rowCount(index)
+            if not below or self.random.random() < 0.3:
+                break
+            tree.expand(index)
+            index = tree.model().index(self.random.randrange(below), 0, index)
+        if index.isValid():
+            tree.setCurrentIndex(index)
+
+    def _undo_all(self, opened: OpenDocument) -> None:
+        while opened.can_undo:
+            opened.undo()
+        known, now = self._bytes.get(opened.path), opened.document
+        if known is not None and now is not None and now.to_bytes() != known:
+            self.differing.append(opened.path)

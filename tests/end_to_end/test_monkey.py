@@ -1,0 +1,34 @@
+"""Two thousand random actions at the window: nothing fails, nothing freezes, and undoing gives the bytes back."""
+
+from __future__ import annotations
+
+import logging
+from pathlib import Path
+
+import pytest
+from monkey import Monkey, make_documents
+from pytestqt.qtbot import QtBot
+from servers.http_server import HttpServer
+
+from refbrowser.app.main_window import MainWindow
+
+#: Seconds that the GUI thread may work without a look at its events: the design's 0.1, with room for slow
+#: processors. What it waits for other processes does not count; the benchmark shows both.
+WORK = 0.3
+
+
+@pytest.mark.timeout(300)
+@pytest.mark.parametrize("seed", [1, *(pytest.param(seed, marks=pytest.mark.long) for seed in range(2, 12))])
+def test_a_monkey_breaks_nothing(
+    window: MainWindow, qtbot: QtBot, tmp_path: Path, seed: int, caplog: pytest.LogCaptureFixture
+) -> None:
+    with HttpServer() as server:
+        monkey = Monkey(window, make_documents(tmp_path, server), server, seed)
+        monkey.act(2000)
+        monkey.undo_everything()
+        assert monkey.differing == []
+        errors = [record.getMessage() for record in caplog.records if record.levelno >= logging.ERROR]
+        assert errors == []
+        work, doing = max(monkey.gaps.works)
+        assert work < WORK, doing
+        assert min(monkey.done.values()) > 10, "each kind of action was tried"
