@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from html import escape
+from math import log10
 
 from pyqtgraph import AxisItem, mkPen
 from PySide6.QtGui import QFontMetricsF
@@ -10,6 +11,7 @@ from PySide6.QtWidgets import QApplication
 
 from refbrowser.app import theme
 from refbrowser.engine.views.coordinates import AxisScale, plain_coordinate
+from refbrowser.engine.views.numbers import log_ticks
 
 #: Free space between tick texts, in pixels.
 _GAP = 22
@@ -26,6 +28,8 @@ class CoordinateAxis(AxisItem):
         super().__init__(orientation, maxTickLength=5)
         self.enableAutoSIPrefix(False)
         self.scale_shown: AxisScale | None = AxisScale(plain_coordinate("", 0))
+        #: Whether positions are decimal logarithms of plain numbers.
+        self.log = False
         self._named = ""
         self._texts: dict[float, str] = {}
         self.setStyle(tickTextOffset=5, autoExpandTextSpace=True, hideOverlappingLabels=_OVERHANG)
@@ -54,20 +58,25 @@ class CoordinateAxis(AxisItem):
         self.labelStyle["color"] = theme.colors().text
         self.setLabel(self.labelText, **self.labelStyle)
 
-    def set_scale(self, scale: AxisScale | None, label: str) -> None:
-        """Show a dimension; None for plain numbers."""
-        if (scale, label) == (self.scale_shown, self._named):
+    def set_scale(self, scale: AxisScale | None, label: str, log: bool = False) -> None:
+        """Show a dimension; None for plain numbers, or with `log` for their decimal logarithms."""
+        if (scale, label, log) == (self.scale_shown, self._named, self.log):
             return
-        self.scale_shown, self._named = scale, label
+        self.scale_shown, self._named, self.log = scale, label, log
         # The library shows labels as HTML; names and units come from files.
         self.setLabel(escape(" ".join(label.split())[:_LONGEST_LABEL]), **self.labelStyle)
         self.picture = None
         self.update()
 
     def tickValues(self, minVal: float, maxVal: float, size: float) -> list[tuple[float, list[float]]]:
+        metrics = QFontMetricsF(self.style["tickFont"])
+        if self.scale_shown is None and self.log:
+            low, high = (10.0 ** max(-300.0, min(300.0, end)) for end in sorted((minVal, maxVal)))
+            ticks = log_ticks(low, high, max(2, int(size / (metrics.height() * 2))))
+            self._texts = {log10(value): text for value, text in ticks}
+            return [(1.0, list(self._texts))]
         if self.scale_shown is None:
             return super().tickValues(minVal, maxVal, size)[:1]
-        metrics = QFontMetricsF(self.style["tickFont"])
         count = max(2, int(size / (metrics.height() * 2.6 if self.is_vertical else metrics.height() * 4.5)))
         while True:
             ticks = self.scale_shown.ticks(minVal, maxVal, count)
@@ -81,7 +90,7 @@ class CoordinateAxis(AxisItem):
         return [(1.0, [position for position, _text in ticks])]
 
     def tickStrings(self, values: list[float], scale: float, spacing: float) -> list[str]:
-        if self.scale_shown is None:
+        if self.scale_shown is None and not self.log:
             return [
                 text.replace("-", "\N{MINUS SIGN}") for text in super().tickStrings(values, scale, spacing)
             ]

@@ -12,9 +12,10 @@ from refbrowser.engine.views.slicing import SliceState
 from refbrowser.model.nodes import ArrayNode
 
 if TYPE_CHECKING:
+    from refbrowser.engine.views.auxiliary import Auxiliary, AuxiliaryNode
     from refbrowser.engine.views.reading import CoordinateSet
 
-_COORDINATES, _NEIGHBOURS = "plot-coordinates", "plot-neighbours"
+_COORDINATES, _AUXILIARY, _NEIGHBOURS = "plot-coordinates", "plot-auxiliary", "plot-neighbours"
 #: Neighbouring slices are read ahead when they are at most this large.
 AHEAD_CHUNKS, AHEAD_BYTES = 64, 64 << 20
 
@@ -37,6 +38,33 @@ def read_coordinates(
 
     title = f"Read the coordinates of {node.path}"
     document.tasks.run(document.owner(_COORDINATES), title, read, done, lambda _error: done(None))
+
+
+def read_auxiliary(
+    document: PlotSource,
+    nodes: tuple[AuxiliaryNode, ...],
+    plan: ViewPlan,
+    done: Callable[[tuple[Auxiliary, ...]], None],
+) -> None:
+    """Read the auxiliary coordinates of what a plan reads."""
+    dataset = document.dataset
+    if dataset is None:
+        return
+    from refbrowser.engine.jobs import Priority
+
+    def read(control: TaskControl) -> tuple[Auxiliary, ...]:
+        from refbrowser.engine.views import auxiliary
+
+        return auxiliary.read_auxiliary(dataset.session, dataset.access, nodes, plan, control.token)
+
+    document.tasks.run(
+        document.owner(_AUXILIARY),
+        f"Read the coordinates {', '.join(each.node.name for each in nodes)}",
+        read,
+        done,
+        failed=_ignore,
+        priority=Priority.NEIGHBOUR,
+    )
 
 
 def read_neighbours(document: PlotSource, node: ArrayNode, state: SliceState, dimension: int) -> None:
@@ -77,7 +105,7 @@ def neighbour_plans(node: ArrayNode, state: SliceState, dimension: int) -> list[
 
 def cancel(document: PlotSource) -> None:
     """Stop these reads."""
-    for what in (_COORDINATES, _NEIGHBOURS):
+    for what in (_COORDINATES, _AUXILIARY, _NEIGHBOURS):
         document.tasks.cancel_owner(document.owner(what))
 
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Container
 from typing import Any
 
-from pyqtgraph import GraphicsLayoutWidget, InfiniteLine, ViewBox, mkPen
-from PySide6.QtCore import QEvent, QPointF, Qt, Signal
+from pyqtgraph import GraphicsLayoutWidget, InfiniteLine, mkPen
+from PySide6.QtCore import QEvent, QPointF, QRectF, Qt, Signal
 from PySide6.QtGui import QFocusEvent, QKeyEvent, QMouseEvent
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QGraphicsRectItem, QWidget
 
 from refbrowser.app import theme
 from refbrowser.app.plot.axis import CoordinateAxis
+from refbrowser.app.plot.box import PlotBox
 from refbrowser.app.plot.chunk_states import ChunkStateItem
 from refbrowser.app.plot.image_layer import ImageLayer, View
 from refbrowser.app.plot.line_layer import LineLayer
@@ -60,7 +61,7 @@ class PlotCanvas(GraphicsLayoutWidget):
         self.pane_keys: Callable[[], Container[Qt.Key]] = frozenset
         self.across = CoordinateAxis("bottom")
         self.upwards = CoordinateAxis("left")
-        self.box = ViewBox(enableMenu=False)
+        self.box = PlotBox(enableMenu=False)
         self.image = ImageLayer(0)
         self.detail = ImageLayer(1)
         self.line = LineLayer()
@@ -72,6 +73,12 @@ class PlotCanvas(GraphicsLayoutWidget):
         for line in self._cross:
             line.setZValue(20)
             line.hide()
+        #: A light dashed line over a dark one, as the cross.
+        self._outline = tuple(QGraphicsRectItem() for _ in range(2))
+        for frame in self._outline:
+            self.box.addItem(frame, ignoreBounds=True)
+            frame.setZValue(15)
+            frame.hide()
         self._lay_out()
         self.box.sigRangeChanged.connect(self._view_changed)
         self.box.sigResized.connect(self._view_changed)
@@ -101,6 +108,8 @@ class PlotCanvas(GraphicsLayoutWidget):
         self._draw_frame()
         for item, color, style in zip(self._cross, "kkww", ("Solid", "Solid", "Dash", "Dash"), strict=True):
             item.setPen(mkPen(color, width=1, style=Qt.PenStyle[f"{style}Line"]))
+        for frame, color, style in zip(self._outline, "kw", ("Solid", "Dash"), strict=True):
+            frame.setPen(mkPen(color, width=2, style=Qt.PenStyle[f"{style}Line"]))
         self.states.restyle()
         self.line.set_picture(self.line.picture)
 
@@ -112,10 +121,17 @@ class PlotCanvas(GraphicsLayoutWidget):
         self.across.set_line(color)
         self.upwards.set_line(color)
 
-    def set_scales(self, across: AxisScale, upwards: AxisScale | None, across_label: str, label: str) -> None:
-        """Show dimensions on the axes; `upwards` None: the values of a line."""
+    def set_scales(
+        self,
+        across: AxisScale,
+        upwards: AxisScale | None,
+        across_label: str,
+        label: str,
+        log: bool = False,
+    ) -> None:
+        """Show dimensions on the axes; `upwards` None: values of a line, or with `log` their logarithms."""
         self.across.set_scale(across, across_label)
-        self.upwards.set_scale(upwards, label)
+        self.upwards.set_scale(upwards, label, log and upwards is None)
         self.box.invertX(across.runs_backwards(vertical=False))
         self.box.invertY(upwards is not None and upwards.runs_backwards(vertical=True))
 
@@ -127,6 +143,13 @@ class PlotCanvas(GraphicsLayoutWidget):
         if upwards is not None:
             limits |= {"yMin": upwards[0], "yMax": upwards[1], "minXRange": 1, "minYRange": 1}
         self.box.setLimits(**limits)
+
+    def set_aspect(self, cells: float | None) -> None:
+        """Hold the proportions: a cell is `cells` times as wide as high; None: the picture fills the view."""
+        if cells is None:
+            self.box.setAspectLocked(False)
+        else:
+            self.box.setAspectLocked(True, cells)
 
     def show_range(self, across: tuple[float, float], upwards: tuple[float, float]) -> None:
         """Make exactly this range visible."""
@@ -143,6 +166,16 @@ class PlotCanvas(GraphicsLayoutWidget):
         for item, place in zip(self._cross, (position or (0.0, 0.0)) * 2, strict=True):
             item.setVisible(position is not None)
             item.setPos(place)
+
+    def set_outline(self, part: QRectF | None) -> None:
+        """Draw a frame around a part of the picture, or none."""
+        for frame in self._outline:
+            frame.setRect(part or QRectF())
+            frame.setVisible(part is not None)
+
+    def outline(self) -> QRectF | None:
+        """Return the part of the picture that has a frame, or None."""
+        return self._outline[0].rect() if self._outline[0].isVisible() else None
 
     def position_at(self, place: QPointF) -> tuple[float, float] | None:
         """Return the position in the plot of a place in the scene, or None outside of the axes."""

@@ -2,95 +2,17 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QLocale, QPointF, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QColor, QDoubleValidator, QPainter, QPaintEvent, QPen
-from PySide6.QtWidgets import QLineEdit, QPushButton, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtCore import QLocale, Signal
+from PySide6.QtGui import QDoubleValidator
+from PySide6.QtWidgets import QLineEdit, QPushButton, QVBoxLayout, QWidget
 
 from refbrowser.app import theme
-from refbrowser.app.plot import colour_maps
+from refbrowser.app.plot.colour_maps import Table
+from refbrowser.app.plot.colour_strip import HISTOGRAM, WIDTH, ColourStrip
 from refbrowser.engine.views.coordinates import Coordinate
 from refbrowser.engine.views.dates import DateScale
+from refbrowser.engine.views.histogram import Histogram
 from refbrowser.engine.views.levels import Levels
-
-_BAR = 18
-_WIDTH = 108
-
-
-class ColourStrip(QWidget):
-    """The colours from the lower to the upper level, with ticks and the units beside."""
-
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self.setObjectName("colourStrip")
-        self.setAccessibleName("Colour bar")
-        self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Expanding)
-        self.levels: Levels | None = None
-        self.title = ""
-        self.scale = Coordinate(name="", size=0)
-        self.map_title = colour_maps.DEFAULT_MAP
-
-    def ticks(self) -> list[tuple[float, str]]:
-        """Return the values that are marked, as (value, text)."""
-        if self.levels is None:
-            return []
-        count = max(2, int(self.height() / (self.fontMetrics().height() * 2.4)))
-        return self.scale.value_ticks(self.levels.low, self.levels.high, count)
-
-    def sizeHint(self) -> QSize:
-        return QSize(_WIDTH, 160)
-
-    def minimumSizeHint(self) -> QSize:
-        return QSize(_WIDTH, 60)
-
-    def paintEvent(self, event: QPaintEvent) -> None:
-        colors = theme.colors()
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        bar = QRectF(1, 1, _BAR, self.height() - 2)
-        if self.levels is None:
-            painter.setPen(QPen(QColor(colors.border)))
-            painter.drawRect(bar)
-            return
-        strip = colour_maps.image(self.map_title, max(2, int(bar.height())), 1)
-        painter.save()
-        painter.translate(bar.left(), bar.bottom())
-        painter.rotate(-90)
-        painter.drawImage(QRectF(0, 0, bar.height(), bar.width()), strip)
-        painter.restore()
-        painter.setPen(QPen(QColor(colors.border)))
-        painter.drawRect(bar)
-        right = self._draw_ticks(painter, bar)
-        self._draw_title(painter, right)
-
-    def _draw_ticks(self, painter: QPainter, bar: QRectF) -> float:
-        assert self.levels is not None
-        metrics = self.fontMetrics()
-        span = self.levels.high - self.levels.low
-        muted = QColor(theme.colors().muted)
-        right = bar.right()
-        for value, text in self.ticks():
-            y = bar.bottom() - (value - self.levels.low) / span * bar.height()
-            painter.setPen(muted)
-            painter.drawLine(QPointF(bar.right() + 1, y), QPointF(bar.right() + 5, y))
-            height = metrics.height()
-            top = min(max(y - height / 2, 0.0), self.height() - height)
-            width = metrics.horizontalAdvance(text)
-            painter.drawText(
-                QRectF(bar.right() + 8, top, width + 2, height), Qt.AlignmentFlag.AlignLeft, text
-            )
-            right = max(right, bar.right() + 8 + width)
-        return right
-
-    def _draw_title(self, painter: QPainter, left: float) -> None:
-        if not self.title:
-            return
-        metrics = self.fontMetrics()
-        painter.setPen(QColor(theme.colors().text))
-        place = min(left + 4, self.width() - metrics.height() - 1)
-        text = metrics.elidedText(self.title, Qt.TextElideMode.ElideRight, self.height() - 4)
-        painter.translate(place, self.height())
-        painter.rotate(-90)
-        painter.drawText(QRectF(0, 0, self.height(), metrics.height()), Qt.AlignmentFlag.AlignCenter, text)
 
 
 class ColourBar(QWidget):
@@ -110,7 +32,8 @@ class ColourBar(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("colourBar")
-        self.setFixedWidth(_WIDTH)
+        self.setFixedWidth(WIDTH)
+        self.shows_histogram = False
         self.strip = ColourStrip()
         self.high_field = self._field("upperLevel", "Upper level of the colours")
         self.low_field = self._field("lowerLevel", "Lower level of the colours")
@@ -120,6 +43,8 @@ class ColourBar(QWidget):
         self.auto.setToolTip("Take the levels from the data shown")
         self.auto.setAccessibleName("Levels from the data")
         self.auto.clicked.connect(self._auto_clicked)
+        self.strip.levelsDragged.connect(self.levelsEdited)
+        self.strip.autoRequested.connect(self.autoRequested)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, theme.SMALL, 0, theme.SMALL)
         layout.setSpacing(theme.SMALL + 2)
@@ -138,11 +63,22 @@ class ColourBar(QWidget):
         self.setEnabled(levels is not None)
         self.strip.update()
 
-    def set_map(self, title: str) -> None:
-        """Show a colour map."""
-        if title != self.strip.map_title:
-            self.strip.map_title = title
+    def set_table(self, colours: Table) -> None:
+        """Show the colours of a map."""
+        if colours is not self.strip.colours:
+            self.strip.colours = colours
             self.strip.update()
+
+    def show_histogram(self, shown: bool) -> None:
+        """Make room for a histogram, or not."""
+        self.shows_histogram = shown
+        self.setFixedWidth(WIDTH + (HISTOGRAM if shown else 0))
+        if not shown:
+            self.strip.set_histogram(None)
+
+    def set_histogram(self, histogram: Histogram | None) -> None:
+        """Show how often values occur."""
+        self.strip.set_histogram(histogram)
 
     def set_meaning(self, title: str, dates: DateScale | None) -> None:
         """Show the units beside the strip; `dates` where the numbers are times."""

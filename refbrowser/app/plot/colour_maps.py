@@ -9,7 +9,8 @@ import numpy as np
 import numpy.typing as npt
 from PySide6.QtGui import QIcon, QImage, QPixmap
 
-from refbrowser.engine.views.painting import COLOURS
+from refbrowser.engine.views.colouring import OTHER
+from refbrowser.engine.views.painting import COLOURS, NO_VALUE
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +22,7 @@ class MapSpec:
     diverging: bool = False
 
 
-#: All perceptually uniform; the first is the default.
+#: Perceptually uniform but for Turbo and the terrain; the first is the default.
 MAPS = {
     spec.title: spec
     for spec in (
@@ -32,24 +33,53 @@ MAPS = {
         MapSpec("Plasma", "plasma"),
         MapSpec("Grey", "CET-L1"),
         MapSpec("Blue", "CET-L12"),
+        MapSpec("Green", "CET-L14"),
+        MapSpec("Heat", "CET-L3"),
+        MapSpec("Yellow to red", "CET-L18"),
         MapSpec("Terrain", "CET-L10"),
         MapSpec("Rainbow", "CET-R4"),
+        MapSpec("Turbo", "turbo"),
         MapSpec("Blue–red, diverging", "CET-D1", diverging=True),
         MapSpec("Green–violet, diverging", "CET-D2", diverging=True),
+        MapSpec("Blue–yellow, diverging", "CET-CBD1", diverging=True),
+        MapSpec("Blue–black–red, diverging", "CET-D4", diverging=True),
         MapSpec("Cyclic", "CET-C2"),
+        MapSpec("Cyclic, four colours", "CET-C1"),
     )
 }
 DEFAULT_MAP = "Viridis"
+Table = npt.NDArray[np.uint8]
+#: Colours of flags in their order; further ones are these, darker.
+_FLAG_COLOURS = (
+    *(0x4C86C0, 0xEDA33B, 0x4FA86A, 0xD2505F, 0x8E6CB6, 0xC7B23A, 0x58BCCB, 0xB0677A, 0x7D8F3C, 0xE58FC1),
+    *(0x35686E, 0xA4744F, 0x9DBDDB, 0xF6D09E, 0xA6D5B0, 0xE9A6AF, 0xC9B7DF, 0xE5D992, 0xB1E2E8, 0xDBB5BD),
+)
 
 
 @cache
-def table(title: str) -> npt.NDArray[np.uint8]:
+def table(title: str, reverse: bool = False) -> Table:
     """Return the colours of a map as RGBA, shape (256, 4); the last is transparent, for no value."""
     from pyqtgraph import colormap
 
     found = colormap.get(MAPS[title].source)
     colours = np.zeros((COLOURS + 1, 4), np.uint8)
-    colours[:COLOURS] = found.getLookupTable(0.0, 1.0, COLOURS, alpha=True)
+    colours[:COLOURS] = found.getLookupTable(0.0, 1.0, COLOURS, alpha=True)[:: -1 if reverse else 1]
+    return colours
+
+
+@cache
+def flag_table(other: str) -> Table:
+    """Return the colours of flags as RGBA, shape (256, 4), in the places that `FlagColouring` gives.
+
+    `other` is the colour of values that have no flag, as ``#rrggbb``; the last is transparent, for no value.
+    """
+    colours = np.full((256, 4), 255, np.uint8)
+    base = np.array([[colour >> shift & 0xFF for shift in (16, 8, 0)] for colour in _FLAG_COLOURS])
+    for start in range(0, OTHER, len(base)):
+        stop = min(start + len(base), OTHER)
+        colours[start:stop, :3] = base[: stop - start] * 0.72 ** (start // len(base) % 3)
+    colours[OTHER, :3] = [int(other[at : at + 2], 16) for at in (1, 3, 5)]
+    colours[NO_VALUE] = 0
     return colours
 
 

@@ -3,14 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
-from PySide6.QtCore import QObject, QTimer
+import numpy.typing as npt
+from PySide6.QtCore import QObject, QPointF, QRectF, QTimer
 
 from refbrowser.app.plot.canvas import PlotCanvas
 from refbrowser.app.plot.colour_bar import ColourBar
-from refbrowser.app.plot.colour_maps import DEFAULT_MAP, MAPS
-from refbrowser.engine.views.coordinates import AxisScale, Coordinate, line_scale, plain_coordinate
+from refbrowser.app.plot.palette import Palette
+from refbrowser.engine.views.auxiliary import Auxiliary
+from refbrowser.engine.views.coordinates import (
+    AxisScale,
+    Coordinate,
+    cell_aspect,
+    line_scale,
+    plain_coordinate,
+)
+from refbrowser.engine.views.histogram import histogram
 from refbrowser.engine.views.interpretation import Interpretation
 from refbrowser.engine.views.levels import LevelKeeper, Levels
 from refbrowser.engine.views.picture import Picture
@@ -30,11 +40,15 @@ class Drawing(QObject):
     def __init__(self, canvas: PlotCanvas, bar: ColourBar, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self.canvas, self.bar = canvas, bar
-        self.keeper = LevelKeeper()
-        self.map_title = DEFAULT_MAP
+        self.palette = Palette()
+        #: Whether the values of a line stand on a logarithmic axis, and an image has logarithmic levels.
+        self.log = False
+        self.aspect_locked = False
         self.slice: SliceState | None = None
         self.shown: Interpretation | None = None
         self.coordinates: Sequence[Coordinate] = ()
+        #: Coordinates of single elements, once they are read.
+        self.auxiliary: Sequence[Auxiliary] = ()
         self.across = AxisScale(plain_coordinate("", 1))
         self.upwards: AxisScale | None = None
         self.base: Picture | None = None
@@ -47,6 +61,11 @@ class Drawing(QObject):
         self._timer.timeout.connect(self.draw)
 
     @property
+    def keeper(self) -> LevelKeeper:
+        """The levels."""
+        return self.palette.keeper
+
+    @property
     def is_line(self) -> bool:
         """Whether a line is drawn, not an image."""
         return self.slice is not None and self.slice.y is None
@@ -56,12 +75,13 @@ class Drawing(QObject):
         """Whether any value has come that is a number."""
         if self.is_line:
             return self.canvas.line.value_range() is not None
-        return self.keeper.levels is not None
+        return self.palette.by_flags or self.keeper.levels is not None
 
     def clear(self) -> None:
         """Draw nothing, and forget levels and range."""
         self.set_pictures(None, None)
-        self.keeper.forget()
+        self.palette.forget()
+        self.auxiliary = ()
         self.slice = self.shown = None
         self._value_range = None
 
@@ -75,18 +95,20 @@ class Drawing(QObject):
         units = f"{label} [{shown.units}]" if shown.units else label
         if state.y is None:
             self.across, self.upwards = line_scale(coordinates[state.x]), None
-            self.canvas.set_scales(self.across, None, coordinates[state.x].axis_label, units)
+            self.canvas.set_scales(self.across, None, coordinates[state.x].axis_label, units, self.log)
         else:
             self.across, self.upwards = AxisScale(coordinates[state.x]), AxisScale(coordinates[state.y])
             labels = coordinates[state.x].axis_label, coordinates[state.y].axis_label
             self.canvas.set_scales(self.across, self.upwards, *labels)
-        self.bar.setVisible(not self.is_line)
+        self.palette.by_flags = shown.flags is not None
+        self.bar.setVisible(not self.is_line and not self.palette.by_flags)
         self.bar.set_meaning(shown.units, shown.dates)
-        self.bar.set_map(self.map_title)
+        self.bar.set_table(self.palette.table())
 
     def reset_view(self, window: Sequence[range] | None = None) -> None:
         """Make the whole slice visible, or a window of it (indices along the axes)."""
         state = self.slice
+        self.canvas.set_outline(None)
         if state is None:
             return
         whole = [range(state.shape[axis]) for axis in state.axes]
@@ -94,13 +116,40 @@ class Drawing(QObject):
         across = self._extent(self.across, whole[-1])
         if state.y is None:
             self._value_range = None
-            self.canvas.set_limits(_wider(across), None)
+            self.canvas.set_aspect(None)
+            self.canvas.set_limits(_wider(across, 0.05), None)
             self.canvas.show_range(self._extent(self.across, seen[-1]), self.canvas.view()[1])
             self._fit_values(complete=True)
             return
         assert self.upwards is not None
-        self.canvas.set_limits(_wider(across), _wider(self._extent(self.upwards, whole[0])))
+        upwards = self._extent(self.upwards, whole[0])
+        # With a fixed aspect one side of the picture is narrower than the view.
+        free = 20.0 if self.aspect_locked else 0.05
+        self.canvas.set_limits(_wider(across, free), _wider(upwards, free))
+        cells = cell_aspect(self.across.coordinate, self.upwards.coordinate)
+        self.canvas.set_aspect(cells if self.aspect_locked else None)
         self.canvas.show_range(self._extent(self.across, seen[1]), self._extent(self.upwards, seen[0]))
+
+    def show_chunk(self, window: Sequence[range]) -> None:
+        """Zoom to the part of the slice that a chunk holds, with something around it, and outline it."""
+        state = self.slice
+        if state is None:
+            return
+        sizes = [state.shape[axis] for axis in state.axes]
+        around = [
+            range(max(0, part.start - margin), min(size, part.stop + margin))
+            for part, size in zip(window, sizes, strict=True)
+            for margin in [max(1, len(part) // 4)]
+        ]
+        self.reset_view(around)
+        if state.y is not None:
+            (top, bottom), (left, right) = ((part.start - 0.5, part.stop - 0.5) for part in window)
+            self.canvas.set_outline(QRectF(QPointF(left, top), QPointF(right, bottom)))
+
+    def lock_aspect(self, locked: bool) -> None:
+        """Show an image in its true proportions, or fill the view with it."""
+        self.aspect_locked = locked
+        self.reset_view()
 
     def visible_window(self) -> list[range]:
         """Return the indices that are visible along the axes of the slice."""
@@ -132,14 +181,15 @@ class Drawing(QObject):
             self.draw()
             self._fit_values(complete)
         elif self.base.has_data and self._is_time_to_look(complete):
-            self.keeper.symmetric = MAPS[self.map_title].diverging
             sample = self.base.sample() if complete else self.base.sample(_SAMPLE)
-            self.keeper.take(self.shown.numbers(sample), complete)
+            numbers = self.shown.numbers(sample)
+            self.palette.take(numbers, complete)
+            self._show_histogram(numbers)
         self.draw()
 
     def forget_levels(self) -> None:
         """Take levels anew, because the numbers mean something else."""
-        self.keeper.forget()
+        self.palette.forget()
         self._looked_at, self._looked_complete = 0, False
 
     def _is_time_to_look(self, complete: bool) -> bool:
@@ -154,24 +204,63 @@ class Drawing(QObject):
 
     def auto_levels(self) -> None:
         """Take levels from the picture as it is now."""
-        if self.shown is not None and self.base is not None and self.base.has_data:
-            self.keeper.symmetric = MAPS[self.map_title].diverging
-            self.keeper.auto(self.shown.numbers(self.base.sample()))
+        numbers = self._numbers()
+        if numbers is not None:
+            self.palette.auto(numbers)
+            self._show_histogram(numbers)
             self.draw()
 
     def set_levels(self, levels: Levels) -> None:
         """Hold the levels that the user set."""
-        self.keeper.set_by_user(levels)
+        self.palette.set_levels(levels)
         self.draw()
 
-    def set_map(self, title: str) -> None:
+    def set_log(self, log: bool) -> None:
+        """Use a logarithmic scale for colours, or for the values of a line; or a linear one."""
+        self.log = self.keeper.log = log
+        numbers = self._numbers()
+        if numbers is not None and not self.is_line:
+            self.palette.set_log(log, numbers)
+            self._show_histogram(numbers)
+        self.draw()
+
+    @property
+    def log_is_possible(self) -> bool:
+        """Whether any value has come that has a place on a logarithmic scale."""
+        numbers = self._numbers()
+        return numbers is None or bool((numbers > 0).any())
+
+    def set_map(self, title: str, reverse: bool) -> None:
         """Use another colour map; a diverging one is centred on zero where there are values on both sides."""
-        changed = MAPS[title].diverging != MAPS[self.map_title].diverging
-        self.map_title = title
-        self.bar.set_map(title)
-        if changed and not self.keeper.by_user:
+        before = self.palette.is_diverging
+        self.palette.map_title, self.palette.reverse = title, reverse
+        self.bar.set_table(self.palette.table())
+        if before != self.palette.is_diverging and not self.keeper.by_user:
             self.auto_levels()
         self.draw()
+
+    def choose_flag(self, number: int | None) -> None:
+        """Colour one flag only; None: all of them."""
+        self.palette.chosen_flag = number
+        self.draw()
+
+    def show_histogram(self, shown: bool) -> None:
+        """Show how often values occur beside the colours, or not."""
+        self.bar.show_histogram(shown)
+        numbers = self._numbers()
+        if numbers is not None:
+            self._show_histogram(numbers)
+
+    def _numbers(self) -> npt.NDArray[Any] | None:
+        """Return numbers out of the picture as it is now."""
+        if self.shown is None or self.base is None or not self.base.has_data:
+            return None
+        return self.shown.numbers(self.base.sample())
+
+    def _show_histogram(self, numbers: npt.NDArray[Any]) -> None:
+        levels = self.keeper.levels
+        if self.bar.shows_histogram and levels is not None:
+            self.bar.set_histogram(histogram(numbers, levels))
 
     def _fit_values(self, complete: bool) -> None:
         """Give the value axis of a line the range of its values; it shrinks for another line only."""
@@ -217,12 +306,12 @@ class Drawing(QObject):
         view = self.canvas.view()
         if self.is_line:
             self._choose_line()
-            self.canvas.line.draw(view[0], view[2][0], self.shown, self.across)
+            self.canvas.line.draw(view[0], view[2][0], self.shown, self.across, self.log)
         else:
-            levels = self.keeper.levels
-            self.canvas.image.draw(view, self.shown, levels, self.map_title)
-            self.canvas.detail.draw(view, self.shown, levels, self.map_title)
-            self.bar.set_levels(levels)
+            colouring, colours = self.palette.colouring(), self.palette.table()
+            self.canvas.image.draw(view, self.shown, colouring, colours)
+            self.canvas.detail.draw(view, self.shown, colouring, colours)
+            self.bar.set_levels(self.keeper.levels)
         self.canvas.states.refresh()
 
     def _choose_line(self) -> None:
@@ -247,8 +336,8 @@ class Drawing(QObject):
         return np.array([-1e30, 1e30]), across
 
 
-def _wider(extent: tuple[float, float]) -> tuple[float, float]:
-    margin = (extent[1] - extent[0]) * 0.05
+def _wider(extent: tuple[float, float], part: float) -> tuple[float, float]:
+    margin = (extent[1] - extent[0]) * part
     return extent[0] - margin, extent[1] + margin
 
 

@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QSizePolicy, QTool
 from refbrowser.app import icons, theme
 from refbrowser.app.cards import plain_label
 from refbrowser.app.plot import colour_maps
+from refbrowser.app.plot.options import PlotOptions
 from refbrowser.engine.views.slicing import SliceState
 
 _LINE = "none (a line)"
@@ -57,6 +58,8 @@ class PlotHeader(QWidget):
         Scale, offset and fill value are to be applied, or not.
     mapChosen(str)
         A colour map was chosen by its title.
+    logToggled(bool), histogramToggled(bool), aspectToggled(bool)
+        A switch of the look was pressed.
     resetRequested()
         The whole picture is to be seen again.
     """
@@ -65,6 +68,9 @@ class PlotHeader(QWidget):
     yChosen = Signal(object)
     codingToggled = Signal(bool)
     mapChosen = Signal(str)
+    logToggled = Signal(bool)
+    histogramToggled = Signal(bool)
+    aspectToggled = Signal(bool)
     resetRequested = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -84,11 +90,11 @@ class PlotHeader(QWidget):
         self.slice_label.setFont(theme.mono_font())
         self.x_axis = self._combo("xAxisCombo", "Dimension on the x axis")
         self.y_axis = self._combo("yAxisCombo", "Dimension on the y axis")
-        self.coding = self._button(
-            "codingButton", "CF", "Apply scale, offset and fill value (CF conventions)"
-        )
-        self.coding.setCheckable(True)
-        self.coding.setChecked(True)
+        self.coding = self._switch("codingButton", "Apply scale, offset and missing values (CF conventions)")
+        self.coding.setText("CF")
+        self.log = self._switch("logButton", "Logarithmic scale (L)")
+        self.histogram = self._switch("histogramButton", "Histogram to drag the levels in (H)")
+        self.aspect = self._switch("aspectButton", "True proportions (A)")
         self.map = self._combo("colourMapCombo", "Colour map")
         self.map.setIconSize(QSize(48, 12))
         for title in colour_maps.MAPS:
@@ -101,6 +107,9 @@ class PlotHeader(QWidget):
         self.x_axis.activated.connect(self._x_activated)
         self.y_axis.activated.connect(self._y_activated)
         self.coding.clicked.connect(self.codingToggled)
+        self.log.clicked.connect(self.logToggled)
+        self.histogram.clicked.connect(self.histogramToggled)
+        self.aspect.clicked.connect(self.aspectToggled)
         self.map.activated.connect(self._map_activated)
         self.reset.clicked.connect(self._reset_clicked)
         self.restyle()
@@ -108,6 +117,9 @@ class PlotHeader(QWidget):
     def restyle(self) -> None:
         """Take the colours of the theme."""
         self.reset.setIcon(icons.icon("retry"))
+        self.log.setIcon(icons.icon("log"))
+        self.histogram.setIcon(icons.icon("histogram"))
+        self.aspect.setIcon(icons.icon("aspect"))
 
     def set_title(self, title: str, path: str) -> None:
         """Show what the array is called, and its path."""
@@ -131,16 +143,22 @@ class PlotHeader(QWidget):
         self.x_axis.setCurrentIndex(state.x)
         self.y_axis.setCurrentIndex(len(state.names) if state.y is None else state.y)
 
-    def set_kind(self, *, image: bool, coded: bool, plot: bool) -> None:
-        """Show only the controls that do something for what is shown."""
-        self.map.setVisible(image)
-        self.coding.setVisible(coded)
-        self.reset.setVisible(plot)
+    def set_options(self, options: PlotOptions) -> None:
+        """Show only the controls that do something for what is shown, as they are now."""
+        self.map.setVisible(options.has_levels)
+        self.coding.setVisible(options.has_coding)
+        self.log.setVisible(options.can_log)
+        self.histogram.setVisible(options.has_levels)
+        self.aspect.setVisible(options.has_image)
+        self.reset.setVisible(options.has_plot)
+        self.coding.setChecked(options.decoded)
+        self.log.setChecked(options.log)
+        self.histogram.setChecked(options.histogram)
+        self.aspect.setChecked(options.aspect)
 
-    def next_map(self) -> None:
-        """Choose the colour map after the current one."""
-        self.map.setCurrentIndex((self.map.currentIndex() + 1) % self.map.count())
-        self._map_activated()
+    def choose_map(self, title: str) -> None:
+        """Show another colour map as the chosen one."""
+        self.map.setCurrentText(title)
 
     def _lay_out(self) -> None:
         titles = QHBoxLayout()
@@ -148,16 +166,25 @@ class PlotHeader(QWidget):
         titles.addWidget(self.title, 3)
         titles.addWidget(self.path_label, 1)
         titles.addWidget(self.slice_label)
-        titles.addWidget(self.reset)
         controls = QHBoxLayout()
         controls.setSpacing(theme.MEDIUM)
         left: tuple[QWidget, ...] = (self._x_label, self.x_axis, self._y_label, self.y_axis)
-        right: tuple[QWidget, ...] = (self.coding, self.map)
+        right: tuple[QWidget, ...] = (
+            self.coding,
+            self.log,
+            self.histogram,
+            self.aspect,
+            self.reset,
+            self.map,
+        )
         for widget in left:
             controls.addWidget(widget)
         controls.addStretch(1)
+        switches = QHBoxLayout()
+        switches.setSpacing(2)
         for widget in right:
-            controls.addWidget(widget)
+            switches.addWidget(widget)
+        controls.addLayout(switches)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(theme.SMALL)
@@ -170,7 +197,7 @@ class PlotHeader(QWidget):
         combo.setAccessibleName(accessible)
         combo.setToolTip(accessible)
         combo.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
-        combo.setMaximumWidth(230)
+        combo.setMaximumWidth(200)
         return combo
 
     def _button(self, name: str, text: str, tip: str) -> QToolButton:
@@ -179,6 +206,11 @@ class PlotHeader(QWidget):
         button.setText(text)
         button.setToolTip(tip)
         button.setAccessibleName(tip)
+        return button
+
+    def _switch(self, name: str, tip: str) -> QToolButton:
+        button = self._button(name, "", tip)
+        button.setCheckable(True)
         return button
 
     def _x_activated(self, index: int) -> None:

@@ -9,10 +9,10 @@ import numpy.typing as npt
 from pyqtgraph import ImageItem
 from PySide6.QtCore import QRectF
 
-from refbrowser.app.plot.colour_maps import table
+from refbrowser.app.plot.colour_maps import Table
+from refbrowser.engine.views.colouring import Colouring
 from refbrowser.engine.views.interpretation import Interpretation
-from refbrowser.engine.views.levels import Levels
-from refbrowser.engine.views.painting import NO_VALUE, boxes_of, colour_indices, decimation, window
+from refbrowser.engine.views.painting import NO_VALUE, boxes_of, decimation, window
 from refbrowser.engine.views.picture import ChunkState, Picture
 
 #: Chunks that come at once are coloured box by box up to so many boxes, else all cells around them.
@@ -46,32 +46,35 @@ class ImageLayer:
             self.item.clear()
             self.indices = np.zeros((0, 0), np.uint8)
 
-    def draw(self, view: View, shown: Interpretation, levels: Levels | None, map_title: str) -> bool:
-        """Bring the item up to date; whether anything was drawn anew."""
+    def draw(self, view: View, shown: Interpretation, colouring: Colouring | None, colours: Table) -> bool:
+        """Bring the item up to date; whether anything was drawn anew.
+
+        `colours` is one of the tables of `colour_maps`; without a colouring there is no data yet.
+        """
         picture = self.picture
         if picture is None or not picture.values.size:
             return False
         windows = self._windows_for(picture, view)
-        if levels is None:
-            # Without levels there is no data either: nothing but pending, missing and failed chunks.
+        if colouring is None:
+            # Nothing but pending, missing and failed chunks.
             self.item.setVisible(False)
             return False
-        cells = (windows, shown, levels)
+        cells = (windows, shown, colouring)
         arrived = picture.arrived
-        if self._drawn == (cells, map_title, arrived):
+        if self._drawn == (cells, id(colours), arrived):
             return False
         if self._drawn is None or self._drawn[0] != cells:
             self.indices = np.full((len(windows[0]), len(windows[1])), NO_VALUE, np.uint8)
             self._states = np.zeros_like(picture.states)
-        self._drawn = (cells, map_title, arrived)
-        self._take_news(picture, windows, shown, levels)
-        self.item.setImage(self.indices, autoLevels=False, levels=(0, 255), lut=table(map_title))
+        self._drawn = (cells, id(colours), arrived)
+        self._take_news(picture, windows, shown, colouring)
+        self.item.setImage(self.indices, autoLevels=False, levels=(0, 255), lut=colours)
         self.item.setRect(self._rect(picture, *windows))
         self.item.setVisible(True)
         return True
 
     def _take_news(
-        self, picture: Picture, windows: tuple[range, range], shown: Interpretation, levels: Levels
+        self, picture: Picture, windows: tuple[range, range], shown: Interpretation, colouring: Colouring
     ) -> None:
         """Colour the chunks that have come since the last time."""
         # The states first: what they say is done is then certainly in the values.
@@ -91,7 +94,7 @@ class ImageLayer:
                 continue
             # Several passes over one copy are quicker than over values that lie far apart.
             block = np.ascontiguousarray(picture.values[_slice(rows), _slice(columns)])
-            coloured = colour_indices(shown.numbers(block), levels)
+            coloured = colouring.positions(block, shown)
             if (states[top:bottom, left:right] != ChunkState.DONE).any():
                 of_elements = picture.element_states([_positions(rows), _positions(columns)], states)
                 coloured[of_elements != ChunkState.DONE] = NO_VALUE

@@ -6,7 +6,6 @@ from collections.abc import Callable
 
 from PySide6.QtCore import Qt
 
-from refbrowser.app.plot.header import PlotHeader
 from refbrowser.app.plot.presenter import Presenter
 
 #: Leaves out Shift, Alt and so on.
@@ -16,15 +15,18 @@ _KEY = ~int(Qt.KeyboardModifier.KeyboardModifierMask.value)
 class PlotKeys:
     """The keys of one pane; parts of the pane can add their own."""
 
-    def __init__(self, presenter: Presenter, header: PlotHeader) -> None:
-        self._presenter, self._header = presenter, header
+    def __init__(self, presenter: Presenter) -> None:
+        self._presenter = presenter
         self._actions: dict[Qt.Key, Callable[[], object]] = {
             Qt.Key.Key_Left: lambda: presenter.step_slider(-1),
             Qt.Key.Key_Right: lambda: presenter.step_slider(1),
             Qt.Key.Key_Up: lambda: presenter.next_slider(-1),
             Qt.Key.Key_Down: lambda: presenter.next_slider(1),
             Qt.Key.Key_R: presenter.reset_view,
-            Qt.Key.Key_C: self._next_map,
+            Qt.Key.Key_C: presenter.look.next_map,
+            Qt.Key.Key_L: self._toggle_log,
+            Qt.Key.Key_H: self._toggle_histogram,
+            Qt.Key.Key_A: self._toggle_aspect,
             Qt.Key.Key_Escape: presenter.pointing.forget,
         }
 
@@ -40,6 +42,17 @@ class PlotKeys:
         """Do what a key means."""
         self._actions[Qt.Key(combined & _KEY)]()
 
-    def _next_map(self) -> None:
-        if self._presenter.subject.is_image:
-            self._header.next_map()
+    def _toggle_log(self) -> None:
+        look = self._presenter.look
+        if look.options.can_log:
+            look.set_log(not look.options.log)
+
+    def _toggle_histogram(self) -> None:
+        look = self._presenter.look
+        if look.options.has_levels:
+            look.set_histogram(not look.options.histogram)
+
+    def _toggle_aspect(self) -> None:
+        look = self._presenter.look
+        if look.options.has_image:
+            look.set_aspect(not look.options.aspect)

@@ -29,6 +29,8 @@ class LineLayer:
         self._drawn: tuple[Any, ...] | None = None
         #: The numbers of the whole picture, NaN where there is none.
         self.numbers: npt.NDArray[Any] = np.zeros(0)
+        #: Where they are drawn: the numbers, or their logarithms.
+        self.heights: npt.NDArray[Any] = np.zeros(0)
         self._places: npt.NDArray[np.float64] = np.zeros(0)
 
     def set_picture(self, picture: Picture | None) -> None:
@@ -37,21 +39,31 @@ class LineLayer:
         self._drawn = None
         if picture is None:
             self.item.clear()
-            self.numbers = self._places = np.zeros(0)
+            self.numbers = self.heights = self._places = np.zeros(0)
 
-    def draw(self, span: tuple[float, float], pixels: int, shown: Interpretation, scale: AxisScale) -> bool:
-        """Bring the item up to date for a view from ``span[0]`` to ``span[1]``; whether it was drawn anew."""
+    def draw(
+        self,
+        span: tuple[float, float],
+        pixels: int,
+        shown: Interpretation,
+        scale: AxisScale,
+        log: bool = False,
+    ) -> bool:
+        """Bring the item up to date for a view from ``span[0]`` to ``span[1]``; whether it was drawn anew.
+
+        With `log` the heights are decimal logarithms.
+        """
         picture = self.picture
         if picture is None:
             return False
-        content = (picture.arrived, shown, scale)
+        content = (picture.arrived, shown, scale, log)
         if self._drawn is None or self._drawn[0] != content:
-            self._take(picture, shown, scale)
+            self._take(picture, shown, scale, log)
         view = self._view(span)
         if self._drawn == (content, view, pixels):
             return False
         self._drawn = (content, view, pixels)
-        x, y = extremes(self._places[view], self.numbers[view], pixels)
+        x, y = extremes(self._places[view], self.heights[view], pixels)
         known = np.isfinite(y)
         if not known.any():
             x, y = x[:0], y[:0]
@@ -69,8 +81,8 @@ class LineLayer:
         return True
 
     def value_range(self) -> Levels | None:
-        """Return the least and greatest finite value so far, or None where there is none."""
-        numbers = self.numbers
+        """Return the least and greatest finite height so far, or None where there is none."""
+        numbers = self.heights
         if not len(numbers):
             return None
         low, high = float(np.fmin.reduce(numbers)), float(np.fmax.reduce(numbers))
@@ -84,12 +96,15 @@ class LineLayer:
         reach = max(abs(low) * 0.05, 1e-12) if low else 1.0
         return Levels(low - reach, low + reach)
 
-    def _take(self, picture: Picture, shown: Interpretation, scale: AxisScale) -> None:
+    def _take(self, picture: Picture, shown: Interpretation, scale: AxisScale, log: bool) -> None:
         numbers = shown.numbers(picture.values)
         if not picture.all_done:
             states = picture.element_states([np.arange(len(numbers), dtype=np.int64)])
             numbers[states != ChunkState.DONE] = np.nan
-        self.numbers = numbers
+        self.numbers = self.heights = numbers
+        if log:
+            with np.errstate(divide="ignore", invalid="ignore"):
+                self.heights = np.where(numbers > 0, np.log10(numbers), np.nan)
         self._places = scale.positions(picture.plan.ranges[0])
 
     def _view(self, span: tuple[float, float]) -> slice:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QEvent, QTimer, Signal
 from PySide6.QtWidgets import QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
 from refbrowser.app import theme
 from refbrowser.app.plot.canvas import PlotCanvas
 from refbrowser.app.plot.colour_bar import ColourBar
+from refbrowser.app.plot.flag_legend import FlagLegend
 from refbrowser.app.plot.header import ElidedLabel, PlotHeader
 from refbrowser.app.plot.keys import PlotKeys
 from refbrowser.app.plot.legend import StateLegend
@@ -23,6 +24,7 @@ from refbrowser.app.plot.values_view import ValuesView
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from refbrowser.app.plot.look import Look
     from refbrowser.engine.views.coordinates import Coordinate
     from refbrowser.engine.views.picture import Picture
     from refbrowser.engine.views.slicing import SliceState
@@ -36,20 +38,29 @@ class PlotPane(QWidget):
     -------
     elementHovered(str)
         What is under the pointer or the keyboard's cursor, as one line; empty when nothing is.
+    elementPointed(object)
+        The index of that element along every dimension, or None.
+    elementChosen(object)
+        The index of the element that was clicked.
     chunkActivated(str)
         The key of the chunk that was clicked.
     trustReviewRequested()
         The user wants to review what the document may read.
     viewChanged()
         Array, slice, coordinates or coding are other ones.
+    optionsChanged()
+        The look of the plot was switched, or can be switched otherwise: `look().options` is another one.
     settled()
         What was asked for is on the screen: a finished picture, a value, or a card.
     """
 
     elementHovered = Signal(str)
+    elementPointed = Signal(object)
+    elementChosen = Signal(object)
     chunkActivated = Signal(str)
     trustReviewRequested = Signal()
     viewChanged = Signal()
+    optionsChanged = Signal()
     settled = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -58,6 +69,8 @@ class PlotPane(QWidget):
         self.header = PlotHeader()
         self.canvas = PlotCanvas()
         self.bar = ColourBar()
+        self.flags = FlagLegend()
+        self.flags.hide()
         self.cards = PlotCards()
         self.values = ValuesView()
         self.legend = StateLegend()
@@ -72,6 +85,7 @@ class PlotPane(QWidget):
             self.header,
             self.canvas,
             self.bar,
+            self.flags,
             self.cards,
             self.values,
             self.legend,
@@ -79,7 +93,7 @@ class PlotPane(QWidget):
             self._show_page,
         )
         self._presenter = Presenter(parts, self)
-        self.keys = PlotKeys(self._presenter, self.header)
+        self.keys = PlotKeys(self._presenter)
         self.canvas.pane_keys = self.keys.known
         self._connect()
         self._presenter.clear()
@@ -116,7 +130,7 @@ class PlotPane(QWidget):
 
     def set_decoded(self, decoded: bool) -> None:
         """Apply the CF conventions, or show the elements as they are stored."""
-        self._presenter.set_decoded(decoded)
+        self._presenter.look.set_decoded(decoded)
 
     def set_prefetch(self, on: bool) -> None:
         """Read the slices beside the one that is shown before they are asked for, or do not."""
@@ -129,6 +143,41 @@ class PlotPane(QWidget):
     def point_at(self, element: tuple[int, ...]) -> None:
         """Put the cursor on an element: its indices along the axes of the slice."""
         self._presenter.pointing.choose(element)
+
+    def element(self) -> tuple[int, ...] | None:
+        """Return the index of the element that is meant now: under the cursor, in the row, or of the slice."""
+        state = self.slice_state()
+        if state is None:
+            return None
+        if self.page() is self.canvas:
+            return self._presenter.pointing.index()
+        row = self.values.table.current() if self.page() is self.values else None
+        if row is None or not state.axes:
+            return tuple(state.indices)
+        picture = self.picture()
+        index = list(state.indices)
+        index[state.x] = row if picture is None else picture.plan.ranges[0][row]
+        return tuple(index)
+
+    def stored(self) -> Any:
+        """Return the element under the cursor as it is stored; None where its chunk has not come."""
+        return self._presenter.pointing.stored()
+
+    def show_chunk(self, coords: Sequence[int]) -> None:
+        """Move to the slice that a chunk is part of, and zoom to it."""
+        self._presenter.show_chunk(coords)
+
+    def look(self) -> Look:
+        """Return the switches of coding, colours, levels and proportions."""
+        return self._presenter.look
+
+    def reset_view(self) -> None:
+        """See the whole slice again."""
+        self._presenter.reset_view()
+
+    def set_defaults(self, colour_map: str, decoded: bool) -> None:
+        """Use a colour map, and apply the CF conventions or not to arrays that were not shown before."""
+        self._presenter.look.set_defaults(colour_map, decoded)
 
     def picture(self) -> Picture | None:
         """Return the picture on the screen."""
@@ -158,6 +207,7 @@ class PlotPane(QWidget):
         across.setSpacing(theme.MEDIUM)
         across.addWidget(self.canvas, 1)
         across.addWidget(self.bar)
+        across.addWidget(self.flags)
         self._pages = QStackedWidget()
         for page in (self.cards, self._plot, self.values):
             self._pages.addWidget(page)
@@ -174,12 +224,18 @@ class PlotPane(QWidget):
         presenter = self._presenter
         self.header.xChosen.connect(presenter.choose_x)
         self.header.yChosen.connect(presenter.choose_y)
-        self.header.codingToggled.connect(presenter.set_decoded)
-        self.header.mapChosen.connect(presenter.set_map)
+        look = presenter.look
+        self.header.codingToggled.connect(look.set_decoded)
+        self.header.logToggled.connect(look.set_log)
+        self.header.histogramToggled.connect(look.set_histogram)
+        self.header.aspectToggled.connect(look.set_aspect)
+        self.header.mapChosen.connect(look.set_map)
+        self.flags.flagChosen.connect(look.choose_flag)
+        look.changed.connect(self.optionsChanged)
         self.header.resetRequested.connect(presenter.reset_view)
         self.sliders.indexChanged.connect(presenter.set_index)
-        self.bar.levelsEdited.connect(presenter.set_levels)
-        self.bar.autoRequested.connect(presenter.auto_levels)
+        self.bar.levelsEdited.connect(look.set_levels)
+        self.bar.autoRequested.connect(look.auto_levels)
         self.legend.retry.clicked.connect(presenter.retry)
         self.cards.retryRequested.connect(presenter.retry)
         self.cards.trustReviewRequested.connect(self.trustReviewRequested)
@@ -190,6 +246,8 @@ class PlotPane(QWidget):
         self.canvas.clicked.connect(pointing.click_at)
         self.canvas.cursorMoved.connect(pointing.move)
         pointing.said.connect(self._say)
+        pointing.pointed.connect(self.elementPointed)
+        pointing.chosen.connect(self.elementChosen)
         pointing.chunkActivated.connect(self.chunkActivated)
         self.canvas.keyUsed.connect(self.keys.use)
         presenter.changed.connect(self.viewChanged)

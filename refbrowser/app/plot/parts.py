@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QWidget
 
 from refbrowser.app.plot.canvas import PlotCanvas
 from refbrowser.app.plot.colour_bar import ColourBar
+from refbrowser.app.plot.flag_legend import FlagLegend
 from refbrowser.app.plot.header import PlotHeader
 from refbrowser.app.plot.legend import StateLegend
 from refbrowser.app.plot.plot_cards import PlotCards
@@ -23,6 +24,7 @@ class PaneParts:
     header: PlotHeader
     canvas: PlotCanvas
     bar: ColourBar
+    flags: FlagLegend
     cards: PlotCards
     values: ValuesView
     legend: StateLegend

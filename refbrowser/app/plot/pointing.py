@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from PySide6.QtCore import QObject, Signal
 
 from refbrowser.app.plot.drawing import Drawing
-from refbrowser.engine.views.picture import Picture
+from refbrowser.engine.views.picture import ChunkState, Picture
 from refbrowser.engine.views.readout import chunk_key, readout
 
 
@@ -16,11 +18,17 @@ class Pointing(QObject):
     -------
     said(str)
         What the element is, as one line; empty when there is none.
+    pointed(object)
+        The index of that element along every dimension of the array, or None.
+    chosen(object)
+        The index of the element that was clicked.
     chunkActivated(str)
         Key of the chunk that was clicked.
     """
 
     said = Signal(str)
+    pointed = Signal(object)
+    chosen = Signal(object)
     chunkActivated = Signal(str)
 
     def __init__(self, drawing: Drawing, parent: QObject | None = None) -> None:
@@ -40,7 +48,28 @@ class Pointing(QObject):
         self.element = self._indices_at(across, upwards)
         picture = self._picture()
         if picture is not None and self.element is not None and picture.position(self.element) is not None:
+            self.chosen.emit(self.index())
             self.chunkActivated.emit(chunk_key(picture, self.element))
+
+    def index(self) -> tuple[int, ...] | None:
+        """Return the index of the element along every dimension; of a sampled picture, of the one drawn."""
+        picture, element = self._picture(), self.element
+        position = None if picture is None or element is None else picture.position(element)
+        if picture is None or position is None:
+            return None
+        state = picture.plan.slice
+        found = list(state.indices)
+        for axis, taken, at in zip(state.axes, picture.plan.ranges, position, strict=True):
+            found[axis] = taken[at]
+        return tuple(found)
+
+    def stored(self) -> Any:
+        """Return the element as it is stored, a numpy scalar; None where its chunk has not come."""
+        picture, element = self._picture(), self.element
+        position = None if picture is None or element is None else picture.position(element)
+        if picture is None or position is None or picture.state_at(position) is not ChunkState.DONE:
+            return None
+        return picture.values[position]
 
     def move(self, across: int, upwards: int) -> None:
         """Move the element by cells; the first move puts it in the middle of the view."""
@@ -72,15 +101,19 @@ class Pointing(QObject):
         """Point at nothing."""
         self.element = None
         self._drawing.canvas.set_cross(None)
+        self.pointed.emit(None)
         self.said.emit("")
 
     def say(self) -> None:
         """Tell of the element again, because its value may have come."""
+        self.pointed.emit(self.index())
         drawing, picture = self._drawing, self._picture()
         if picture is None or self.element is None or drawing.shown is None:
             self.said.emit("")
         else:
-            self.said.emit(readout(picture, drawing.shown, drawing.coordinates, self.element))
+            self.said.emit(
+                readout(picture, drawing.shown, drawing.coordinates, self.element, drawing.auxiliary)
+            )
 
     def _indices_at(self, across: float, upwards: float) -> tuple[int, ...] | None:
         drawing = self._drawing
@@ -101,8 +134,8 @@ class Pointing(QObject):
             return across, float(element[0])
         picture = self._picture()
         at = None if picture is None else picture.position(element)
-        numbers = drawing.canvas.line.numbers
-        return across, float(numbers[at[0]]) if at is not None and at[0] < len(numbers) else 0.0
+        heights = drawing.canvas.line.heights
+        return across, float(heights[at[0]]) if at is not None and at[0] < len(heights) else 0.0
 
     def _picture(self) -> Picture | None:
         detail = self._drawing.detail

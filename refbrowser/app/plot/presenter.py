@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from refbrowser.app.plot import background
+from refbrowser.app.plot.auxiliary_reader import AuxiliaryReader
 from refbrowser.app.plot.coordinate_reader import CoordinateReader
+from refbrowser.app.plot.look import Look
 from refbrowser.app.plot.parts import PaneParts
 from refbrowser.app.plot.source import PlotSource
 from refbrowser.app.plot.stage import Stage
 from refbrowser.app.plot.subject import Subject
-from refbrowser.engine.views.levels import Levels
 from refbrowser.engine.views.plan import ViewPlan, first_values_plan, middle_plan, plan_view, sampled_plan
 from refbrowser.engine.views.reading import coordinate_nodes, reads_the_same, roles_of
-from refbrowser.engine.views.slicing import SliceState, first_slice
+from refbrowser.engine.views.slicing import SliceMemory, SliceState, chunk_window
 from refbrowser.limits import LIMITS
 from refbrowser.model.nodes import ArrayNode
 
@@ -40,12 +43,17 @@ class Presenter(QObject):
         self.stepped: int | None = None
         #: Whether the slices beside the one that is shown are read before anyone asks for them.
         self.reads_ahead = True
+        self._memory = SliceMemory()
         self.coordinates = CoordinateReader(self)
+        self._auxiliary = AuxiliaryReader(self)
         self.stage = Stage(pane, self.subject, self.coordinates, self)
         self.drawing, self.pointing = self.stage.drawing, self.stage.pointing
         self.loader, self.refiner = self.stage.loader, self.stage.refiner
+        self.look = Look(pane, self.subject, self.stage, self)
+        self.look.codingChanged.connect(self.changed)
+        self._auxiliary.came.connect(self._auxiliary_came)
         self.coordinates.came.connect(self._coordinates_came)
-        self.stage.pictureEnded.connect(self._wait_for_rest)
+        self.stage.pictureEnded.connect(self._picture_ended)
         self._idle_timer = QTimer(self)
         self._idle_timer.setSingleShot(True)
         self._idle_timer.setInterval(IDLE)
@@ -55,7 +63,7 @@ class Presenter(QObject):
 
     def set_array(self, document: PlotSource, node: ArrayNode) -> None:
         """Show another array; the slice stays where it has the same dimensions."""
-        subject, stage, before = self.subject, self.stage, self.subject.slice
+        subject, stage = self.subject, self.stage
         self.clear()
         subject.document, subject.node = document, node
         document.hierarchyChanged.connect(self._follow)
@@ -69,7 +77,7 @@ class Presenter(QObject):
         elif 0 in node.shape:
             stage.show_hint("Nothing to plot", f"{node.path} has no elements: its shape is {node.shape}.")
         else:
-            self._begin(document, node, before)
+            self._begin(document, node)
         self.changed.emit()
 
     def clear(self) -> None:
@@ -80,9 +88,9 @@ class Presenter(QObject):
             background.cancel(document)
         self._idle_timer.stop()
         self.coordinates.clear()
+        self._auxiliary.clear()
         self.stage.clear()
         self.subject.forget()
-        self.subject.decoded = True
         self.stepped = None
         pane = self._pane
         pane.header.set_title("", "")
@@ -91,13 +99,14 @@ class Presenter(QObject):
         self.stage.show_hint("Nothing to plot yet", "Select an array in the hierarchy to see its picture.")
         self.changed.emit()
 
-    def _begin(self, document: PlotSource, node: ArrayNode, before: SliceState | None) -> None:
+    def _begin(self, document: PlotSource, node: ArrayNode) -> None:
         assert document.hierarchy is not None
         self.coordinates.begin(node)
-        state = first_slice(node, roles_of(coordinate_nodes(document.hierarchy, node)), before)
+        state = self._memory.first(node, roles_of(coordinate_nodes(document.hierarchy, node)))
         self.subject.slice = state if self.subject.is_plot else state.with_y(None)
         self.stepped = state.sliders[-1] if state.sliders else None
         self.subject.view_is_new = True
+        self.look.begin(document, node)
         self.coordinates.read(document, node)
         self._take_slice()
         self.read()
@@ -169,7 +178,9 @@ class Presenter(QObject):
         self.read()
 
     def _take_slice(self) -> None:
-        pane, state = self._pane, self.subject.slice
+        pane, state, node = self._pane, self.subject.slice, self.subject.node
+        if state is not None and node is not None:
+            self._memory.keep(state, node.dimensions)
         pane.header.set_slice(state, image_possible=self.subject.is_plot)
         pane.sliders.set_slice(state, self.coordinates.coordinates)
         pane.sliders.mark(self.stepped)
@@ -221,7 +232,9 @@ class Presenter(QObject):
         plan = plan_view(node, state)
         if not plan.too_large or choice == "all":
             return plan
-        middle, sampled = middle_plan(node, state), sampled_plan(node, state)
+        window = self.subject.window
+        around = None if window is None else [(part.start + part.stop) // 2 for part in window]
+        middle, sampled = middle_plan(node, state, around), sampled_plan(node, state)
         if choice is None:
             self.loader.clear()
             self.refiner.drop()
@@ -248,8 +261,15 @@ class Presenter(QObject):
         self.drawing.reset_view()
         self.drawing.draw_soon()
 
-    def _wait_for_rest(self) -> None:
+    def _picture_ended(self) -> None:
         self._idle_timer.start()
+        document, node, base = self.subject.document, self.subject.node, self.drawing.base
+        if document is not None and node is not None and base is not None:
+            self._auxiliary.read(document, node, base.plan)
+
+    def _auxiliary_came(self) -> None:
+        self.drawing.auxiliary = self._auxiliary.found
+        self.pointing.say()
 
     def _idle(self) -> None:
         subject, base = self.subject, self.drawing.base
@@ -262,26 +282,29 @@ class Presenter(QObject):
         if subject.is_plot and not self.loader.is_reading:
             background.read_neighbours(document, node, state, self.stepped)
 
-    # Colours
+    # One chunk
 
-    def set_decoded(self, decoded: bool) -> None:
-        """Apply scale, offset and fill value, or show the elements as they are stored."""
-        self.subject.decoded = decoded
-        self._pane.header.coding.setChecked(decoded)
-        self.drawing.forget_levels()
-        self.stage.present()
-        if self.drawing.is_line:
-            self.drawing.reset_view()
-        self.changed.emit()
-
-    def set_map(self, title: str) -> None:
-        """Use another colour map."""
-        self.drawing.set_map(title)
-
-    def set_levels(self, levels: Levels) -> None:
-        """Hold levels that the user set."""
-        self.drawing.set_levels(levels)
-
-    def auto_levels(self) -> None:
-        """Take the levels from the data again."""
-        self.drawing.auto_levels()
+    def show_chunk(self, coords: Sequence[int]) -> None:
+        """Move to the slice that a chunk is part of, and zoom to it."""
+        node, state = self.subject.node, self.subject.slice
+        places = None if node is None else chunk_window(node, coords)
+        if node is None or state is None or places is None:
+            return
+        for dimension in state.sliders:
+            if state.indices[dimension] not in places[dimension]:
+                state = state.with_index(dimension, places[dimension].start)
+        window = tuple(places[axis] for axis in state.axes)
+        picture, moved = self.loader.current, state != self.subject.slice
+        self.subject.slice = state
+        self._take_slice()
+        if not self.subject.is_plot:
+            self.read()
+        elif moved or picture is None or not picture.plan.covers(window):
+            if plan_view(node, state).too_large:
+                self.subject.choice = "middle"
+            self.subject.window = window
+            self.refiner.drop()
+            self.read()
+        else:
+            self.drawing.show_chunk(window)
+            self.view_moved()

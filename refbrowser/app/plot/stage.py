@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QObject, Signal
+from PySide6.QtWidgets import QWidget
 
 from refbrowser.app.plot.coordinate_reader import CoordinateReader
 from refbrowser.app.plot.drawing import Drawing
@@ -12,6 +13,7 @@ from refbrowser.app.plot.pointing import Pointing
 from refbrowser.app.plot.refiner import Refiner
 from refbrowser.app.plot.subject import Subject
 from refbrowser.app.plot.values_view import PictureRows
+from refbrowser.engine.views.colouring import flag_shares
 from refbrowser.engine.views.picture import ChunkState, Picture
 from refbrowser.engine.views.readout import notes_of, value_at
 
@@ -25,16 +27,21 @@ class Stage(QObject):
         Nothing is still being read for what is shown.
     pictureEnded()
         The picture on the screen is complete.
+    controlsChanged()
+        Something of another kind is shown: a line, an image, values or a card.
     """
 
     settled = Signal()
     pictureEnded = Signal()
+    controlsChanged = Signal()
 
     def __init__(
         self, pane: PaneParts, subject: Subject, coordinates: CoordinateReader, parent: QObject
     ) -> None:
         super().__init__(parent)
         self._pane, self._subject, self._coordinates = pane, subject, coordinates
+        #: Whether the array is seen, not a card.
+        self.shows_picture = False
         self.drawing = Drawing(pane.canvas, pane.bar, self)
         self.pointing = Pointing(self.drawing, self)
         self.loader = PictureLoader("plot", self)
@@ -91,17 +98,26 @@ class Stage(QObject):
         # The slice that is drawn: the newest one may still be on its way.
         drawing.set_slice(picture.plan.slice, self._coordinates.coordinates, subject.shown, subject.label)
         drawing.set_pictures(picture, self.refiner.picture_for(picture))
-        self._show_controls()
-        self._pane.show_page(self._pane.canvas)
-        if (
-            subject.view_is_new
-            and subject.slice is not None
-            and picture.plan.slice.axes == subject.slice.axes
-        ):
-            subject.view_is_new = False
+        self._show_page(self._pane.canvas)
+        state = subject.slice
+        if state is not None and picture.plan.slice.axes == state.axes:
+            self._show_window(picture)
+        self._filled()
+
+    def _show_window(self, picture: Picture) -> None:
+        """Show the part of the slice that is to be seen next: the whole of a new one, or a chunk."""
+        subject, drawing = self._subject, self.drawing
+        window, subject.window = subject.window, None
+        if window is not None and picture.plan.slice != subject.slice:
+            # The slice that the chunk is part of is still on its way.
+            subject.window, window = window, None
+        if window is not None:
+            drawing.draw()
+            drawing.show_chunk(window)
+        elif subject.view_is_new:
             drawing.draw()
             drawing.reset_view(picture.plan.ranges if subject.choice == "middle" else None)
-        self._filled()
+        subject.view_is_new = False
 
     def _filled(self) -> None:
         picture = self.loader.current
@@ -114,7 +130,7 @@ class Stage(QObject):
             self._pane.values.refresh()
         else:
             self._show_values(picture)
-        self._pane.legend.set_picture(picture, self._note(picture))
+        self._show_notes(picture)
 
     def _ended(self, picture: Picture) -> None:
         if self._coordinates.waits or self._show_failure(picture):
@@ -122,7 +138,7 @@ class Stage(QObject):
         if self._subject.is_plot:
             self.drawing.take_news(complete=True)
             self.pointing.say()
-            self._pane.legend.set_picture(picture, self._note(picture))
+            self._show_notes(picture)
             self.pictureEnded.emit()
         self.tell_settled()
 
@@ -131,17 +147,28 @@ class Stage(QObject):
         if base is not None:
             self.drawing.set_pictures(base, self.refiner.picture_for(base))
             self.drawing.draw()
-            self._pane.legend.set_picture(base, self._note(base))
+            self._show_notes(base)
+
+    def _show_notes(self, picture: Picture) -> None:
+        """Show what the colours and patterns of a picture mean, and what else there is to know."""
+        self._pane.legend.set_picture(picture, self._note(picture))
+        shown, flags = self._subject.shown, self._pane.flags
+        flagged = self._subject.is_image and shown.flags is not None
+        flags.setVisible(flagged)
+        if flagged:
+            flags.set_flags(shown.flags, self.drawing.palette.table())
+            if picture.finished:
+                flags.set_shares(flag_shares(picture.sample(), shown))
 
     def _note(self, picture: Picture) -> str:
         """Return what else there is to know about a picture."""
         detailed, subject = self.refiner.picture_for(picture) is not None, self._subject
         notes = [*self._coordinates.errors, *notes_of(picture, detailed, subject.choice == "middle")]
         if picture.finished and picture.has_data and subject.is_plot:
-            if not self.drawing.has_values:
-                notes.append("every value here is missing")
-            elif picture.all_done and subject.shown.never_written(picture.values):
+            if picture.all_done and subject.shown.never_written(picture.values):
                 notes.append("every value is the default fill of netCDF: nothing was ever written here")
+            elif not self.drawing.has_values:
+                notes.append("every value here is missing")
         return "   ".join(notes)
 
     def _show_values(self, picture: Picture) -> None:
@@ -153,13 +180,7 @@ class Stage(QObject):
             coordinate = self._coordinates.coordinates[picture.plan.slice.x]
             pane.values.show_rows(PictureRows(picture, coordinate, shown))
         pane.legend.set_picture(picture, self._note(picture))
-        self._show_controls()
-        pane.show_page(pane.values)
-
-    def _show_controls(self) -> None:
-        header, subject = self._pane.header, self._subject
-        header.set_kind(image=subject.is_image, coded=subject.shown.has_coding, plot=subject.is_plot)
-        header.coding.setChecked(subject.decoded)
+        self._show_page(pane.values)
 
     # Cards
 
@@ -171,10 +192,14 @@ class Stage(QObject):
     def show_card(self) -> None:
         """Bring the card to the front."""
         self.pointing.forget()
-        self._pane.header.set_kind(image=False, coded=False, plot=False)
         self._pane.legend.set_picture(None, "")
-        self._pane.show_page(self._pane.cards)
+        self._show_page(self._pane.cards)
         self.tell_settled()
+
+    def _show_page(self, page: QWidget) -> None:
+        self.shows_picture = page is not self._pane.cards
+        self._pane.show_page(page)
+        self.controlsChanged.emit()
 
     def _show_failure(self, picture: Picture) -> bool:
         """Show a card where nothing could be read; whether there is one."""

@@ -20,6 +20,8 @@ class Subject:
         Whether the CF conventions are applied.
     view_is_new
         The next picture is to be seen as a whole.
+    window
+        The part of the slice that is to be seen next, as indices along its axes; None for no certain one.
     """
 
     def __init__(self) -> None:
@@ -29,11 +31,12 @@ class Subject:
         self.choice: str | None = None
         self.decoded = True
         self.view_is_new = False
+        self.window: tuple[range, ...] | None = None
         self._shown: Interpretation | None = None
 
     def forget(self) -> None:
         """Let go of the array."""
-        self.document = self.node = self.slice = self.choice = self._shown = None
+        self.document = self.node = self.slice = self.choice = self._shown = self.window = None
         self.view_is_new = False
 
     @property

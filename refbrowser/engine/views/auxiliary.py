@@ -130,6 +130,8 @@ def read_auxiliary(
     cancel: CancelToken,
 ) -> tuple[Auxiliary, ...]:
     """Read the auxiliary coordinates of what a plan reads; those that are too large or fail are left out."""
+    from refbrowser.engine.jobs import Priority
+
     taken = dict(zip(plan.slice.axes, plan.ranges, strict=True))
     found = []
     for each in nodes:
@@ -144,7 +146,7 @@ def read_auxiliary(
         if selection.size > ELEMENTS_MOST or each.node.grid.count(selection) > LIMITS.view_chunks:
             continue
         try:
-            values = session.read(each.node, access, selection, cancel=cancel)
+            values = session.read(each.node, access, selection, cancel=cancel, priority=Priority.NEIGHBOUR)
         except RefbrowserError:
             continue
         found.append(Auxiliary(each, plan, np.asarray(values)))

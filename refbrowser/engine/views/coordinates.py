@@ -244,6 +244,23 @@ def line_scale(coordinate: Coordinate) -> AxisScale:
     return AxisScale(coordinate, by_value=coordinate.ascending is not None)
 
 
+def cell_aspect(across: Coordinate, upwards: Coordinate) -> float:
+    """Return how many times as wide as high a cell is: 1 where the steps of both cannot be compared."""
+    maps = {AxisRole.LATITUDE, AxisRole.LONGITUDE}
+    if {across.role, upwards.role} != maps and (not across.units or across.units != upwards.units):
+        return 1.0
+    if not (across.even and upwards.even and across.size > 1 and upwards.size > 1):
+        return 1.0
+    wide, high = (_mean_step(coordinate) for coordinate in (across, upwards))
+    ratio = wide / high if high else 1.0
+    return ratio if 1e-3 < ratio < 1e3 else 1.0
+
+
+def _mean_step(coordinate: Coordinate) -> float:
+    assert coordinate.values is not None
+    return abs(float(coordinate.values[-1] - coordinate.values[0])) / (coordinate.size - 1)
+
+
 def plain_coordinate(name: str, size: int) -> Coordinate:
     """Return the coordinate of a dimension that has none: its index."""
     return Coordinate(name=name, size=size, label=name)

@@ -107,6 +107,19 @@ def first_slice(node: ArrayNode, roles: Sequence[AxisRole], before: SliceState |
     return state
 
 
+def chunk_window(node: ArrayNode, coords: Sequence[int]) -> tuple[range, ...] | None:
+    """Return the indices along each dimension that a chunk holds, or None where there is no such chunk."""
+    grid = node.grid
+    if grid is None or len(coords) != len(node.shape):
+        return None
+    if not all(0 <= at < count for at, count in zip(coords, grid.grid_shape, strict=True)):
+        return None
+    return tuple(
+        range(at * side, min((at + 1) * side, size))
+        for at, side, size in zip(coords, grid.chunk_shape, node.shape, strict=True)
+    )
+
+
 class SliceMemory:
     """Where the user was: an array of the same dimensions begins there, in this document or another."""
 

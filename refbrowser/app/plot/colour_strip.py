@@ -1,0 +1,224 @@
+"""The strip of colours with ticks, and with the histogram whose levels can be dragged."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
+from PySide6.QtGui import QColor, QImage, QMouseEvent, QPainter, QPaintEvent, QPen, QPolygonF
+from PySide6.QtWidgets import QSizePolicy, QWidget
+
+from refbrowser.app import theme
+from refbrowser.app.plot.colour_maps import DEFAULT_MAP, Table, table
+from refbrowser.engine.views.coordinates import Coordinate
+from refbrowser.engine.views.histogram import Histogram
+from refbrowser.engine.views.levels import Levels
+from refbrowser.engine.views.numbers import log_ticks
+from refbrowser.engine.views.painting import COLOURS
+
+BAR, HISTOGRAM = 18, 46
+WIDTH = 108
+#: The pointer takes hold of a level from so far, in pixels.
+_REACH = 7
+#: Levels keep at least this part of the strip between them.
+_LEAST = 0.01
+
+
+class ColourStrip(QWidget):
+    """The colours with ticks and the units; with a histogram the levels are handles that can be dragged.
+
+    Signals
+    -------
+    levelsDragged(object)
+        The user dragged the levels to these `Levels`.
+    autoRequested()
+        A double click asks for the levels of the data.
+    """
+
+    levelsDragged = Signal(object)
+    autoRequested = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("colourStrip")
+        self.setAccessibleName("Colour bar")
+        self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Expanding)
+        self.setMouseTracking(True)
+        self.levels: Levels | None = None
+        self.title = ""
+        self.scale = Coordinate(name="", size=0)
+        self.colours: Table = table(DEFAULT_MAP)
+        self.histogram: Histogram | None = None
+        #: What is dragged, the levels and the part of the strip where that began.
+        self._held: tuple[str, Levels, float] | None = None
+
+    def set_histogram(self, histogram: Histogram | None) -> None:
+        """Show how often values occur, or not; not while levels are dragged."""
+        if self._held is None:
+            self.histogram = histogram
+            self.updateGeometry()
+            self.update()
+
+    @property
+    def span(self) -> Levels | None:
+        """The values at the lower and upper end of the strip."""
+        if self.levels is None or self.histogram is None or self.histogram.span.log != self.levels.log:
+            return self.levels
+        span = self.histogram.span
+        return Levels(min(span.low, self.levels.low), max(span.high, self.levels.high), span.log)
+
+    def ticks(self) -> list[tuple[float, str]]:
+        """Return the values that are marked, as (value, text)."""
+        span = self.span
+        if span is None:
+            return []
+        count = max(2, int(self.height() / (self.fontMetrics().height() * 2.4)))
+        if span.log:
+            return log_ticks(span.low, span.high, count)
+        return self.scale.value_ticks(span.low, span.high, count)
+
+    def sizeHint(self) -> QSize:
+        return QSize(WIDTH + (HISTOGRAM if self.histogram is not None else 0), 160)
+
+    def minimumSizeHint(self) -> QSize:
+        return QSize(self.sizeHint().width(), 60)
+
+    def handle_at(self, part: float) -> float:
+        """Return how far from the top of the widget a part of the strip is, in pixels."""
+        return self.height() - 1 - part * (self.height() - 2)
+
+    # Painting
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        colors = theme.colors()
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        bar = QRectF(1, 1, BAR, self.height() - 2)
+        span = self.span
+        if span is None or self.levels is None:
+            painter.setPen(QPen(QColor(colors.border)))
+            painter.drawRect(bar)
+            return
+        painter.drawImage(bar, self._image(span, self.levels, max(2, int(bar.height()))))
+        painter.setPen(QPen(QColor(colors.border)))
+        painter.drawRect(bar)
+        if self.histogram is not None:
+            self._draw_histogram(painter, bar, span, self.levels)
+        right = self._draw_ticks(painter, bar, span)
+        self._draw_title(painter, right)
+
+    def _image(self, span: Levels, levels: Levels, height: int) -> QImage:
+        """Return the colours from the upper end of the strip down."""
+        low, high = span.part(levels.low), span.part(levels.high)
+        parts = (np.linspace(1, 0, height) - low) / (high - low)
+        column = self.colours[np.clip(parts * COLOURS, 0, COLOURS - 1).astype(int)]
+        pixels = np.ascontiguousarray(column[:, None])
+        return QImage(pixels.data, 1, height, 4, QImage.Format.Format_RGBA8888).copy()
+
+    def _draw_histogram(self, painter: QPainter, bar: QRectF, span: Levels, levels: Levels) -> None:
+        assert self.histogram is not None
+        colors, shown = theme.colors(), self.histogram
+        low, high = span.part(shown.span.low), span.part(shown.span.high)
+        heights = shown.heights
+        edges = low + (high - low) * np.arange(len(heights) + 1) / len(heights)
+        left = bar.right() + 2
+        outline = QPolygonF([QPointF(left, self.handle_at(low))])
+        for height, start, stop in zip(
+            heights.tolist(), edges[:-1].tolist(), edges[1:].tolist(), strict=True
+        ):
+            x = left + height * (HISTOGRAM - 8)
+            outline.append(QPointF(x, self.handle_at(start)))
+            outline.append(QPointF(x, self.handle_at(stop)))
+        outline.append(QPointF(left, self.handle_at(high)))
+        painter.setPen(QPen(QColor(colors.muted), 0.8))
+        fill = QColor(colors.muted)
+        fill.setAlpha(90)
+        painter.setBrush(fill)
+        painter.drawPolygon(outline)
+        for value in (levels.low, levels.high):
+            y = self.handle_at(span.part(value))
+            painter.setPen(QPen(QColor(colors.accent), 1.6))
+            painter.drawLine(QPointF(bar.left(), y), QPointF(left + HISTOGRAM - 6, y))
+            painter.setBrush(QColor(colors.accent))
+            tip = left + HISTOGRAM - 4
+            painter.drawPolygon(QPolygonF([QPointF(tip - 7, y), QPointF(tip, y - 4), QPointF(tip, y + 4)]))
+        painter.setBrush(Qt.BrushStyle.NoBrush)
+
+    def _draw_ticks(self, painter: QPainter, bar: QRectF, span: Levels) -> float:
+        metrics = self.fontMetrics()
+        edge = bar.right() + (HISTOGRAM if self.histogram is not None else 0)
+        right = edge
+        painter.setPen(QColor(theme.colors().muted))
+        for value, text in self.ticks():
+            y = self.handle_at(span.part(value))
+            painter.drawLine(QPointF(edge + 1, y), QPointF(edge + 5, y))
+            height = metrics.height()
+            top = min(max(y - height / 2, 0.0), self.height() - height)
+            width = metrics.horizontalAdvance(text)
+            painter.drawText(QRectF(edge + 8, top, width + 2, height), Qt.AlignmentFlag.AlignLeft, text)
+            right = max(right, edge + 8 + width)
+        return right
+
+    def _draw_title(self, painter: QPainter, left: float) -> None:
+        if not self.title:
+            return
+        metrics = self.fontMetrics()
+        painter.setPen(QColor(theme.colors().text))
+        place = min(left + 4, self.width() - metrics.height() - 1)
+        text = metrics.elidedText(self.title, Qt.TextElideMode.ElideRight, self.height() - 4)
+        painter.translate(place, self.height())
+        painter.rotate(-90)
+        painter.drawText(QRectF(0, 0, self.height(), metrics.height()), Qt.AlignmentFlag.AlignCenter, text)
+
+    # Dragging
+
+    def _part_at(self, y: float) -> float:
+        return (self.height() - 1 - y) / max(1, self.height() - 2)
+
+    def _hold_at(self, y: float) -> str:
+        """Return what is taken hold of at a height: ``low``, ``high``, ``both``, or nothing."""
+        span = self.span
+        if self.histogram is None or span is None or self.levels is None:
+            return ""
+        low, high = (self.handle_at(span.part(end)) for end in (self.levels.low, self.levels.high))
+        if min(abs(y - low), abs(y - high)) <= _REACH:
+            return "low" if abs(y - low) < abs(y - high) else "high"
+        return "both" if high < y < low else ""
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        held = self._hold_at(event.position().y())
+        if event.button() == Qt.MouseButton.LeftButton and held and self.levels is not None:
+            self._held = (held, self.levels, self._part_at(event.position().y()))
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        y = event.position().y()
+        if self._held is None:
+            shapes = {"": Qt.CursorShape.ArrowCursor, "both": Qt.CursorShape.OpenHandCursor}
+            self.setCursor(shapes.get(self._hold_at(y), Qt.CursorShape.SizeVerCursor))
+        else:
+            self._drag(self._part_at(y))
+
+    def _drag(self, part: float) -> None:
+        assert self._held is not None
+        held, before, began = self._held
+        # The scale of the histogram does not move under the pointer.
+        span = before if self.histogram is None else self.histogram.span
+        span = Levels(min(span.low, before.low), max(span.high, before.high), before.log)
+        low, high = span.part(before.low), span.part(before.high)
+        moved = part - began
+        if held == "both":
+            moved = max(-low, min(1 - high, moved))
+            low, high = low + moved, high + moved
+        elif held == "low":
+            low = min(max(0.0, low + moved), high - _LEAST)
+        else:
+            high = max(min(1.0, high + moved), low + _LEAST)
+        self.levelsDragged.emit(replace(before, low=span.value(low), high=span.value(high)))
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        self._held = None
+
+    def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
+        self._held = None
+        self.autoRequested.emit()

@@ -1,0 +1,168 @@
+"""How a plot looks: coding, colours, levels and proportions, as the user chose them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from PySide6.QtCore import QObject, Signal
+
+from refbrowser.app.plot.colour_maps import DEFAULT_MAP, MAPS
+from refbrowser.app.plot.options import PlotOptions
+from refbrowser.app.plot.parts import PaneParts
+from refbrowser.app.plot.source import PlotSource
+from refbrowser.app.plot.stage import Stage
+from refbrowser.app.plot.subject import Subject
+from refbrowser.engine.views.levels import Levels
+from refbrowser.model.nodes import ArrayNode
+
+#: Arrays whose choices are remembered.
+_REMEMBERED = 500
+
+
+@dataclass(frozen=True, slots=True)
+class _Kept:
+    decoded: bool
+    log: bool
+
+
+class Look(QObject):
+    """The switches of one pane; coding and scale are kept for each array, the rest for all.
+
+    Signals
+    -------
+    changed()
+        `options` is another one.
+    codingChanged()
+        The conventions are applied from now on, or no longer.
+    """
+
+    changed = Signal()
+    codingChanged = Signal()
+
+    def __init__(self, pane: PaneParts, subject: Subject, stage: Stage, parent: QObject) -> None:
+        super().__init__(parent)
+        self._pane, self._subject, self._stage, self._drawing = pane, subject, stage, stage.drawing
+        self._kept: dict[tuple[str, str], _Kept] = {}
+        self._decoded = True
+        self._histogram = False
+        self.options = PlotOptions()
+        stage.controlsChanged.connect(self._tell)
+
+    def set_defaults(self, colour_map: str, decoded: bool) -> None:
+        """Use a colour map from now on, and the coding for arrays that were not shown before."""
+        self._decoded = decoded
+        title = colour_map if colour_map in MAPS else DEFAULT_MAP
+        if title != self._drawing.palette.map_title:
+            self._pane.header.choose_map(title)
+            self.set_map(title)
+
+    def begin(self, document: PlotSource, node: ArrayNode) -> None:
+        """Take the choices for another array."""
+        kept = self._kept.get(_key(document, node), _Kept(self._decoded, False))
+        self._subject.decoded = kept.decoded
+        self._drawing.log = self._drawing.keeper.log = kept.log
+
+    # Coding
+
+    def set_decoded(self, decoded: bool) -> None:
+        """Apply scale, offset and missing values, or show the elements as they are stored."""
+        if decoded == self._subject.decoded or self._subject.node is None:
+            self._tell()
+            return
+        self._subject.decoded = decoded
+        self._keep()
+        self._drawing.forget_levels()
+        self._show_again()
+        self.codingChanged.emit()
+
+    # Colours
+
+    def set_log(self, log: bool) -> None:
+        """Use a logarithmic scale for the levels, or for the values of a line."""
+        self._drawing.set_log(log)
+        self._keep()
+        self._show_again()
+
+    def set_map(self, title: str) -> None:
+        """Use another colour map."""
+        self._drawing.set_map(title, self._drawing.palette.reverse)
+        self._tell()
+
+    def next_map(self) -> None:
+        """Use the colour map after this one."""
+        if self.options.has_levels:
+            titles = list(MAPS)
+            title = titles[(titles.index(self._drawing.palette.map_title) + 1) % len(titles)]
+            self._pane.header.choose_map(title)
+            self.set_map(title)
+
+    def set_reverse(self, reverse: bool) -> None:
+        """Run through the colour map from its other end."""
+        self._drawing.set_map(self._drawing.palette.map_title, reverse)
+        self._tell()
+
+    def set_levels(self, levels: Levels) -> None:
+        """Hold levels that the user set."""
+        self._drawing.set_levels(levels)
+
+    def auto_levels(self) -> None:
+        """Take the levels from the data again."""
+        self._drawing.auto_levels()
+
+    def set_histogram(self, shown: bool) -> None:
+        """Show how often values occur beside the colours."""
+        self._histogram = shown
+        self._drawing.show_histogram(shown)
+        self._tell()
+
+    def choose_flag(self, number: int | None) -> None:
+        """Colour one flag only, or all."""
+        self._drawing.choose_flag(number)
+
+    # Proportions
+
+    def set_aspect(self, locked: bool) -> None:
+        """Show an image in its true proportions, or fill the view with it."""
+        self._drawing.lock_aspect(locked)
+        self._tell()
+
+    def _show_again(self) -> None:
+        self._stage.present()
+        if self._drawing.is_line:
+            self._drawing.reset_view()
+        self._tell()
+
+    def _keep(self) -> None:
+        document, node = self._subject.document, self._subject.node
+        if document is None or node is None:
+            return
+        key = _key(document, node)
+        self._kept.pop(key, None)
+        self._kept[key] = _Kept(self._subject.decoded, self._drawing.log)
+        if len(self._kept) > _REMEMBERED:
+            del self._kept[next(iter(self._kept))]
+
+    def _tell(self) -> None:
+        """Bring the header's switches up to date, and tell others."""
+        subject, drawing = self._subject, self._drawing
+        is_shown = self._stage.shows_picture
+        image = is_shown and subject.is_image
+        before = self.options
+        self.options = PlotOptions(
+            has_plot=is_shown and subject.is_plot,
+            has_image=image,
+            has_levels=image and subject.shown.flags is None,
+            has_coding=is_shown and subject.shown.has_coding,
+            decoded=subject.decoded,
+            log=drawing.log,
+            histogram=self._histogram,
+            aspect=drawing.aspect_locked,
+            reverse=drawing.palette.reverse,
+        )
+        self._pane.header.set_options(self.options)
+        if self.options != before:
+            self.changed.emit()
+
+
+def _key(document: PlotSource, node: ArrayNode) -> tuple[str, str]:
+    return document.owner("plot"), node.path
