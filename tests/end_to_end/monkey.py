@@ -58,7 +58,7 @@ LEFT_ALONE = frozenset({"quit", "save", "save_as"})
 
 
 class Gaps(QObject):
-    """Records how late a timer of 5 ms comes in the GUI thread, and how much of that the thread itself worked."""
+    """Records how late a timer of 5 ms comes in the GUI thread, and how much of that the thread worked."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -112,7 +112,7 @@ def make_documents(folder: Path, server: HttpServer) -> list[str]:
 
 
 def document(url: str, width: int, lengths: list[int]) -> dict[str, object]:
-    """Return a Version 1 document: a compressed array by references, the same by a rule with a fault in it."""
+    """Return a Version 1 document: a compressed array by references, another by a rule with a fault."""
     array = {
         "zarr_format": 2,
         "shape": SHAPE,

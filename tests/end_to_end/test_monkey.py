@@ -1,4 +1,4 @@
-"""Two thousand random actions at the window: nothing fails, nothing freezes, and undoing gives the bytes back."""
+"""Random actions at the window: nothing fails, nothing freezes, and undoing gives the bytes back."""
 
 from __future__ import annotations
 
