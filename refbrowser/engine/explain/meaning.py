@@ -116,11 +116,11 @@ def _why_missing(node: ArrayNode, shown: Interpretation, value: Any) -> list[tup
     """Return every reason why an element stands for no value; each attribute is tried alone."""
     kind = getattr(value, "dtype", np.dtype("O")).kind
     if kind in "mM" and np.isnat(value):
-        return [(VerdictKind.NAN, "is no date (NaT)")]
+        return [(VerdictKind.NAN, "is no date")]
     if kind not in "iufc" or not shown.is_missing(value):
         return []
     if value != value:
-        return [(VerdictKind.NAN, "is not a number (NaN)")]
+        return [(VerdictKind.NAN, "is not a number")]
     causes: list[tuple[VerdictKind, str]] = []
     if _alone(node, value, "_FillValue"):
         causes.append((VerdictKind.FILL, "is the fill value (_FillValue), which stands for no data"))

@@ -22,6 +22,8 @@ def plain(text: object, limit: int = SHOWN) -> str:
 
 def exact_text(value: Any) -> str:
     """Return a stored element with all its digits."""
+    if isinstance(value, float | np.floating) and value != value:
+        return "NaN"
     if isinstance(value, np.generic) and value.dtype.kind in "biufc":
         return str(value.item() if value.dtype.kind in "biu" else value)
     if isinstance(value, bool | int | float):
