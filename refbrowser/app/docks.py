@@ -38,7 +38,8 @@ DOCKS = (
         "explainDock",
         "Explain",
         _RIGHT,
-        "Point at an element of the plot, or select a key: where its value comes from appears here.",
+        "Click an element of the plot, or press E there; or select a key and press Ctrl+I. "
+        "Why it shows as it does appears here.",
     ),
     ("editorDock", "Editor", _RIGHT, "Select a template, a gen rule or a reference to edit it here."),
     ("historyDock", "History", _RIGHT, "Each edit of the document that is shown appears here."),

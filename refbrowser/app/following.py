@@ -47,6 +47,7 @@ class DocumentFollower(QObject):
     def _removed(self, document: OpenDocument) -> None:
         window = self._window
         window.hierarchy.remove_document(document)
+        window.explain.forget(document)
         window.update_actions()
 
     def _ask_size(self, document: OpenDocument, question: SizeQuestion) -> None:
@@ -85,6 +86,7 @@ class DocumentFollower(QObject):
     def _hierarchy_changed(self, document: OpenDocument) -> None:
         window = self._window
         window.hierarchy.refresh(document)
+        window.explain.refresh(document)
         if document is window.documents.current:
             window.centre.references.refresh()
             window.navigation.refresh()

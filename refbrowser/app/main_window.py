@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from refbrowser.app.controller.open_document import OpenDocument
     from refbrowser.app.drop_target import DropTarget
     from refbrowser.app.editor_stack import EditorStack
+    from refbrowser.app.explain_view import ExplainPane
     from refbrowser.app.following import DocumentFollower
     from refbrowser.app.hierarchy import HierarchyPane
     from refbrowser.app.jobs_view import JobsPane
@@ -59,6 +60,7 @@ class MainWindow(QMainWindow):
     hierarchy: HierarchyPane
     attributes: AttributesPane
     editors: EditorStack
+    explain: ExplainPane
     jobs: JobsPane
     centre: Centre
     navigation: Navigation
@@ -107,6 +109,7 @@ class MainWindow(QMainWindow):
         from refbrowser.app.controller.documents import Documents
         from refbrowser.app.drop_target import DropTarget
         from refbrowser.app.editor_stack import EditorStack
+        from refbrowser.app.explain_view import ExplainPane
         from refbrowser.app.following import DocumentFollower
         from refbrowser.app.hierarchy import HierarchyPane
         from refbrowser.app.jobs_view import JobsPane
@@ -123,6 +126,7 @@ class MainWindow(QMainWindow):
         self.hierarchy = HierarchyPane()
         self.attributes = AttributesPane()
         self.editors = EditorStack()
+        self.explain = ExplainPane()
         self.jobs = JobsPane(self.tasks)
         self._start.complete(self.settings.recent())
         self.takeCentralWidget()
@@ -151,6 +155,7 @@ class MainWindow(QMainWindow):
             {
                 "hierarchyDock": self.hierarchy,
                 "attributesDock": self.attributes,
+                "explainDock": self.explain,
                 "editorDock": self.editors,
                 "previewDock": self.editors.preview_slot,
                 "jobsDock": self.jobs,
@@ -173,6 +178,7 @@ class MainWindow(QMainWindow):
         self.centre.trust_bar.review.connect(self.commands.permissions.review_trust)
         self.centre.trust_bar.allowed.connect(self.commands.permissions.allow_this_time)
         self.commands.permissions.connect_recovery(self.centre.recovery_bar)
+        self.commands.explain.connect_view()
         self.centre.raw.permissionWanted.connect(self.commands.permissions.review_trust)
         self.centre.plotMade.connect(self._plot_made)
         self.centre.restyled.connect(self.actions_.set_icons)
@@ -183,7 +189,8 @@ class MainWindow(QMainWindow):
 
     def _plot_made(self, plot: PlotPane) -> None:
         plot.elementHovered.connect(self.status.say)
-        plot.chunkActivated.connect(self.navigation.show_key)
+        plot.chunkActivated.connect(self.navigation.select_key)
+        self.commands.explain.connect_plot(plot)
         plot.trustReviewRequested.connect(self.commands.permissions.review_trust)
         self.navigation.plot_current()
 

@@ -65,6 +65,10 @@ class Navigation(QObject):
         """Plot what is selected, after the plot pane was made."""
         self._plot(self._item)
 
+    def select_key(self, key: str) -> None:
+        """Select a key in the table of references, which stays where it is: behind the plot, for one."""
+        self._window.centre.references.go_to_key(key)
+
     def show_key(self, key: str) -> None:
         """Show a key in the table of references."""
         self._window.centre.show_tab(REFERENCES)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject
 
 from refbrowser.app.commands.edit import EditCommands
+from refbrowser.app.commands.explain import ExplainCommands
 from refbrowser.app.commands.files import FileCommands
 from refbrowser.app.commands.group import CommandGroup
 from refbrowser.app.commands.help import HelpCommands
@@ -27,12 +28,14 @@ class Commands(QObject):
         self.edit = EditCommands(window)
         self.permissions = PermissionCommands(window)
         self.view = ViewCommands(window)
+        self.explain = ExplainCommands(window)
         self.help = HelpCommands(window)
         self._groups: tuple[CommandGroup, ...] = (
             self.files,
             self.edit,
             self.permissions,
             self.view,
+            self.explain,
             self.help,
         )
 

@@ -134,8 +134,7 @@ class _Explaining:
         facts = {"key": key, "array": node.path, "chunk": list(self.coords)}
         if self.inside is not None:
             facts["inside"] = list(self.inside)
-        link = Link(LinkKind.KEY, "Go to the key", key)
-        return Step(name="key", title="The chunk", lines=lines, facts=facts, links=(link,))
+        return Step(name="key", title="The chunk", lines=lines, facts=facts)
 
     @property
     def _subject(self) -> str:
