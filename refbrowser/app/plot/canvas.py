@@ -7,7 +7,7 @@ from typing import Any
 
 from pyqtgraph import GraphicsLayoutWidget, InfiniteLine, mkPen
 from PySide6.QtCore import QEvent, QPointF, QRectF, Qt, Signal
-from PySide6.QtGui import QFocusEvent, QKeyEvent, QMouseEvent
+from PySide6.QtGui import QFocusEvent, QKeyEvent, QMouseEvent, QResizeEvent
 from PySide6.QtWidgets import QGraphicsRectItem, QWidget
 
 from refbrowser.app import theme
@@ -18,6 +18,10 @@ from refbrowser.app.plot.image_layer import ImageLayer, View
 from refbrowser.app.plot.line_layer import LineLayer
 from refbrowser.engine.views.coordinates import AxisScale
 
+#: Around the axes: left, top, right, bottom.
+_MARGINS = (2, 10, 26, 2)
+#: A side of a picture of fixed proportions is at least so long, in pixels.
+_LEAST_SIDE = 80
 _MOVES = {
     Qt.Key.Key_Left: (-1, 0),
     Qt.Key.Key_Right: (1, 0),
@@ -79,6 +83,7 @@ class PlotCanvas(GraphicsLayoutWidget):
             self.box.addItem(frame, ignoreBounds=True)
             frame.setZValue(15)
             frame.hide()
+        self._proportions: float | None = None
         self._lay_out()
         self.box.sigRangeChanged.connect(self._view_changed)
         self.box.sigResized.connect(self._view_changed)
@@ -87,7 +92,7 @@ class PlotCanvas(GraphicsLayoutWidget):
 
     def _lay_out(self) -> None:
         grid = self.ci
-        grid.setContentsMargins(2, 10, 26, 2)
+        grid.setContentsMargins(*_MARGINS)
         grid.layout.setSpacing(0)
         grid.addItem(self.upwards, 0, 0)
         grid.addItem(self.box, 0, 1)
@@ -144,12 +149,32 @@ class PlotCanvas(GraphicsLayoutWidget):
             limits |= {"yMin": upwards[0], "yMax": upwards[1], "minXRange": 1, "minYRange": 1}
         self.box.setLimits(**limits)
 
-    def set_aspect(self, cells: float | None) -> None:
-        """Hold the proportions: a cell is `cells` times as wide as high; None: the picture fills the view."""
+    def set_aspect(self, cells: float | None, picture: float = 1.0) -> None:
+        """Hold the proportions: a cell is `cells` times as wide as high; None: the picture fills the view.
+
+        `picture` tells how many times as wide as high the whole picture is; the axes are laid around that.
+        """
+        self._proportions = None if cells is None else picture
+        self._fit_margins()
         if cells is None:
             self.box.setAspectLocked(False)
         else:
             self.box.setAspectLocked(True, cells)
+
+    def _fit_margins(self) -> None:
+        """Leave free, below or on the right, what a picture of fixed proportions does not need."""
+        right, bottom = _MARGINS[2], _MARGINS[3]
+        if self._proportions is not None:
+            wide = self.width() - _MARGINS[0] - right - self.upwards.width()
+            high = self.height() - _MARGINS[1] - bottom - self.across.height()
+            right += max(0, int(wide - max(_LEAST_SIDE, high * self._proportions)))
+            bottom += max(0, int(high - max(_LEAST_SIDE, wide / self._proportions)))
+        self.ci.setContentsMargins(_MARGINS[0], _MARGINS[1], right, bottom)
+
+    def resizeEvent(self, event: QResizeEvent | None) -> None:
+        super().resizeEvent(event)
+        if hasattr(self, "_proportions"):
+            self._fit_margins()
 
     def show_range(self, across: tuple[float, float], upwards: tuple[float, float]) -> None:
         """Make exactly this range visible."""

@@ -127,7 +127,8 @@ class Drawing(QObject):
         free = 20.0 if self.aspect_locked else 0.05
         self.canvas.set_limits(_wider(across, free), _wider(upwards, free))
         cells = cell_aspect(self.across.coordinate, self.upwards.coordinate)
-        self.canvas.set_aspect(cells if self.aspect_locked else None)
+        picture = cells * (across[1] - across[0]) / (upwards[1] - upwards[0])
+        self.canvas.set_aspect(cells if self.aspect_locked else None, picture)
         self.canvas.show_range(self._extent(self.across, seen[1]), self._extent(self.upwards, seen[0]))
 
     def show_chunk(self, window: Sequence[range]) -> None:

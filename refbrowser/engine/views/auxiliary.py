@@ -46,7 +46,7 @@ def auxiliary_nodes(hierarchy: Hierarchy, node: ArrayNode) -> tuple[AuxiliaryNod
 
     They are those that its attribute `coordinates` names, or else that of its group (as xarray writes it),
     and arrays of latitudes and longitudes over two or more of its dimensions beside it. Coordinates of
-    dimensions are not among them.
+    dimensions, and scalars, which are the same for all elements, are not among them.
     """
     groups = groups_above(hierarchy, node.path)
     names = attribute_text(node.attributes, "coordinates")
@@ -69,7 +69,7 @@ def _add(found: dict[str, AuxiliaryNode], node: ArrayNode, array: ArrayNode) -> 
     """Take an array whose dimensions are some of those of `node`; not the coordinate of a dimension."""
     if array.path == node.path or array.error is not None or array.dtype is None or array.grid is None:
         return
-    if array.shape and array.dimensions == (array.name,):
+    if not array.shape or array.dimensions == (array.name,):
         return
     numbers = []
     for name, size in zip(array.dimensions, array.shape, strict=False):

@@ -54,9 +54,16 @@ def log_ticks(low: float, high: float, count: int) -> list[tuple[float, str]]:
         found = [10.0**exponent for exponent in exponents if exponent % step == 0]
     found = [number for number in found if inside[0] <= number <= inside[1]]
     if len(found) >= 2:
-        return [(number, value_text(number, 3).replace("e+0", "e").replace("e+", "e")) for number in found]
+        return [(number, _plain_text(number)) for number in found]
     numbers, step_between = nice_numbers(low, high, count)
     return [(number, stepped_text(number, step_between, high)) for number in numbers if number > 0]
+
+
+def _plain_text(number: float) -> str:
+    """Return a round number, with an exponent only where it would be long."""
+    if SMALL <= number < LARGE:
+        return f"{number:.10f}".rstrip("0").rstrip(".")
+    return f"{number:.0e}".replace("-", _MINUS).replace("e+0", "e").replace("e+", "e")
 
 
 def decimals_for(step: float) -> int:
