@@ -69,7 +69,7 @@ def _other_urls(
 def _same_entries(
     now: ExpansionManifest, before: ExpansionManifest, coords: npt.NDArray[np.int64]
 ) -> npt.NDArray[np.bool_]:
-    """Return which chunks are certainly the same entry of the text that was read: no need to compare bytes."""
+    """Return which chunks are certainly the same entry of the text that was read."""
     mine, other = now.expansion.document.refs, before.expansion.document.refs
     if mine.table.text is not other.table.text or not len(coords):
         return np.zeros(len(coords), bool)

@@ -70,8 +70,8 @@ class ColouredMap:
     rows, columns
         The cells of the layout that `classes` is about.
     classes
-        Number of each cell, shape (rows, columns). 0 is nothing; where several chunks share a pixel the greatest
-        number is seen, so what should not be missed has a great one.
+        Number of each cell, shape (rows, columns). 0 is nothing; where several chunks share a pixel the
+        greatest number is seen, so what should not be missed has a great one.
     legend
         What each number means.
     stored, inline, missing, failed
@@ -112,7 +112,7 @@ class ColouredMap:
         return (down, across) if inside else None
 
     def next_of(self, number: int, row: int, column: int) -> tuple[int, int] | None:
-        """Return the cell with a class that follows a cell in reading order; from the first one on at the end."""
+        """Return the next cell with a class in reading order; after the last one the first."""
         places = np.flatnonzero(self.classes == number)
         if not len(places):
             return None
@@ -209,7 +209,7 @@ def _by_time(values: ChunkMapValues) -> tuple[Classes, Sequence[MapClass]]:
         MapClass("range", "not read"),
         MapClass("inline", "inline, or from the cache"),
     )
-    kinds = dict.fromkeys((ReferenceKind.RANGE, ReferenceKind.WHOLE, ReferenceKind.INLINE), 2)
+    kinds: dict[int, int] = dict.fromkeys((ReferenceKind.RANGE, ReferenceKind.WHOLE, ReferenceKind.INLINE), 2)
     classes = _by_kind(values, {**kinds, ReferenceKind.MISSING: 1})
     done = (values.state == ReadState.DONE) & (classes > 0)
     classes[done] = 3

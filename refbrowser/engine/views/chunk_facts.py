@@ -67,8 +67,6 @@ def chunk_facts(source: MapSource, node: ArrayNode, coords: tuple[int, ...]) -> 
         change = Change(int(changes(source.manifest, source.saved, row, columns)[0]))
         if change is Change.CHANGED or change is Change.REMOVED:
             before = _reference_of(source.saved, row)
-    if error is None and source.log is not None:
-        error = source.log.error(coords)
     itemsize = None if node.dtype is None else node.dtype.itemsize
     return ChunkFacts(
         coords,

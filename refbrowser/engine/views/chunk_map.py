@@ -1,4 +1,4 @@
-"""What is known of the chunks on a map, as columns: kind, size, URL, change, and what became of the last read.
+"""What is known of the chunks on a map, as columns: kind, size, URL, change, and what became of reads.
 
 Everything comes from the references and from the log of reads: nothing is fetched.
 """
@@ -20,7 +20,7 @@ from refbrowser.engine.views.chunk_layout import ChunkLayout
 from refbrowser.formats.references import ExpansionManifest
 from refbrowser.limits import LIMITS
 from refbrowser.model.manifest import ChunkManifest
-from refbrowser.model.reference import ReferenceColumns, ReferenceKind
+from refbrowser.model.reference import ReferenceColumns
 
 #: In `ChunkMapValues.kind` beside `ReferenceKind`: there is no such chunk; it was not looked at yet.
 NOTHING, UNKNOWN = 254, 255
@@ -101,7 +101,8 @@ class ChunkMapValues:
         self.lock = threading.Lock()
         self.filled = 0
         self._numbers: dict[str, int] = {}
-        self._blocks = self._make_blocks()
+        self._blocks = list(self._make_blocks())
+        self._next, self._looked = 0, False
         self._log_position = 0
 
     @classmethod
@@ -138,6 +139,16 @@ class ChunkMapValues:
             for mine, part in ((self.rows, rows), (self.columns, columns))
         )
 
+    def read_at(self, row: int, column: int) -> tuple[int, float]:
+        """Return `ReadState` and seconds of a cell of the layout, as far as they were taken from the log."""
+        down, across = (
+            (row - self.rows.start) // self.rows.step,
+            (column - self.columns.start) // self.columns.step,
+        )
+        if not (0 <= down < len(self.rows) and 0 <= across < len(self.columns)):
+            return ReadState.NONE, float("nan")
+        return int(self.state[down, across]), float(self.seconds[down, across])
+
     # Filling
 
     def fill(self, check: Callable[[], object]) -> Iterator[None]:
@@ -148,12 +159,15 @@ class ChunkMapValues:
         check
             Raises where the work is not wanted any more; what was done stays.
         """
-        if not self.filled and self.size > 4 * FIRST_LOOK:
+        if not self._looked and self.size > 4 * FIRST_LOOK:
             self._first_look()
+            self._looked = True
             yield
-        for rows, columns in self._blocks:
+        while self._next < len(self._blocks):
             check()
+            rows, columns = self._blocks[self._next]
             self._look(rows, columns)
+            self._next += 1
             self.filled += len(rows) * len(columns)
             yield
 

@@ -1,4 +1,4 @@
-"""From the cells of a chunk map to pixels: where cells are smaller than pixels, the greatest number is seen."""
+"""From the cells of a chunk map to pixels: of cells that share a pixel the greatest number is seen."""
 
 from __future__ import annotations
 
