@@ -20,17 +20,23 @@ if TYPE_CHECKING:
     from refbrowser.app.attributes_view import AttributesPane
     from refbrowser.app.bars import ElidedLabel
     from refbrowser.app.centre import Centre
+    from refbrowser.app.chunk_map.dock import ChunkMapDock
     from refbrowser.app.commands.commands import Commands
     from refbrowser.app.controller.documents import Documents
     from refbrowser.app.controller.open_document import OpenDocument
     from refbrowser.app.drop_target import DropTarget
     from refbrowser.app.editor_stack import EditorStack
     from refbrowser.app.explain_view import ExplainPane
+    from refbrowser.app.filing import Filing
     from refbrowser.app.following import DocumentFollower
     from refbrowser.app.hierarchy import HierarchyPane
+    from refbrowser.app.history_view import HistoryPane
     from refbrowser.app.jobs_view import JobsPane
+    from refbrowser.app.layout_kept import LayoutKept
     from refbrowser.app.navigation import Navigation
     from refbrowser.app.plot.pane import PlotPane
+    from refbrowser.app.preferences import Preferences
+    from refbrowser.app.problems.pane import ProblemsPane
     from refbrowser.app.questions import Questions
     from refbrowser.app.status_line import StatusLine
     from refbrowser.app.tasks import TaskControl, Tasks
@@ -64,11 +70,17 @@ class MainWindow(QMainWindow):
     jobs: JobsPane
     centre: Centre
     navigation: Navigation
+    chunk_map: ChunkMapDock
     commands: Commands
     status: StatusLine
     summary: ElidedLabel
     drops: DropTarget
     follower: DocumentFollower
+    filing: Filing
+    problems: ProblemsPane
+    history: HistoryPane
+    preferences: Preferences
+    layout_kept: LayoutKept
     is_complete = False
 
     def __init__(self, settings: Settings | None = None) -> None:
@@ -105,16 +117,24 @@ class MainWindow(QMainWindow):
         from refbrowser.app.attributes_view import AttributesPane
         from refbrowser.app.bars import ElidedLabel
         from refbrowser.app.centre import Centre
+        from refbrowser.app.chunk_map.dock import ChunkMapDock
         from refbrowser.app.commands.commands import Commands
         from refbrowser.app.controller.documents import Documents
         from refbrowser.app.drop_target import DropTarget
         from refbrowser.app.editor_stack import EditorStack
         from refbrowser.app.explain_view import ExplainPane
+        from refbrowser.app.filing import Filing
         from refbrowser.app.following import DocumentFollower
         from refbrowser.app.hierarchy import HierarchyPane
+        from refbrowser.app.history_view import HistoryPane
         from refbrowser.app.jobs_view import JobsPane
+        from refbrowser.app.layout_kept import LayoutKept
         from refbrowser.app.navigation import Navigation
+        from refbrowser.app.preferences import Preferences
+        from refbrowser.app.preferences_in_force import PreferencesInForce
+        from refbrowser.app.problems.pane import ProblemsPane
         from refbrowser.app.questions import Questions
+        from refbrowser.app.recent_menu import RecentMenu
         from refbrowser.app.status_line import StatusLine
         from refbrowser.app.tasks import Tasks
 
@@ -123,11 +143,14 @@ class MainWindow(QMainWindow):
         self.tasks = Tasks(self)
         self.documents = Documents(self.tasks, self)
         self.questions = Questions(self)
+        self.preferences = Preferences(self.settings, self)
         self.hierarchy = HierarchyPane()
         self.attributes = AttributesPane()
         self.editors = EditorStack()
         self.explain = ExplainPane()
         self.jobs = JobsPane(self.tasks)
+        self.problems = ProblemsPane(self.documents)
+        self.history = HistoryPane()
         self._start.complete(self.settings.recent())
         self.takeCentralWidget()
         self.centre = Centre(self._start)
@@ -136,13 +159,18 @@ class MainWindow(QMainWindow):
         self.summary = ElidedLabel("nodeSummary")
         self._tool_bar.addWidget(self.summary)
         self.navigation = Navigation(self)
+        self.chunk_map = ChunkMapDock(self)
         self.commands = Commands(self)
         self.actions_.complete(self.commands.table())
         self._add_dock_actions()
         self.status = StatusLine(self.statusBar(), self.tasks, self)
         self.drops = DropTarget(self)
         self.follower = DocumentFollower(self)
+        self.filing = Filing(self)
         self._connect()
+        self.layout_kept = LayoutKept(self)
+        PreferencesInForce(self)
+        RecentMenu(self)
         self.is_complete = True
         self.update_actions()
         if self._is_new_layout:
@@ -159,6 +187,8 @@ class MainWindow(QMainWindow):
                 "editorDock": self.editors,
                 "previewDock": self.editors.preview_slot,
                 "jobsDock": self.jobs,
+                "problemsDock": self.problems,
+                "historyDock": self.history,
             }
         )
 
@@ -192,6 +222,7 @@ class MainWindow(QMainWindow):
         plot.chunkActivated.connect(self.navigation.select_key)
         self.commands.explain.connect_plot(plot)
         plot.trustReviewRequested.connect(self.commands.permissions.review_trust)
+        self.commands.values.connect_table()
         self.navigation.plot_current()
 
     def lay_out_anew(self) -> None:
@@ -278,12 +309,14 @@ class MainWindow(QMainWindow):
         if not self.is_complete:
             super().closeEvent(event)
             return
-        if not self.commands.files.may_close():
+        if not self.commands.saving.may_close():
             event.ignore()
             return
         self.settings.set_layout(self.saveGeometry(), self.saveState())
+        self.layout_kept.keep()
         for document in self.documents.all():
             self.documents.close(document)
+        self.filing.close()
         self.documents.close_session()
         self.tasks.close()
         super().closeEvent(event)

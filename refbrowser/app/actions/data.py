@@ -7,6 +7,59 @@ from refbrowser.app.actions.spec import ActionSpec
 #: In the order of the menu; None is a separator.
 DATA: tuple[ActionSpec | None, ...] = (
     ActionSpec(
+        "toggle_coding",
+        "&CF conventions",
+        when="has_coding",
+        check="is_decoded",
+        tip="Apply scale, offset, missing values, times and flags, or show the elements as they are stored",
+    ),
+    ActionSpec(
+        "toggle_log",
+        "&Logarithmic scale",
+        when="can_log",
+        check="is_log",
+        plot_key="L",
+        tip="Use a logarithmic scale for the colours, or for the values of a line",
+    ),
+    ActionSpec(
+        "toggle_histogram",
+        "&Histogram",
+        when="has_levels",
+        check="is_histogram",
+        plot_key="H",
+        tip="Show how often values occur beside the colours, to drag the levels there",
+    ),
+    ActionSpec(
+        "auto_levels", "Levels from the &data", when="has_levels", tip="Take the levels from the data shown"
+    ),
+    ActionSpec(
+        "next_map",
+        "Next colour &map",
+        when="has_levels",
+        plot_key="C",
+        tip="Use the colour map after this one",
+    ),
+    ActionSpec(
+        "toggle_reverse",
+        "&Reverse the colour map",
+        when="has_levels",
+        check="is_reverse",
+        tip="Run through the colour map from its other end",
+    ),
+    None,
+    ActionSpec(
+        "toggle_aspect",
+        "True &proportions",
+        when="has_image",
+        check="is_aspect",
+        plot_key="A",
+        tip="Show the image in its true proportions, or fill the view with it",
+    ),
+    ActionSpec(
+        "reset_view", "Show the &whole picture", when="has_plot", plot_key="R", tip="Take back zoom and pan"
+    ),
+    None,
+    ActionSpec(
         "explain",
         "E&xplain",
         shortcut="Ctrl+I",

@@ -7,12 +7,18 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject
 
+from refbrowser.app.commands.data import DataCommands
 from refbrowser.app.commands.edit import EditCommands
 from refbrowser.app.commands.explain import ExplainCommands
 from refbrowser.app.commands.files import FileCommands
+from refbrowser.app.commands.finding import FindCommands
 from refbrowser.app.commands.group import CommandGroup
 from refbrowser.app.commands.help import HelpCommands
 from refbrowser.app.commands.permissions import PermissionCommands
+from refbrowser.app.commands.preferences import PreferenceCommands
+from refbrowser.app.commands.problems import ProblemCommands
+from refbrowser.app.commands.saving import SaveCommands
+from refbrowser.app.commands.values import ValueCommands
 from refbrowser.app.commands.view import ViewCommands
 
 if TYPE_CHECKING:
@@ -25,16 +31,28 @@ class Commands(QObject):
     def __init__(self, window: MainWindow) -> None:
         super().__init__(window)
         self.files = FileCommands(window)
+        self.saving = SaveCommands(window)
+        self.problems = ProblemCommands(window)
         self.edit = EditCommands(window)
+        self.data = DataCommands(window)
         self.permissions = PermissionCommands(window)
         self.view = ViewCommands(window)
+        self.find = FindCommands(window)
+        self.preferences = PreferenceCommands(window)
+        self.values = ValueCommands(window)
         self.explain = ExplainCommands(window)
         self.help = HelpCommands(window)
         self._groups: tuple[CommandGroup, ...] = (
             self.files,
+            self.saving,
+            self.problems,
             self.edit,
+            self.data,
             self.permissions,
             self.view,
+            self.find,
+            self.preferences,
+            self.values,
             self.explain,
             self.help,
         )
