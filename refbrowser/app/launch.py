@@ -33,6 +33,7 @@ def run(
     template_values: Mapping[str, str] | None = None,
     allow: Sequence[str] = (),
     settings: Mapping[Origin, ConnectionSettings] | None = None,
+    scheme: str | None = None,
 ) -> int:
     """Open the window on documents and run it until it is closed, or draw it to a file.
 
@@ -52,6 +53,8 @@ def run(
         Origins that the documents may read from, as ``--allow`` of the command line.
     settings
         Connection settings for origins; never saved.
+    scheme
+        Colours for this run: ``light`` or ``dark``; what the user prefers when None.
 
     Returns
     -------
@@ -72,14 +75,16 @@ def run(
     _import_uninspected()
     from refbrowser.app import theme
     from refbrowser.app.main_window import MainWindow
+    from refbrowser.app.settings import Settings
 
     sys.setswitchinterval(SWITCH_INTERVAL)
     application = QApplication([*sys.argv[:1], *STYLE])
     application.setApplicationName("refbrowser")
     application.setApplicationDisplayName("refbrowser")
     application.setDesktopFileName("refbrowser")
-    theme.follow_system(application)
-    window = MainWindow()
+    kept = Settings()
+    theme.follow_system(application, scheme or kept.preference("theme") or "system")
+    window = MainWindow(kept)
     if size is not None or screenshot is not None:
         window.resize(*(size or DEFAULT_SIZE))
         window.lay_out_anew()

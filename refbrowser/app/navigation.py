@@ -74,6 +74,31 @@ class Navigation(QObject):
         self._window.centre.show_tab(REFERENCES)
         self._window.centre.references.go_to_key(key)
 
+    def plotted_document(self) -> OpenDocument | None:
+        """Return the document whose array is plotted."""
+        return None if self._plotted is None else self._plotted[0]
+
+    def show_chunk(self, coords: tuple[int, ...]) -> None:
+        """Plot a chunk of the array that is plotted, and select its key; the keyboard stays where it is."""
+        plot = self._window.centre.plot
+        node = None if plot is None else plot.array()
+        if plot is None or node is None or node.manifest is None:
+            return
+        self._window.centre.references.go_to_key(node.manifest.key(coords), focus=False)
+        plot.show_chunk(coords)
+
+    def show_row(self, row: int) -> None:
+        """Show a row of the Version 0 view in the table of references."""
+        self._window.centre.show_tab(REFERENCES)
+        self._window.centre.references.table.set_current(row)
+
+    def go_to_node(self, document: OpenDocument, path: str) -> None:
+        """Select a group or array, and put the keyboard in the tree."""
+        self._window.documents.set_current(document)
+        self._window.hierarchy.select_node(document, path)
+        self._window.docks.raise_("hierarchyDock")
+        self._window.hierarchy.tree.setFocus()
+
     # Reactions
 
     def _item_selected(self, item: Item | None) -> None:

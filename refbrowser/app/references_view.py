@@ -52,7 +52,7 @@ class ReferencesPane(QWidget):
         self._go = QLineEdit()
         self._go.setObjectName("goToKeyField")
         self._go.setAccessibleName("Go to key or row")
-        self._go.setPlaceholderText("Go to a key, or a row number  (Ctrl+P)")
+        self._go.setPlaceholderText("Go to a key, or a row number")
         self._go.setClearButtonEnabled(True)
         self._go.returnPressed.connect(self._go_to_text)
         self._go_button = push_button("Go", "goToKeyButton", self._go_to_text)
@@ -138,8 +138,8 @@ class ReferencesPane(QWidget):
             expansion = state.expansion
             self._show_row_quietly(expansion.refs_rows + sum(expansion.gen_rows[:number]))
 
-    def go_to_key(self, key: str) -> None:
-        """Make the row of a key current."""
+    def go_to_key(self, key: str, *, focus: bool = True) -> None:
+        """Make the row of a key current, and with `focus` put the keyboard there."""
         document = self._document
         if document is None or document.document is None:
             return
@@ -150,7 +150,9 @@ class ReferencesPane(QWidget):
 
             return row_of_key(state, key)
 
-        document.tasks.run(document.owner("references"), f"Find {key[:60]}", find, self._found)
+        document.tasks.run(
+            document.owner("references"), f"Find {key[:60]}", find, lambda answer: self._found(answer, focus)
+        )
 
     # Reactions
 
@@ -184,13 +186,14 @@ class ReferencesPane(QWidget):
         elif text:
             self.go_to_key(text)
 
-    def _found(self, answer: int | str) -> None:
+    def _found(self, answer: int | str, focus: bool = True) -> None:
         self._answer.setVisible(isinstance(answer, str))
         if isinstance(answer, str):
             self._answer.setText(answer)
         else:
             self.table.set_current(answer)
-            self.table.setFocus()
+            if focus:
+                self.table.setFocus()
 
     def _show_row_quietly(self, row: int | None) -> None:
         if row is None:

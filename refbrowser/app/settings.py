@@ -1,8 +1,13 @@
-"""What the window remembers: recent documents and its layout."""
+"""What the window remembers: recent documents, its layout, and what the user prefers."""
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from PySide6.QtCore import QByteArray, QSettings
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 #: Written with the settings; older ones are given up, not read wrongly.
 VERSION = 1
@@ -36,6 +41,43 @@ class Settings:
 
         paths = [path, *(other for other in self.recent() if other != path)]
         self._store.setValue("recent", json.dumps(paths[:RECENT]))
+
+    def clear_recent(self) -> None:
+        """Forget the recent documents."""
+        self._store.remove("recent")
+
+    def preference(self, name: str) -> str | None:
+        """Return the text that is kept for a preference, or None."""
+        value = self._store.value(f"preferences/{name}")
+        return None if value is None else str(value)
+
+    def set_preference(self, name: str, text: str | None) -> None:
+        """Keep the text of a preference; None forgets it."""
+        if text is None:
+            self._store.remove(f"preferences/{name}")
+        else:
+            self._store.setValue(f"preferences/{name}", text)
+
+    def view(self, name: str) -> list[int]:
+        """Return the numbers that a view keeps (widths of columns, a tab); none where there are none."""
+        import json
+
+        try:
+            value = json.loads(str(self._store.value(f"views/{name}", "[]")))
+        except ValueError:
+            return []
+        numbers = value if isinstance(value, list) else []
+        return [number for number in numbers if isinstance(number, int) and 0 <= number < 100_000][:100]
+
+    def set_view(self, name: str, numbers: Sequence[int]) -> None:
+        """Keep the numbers of a view."""
+        import json
+
+        self._store.setValue(f"views/{name}", json.dumps(list(numbers)))
+
+    def clear_views(self) -> None:
+        """Forget the numbers of all views."""
+        self._store.remove("views")
 
     def layout(self) -> tuple[QByteArray, QByteArray] | None:
         """Return geometry and state of the window, as it was left."""

@@ -12,6 +12,8 @@ from PySide6.QtWidgets import QApplication
 SMALL, MEDIUM, LARGE, HUGE = 4, 8, 12, 24
 #: Height of one row of a list.
 ROW = 24
+#: Property of the application: the scheme that was chosen.
+_CHOICE = "refbrowserTheme"
 #: A tool tip is cut at this many characters.
 TOOLTIP_LIMIT = 2_000
 
@@ -106,11 +108,21 @@ def apply(application: QApplication, scheme: Colors) -> None:
     application.setStyleSheet(_style_sheet(scheme))
 
 
-def follow_system(application: QApplication) -> None:
-    """Use the desktop's scheme, now and whenever it changes."""
-    apply(application, system_colors())
-    hints = application.styleHints()
-    hints.colorSchemeChanged.connect(lambda _scheme: apply(application, system_colors()))
+def choose(application: QApplication, choice: str) -> None:
+    """Use the light or the dark scheme, or the desktop's (``system``), from now on."""
+    application.setProperty(_CHOICE, choice)
+    apply(application, {"light": LIGHT, "dark": DARK}.get(choice) or system_colors())
+
+
+def follow_system(application: QApplication, choice: str = "system") -> None:
+    """Use a scheme; the desktop's also whenever it changes, while it is the one that was chosen."""
+
+    def changed() -> None:
+        if application.property(_CHOICE) == "system":
+            apply(application, system_colors())
+
+    choose(application, choice)
+    application.styleHints().colorSchemeChanged.connect(lambda _scheme: changed())
 
 
 def mono_font(point_size_change: float = 0) -> QFont:

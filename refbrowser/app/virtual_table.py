@@ -182,6 +182,15 @@ class VirtualTable(QAbstractScrollArea):
         """Return the widths of the columns, to be kept."""
         return [self._header.sectionSize(section) for section in range(self._header.count())]
 
+    def is_fitted(self) -> bool:
+        """Tell whether the columns share out the room, as no one has drawn them wider."""
+        return self._fitted
+
+    def fit_columns(self) -> None:
+        """Let the columns share out the room again."""
+        self._fitted = True
+        self._layout_parts()
+
     def set_column_widths(self, widths: Sequence[int]) -> None:
         """Give the columns the widths that were kept."""
         self._fitted = False

@@ -53,9 +53,18 @@ class ChunkCache:
             old = self._entries.pop(key, None)
             self._size += array.nbytes - (0 if old is None else old.nbytes)
             self._entries[key] = array
-            while self._size > self.capacity:
-                _, dropped = self._entries.popitem(last=False)
-                self._size -= dropped.nbytes
+            self._drop_oldest()
+
+    def set_capacity(self, capacity: int) -> None:
+        """Keep at most so many bytes from now on."""
+        with self._lock:
+            self.capacity = capacity
+            self._drop_oldest()
+
+    def _drop_oldest(self) -> None:
+        while self._size > self.capacity:
+            _, dropped = self._entries.popitem(last=False)
+            self._size -= dropped.nbytes
 
     def clear(self) -> None:
         """Forget everything."""

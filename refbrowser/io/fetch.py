@@ -55,6 +55,10 @@ class Fetcher:
         self._pools: dict[str, ThreadPoolExecutor] = {}
         self._tasks: set[FetchTask] = set()
 
+    def set_connections(self, most: int) -> None:
+        """Use at most so many connections to each host from now on."""
+        self._models.set_most(most)
+
     def plan(self, columns: ReferenceColumns, access: Access) -> RangePlan:
         """Return the plan for reading `columns`, by what is known of the links; reads nothing."""
         # One state of each link for the whole plan: what is learned meanwhile would part a host in two.

@@ -73,13 +73,14 @@ LOCAL = Link("", latency=0, request_cost=0, per_connection=2e9, total=2e9, block
 class LinkModel:
     """Learns the link to one host; starts from 30 ms, 50 MB/s and 200 MB/s. Safe to use from any thread."""
 
-    def __init__(self, host: str) -> None:
+    def __init__(self, host: str, most: int = LIMITS.connections_per_host) -> None:
         self._lock = threading.Lock()
-        self._start = Link(host)
+        self._start = Link(host, most=most)
         self._first_bytes: deque[float] = deque(maxlen=_FIRST_BYTES)
         self._rates: deque[float] = deque(maxlen=_SAMPLES)
         self._totals: deque[float] = deque(maxlen=_SAMPLES)
-        self._most = LIMITS.connections_per_host
+        self._most = most
+        self._is_throttled = False
         self._link = self._start
 
     @property
@@ -110,7 +111,13 @@ class LinkModel:
     def throttle(self) -> None:
         """Use few connections from now on: the host asked for less."""
         with self._lock:
-            self._most = LIMITS.connections_throttled
+            self._is_throttled = True
+        self.update()
+
+    def set_most(self, most: int) -> None:
+        """Use at most so many connections from now on."""
+        with self._lock:
+            self._most = most
         self.update()
 
     def update(self) -> Link:
@@ -124,7 +131,8 @@ class LinkModel:
             latency = _quantile(self._first_bytes, 0.1, start.latency)
             rate = _quantile(self._rates, 0.9, start.per_connection)
             total = _quantile(self._totals, 0.9, start.total)
-            self._link = Link(start.host, latency, rate, max(total, rate), start.request_cost, self._most)
+            most = min(self._most, LIMITS.connections_throttled) if self._is_throttled else self._most
+            self._link = Link(start.host, latency, rate, max(total, rate), start.request_cost, most)
             return self._link
 
 
@@ -134,13 +142,22 @@ class LinkModels:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._models: dict[str, LinkModel] = {}
+        self._most = LIMITS.connections_per_host
+
+    def set_most(self, most: int) -> None:
+        """Use at most so many connections to each host from now on."""
+        with self._lock:
+            self._most = most
+            models = list(self._models.values())
+        for model in models:
+            model.set_most(most)
 
     def of(self, host: str) -> LinkModel:
         """Return the model of the link to one host."""
         with self._lock:
             model = self._models.get(host)
             if model is None:
-                model = self._models[host] = LinkModel(host)
+                model = self._models[host] = LinkModel(host, self._most)
             return model
 
 

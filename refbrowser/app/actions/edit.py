@@ -26,4 +26,6 @@ EDIT: tuple[ActionSpec | None, ...] = (
     ),
     None,
     ActionSpec("copy_path", "&Copy path", when="has_document", tip="Copy the document's path and the node"),
+    None,
+    ActionSpec("preferences", "Pre&ferences…", shortcut="Ctrl+,", icon="settings"),
 )

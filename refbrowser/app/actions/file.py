@@ -15,7 +15,8 @@ FILE: tuple[ActionSpec | None, ...] = (
         toolbar="URL",
         tip="Open a document by URL",
     ),
-    ActionSpec("open_sample", "Open the &sample"),
+    ActionSpec("clear_recent", "&Clear the list", submenu="Open &recent", when="has_recent"),
+    ActionSpec("open_sample", "Sea surface (the sample)", submenu="E&xamples"),
     None,
     ActionSpec(
         "save",
@@ -26,7 +27,16 @@ FILE: tuple[ActionSpec | None, ...] = (
         toolbar="Save",
         tip="Write the pending edits to the document",
     ),
-    ActionSpec("save_as", "Save &as…", shortcut="Ctrl+Shift+S", when="is_open"),
+    ActionSpec(
+        "save_as",
+        "Save &as…",
+        shortcut="Ctrl+Shift+S",
+        when="can_save_as",
+        tip="Write the document to another file, as Version 0 or 1, and go on with that",
+    ),
+    ActionSpec(
+        "save_copy", "Save a cop&y…", when="can_save_as", tip="Write a copy; the document stays what it is"
+    ),
     ActionSpec(
         "revert",
         "&Revert",
@@ -34,6 +44,19 @@ FILE: tuple[ActionSpec | None, ...] = (
         icon="revert",
         toolbar="Revert",
         tip="Go back to the state that was last saved",
+    ),
+    ActionSpec(
+        "reload",
+        "Re&load",
+        shortcut="F5",
+        when="has_document",
+        tip="Read the document again; unsaved edits are asked about",
+    ),
+    ActionSpec(
+        "compare",
+        "Co&mpare with the file…",
+        when="can_compare",
+        tip="Show what differs between the document and its file",
     ),
     None,
     ActionSpec(

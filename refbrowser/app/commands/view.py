@@ -13,7 +13,7 @@ class ViewCommands(CommandGroup):
     def table(self) -> dict[str, Callable[[], object]]:
         """Return what each action of this group does."""
         window = self._window
-        own = by_name(self.find_node, self.go_to_key, self.reset_layout, self.show_jobs)
+        own = by_name(self.find_node, self.reset_layout, self.show_jobs)
         return {**own, **window.centre.tab_commands(), "cancel_newest": window.jobs.cancel_newest}
 
     def conditions(self) -> dict[str, bool]:
@@ -25,17 +25,11 @@ class ViewCommands(CommandGroup):
         self._window.docks.raise_("hierarchyDock")
         self._window.hierarchy.focus_filter()
 
-    def go_to_key(self) -> None:
-        """Put the cursor in the field for a key."""
-        from refbrowser.app.centre import REFERENCES
-
-        self._window.centre.tabs.setCurrentIndex(REFERENCES)
-        self._window.centre.references.focus_go_to()
-
     def reset_layout(self) -> None:
-        """Put every dock where it began, with its first size."""
+        """Put every dock where it began, with its first size, and columns too."""
         self._window.docks.reset()
         self._window.docks.share_out()
+        self._window.layout_kept.forget()
 
     def show_jobs(self) -> None:
         """Bring the list of jobs to the front."""

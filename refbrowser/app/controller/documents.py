@@ -83,6 +83,10 @@ class Documents(QObject):
         for document in self._documents:
             document.use_settings(self._session.settings)
 
+    def tune(self, connections: int, cache: int) -> None:
+        """Use at most so many connections to one host, and keep so many bytes of decoded chunks."""
+        self._session.tune(connections, cache)
+
     def close_session(self) -> None:
         """Close connections and the decode pool; nothing can be read any more."""
         self._session.close()

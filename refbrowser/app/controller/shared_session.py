@@ -24,6 +24,8 @@ class SharedSession:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._session: Session | None = None
+        self._connections: int | None = None
+        self._cache: int | None = None
         self.settings: Mapping[Origin, ConnectionSettings] = {}
 
     def get(self) -> Session:
@@ -33,7 +35,21 @@ class SharedSession:
                 from refbrowser.engine.session import Session
 
                 self._session = Session()
+                self._tune(self._session)
             return self._session
+
+    def tune(self, connections: int, cache: int) -> None:
+        """Use at most so many connections to one host, and keep so many bytes of decoded chunks."""
+        with self._lock:
+            self._connections, self._cache = connections, cache
+            if self._session is not None:
+                self._tune(self._session)
+
+    def _tune(self, session: Session) -> None:
+        if self._connections is not None:
+            session.fetcher.set_connections(self._connections)
+        if self._cache is not None:
+            session.cache.set_capacity(self._cache)
 
     def close(self) -> None:
         """Close connections and threads, where there are any."""

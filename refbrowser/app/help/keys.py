@@ -1,0 +1,74 @@
+"""All keys of the window by where they act, from the table of actions and what single views add."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from refbrowser.app.actions.menus import MENUS
+from refbrowser.app.actions.spec import ActionSpec
+
+
+class Key(NamedTuple):
+    """What keys do; `keys` is written as in the table of actions, several parted by a comma and a space."""
+
+    keys: str
+    what: str
+
+
+#: Keys that are no actions of a menu, by where they act.
+VIEW_KEYS: dict[str, tuple[Key, ...]] = {
+    "In the plot": (
+        Key("Left, Right", "Step back and on along the marked dimension"),
+        Key("Up, Down, Alt+Up, Alt+Down", "Mark the dimension before or after"),
+        Key("Shift+arrow keys", "Move the cursor by one element"),
+        Key("Esc", "Take the cursor away"),
+    ),
+    "In trees and tables": (
+        Key("Up, Down, PgUp, PgDown, Home, End", "Move; with Shift select rows"),
+        Key("Return", "Edit what is selected, or plot it"),
+        Key("Ctrl+C", "Copy the selected rows"),
+    ),
+    "In editors": (
+        Key("Ctrl+Return", "Apply: one step of the history"),
+        Key("Ctrl+Space", "Complete a name in a template"),
+        Key("Alt+Up, Alt+Down", "Move a dimension of a gen rule"),
+        Key("Ctrl+G", "Go to a row or key of the preview"),
+    ),
+}
+
+
+def title_of(spec: ActionSpec) -> str:
+    """Return the title of an action without marks."""
+    own = spec.title.replace("&", "").rstrip("…")
+    return f"{spec.submenu.replace('&', '')}: {own}" if spec.submenu else own
+
+
+def sections() -> dict[str, tuple[Key, ...]]:
+    """Return all keys by menu, then those of single views."""
+    found: dict[str, tuple[Key, ...]] = {}
+    in_plot = []
+    for menu, specs in MENUS.items():
+        keys = []
+        for spec in specs:
+            if spec is not None and spec.shortcut:
+                keys.append(Key(spec.shortcut, title_of(spec)))
+            if spec is not None and spec.plot_key:
+                in_plot.append(Key(spec.plot_key, title_of(spec)))
+        if keys:
+            found[menu.replace("&", "")] = tuple(keys)
+    for where, keys_of_view in VIEW_KEYS.items():
+        found[where] = (*in_plot, *keys_of_view) if where == "In the plot" else keys_of_view
+    return found
+
+
+def as_markdown() -> str:
+    """Return all keys as tables in Markdown, a heading each."""
+    parts = []
+    for where, keys in sections().items():
+        rows = "\n".join(f"| {key.what} | {_code(key.keys)} |" for key in keys)
+        parts.append(f"## {where}\n\n| action | keys |\n|---|---|\n{rows}\n")
+    return "\n".join(parts)
+
+
+def _code(keys: str) -> str:
+    return ", ".join(f"`{key}`" for key in keys.split(", "))

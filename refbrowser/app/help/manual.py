@@ -1,0 +1,47 @@
+"""The pages of the manual: Markdown files among the resources."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from refbrowser.app.help.keys import as_markdown
+from refbrowser.app.resources import resource
+
+#: The pages in their order.
+PAGES = (
+    "index",
+    "references",
+    "plots",
+    "templates",
+    "editing",
+    "permissions",
+    "export",
+    "command_line",
+    "preferences",
+    "keyboard",
+)
+#: Stands in a page for the tables of all keys.
+KEYS_MARK = "[[keys]]"
+
+
+class Page(NamedTuple):
+    """One page: its name in links, its title, and its text in Markdown."""
+
+    name: str
+    title: str
+    text: str
+
+
+def read_page(name: str) -> Page:
+    """Return a page.
+
+    Raises
+    ------
+    RefbrowserError
+        It is not installed.
+    """
+    text = resource(f"manual/{name}.md").read_text("utf-8")
+    if KEYS_MARK in text:
+        text = text.replace(KEYS_MARK, as_markdown())
+    title = text.split("\n", 1)[0].lstrip("# ").strip()
+    return Page(name, title, text)

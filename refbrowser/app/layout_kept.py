@@ -1,0 +1,46 @@
+"""What the window looked like: the tab in front and the columns that were drawn wider, kept between runs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from refbrowser.app.virtual_table import VirtualTable
+
+if TYPE_CHECKING:
+    from PySide6.QtWidgets import QWidget
+
+    from refbrowser.app.main_window import MainWindow
+
+_TAB = "centreTabs"
+
+
+class LayoutKept:
+    """Restores and keeps what Qt's own state of a window leaves out."""
+
+    def __init__(self, window: MainWindow) -> None:
+        self._window = window
+        tab = window.settings.view(_TAB)
+        if tab and tab[0] < window.centre.tabs.count():
+            window.centre.tabs.setCurrentIndex(tab[0])
+        self.restore_columns(window)
+
+    def restore_columns(self, parent: QWidget) -> None:
+        """Give the tables below a widget the widths that were kept for them."""
+        for table in parent.findChildren(VirtualTable):
+            widths = self._window.settings.view(table.objectName())
+            if widths:
+                table.set_column_widths(widths)
+
+    def keep(self) -> None:
+        """Keep the tab in front, and the widths of columns that the user changed."""
+        settings = self._window.settings
+        settings.set_view(_TAB, [self._window.centre.tabs.currentIndex()])
+        for table in self._window.findChildren(VirtualTable):
+            if table.objectName() and not table.is_fitted():
+                settings.set_view(table.objectName(), table.column_widths())
+
+    def forget(self) -> None:
+        """Let every table share out its room again."""
+        self._window.settings.clear_views()
+        for table in self._window.findChildren(VirtualTable):
+            table.fit_columns()
