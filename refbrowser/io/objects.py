@@ -60,7 +60,7 @@ def filesystem(scheme: str, settings: ConnectionSettings) -> Any:
     RefbrowserError
         `E_PROTOCOL`: its package is not installed.
     """
-    options = _options(scheme, settings)
+    options = storage_options(scheme, settings)
     return _filesystem(
         scheme, tuple(sorted((key, repr(value)) for key, value in options.items())), _Box(options)
     )
@@ -93,7 +93,8 @@ def _filesystem(scheme: str, key: tuple[tuple[str, str], ...], box: _Box) -> Any
     return kind(skip_instance_cache=True, **box.options)
 
 
-def _options(scheme: str, settings: ConnectionSettings) -> dict[str, Any]:
+def storage_options(scheme: str, settings: ConnectionSettings) -> dict[str, Any]:
+    """Return what fsspec's file system for one of ``s3 gs abfs`` is made with; it holds no secrets."""
     if scheme == "s3":
         client = {"region_name": settings.region} if settings.region else {}
         return {

@@ -1,0 +1,293 @@
+"""Lines of Python that make a zarr store of a reference document, with fsspec."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from refbrowser.errors import RefbrowserError
+from refbrowser.io.access import Access
+from refbrowser.io.objects import storage_options
+from refbrowser.io.origins import OBJECT_STORES, Origin, scheme_of, split_url
+from refbrowser.io.settings import ConnectionSettings
+
+if TYPE_CHECKING:
+    from refbrowser.engine.dataset import Dataset
+
+#: fsspec writes every row of a gen rule out, about a millisecond each: above this refbrowser's store is used.
+ROWS_WRITTEN_OUT = 20_000
+_LOCAL = (None, "file")
+
+
+@dataclass(frozen=True, slots=True)
+class SnippetSource:
+    """A document as its store needs it.
+
+    Attributes
+    ----------
+    path
+        Of the document: a path or a URL.
+    urls
+        URLs that its references point to; the static beginning is enough where a rule makes them.
+    version
+        0 or 1.
+    rows
+        Rows that gen rules make.
+    is_templated
+        There are templates or gen rules.
+    compression
+        ``gzip`` or ``zstd`` where the file is packed.
+    is_folder
+        It is the parquet form.
+    values
+        Values that the user gave for templates.
+    is_edited
+        There are edits that were not saved.
+    access
+        Settings of the connections, and what is allowed.
+    """
+
+    path: str
+    urls: Sequence[str]
+    access: Access
+    rows: int = 0
+    is_templated: bool = False
+    compression: str | None = None
+    is_folder: bool = False
+    values: Mapping[str, str] = field(default_factory=dict)
+    is_edited: bool = False
+
+    @property
+    def place(self) -> str:
+        """The document's URL, or its path from the root: code may run in any folder."""
+        if scheme_of(self.path) not in _LOCAL:
+            return self.path
+        path = split_url(self.path).path if scheme_of(self.path) else self.path
+        return os.path.abspath(path)
+
+    @property
+    def is_remote(self) -> bool:
+        """Whether the document lies on another machine."""
+        return scheme_of(self.path) not in _LOCAL
+
+    @property
+    def schemes(self) -> list[str | None]:
+        """The scheme of each kind of URL, None for paths; as fsspec parts them."""
+        found = dict.fromkeys(scheme_of(url) for url in self.urls)
+        return list(found)
+
+
+def source_of(dataset: Dataset, urls: Iterable[str], *, is_edited: bool = False) -> SnippetSource:
+    """Return what the store of a dataset needs; `urls` are those of its document."""
+    document = dataset.document
+    return SnippetSource(
+        path=dataset.path,
+        urls=_one_of_each(urls),
+        access=dataset.access,
+        rows=sum(rule.count for rule in document.rules),
+        is_templated=bool(document.templates.texts or document.rules),
+        compression=None if document.packed is None else document.packed.kind,
+        is_folder=document.from_parquet,
+        values=dict(document.templates.values),
+        is_edited=is_edited,
+    )
+
+
+def _one_of_each(urls: Iterable[str]) -> list[str]:
+    """Return one URL of each origin, and one path."""
+    found: dict[object, str] = {}
+    for url in urls:
+        try:
+            key: object = scheme_of(url) and split_url(url).origin
+        except RefbrowserError:
+            continue
+        found.setdefault(key, url)
+    return list(found.values())
+
+
+def store_lines(source: SnippetSource, modules: set[str], group: str = "") -> list[str]:
+    """Return lines that leave a read-only store in ``store``; what they import is added to `modules`.
+
+    `group` is the root of the store: zarr lists only what lies in the root of fsspec's references.
+    """
+    notes = [
+        "# The document has edits that are not saved: these lines read the file as it was."
+    ] * source.is_edited
+    if source.rows > ROWS_WRITTEN_OUT:
+        return notes + _own_store(source, modules)
+    modules.add("import fsspec")
+    lines = [*notes, *_secrets_note(source), "fs = fsspec.filesystem("]
+    lines += [f"    {argument}," for argument in _arguments(source, modules)]
+    lines.append(")")
+    lines += _rebased(source, modules)
+    modules.add("import zarr")
+    lines.append(f"store = zarr.storage.FsspecStore(fs, read_only=True, path={literal(group)})")
+    return lines
+
+
+def _own_store(source: SnippetSource, modules: set[str]) -> list[str]:
+    """Return lines for a document whose rules fsspec could not write out."""
+    modules.add("import refbrowser")
+    arguments = [literal(source.place)]
+    allowed = sorted(str(origin) for origin in source.access.allowed)
+    if allowed:
+        arguments.append(f"allow={literal(allowed)}")
+    if source.values:
+        arguments.append(f"templates={literal(source.values)}")
+    return [
+        f"# fsspec would write {source.rows:,} references out: refbrowser's store computes them.",
+        f"store = refbrowser.open({', '.join(arguments)}).store()",
+    ]
+
+
+def _arguments(source: SnippetSource, modules: set[str]) -> list[str]:
+    place = source.place
+    if source.is_folder and not place.endswith("/"):
+        place += "/"
+    arguments = ['"reference"', f"fo={literal(place)}"]
+    target = _target_options(source)
+    if target:
+        arguments.append(f"target_options={literal(target)}")
+    if source.is_templated:
+        arguments.append("simple_templates=False")
+    if source.values:
+        arguments.append(f"template_overrides={literal(source.values)}")
+    arguments += _remote(source, modules)
+    arguments.append("asynchronous=True")
+    return arguments
+
+
+def _target_options(source: SnippetSource) -> dict[str, Any]:
+    options: dict[str, Any] = {}
+    scheme = scheme_of(source.path)
+    if scheme in OBJECT_STORES:
+        options |= _connection_options(source, scheme, [split_url(source.path).origin])
+    if source.compression is not None:
+        options["compression"] = source.compression
+    return options
+
+
+def _remote(source: SnippetSource, modules: set[str]) -> list[str]:
+    """Return the arguments that tell fsspec how to read what the references point to."""
+    schemes = source.schemes
+    here = scheme_of(source.path) if source.is_remote else "file"
+    kinds = list(dict.fromkeys(here if scheme is None else scheme for scheme in schemes)) or [here]
+    if source.is_folder and None in schemes and not source.is_remote:
+        return _in_folder(source, modules, kinds)
+    if len(kinds) == 1:
+        kind = kinds[0]
+        assert kind is not None
+        arguments = [f"remote_protocol={literal(kind)}"]
+        if kind != "file":
+            options = {**_options_of(source, kind, modules), "asynchronous": True}
+            arguments.append(f"remote_options={literal(options)}")
+        return arguments
+    entries = []
+    for kind in kinds:
+        assert kind is not None
+        if kind == "file":
+            modules.add("from fsspec.implementations.asyn_wrapper import AsyncFileSystemWrapper")
+            local = 'AsyncFileSystemWrapper(fsspec.filesystem("file"), asynchronous=True)'
+            entries += [f"{literal(key)}: {local}" for key in (None, "file")]
+        else:
+            options = {**_options_of(source, kind, modules), "asynchronous": True}
+            entries.append(f"{literal(kind)}: {literal(options)}")
+    return [f"fs={{{', '.join(entries)}}}"]
+
+
+def _in_folder(source: SnippetSource, modules: set[str], kinds: Iterable[str | None]) -> list[str]:
+    """Return the arguments for the parquet form, whose relative URLs cannot be changed in memory."""
+    modules.add("from fsspec.implementations.asyn_wrapper import AsyncFileSystemWrapper")
+    folder = os.path.dirname(source.place.rstrip("/"))
+    below = f'fsspec.filesystem("dir", path={literal(folder)}, target_protocol="file")'
+    entries = [f"None: AsyncFileSystemWrapper({below}, asynchronous=True)"]
+    for kind in kinds:
+        if kind not in _LOCAL and kind is not None:
+            options = {**_options_of(source, kind, modules), "asynchronous": True}
+            entries.append(f"{literal(kind)}: {literal(options)}")
+    return [f"fs={{{', '.join(entries)}}}"]
+
+
+def _rebased(source: SnippetSource, modules: set[str]) -> list[str]:
+    """Return lines that make relative URLs absolute: fsspec takes them from the current folder."""
+    if None not in source.schemes or source.is_folder:
+        return []
+    note = "# Relative URLs are meant from where the document lies."
+    lines = [note, "for reference in fs.references.values():"]
+    if source.is_remote:
+        modules.add("from urllib.parse import urljoin")
+        return [
+            *lines,
+            "    if isinstance(reference, list):",
+            f"        reference[0] = urljoin({literal(source.place)}, reference[0])",
+        ]
+    modules.add("import os")
+    return [
+        *lines,
+        '    if isinstance(reference, list) and "://" not in reference[0]:',
+        f"        reference[0] = os.path.join({literal(source.access.base)}, reference[0])",
+    ]
+
+
+# How to connect
+
+
+class _Code(str):
+    """Text that stands in the code as it is."""
+
+
+def _origins(source: SnippetSource, scheme: str) -> list[Origin]:
+    """Return the origins of a scheme that the document points to."""
+    found: dict[Origin, None] = {}
+    for url in [*source.urls, *([source.path] if source.is_remote else [])]:
+        if scheme_of(url) == scheme:
+            try:
+                found[split_url(url).origin] = None
+            except RefbrowserError:
+                continue
+    return list(found)
+
+
+def _options_of(source: SnippetSource, scheme: str, modules: set[str]) -> dict[str, Any]:
+    origins = _origins(source, scheme)
+    if scheme in OBJECT_STORES:
+        return _connection_options(source, scheme, origins)
+    headers = source.access.connection(origins[0]).headers if len(origins) == 1 else {}
+    if not headers:
+        return {}
+    modules.add("import os")
+    values = {name: _Code(f"os.environ[{literal(variable)}]") for name, variable in headers.items()}
+    return {"client_kwargs": {"headers": values}}
+
+
+def _connection_options(source: SnippetSource, scheme: str, origins: Sequence[Origin]) -> dict[str, Any]:
+    settings = next((source.access.connection(origin) for origin in origins), ConnectionSettings())
+    return {key: value for key, value in storage_options(scheme, settings).items() if value}
+
+
+def _secrets_note(source: SnippetSource) -> list[str]:
+    """Return a line about headers that are left out, lest fsspec sends them to other hosts."""
+    hosts = [origin for scheme in ("http", "https") for origin in _origins(source, scheme)]
+    with_headers = [origin for origin in hosts if source.access.connection(origin).headers]
+    if len(hosts) < 2 or not with_headers:
+        return []
+    return [f"# Headers for {with_headers[0]} are left out: fsspec would send them to every host."]
+
+
+def literal(value: Any) -> str:
+    """Return a text, number or collection as Python writes it, with double quotes."""
+    if isinstance(value, _Code):
+        return str(value)
+    if isinstance(value, str):
+        written = repr(value)
+        return f'"{written[1:-1]}"' if written[0] == "'" and '"' not in written else written
+    if isinstance(value, Mapping):
+        return f"{{{', '.join(f'{literal(key)}: {literal(item)}' for key, item in value.items())}}}"
+    if isinstance(value, list | tuple):
+        inner = ", ".join(map(literal, value))
+        if isinstance(value, list):
+            return f"[{inner}]"
+        return f"({inner},)" if len(value) == 1 else f"({inner})"
+    return repr(value)
