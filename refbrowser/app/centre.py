@@ -13,6 +13,7 @@ from refbrowser.app import theme
 from refbrowser.app.bars import ErrorBar, ReadingStrip
 from refbrowser.app.cards import Card, ErrorCard, LoadingCard, centred
 from refbrowser.app.controller.open_document import OpenDocument
+from refbrowser.app.file_bars import CopyBar, DiskBar
 from refbrowser.app.raw_value import RawValuePane
 from refbrowser.app.recovery import RecoveryBar
 from refbrowser.app.references_view import ReferencesPane
@@ -53,6 +54,8 @@ class Centre(QWidget):
         self.table: TablePane | None = None
         self.trust_bar = TrustBar()
         self.recovery_bar = RecoveryBar()
+        self.disk_bar = DiskBar()
+        self.copy_bar = CopyBar()
         self.error_bar = ErrorBar()
         self.strip = ReadingStrip()
         self.start = start
@@ -69,7 +72,14 @@ class Centre(QWidget):
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(theme.MEDIUM - 2)
-        for strip in (self.trust_bar, self.recovery_bar, self.error_bar, self.strip):
+        for strip in (
+            self.trust_bar,
+            self.disk_bar,
+            self.recovery_bar,
+            self.copy_bar,
+            self.error_bar,
+            self.strip,
+        ):
             layout.addWidget(strip)
         layout.addWidget(self._pages, 1)
         self.loading.cancelled.connect(self._cancel)
@@ -124,6 +134,7 @@ class Centre(QWidget):
         self.references.set_document(document)
         self.raw.clear()
         self.error_bar.hide()
+        self.copy_bar.hide()
         self.strip.hide()
         if self.plot is not None:
             self.plot.clear()
@@ -134,6 +145,7 @@ class Centre(QWidget):
         document = self._document
         self.trust_bar.set_document(document)
         self.recovery_bar.set_document(document)
+        self.disk_bar.set_document(document)
         if document is None:
             self._pages.setCurrentWidget(self.start)
         elif document.is_open:

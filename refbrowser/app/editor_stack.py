@@ -93,6 +93,19 @@ class EditorStack(QStackedWidget):
         self._show(document, self._rules)
         self._rules.set_rule(document, number)
 
+    def show_rule_place(self, field: str | None, row: int | None) -> None:
+        """Show a field of the rule that is edited, and one of its rows."""
+        if self._rules is not None and field is not None:
+            self._rules.show_field(field)
+        if self._rules is not None and row is not None:
+            self._rules.show_row(row)
+
+    def replace_prefix(self, document: OpenDocument, old: str) -> None:
+        """Begin to replace the beginning of URLs."""
+        self.show_reference(document, None)
+        if self._references is not None:
+            self._references.url_prefix.begin(old)
+
     def show_reference(self, document: OpenDocument, key: str | None) -> None:
         """Edit a reference; a new one when `key` is None."""
         from refbrowser.app.editors.reference_editor import ReferenceEditor

@@ -29,7 +29,7 @@ class DocumentFollower(QObject):
         window.hierarchy.add_document(document)
         document.firstRows.connect(lambda rows: window.centre.show_first_rows(document, rows))
         document.sizeAsked.connect(lambda question: self._ask_size(document, question))
-        document.problemsChanged.connect(window.hierarchy.update_titles)
+        document.problems.changed.connect(window.hierarchy.update_titles)
         document.progressChanged.connect(
             lambda done, total: window.centre.show_progress(document, done, total)
         )
@@ -40,9 +40,7 @@ class DocumentFollower(QObject):
         document.trustChanged.connect(lambda: self._trust_changed(document))
         document.journal.recoveriesChanged.connect(lambda: self._recoveries_changed(document))
         document.journal.failed.connect(self._journal_failed)
-        document.saved.connect(lambda path: window.status.say_saved(document, path))
         document.editFailed.connect(lambda error: self._edit_failed(document, error))
-        document.saveFailed.connect(lambda error: window.commands.files.save_failed(document, error))
 
     def _removed(self, document: OpenDocument) -> None:
         window = self._window

@@ -18,7 +18,8 @@ from PySide6.QtWidgets import (
 from refbrowser.app import icons, theme
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.docks import hint_of
-from refbrowser.app.hierarchy_model import DETAIL_ROLE, HierarchyModel, Identity, Item, ItemKind
+from refbrowser.app.hierarchy_model import BADGE_ROLE, DETAIL_ROLE, HierarchyModel, Identity, Item, ItemKind
+from refbrowser.app.problems.badges import badge_width, paint_badge
 
 #: The filter waits this long after a keystroke, in milliseconds.
 FILTER_DELAY = 120
@@ -84,7 +85,7 @@ class HierarchyPane(QWidget):
         """Show a document as one more root and select it."""
         with _Kept(self):
             self.model.add_document(document)
-        self.select_index(self.model.find_identity((document.number, str(ItemKind.DOCUMENT), document.path)))
+        self.select_index(self.model.find_identity((document.number, str(ItemKind.DOCUMENT), "")))
 
     def remove_document(self, document: OpenDocument) -> None:
         """Take a document's root away."""
@@ -127,11 +128,11 @@ class HierarchyPane(QWidget):
             self.tree.scrollTo(index)
 
     def _is_expanded(self, document: OpenDocument) -> bool:
-        index = self.model.find_identity((document.number, str(ItemKind.DOCUMENT), document.path))
+        index = self.model.find_identity((document.number, str(ItemKind.DOCUMENT), ""))
         return index.isValid() and self.tree.isExpanded(index)
 
     def _expand_document(self, document: OpenDocument) -> None:
-        root = self.model.find_identity((document.number, str(ItemKind.DOCUMENT), document.path))
+        root = self.model.find_identity((document.number, str(ItemKind.DOCUMENT), ""))
         self.tree.expand(root)
         for row in range(self.model.rowCount(root)):
             child = self.model.index(row, 0, root)
@@ -288,6 +289,9 @@ class _Delegate(QStyledItemDelegate):
         detail = index.data(DETAIL_ROLE) or ""
         area = QRect(full.rect)
         metrics = full.fontMetrics
+        badge = index.data(BADGE_ROLE)
+        marked = badge_width(badge, metrics)
+        area.setRight(area.right() - marked)
         left = area.width() - metrics.horizontalAdvance(full.text) - MARGINS
         most = max(area.width() * 45 // 100, left)
         detail = fitting(detail, metrics, most)
@@ -297,6 +301,9 @@ class _Delegate(QStyledItemDelegate):
         view = self.parent()
         if isinstance(view, QWidget):
             view.style().drawControl(QStyle.ControlElement.CE_ItemViewItem, full, painter, view)
+        if marked:
+            place = QRect(area.right() + 1, area.top(), marked, area.height())
+            paint_badge(painter, place, badge, full.font)
         if detail:
             painter.save()
             painter.setFont(full.font)

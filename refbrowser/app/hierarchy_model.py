@@ -12,6 +12,7 @@ from PySide6.QtGui import QFont
 from refbrowser.app import icons, theme
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.plain_text import one_line
+from refbrowser.app.problems.badges import badge_of, badge_words
 
 if TYPE_CHECKING:
     from refbrowser.model.nodes import ArrayNode, GroupNode, Node
@@ -21,8 +22,9 @@ Index = QModelIndex | QPersistentModelIndex
 Identity = tuple[int, str, str | int]
 _ROOT = QModelIndex()
 
-#: The role of the muted text at the right of a row.
+#: The roles of the muted text at the right of a row, and of its `Badge`.
 DETAIL_ROLE = Qt.ItemDataRole.UserRole + 1
+BADGE_ROLE = Qt.ItemDataRole.UserRole + 2
 
 
 class ItemKind(StrEnum):
@@ -41,7 +43,7 @@ class ItemKind(StrEnum):
 class Item:
     """One row of the tree; its children are made when they are first asked for.
 
-    `place` is the path of a group or array, the name of a template, the number of a rule.
+    `place` is the path of a group or array, the name of a template, the number of a rule, else empty.
     """
 
     number: int
@@ -94,7 +96,7 @@ class HierarchyModel(QAbstractItemModel):
         self._shown = self._matches() if self._filter else None
         self._roots = []
         for document in self._documents:
-            self._add(self._roots, ItemKind.DOCUMENT, document, document.path, None)
+            self._add(self._roots, ItemKind.DOCUMENT, document, "", None)
         self.endResetModel()
 
     def set_filter(self, text: str) -> None:
@@ -285,6 +287,8 @@ class HierarchyModel(QAbstractItemModel):
             return name_of(item)
         if role == DETAIL_ROLE:
             return detail_of(item)
+        if role == BADGE_ROLE:
+            return badge_of(item)
         if role == Qt.ItemDataRole.DecorationRole:
             return icon_of(item)
         if role == Qt.ItemDataRole.FontRole and item.kind is ItemKind.DOCUMENT:
@@ -294,8 +298,8 @@ class HierarchyModel(QAbstractItemModel):
         if role == Qt.ItemDataRole.ToolTipRole:
             return theme.plain_tooltip(tooltip_of(item))
         if role == Qt.ItemDataRole.AccessibleTextRole:
-            problem = problem_of(item)
-            return f"{item.kind} {name_of(item)} {detail_of(item)}{', ' + problem if problem else ''}"
+            words = (f"{item.kind} {name_of(item)} {detail_of(item)}", problem_of(item))
+            return ", ".join(part for part in (*words, badge_words(badge_of(item))) if part)
         return None
 
 
@@ -322,7 +326,14 @@ def detail_of(item: Item) -> str:
     if item.kind is ItemKind.DOCUMENT:
         if item.document.error is not None:
             return "not opened"
-        return "opening…" if document is None else f"V{document.version}"
+        if document is None:
+            return "opening…"
+        count = item.document.pending_count + item.document.draft_count
+        return (
+            f"{count} edit{'' if count == 1 else 's'} · V{document.version}"
+            if count
+            else f"V{document.version}"
+        )
     if document is None:
         return ""
     if item.kind is ItemKind.TEMPLATES:
@@ -370,19 +381,30 @@ def problem_of(item: Item) -> str:
     return item.document.problem_at(str(item.kind), item.place)
 
 
+def is_broken(item: Item) -> bool:
+    """Tell whether an item itself cannot be read."""
+    if item.kind is ItemKind.DOCUMENT and item.document.error is not None:
+        return True
+    if any(getattr(item.node, name, None) is not None for name in ("error", "unreadable")):
+        return True
+    first = item.document.problems.found.first_at((str(item.kind), item.place))
+    return first is not None and first.is_fault
+
+
 def tooltip_of(item: Item) -> str:
     """Return the full name, and the problem where there is one."""
     full = item.document.path if item.kind is ItemKind.DOCUMENT else name_of(item)
     if item.kind in (ItemKind.GROUP, ItemKind.ARRAY):
         full = str(item.place)
     detail, problem = detail_of(item), problem_of(item)
-    return "\n".join(part for part in (full, detail, problem) if part)
+    below = badge_words(badge_of(item))
+    return "\n".join(part for part in (full, detail, problem, below) if part)
 
 
 def icon_of(item: Item) -> Any:
     """Return the icon of an item, with a mark where something is wrong."""
     scheme = theme.colors()
-    badge = "fault" if problem_of(item) else None
+    badge = "fault" if is_broken(item) else None
     name, color = str(item.kind), scheme.muted
     if item.kind is ItemKind.ARRAY:
         dimensions = len(getattr(item.node, "shape", ()))

@@ -4,30 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from enum import StrEnum
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Qt
 from PySide6.QtWidgets import QFileDialog, QMessageBox, QWidget
 
+from refbrowser.app.compare_dialog import CompareDialog
 from refbrowser.app.connection_dialog import ConnectionDialog
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.open_url_dialog import OpenUrlDialog
 from refbrowser.app.plain_text import one_line
 from refbrowser.app.recovery import RecoveryPreview
+from refbrowser.app.save_dialogs import SaveProspectDialog, file_dialog, has_news
 from refbrowser.app.template_values_dialog import TemplateValuesDialog
 from refbrowser.app.trust import TrustSheet
+from refbrowser.app.unsaved_dialog import UnsavedDialog
 
 if TYPE_CHECKING:
     from refbrowser.engine.journal import Recovery
+    from refbrowser.engine.saving.prospect import Prospect
     from refbrowser.io.origins import Origin
     from refbrowser.io.settings import ConnectionSettings
 
 OPEN_FILTER = "Reference documents (*.json *.json.gz *.json.zst *.zst *.gz *.parq *.parquet);;All files (*)"
-VERSION_FILTERS = {
-    "Reference document, Version 1 (*.json)": 1,
-    "Reference document, Version 0: all rows written out (*.json)": 0,
-}
 
 #: Asks how to connect to the origin of a URL, over a dialog.
 Connect = Callable[[str, QWidget], object]
@@ -70,19 +69,34 @@ class Questions(QObject):
         dialog.connectionWanted.connect(lambda url: connect(url, dialog))
         self._show(dialog)
 
-    def save_as(self, document: OpenDocument, chosen: Callable[[str, int], object]) -> None:
-        """Ask where to save a document and in which version."""
-        dialog = QFileDialog(self._window, "Save as", str(Path(document.path).parent))
-        dialog.setObjectName("saveAsDialog")
-        dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
-        dialog.setDefaultSuffix("json")
-        filters = list(VERSION_FILTERS)
-        state = document.document
-        if state is not None and state.version == 0:
-            filters.reverse()
-        dialog.setNameFilters(filters)
-        dialog.selectFile(document.title)
-        dialog.fileSelected.connect(lambda path: chosen(path, VERSION_FILTERS[dialog.selectedNameFilter()]))
+    def save_as(
+        self,
+        document: OpenDocument,
+        chosen: Callable[[str, int], object],
+        refused: Callable[[], object],
+        *,
+        is_copy: bool,
+    ) -> None:
+        """Ask where to save a document, or a copy of it, and in which version."""
+        dialog = file_dialog(document, self._window, chosen, is_copy=is_copy)
+        dialog.rejected.connect(refused)
+        self._show(dialog)
+
+    def prospect(
+        self,
+        document: OpenDocument,
+        path: str,
+        prospect: Prospect,
+        confirmed: Callable[[bool], object],
+        refused: Callable[[], object],
+    ) -> None:
+        """Say what a save means; `confirmed` gets whether to rewrite relative URLs. Silent where it means no more."""
+        if not has_news(prospect):
+            confirmed(False)
+            return
+        dialog = SaveProspectDialog(document, path, prospect, self._window)
+        dialog.accepted.connect(lambda: confirmed(dialog.keeps_meaning))
+        dialog.rejected.connect(refused)
         self._show(dialog)
 
     def unsaved(self, document: OpenDocument, answer: Callable[[Unsaved], object]) -> None:
@@ -105,12 +119,54 @@ class Questions(QObject):
         box.finished.connect(finished)
         self._show(box)
 
-    def overwrite(self, path: str, confirmed: Callable[[], object]) -> None:
+    def unsaved_documents(
+        self,
+        documents: Sequence[OpenDocument],
+        chosen: Callable[[list[OpenDocument]], object],
+        refused: Callable[[], object],
+    ) -> None:
+        """Ask which of several documents with pending edits are to be saved before they are closed."""
+        words = [unsaved_words(document) for document in documents]
+        dialog = UnsavedDialog(documents, words, self._window)
+        dialog.accepted.connect(lambda: chosen(dialog.chosen))
+        dialog.rejected.connect(refused)
+        self._show(dialog)
+
+    def overwrite(
+        self, document: OpenDocument, confirmed: Callable[[], object], compared: Callable[[], object]
+    ) -> None:
         """Ask whether a file that others changed since it was opened is to be replaced."""
-        name = one_line(path.rsplit("/", 1)[-1])
-        self._confirm(
-            "overwriteQuestion", f"{name} was changed by others", "Replace it with this document?", confirmed
-        )
+        box = self._box("overwriteQuestion", f"{one_line(document.name)} was changed by others")
+        box.setInformativeText("Replace it with this document?")
+        yes = box.addButton("Replace", QMessageBox.ButtonRole.AcceptRole)
+        look = box.addButton("Compare…", QMessageBox.ButtonRole.ActionRole)
+        no = box.addButton("Cancel", QMessageBox.ButtonRole.RejectRole)
+        for button, name in ((yes, "Yes"), (look, "Compare"), (no, "No")):
+            button.setObjectName(f"overwriteQuestion{name}")
+        box.setDefaultButton(no)
+        answers = {yes: confirmed, look: compared}
+
+        def finished(_code: int) -> None:
+            for button, answer in answers.items():
+                if box.clickedButton() is button:
+                    answer()
+
+        box.finished.connect(finished)
+        self._show(box)
+
+    def reload(self, document: OpenDocument, confirmed: Callable[[], object]) -> None:
+        """Ask whether pending edits are to be given up for what is in the file."""
+        text = f"{unsaved_words(document)} would be lost: the history begins anew."
+        self._confirm("reloadQuestion", f"Reload {one_line(document.title)}?", text, confirmed)
+
+    def compare(
+        self, document: OpenDocument, reload: Callable[[], object], keep: Callable[[], object]
+    ) -> None:
+        """Show what differs between a document and its file."""
+        dialog = CompareDialog(document, self._window)
+        dialog.reload.connect(reload)
+        dialog.keep.connect(keep)
+        self._show(dialog)
 
     def revert(self, document: OpenDocument, confirmed: Callable[[], object]) -> None:
         """Ask whether all pending edits are to be taken back."""

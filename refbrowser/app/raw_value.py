@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from enum import StrEnum
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Signal
 from PySide6.QtGui import QShowEvent
@@ -25,6 +26,9 @@ from refbrowser.app.hex_rows import HEX_COLUMNS, HexRows
 from refbrowser.app.tasks import TaskControl
 from refbrowser.app.virtual_table import NoRows, VirtualTable
 from refbrowser.app.widgets import plain_label
+
+if TYPE_CHECKING:
+    from refbrowser.references.excerpt import Excerpt
 
 #: Text of this many characters is shown; the rest is counted.
 TEXT_SHOWN = 500_000
@@ -124,6 +128,35 @@ class RawValuePane(QWidget):
         self._stop_showing("Reading…", key)
         if self.isVisible():
             self._start()
+
+    def set_place(self, document: OpenDocument, line: int, column: int) -> None:
+        """Show the text of a document around a line and column."""
+        state = document.document
+        if state is None:
+            return
+        self._document, self._key = document, None
+        self._title.set_text(f"{document.title}, line {line}, column {column}")
+        self._stop_showing("Reading…", document.title)
+
+        def read(control: TaskControl) -> Excerpt:
+            from refbrowser.references.excerpt import excerpt
+
+            return excerpt(state, line, column, control.check)
+
+        document.tasks.run(document.owner("raw"), f"Find line {line}", read, self._show_place, self._failed)
+
+    def _show_place(self, found: Excerpt) -> None:
+        wide = len(str(found.lines[-1][0])) if found.lines else 1
+        text = "\n".join(f"{number:>{wide}}  {line}" for number, line in found.lines)
+        self._text.setPlainText(text)
+        self._pages.setCurrentWidget(self._text)
+        cursor = self._text.textCursor()
+        block = self._text.document().findBlockByNumber(found.row)
+        start = block.position() + wide + 2
+        cursor.setPosition(min(start + found.column, block.position() + block.length() - 1))
+        cursor.movePosition(cursor.MoveOperation.EndOfBlock, cursor.MoveMode.KeepAnchor)
+        self._text.setTextCursor(cursor)
+        self._text.centerCursor()
 
     def refresh(self) -> None:
         """Read the key again, after the document or a permission changed."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QStatusBar, QToolButton, QWidget
 
-from refbrowser.app import theme
+from refbrowser.app import icons, theme
 from refbrowser.app.bars import ElidedLabel
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.plain_text import one_line
@@ -23,11 +23,12 @@ class StatusLine(QObject):
 
     Signals
     -------
-    jobsWanted()
-        The user wants to see the jobs.
+    jobsWanted(), problemsWanted()
+        The user wants to see the jobs, or the problems.
     """
 
     jobsWanted = Signal()
+    problemsWanted = Signal()
 
     def __init__(self, bar: QStatusBar, tasks: Tasks, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -40,6 +41,11 @@ class StatusLine(QObject):
         self._jobs.setAccessibleName("Show jobs")
         self._jobs.setAutoRaise(True)
         self._jobs.clicked.connect(self.jobsWanted.emit)
+        self._problems = QToolButton()
+        self._problems.setObjectName("statusProblemsButton")
+        self._problems.setAutoRaise(True)
+        self._problems.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+        self._problems.clicked.connect(self.problemsWanted.emit)
         self._amount = _label("statusRead")
         self._pending = _label("statusPending")
         self._version = _label("statusVersion")
@@ -51,24 +57,28 @@ class StatusLine(QObject):
         facts = QHBoxLayout(right)
         facts.setContentsMargins(0, 0, theme.MEDIUM, 0)
         facts.setSpacing(theme.HUGE - 8)
-        for label in (self._jobs, self._amount, self._pending, self._version):
+        for label in (self._jobs, self._amount, self._pending, self._problems, self._version):
             facts.addWidget(label, 0, Qt.AlignmentFlag.AlignVCenter)
         bar.addWidget(left, 1)
         bar.addPermanentWidget(right)
         tasks.statusChanged.connect(self._jobs_changed)
         self._show_jobs()
+        self.show_problems(0, 0)
         self.set_document(None)
 
     def say(self, text: str) -> None:
         """Show words about what is under the pointer or was just done."""
         self._hover.set_text(text)
 
-    def say_saved(self, document: OpenDocument, path: str) -> None:
-        """Say what was written: the document, or a copy of it."""
-        copied = path != document.path
-        self.say(
-            f"Saved a Version 0 copy as {path}; {document.title} stays open" if copied else f"Saved {path}"
-        )
+    def show_problems(self, faults: int, warnings: int) -> None:
+        """Show how many problems there are in all documents."""
+        scheme, count = theme.colors(), faults + warnings
+        name, color = ("fault", scheme.fault) if faults else ("warning", scheme.warning)
+        self._problems.setIcon(icons.icon(name, color) if count else icons.icon("done", scheme.muted))
+        self._problems.setText(f"Problems {theme.count_text(count)}" if count else "No problems")
+        words = f"Show problems: {theme.count_text(faults)} faults, {theme.count_text(warnings)} warnings"
+        self._problems.setAccessibleName(words)
+        self._problems.setToolTip(words)
 
     def text(self) -> str:
         """Return the words shown."""

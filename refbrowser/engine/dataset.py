@@ -109,6 +109,10 @@ class Dataset:
         """Return this dataset with other permissions; metadata is not read again."""
         return Dataset(self.path, self.document, self.hierarchy, access, self.session, self.elsewhere)
 
+    def moved(self, path: str, access: Access) -> Dataset:
+        """Return this dataset under another path, with the permissions that it has there."""
+        return Dataset(path, self.document, self.hierarchy, access, self.session, self.elsewhere)
+
     def with_document(self, document: ReferenceDocument, control: JobControl | None = None) -> Dataset:
         """Return the dataset that an edited document describes.
 

@@ -19,6 +19,7 @@ from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.main_window import MainWindow
 from refbrowser.app.open_url_dialog import OpenUrlDialog
 from refbrowser.app.row_model import RowStyle
+from refbrowser.engine.saving.write import SaveOrder
 
 Open = Callable[[str | Path], OpenDocument]
 Settle = Callable[[], None]
@@ -306,30 +307,6 @@ class TestSaving:
         assert document.is_dirty
         assert "+ 1}}" in small.read_text()
 
-    def test_save_as_version_0_is_a_copy(
-        self, window: MainWindow, small: Path, tmp_path: Path, opened: Open, settle: Settle
-    ) -> None:
-        document = opened(small)
-        settle()
-        target = tmp_path / "plain.json"
-        document.save(str(target), 0)
-        settle()
-        assert json.loads(target.read_text())["temp/1.1"] == ["data.bin", 36, 12]
-        assert document.path == str(small)
-
-    def test_save_as_moves_the_document(
-        self, small: Path, tmp_path: Path, opened: Open, settle: Settle
-    ) -> None:
-        document = opened(small)
-        settle()
-        apply_edit(document)
-        target = tmp_path / "other.json"
-        document.save(str(target), 1)
-        settle()
-        assert document.path == str(target)
-        assert not document.is_dirty
-        assert target.read_bytes() == document.document.to_bytes()
-
     def test_file_changed_by_others_is_asked_about(
         self, window: MainWindow, small: Path, opened: Open, settle: Settle, qtbot: QtBot
     ) -> None:
@@ -351,7 +328,7 @@ class TestSaving:
         document = opened(small)
         settle()
         apply_edit(document)
-        document.save(str(tmp_path / "no" / "folder" / "x.json"))
+        document.save(SaveOrder(str(tmp_path / "no" / "folder" / "x.json")))
         settle()
         assert document.is_dirty
         assert document.path == str(small)

@@ -26,6 +26,7 @@ from refbrowser.app.export_dialog import FORMATS, ExportDialog
 from refbrowser.app.hierarchy_model import ItemKind
 from refbrowser.app.main_window import MainWindow
 from refbrowser.app.plot.pane import PlotPane
+from refbrowser.engine.saving.write import SaveOrder
 
 Settle = Callable[[], None]
 SAMPLE = Path(__file__).resolve().parents[2] / "resources" / "sample"
@@ -217,7 +218,7 @@ def test_the_sample_from_drop_to_export(job: Job, tmp_path: Path) -> None:
     job.trigger("undo")
     # Nothing is left of it: saving elsewhere gives the bytes, an export the values.
     copy = tmp_path / "sample" / "copy.json"
-    job.document.save(str(copy))
+    job.document.save(SaveOrder(str(copy)))
     job.qtbot.waitUntil(copy.exists)
     job.settle()
     assert copy.read_bytes() == before

@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject, Signal
 
+from refbrowser.app.controller.disk import DocumentFile
 from refbrowser.app.controller.journaling import DocumentJournal
+from refbrowser.app.controller.problems import DocumentProblems
 from refbrowser.app.controller.shared_session import SharedSession
-from refbrowser.app.tasks import Priority, TaskControl, Tasks
+from refbrowser.app.tasks import TaskControl, Tasks
 
 if TYPE_CHECKING:
     from refbrowser.app.controller.changes import Difference
     from refbrowser.app.controller.reading import FirstRows, SizeQuestion
-    from refbrowser.app.controller.work import DatasetState, Identity, Opened, Problems
+    from refbrowser.app.controller.work import DatasetState, Identity, Opened, Saved
     from refbrowser.engine.dataset import Dataset
+    from refbrowser.engine.saving.write import SaveOrder
     from refbrowser.engine.session import Session
     from refbrowser.io.access import Access, Want
     from refbrowser.io.origins import Origin
@@ -46,8 +49,8 @@ class OpenDocument(QObject):
         `access` or `wants` is another one.
     savedChanged()
         `is_dirty`, `pending_count`, `path` or `saved_document` changed.
-    problemsChanged()
-        Another search for faults of templates and rules has ended.
+    identityChanged()
+        `identity`, the state of the file that is no news, or `path` is another one.
     firstRows(object)
         Rows of a large document that is still being read (`reading.FirstRows`).
     sizeAsked(object)
@@ -60,13 +63,15 @@ class OpenDocument(QObject):
         An edit could not be made, a save failed; the document is as it was.
     saved(str)
         The document was written to this path.
+    reloaded(), reloadFailed(object)
+        The document was read again, or could not be: the exception; it is as it was.
     """
 
     documentChanged = Signal()
     hierarchyChanged = Signal()
     trustChanged = Signal()
     savedChanged = Signal()
-    problemsChanged = Signal()
+    identityChanged = Signal()
     firstRows = Signal(object)
     sizeAsked = Signal(object)
     progressChanged = Signal(object, object)
@@ -74,6 +79,8 @@ class OpenDocument(QObject):
     editFailed = Signal(object)
     saveFailed = Signal(object)
     saved = Signal(str)
+    reloaded = Signal()
+    reloadFailed = Signal(object)
 
     def __init__(
         self,
@@ -91,23 +98,30 @@ class OpenDocument(QObject):
         self.template_values = dict(template_values or {})
         self._allow = tuple(allow)
         self._shared = session or SharedSession()
-        self._identity: Identity | None = None
+        self.identity: Identity | None = None
+        self.distinction = ""
         self.history: History | None = None
         self.dataset: Dataset | None = None
         self.access: Access | None = None
         self.wants: tuple[Want, ...] = ()
-        self.problems: Problems = {}
         self.error: BaseException | None = None
         self._difference: Difference | None = None
         self.is_saving = False
         self.draft_count = 0
         self.journal = DocumentJournal(self)
+        self.problems = DocumentProblems(self)
+        self.file = DocumentFile(self)
 
     # What it is
 
     @property
     def title(self) -> str:
-        """The last part of the path, as a tab or a root of the tree calls the document."""
+        """What a tab or a root of the tree calls the document: its name, and what tells it from others."""
+        return f"{self.name} ({self.distinction})" if self.distinction else self.name
+
+    @property
+    def name(self) -> str:
+        """The last part of the path."""
         return self.path.rstrip("/").rsplit("/", 1)[-1] or self.path
 
     @property
@@ -171,12 +185,15 @@ class OpenDocument(QObject):
         return self.history is not None and self.history.can_redo
 
     def problem_at(self, kind: str, place: str | int) -> str:
-        """Return the first fault of a template (by name) or rule (by number); nothing where it is sound."""
-        return self.problems.get((kind, place), "")
+        """Return the first problem of a row of the tree itself; nothing where it is sound."""
+        problem = self.problems.found.first_at((kind, place))
+        return "" if problem is None else problem.message
 
     def is_row_changed(self, row: int) -> bool:
-        """Tell whether a row of the Version 0 view differs from the saved state."""
-        return self._difference is not None and self._difference.changed(row)
+        """Tell whether a row of the Version 0 view differs from the saved state; known soon after an edit."""
+        known = self._difference
+        # Right after an edit it is that of the state before, which may have other rows.
+        return known is not None and known.document is self.document and known.changed(row)
 
     def owner(self, what: str) -> str:
         """Return the owner name for tasks of this document, for example ``plot:3``."""
@@ -186,6 +203,21 @@ class OpenDocument(QObject):
 
     def open(self) -> None:
         """Start to read the document; `documentChanged` or `openFailed` tells the end."""
+        self.error = None
+        self._read(f"Open {self.title}", self._opened, self._open_failed)
+
+    def reload(self) -> None:
+        """Read the document again; its history begins anew. `reloaded` or `reloadFailed` tells the end."""
+
+        def again(opened: Opened) -> None:
+            self._opened(opened)
+            self.reloaded.emit()
+
+        self._read(f"Reload {self.title}", again, self.reloadFailed.emit)
+
+    def _read(
+        self, title: str, done: Callable[[Opened], None], failed: Callable[[BaseException], None]
+    ) -> None:
         path, values, allow, shared = self.path, dict(self.template_values), self._allow, self._shared
 
         def read(control: TaskControl) -> Opened:
@@ -193,15 +225,7 @@ class OpenDocument(QObject):
 
             return open_document(path, values, allow, shared, control)
 
-        self.error = None
-        self.tasks.run(
-            self.owner("open"),
-            f"Open {self.title}",
-            read,
-            self._opened,
-            self._open_failed,
-            received=self._reading,
-        )
+        self.tasks.run(self.owner("open"), title, read, done, failed, received=self._reading)
 
     def cancel_open(self) -> None:
         """Stop reading the document."""
@@ -222,13 +246,19 @@ class OpenDocument(QObject):
 
     def _opened(self, opened: Opened) -> None:
         self.history = opened.history
-        self._identity = opened.identity
+        self.take_identity(opened.identity)
+        self.file.settled()
         self._take(opened.state)
         self.documentChanged.emit()
         self.hierarchyChanged.emit()
         self.savedChanged.emit()
         self.trustChanged.emit()
         self.journal.search()
+
+    def take_identity(self, identity: Identity | None) -> None:
+        """Note the state of the file that is no news from now on."""
+        self.identity = identity
+        self.identityChanged.emit()
 
     def _open_failed(self, error: BaseException) -> None:
         self.error = error
@@ -272,6 +302,23 @@ class OpenDocument(QObject):
             self.history.redo()
             self._edited()
 
+    def go_to(self, position: int) -> None:
+        """Go to the state after so many steps of the history, however far it is, at once."""
+        if self.history is not None and position != self.history.position:
+            self.history.go_to(position)
+            self._edited()
+
+    def count_from(self, document: ReferenceDocument | None, identity: Identity | None) -> None:
+        """Count pending edits from what is in the file now; None where there is nothing that can be read."""
+        if self.history is None:
+            return
+        if document is None:
+            self.history.mark_gone()
+        else:
+            self.history.mark_saved(document)
+        self.take_identity(identity)
+        self._edited()
+
     def revert(self) -> None:
         """Go back to the saved state; it can be undone as one step."""
         from refbrowser.references.history import Revert
@@ -312,26 +359,12 @@ class OpenDocument(QObject):
     def _take(self, state: DatasetState) -> None:
         self.dataset, self.access = state.dataset, state.dataset.access
         self.wants, self._difference = state.wants, state.difference
-        self._find_problems(state.dataset.document)
-
-    def _find_problems(self, document: ReferenceDocument) -> None:
-        def find(control: TaskControl) -> Problems:
-            from refbrowser.app.controller.work import problems_of
-
-            return problems_of(document, control)
-
-        def found(problems: Problems) -> None:
-            self.problems = problems
-            self.problemsChanged.emit()
-
-        owner, title = self.owner("problems"), f"Look for faults in {self.title}"
-        self.tasks.run(owner, title, find, found, priority=Priority.STATISTICS)
 
     # Trust
 
     def allow(self, wants: Iterable[Want], *, always: bool = False) -> None:
         """Let this document read from more origins, as the user said; with `always` also in later runs."""
-        access, dataset, identity, path = self.access, self.dataset, self._identity, self.path
+        access, dataset, identity, path = self.access, self.dataset, self.identity, self.path
         chosen = [want for want in wants if want.origin is not None]
         if access is None or dataset is None or not chosen:
             return
@@ -360,35 +393,33 @@ class OpenDocument(QObject):
 
     # Saving
 
-    def save(self, path: str | None = None, version: int | None = None, *, overwrite: bool = False) -> None:
-        """Write the document (in its own version, or as Version 0 or 1), atomically, off the GUI thread.
+    def save(self, order: SaveOrder | None = None) -> None:
+        """Write the document to its file, or as ordered, atomically, off the GUI thread.
 
-        `saved` or `saveFailed` tells the end. Saving under another path or in its own version makes the
-        document the saved one; saving a Version 1 document as Version 0 writes a copy beside it.
+        `saved` or `saveFailed` tells the end. What was written is then the document, unless a copy is ordered
+        or the document was edited meanwhile and what was written is not one of its states.
         """
-        document = self.document
-        if document is None or self.is_saving:
+        from refbrowser.engine.saving.write import SaveOrder
+
+        document, dataset = self.document, self.dataset
+        if document is None or dataset is None or self.is_saving:
             return
-        target = self.path if path is None else path
+        given = order or SaveOrder(self.path)
         self.is_saving = True
-        copy = version is not None and version != document.version
+        expected = None if given.overwrite or given.path != self.path else self.identity
+        before = self.identity
 
-        expected = None if overwrite or target != self.path else self._identity
-        before = self._identity
-
-        def write(control: TaskControl) -> Identity:
+        def write(control: TaskControl) -> Saved:
             from refbrowser.app.controller.work import save_document
 
-            return save_document(document, target, version, expected, before, control)
+            return save_document(document, dataset, given, expected, before, control)
 
-        def done(identity: Identity) -> None:
+        def done(saved: Saved) -> None:
             self.is_saving = False
-            if not copy and self.history is not None:
-                self.history.mark_saved(document)
-                self.path, self._identity = target, identity
-                self._rebuild()
+            if not given.is_copy:
+                self._become(document, saved, given.path)
             self.savedChanged.emit()
-            self.saved.emit(target)
+            self.saved.emit(given.path)
 
         def failed(error: BaseException) -> None:
             self.is_saving = False
@@ -396,6 +427,26 @@ class OpenDocument(QObject):
             self.saveFailed.emit(error)
 
         self.tasks.run(self.owner("save"), f"Save {self.title}", write, done, failed)
+
+    def _become(self, document: ReferenceDocument, saved: Saved, path: str) -> None:
+        """Go on with what was written of `document`."""
+        history, written = self.history, saved.written
+        if history is None or written.document is None:
+            return
+        if written.edit is not None:
+            if history.document is not document:
+                return
+            history.take(written.edit, written.document)
+        history.mark_saved(written.document)
+        if saved.access is not None and self.dataset is not None:
+            self.access = saved.access
+            self.dataset = self.dataset.moved(path, saved.access)
+        self.path = path
+        self.take_identity(written.identity)
+        self.file.settled()
+        if written.edit is not None:
+            self.documentChanged.emit()
+        self._rebuild()
 
     def close(self) -> None:
         """Cancel everything that runs for this document and let go of its data."""

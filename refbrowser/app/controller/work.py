@@ -12,9 +12,9 @@ from refbrowser.app.controller.reading import read_document
 from refbrowser.app.controller.sources import sources_of
 from refbrowser.app.tasks import TaskControl
 from refbrowser.errors import RefbrowserError
-from refbrowser.formats.references import document_chunks
+from refbrowser.formats.references import document_chunks, open_references
 from refbrowser.io.access import Access, Want
-from refbrowser.io.atomic import ChangedOnDiskError, remove_leftovers, write_atomically
+from refbrowser.io.atomic import ChangedOnDiskError, identity_on_disk, remove_leftovers
 from refbrowser.io.identity import FileIdentity, ObjectIdentity
 from refbrowser.io.origins import Origin, scheme_of
 from refbrowser.io.permissions import Grant, Permissions
@@ -25,14 +25,12 @@ if TYPE_CHECKING:
     from refbrowser.app.controller.changes import Difference
     from refbrowser.app.controller.shared_session import SharedSession
     from refbrowser.engine.dataset import Dataset
+    from refbrowser.engine.saving.write import SaveOrder, Written
 
 Identity = FileIdentity | ObjectIdentity
-Problems = Mapping[tuple[str, str | int], str]
 
 #: The sample, below the resources.
 SAMPLE = "sample/sea_surface.json"
-#: Steps of evaluation that the search for a rule's faults may take before the tree is marked.
-FAULT_STEPS = 2_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +51,22 @@ class Opened:
 
     history: History
     state: DatasetState
+    identity: Identity | None
+
+
+@dataclass(frozen=True, slots=True)
+class Saved:
+    """What a save wrote, and what may be read under a new path; None where that is the old one."""
+
+    written: Written
+    access: Access | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class OnDisk:
+    """What is in a document's file."""
+
+    document: ReferenceDocument
     identity: Identity | None
 
 
@@ -117,19 +131,6 @@ def _state(dataset: Dataset, saved: ReferenceDocument | None) -> DatasetState:
     return DatasetState(dataset, wants, difference)
 
 
-def problems_of(document: ReferenceDocument, control: TaskControl) -> Problems:
-    """Return the first fault of each template and gen rule, by kind and name or number."""
-    problems: dict[tuple[str, str | int], str] = {}
-    for name, error in document.templates.faults:
-        problems.setdefault(("template", name), str(error))
-    for number, rule in enumerate(document.rules):
-        control.check()
-        for finding in rule.faults(FAULT_STEPS):
-            if finding.severity == "fault":
-                problems.setdefault(("rule", number), finding.message)
-    return problems
-
-
 def keep_permission(path: str, identity: Identity, access: Access) -> None:
     """Remember for always what a document may read."""
     Permissions().keep(path, identity, Grant(access.allowed, access.private))
@@ -168,13 +169,13 @@ def first_row_of(document: ReferenceDocument, dataset: Dataset, path: str) -> in
 
 def save_document(
     document: ReferenceDocument,
-    path: str,
-    version: int | None,
+    dataset: Dataset,
+    order: SaveOrder,
     expected: Identity | None,
     before: Identity | None,
     control: TaskControl,
-) -> FileIdentity:
-    """Write a document, as it is or as another version, and return the identity of the new file.
+) -> Saved:
+    """Write a document as ordered; what may be read goes along where it gets another path.
 
     Raises
     ------
@@ -183,19 +184,52 @@ def save_document(
     RefbrowserError
         It cannot be written in that version, or not at all.
     """
-    if version == 0 and document.version == 1:
-        blocks = document.expansion.to_version0()
-    elif version == 1 and document.version == 0:
-        from refbrowser.references.edits import SetVersion
+    from refbrowser.engine.saving.write import write_document
 
-        blocks = document_chunks(document.apply(SetVersion(1)), path)
-    else:
-        blocks = document_chunks(document, path)
     kept = expected if isinstance(expected, FileIdentity) else None
-    identity = write_atomically(path, blocks, expected=kept, cancel=control.token)
+    written = write_document(document, order, kept, control.token)
+    if order.is_copy:
+        return Saved(written)
+    if order.path != dataset.path:
+        return Saved(written, _moved_access(dataset.access, order.path))
     if isinstance(before, FileIdentity):
-        Permissions().saved(path, before, identity)
-    return identity
+        Permissions().saved(order.path, before, written.identity)
+    return Saved(written)
+
+
+def _moved_access(access: Access, path: str) -> Access:
+    """Return what a document may read under another path: what it may now, its old folder too."""
+    moved = Access.for_document(path, (), access.settings)
+    allowed = set(access.allowed)
+    if not access.from_network:
+        allowed.add(Origin("file", folder=access.base))
+    return moved.allow(allowed).allow(access.private, private=True)
+
+
+def read_on_disk(path: str, values: Mapping[str, str], control: TaskControl) -> OnDisk:
+    """Read what is in a document's file now.
+
+    Raises
+    ------
+    RefbrowserError
+        It cannot be read.
+    """
+    identity = identity_on_disk(path)
+    document = open_references(path, name=path, values=values, cancel=control.token)
+    return OnDisk(document, identity)
+
+
+def has_text_of(path: str, document: ReferenceDocument, control: TaskControl) -> bool:
+    """Tell whether a file has the very bytes that a document was saved as."""
+    try:
+        with open(path, "rb") as file:
+            for block in document_chunks(document, path):
+                control.check()
+                if file.read(len(block)) != block:
+                    return False
+            return not file.read(1)
+    except OSError:
+        return False
 
 
 def is_changed_on_disk(error: BaseException) -> bool:

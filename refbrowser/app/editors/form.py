@@ -75,6 +75,7 @@ class EditorForm(QWidget):
         layout.addLayout(_padded(self.header))
         layout.addWidget(self.moved_on)
         layout.addWidget(scroll, 1)
+        self._scroll = scroll
         layout.addWidget(self.status)
         layout.addLayout(self._buttons(name))
 
@@ -98,6 +99,10 @@ class EditorForm(QWidget):
         line.addWidget(self.reset_button)
         line.addWidget(self.apply_button)
         return _padded(line)
+
+    def ensure_visible(self, field: QWidget) -> None:
+        """Scroll so that a field is seen."""
+        self._scroll.ensureWidgetVisible(field)
 
     def show_pending(self, heading: str, *, pending: bool, can_apply: bool, moved_on: bool) -> None:
         """Show the title, whether there is something to apply, and whether the document changed beneath."""

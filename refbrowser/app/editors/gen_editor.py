@@ -159,6 +159,12 @@ class GenEditor(EditorForm):
         self._row = 0
         self._show_rule()
 
+    def show_field(self, name: str) -> None:
+        """Bring a field into view and put the keyboard in it; `dimensions` is one too."""
+        field = self._fields.get(name, self.dimensions)
+        self.ensure_visible(field)
+        field.setFocus()
+
     def show_row(self, row: int) -> None:
         """Show beneath the fields what they yield in this row."""
         self._row = row

@@ -68,6 +68,13 @@ class UrlPrefixPanel(QGroupBox):
         self._document, self._seen = document, contents
         self._typed()
 
+    def begin(self, old: str) -> None:
+        """Begin with what URLs begin with now; the keyboard is where the other beginning goes."""
+        self._old.setText(old)
+        self._keys.clear()
+        self._typed()
+        self._new.setFocus()
+
     def _typed(self) -> None:
         self._changes = None
         self._button.setEnabled(False)

@@ -9,7 +9,7 @@ from enum import StrEnum
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from refbrowser.errors import NOWHERE, ErrorKind, Place, Severity
+from refbrowser.errors import NOWHERE, ErrorKind, Place, RefbrowserError, Severity
 
 #: Problems that are listed one by one; the rest is counted.
 MOST = 10_000
@@ -147,6 +147,19 @@ class Problems:
 
 
 _NO_BADGE = Badge()
+
+
+def problem_of_opening(error: RefbrowserError) -> Problem:
+    """Return why a document could not be opened: that is its one fault."""
+    return Problem(
+        severity=Severity.FAULT,
+        kind=error.kind,
+        message=error.message,
+        origin=Origin.DOCUMENT,
+        spot=("document", ""),
+        place=error.place,
+        advice=error.advice,
+    )
 
 
 def _badges(faults: Iterable[Problem], warnings: Iterable[Problem]) -> dict[Spot, Badge]:

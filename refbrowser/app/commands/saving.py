@@ -1,0 +1,258 @@
+"""Saving, reading again, comparing and closing documents; nothing is lost without a question."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+from PySide6.QtCore import QTimer
+
+from refbrowser.app.commands.group import CommandGroup, by_name
+from refbrowser.app.controller.open_document import OpenDocument
+from refbrowser.app.questions import Unsaved
+from refbrowser.app.tasks import TaskControl
+
+
+class SaveCommands(CommandGroup):
+    """The commands of the menu File that write, or give edits up."""
+
+    _closing = False
+
+    def table(self) -> dict[str, Callable[[], object]]:
+        """Return what each action of this group does."""
+        own = (self.save, self.save_as, self.save_copy, self.revert, self.reload, self.compare)
+        return {**by_name(*own, self.close_document), "quit": self._window.close}
+
+    def conditions(self) -> dict[str, bool]:
+        """Return what can be done with the current document."""
+        document = self._current
+        is_open = document is not None and document.is_open
+        return {
+            "is_dirty": document is not None and document.is_dirty,
+            "can_save": document is not None and document.is_dirty and not document.is_saving,
+            "can_save_as": document is not None and is_open and not document.is_saving,
+            "can_compare": document is not None and is_open and document.can_save_in_place,
+        }
+
+    # Closing
+
+    def close_document(self) -> None:
+        """Close the current document; edits that were not saved are asked about."""
+        document = self._current
+        if document is not None:
+            self._settle(document, lambda: self._window.documents.close(document))
+
+    def may_close(self) -> bool:
+        """Tell whether the window may close now; else a question is asked, and closing goes on after it."""
+        dirty = [document for document in self._window.documents.all() if document.is_pending]
+        if not dirty:
+            return True
+        if self._closing:
+            return False
+        self._closing = True
+        if len(dirty) == 1:
+            self._window.documents.set_current(dirty[0])
+            self._settle(dirty[0], lambda: self._close_on(dirty), self._stay)
+        else:
+            self._window.questions.unsaved_documents(
+                dirty, lambda chosen: self._save_all(chosen, lambda: self._close_on(dirty)), self._stay
+            )
+        return False
+
+    def _save_all(self, documents: list[OpenDocument], go_on: Callable[[], object]) -> None:
+        """Save one document after the other, and go on where all went well."""
+        if not documents:
+            go_on()
+            return
+        self._window.documents.set_current(documents[0])
+        self._save_then(documents[0], lambda: self._save_all(documents[1:], go_on), self._stay)
+
+    def _close_on(self, documents: list[OpenDocument]) -> None:
+        self._closing = False
+        for document in documents:
+            self._window.documents.close(document)
+        QTimer.singleShot(0, self._window.close)
+
+    def _stay(self) -> None:
+        self._closing = False
+
+    def _settle(
+        self, document: OpenDocument, go_on: Callable[[], object], stay: Callable[[], object] | None = None
+    ) -> None:
+        """Ask about pending edits, save or drop them, and go on."""
+        if not document.is_pending:
+            go_on()
+            return
+
+        def answered(answer: Unsaved) -> None:
+            if answer is Unsaved.DISCARD:
+                go_on()
+            elif answer is Unsaved.SAVE:
+                self._save_then(document, go_on, stay)
+            elif stay is not None:
+                stay()
+
+        self._window.questions.unsaved(document, answered)
+
+    def _save_then(
+        self, document: OpenDocument, go_on: Callable[[], object], stay: Callable[[], object] | None
+    ) -> None:
+        from refbrowser.app.editors.unapplied import apply_drafts
+
+        def give_up() -> None:
+            disconnect()
+            if stay is not None:
+                stay()
+
+        def saved(_path: str) -> None:
+            disconnect()
+            go_on()
+
+        def disconnect() -> None:
+            document.saved.disconnect(saved)
+            document.saveFailed.disconnect(give_up)
+
+        if not apply_drafts(document):
+            if stay is not None:
+                stay()
+            return
+        document.saved.connect(saved)
+        document.saveFailed.connect(give_up)
+        self._save(document, give_up)
+
+    # Saving
+
+    def save(self) -> None:
+        """Write the current document to its file."""
+        document = self._current
+        if document is not None and document.is_dirty:
+            self._save(document)
+
+    def _save(self, document: OpenDocument, given_up: Callable[[], object] = lambda: None) -> None:
+        if document.can_save_in_place:
+            document.save()
+        else:
+            self._ask_where(document, given_up=given_up)
+
+    def save_as(self) -> None:
+        """Ask where and in which form to write the current document, and go on with the new file."""
+        if self._current is not None:
+            self._ask_where(self._current)
+
+    def save_copy(self) -> None:
+        """Ask where and in which form to write a copy; the document stays what it is."""
+        if self._current is not None:
+            self._ask_where(self._current, is_copy=True)
+
+    def _ask_where(
+        self,
+        document: OpenDocument,
+        *,
+        is_copy: bool = False,
+        given_up: Callable[[], object] = lambda: None,
+    ) -> None:
+        def chosen(path: str, version: int) -> None:
+            self.save_to(document, path, version, is_copy=is_copy, given_up=given_up)
+
+        self._window.questions.save_as(document, chosen, given_up, is_copy=is_copy)
+
+    def save_to(
+        self,
+        document: OpenDocument,
+        path: str,
+        version: int,
+        *,
+        is_copy: bool = False,
+        given_up: Callable[[], object] = lambda: None,
+    ) -> None:
+        """Write a document to a path, after saying what that means where it means more."""
+        from refbrowser.engine.saving.prospect import Prospect, prospect_of
+        from refbrowser.engine.saving.write import SaveOrder
+
+        state, access = document.document, document.access
+        path = os.path.abspath(path)
+        if state is None or access is None or self._is_taken(document, path):
+            given_up()
+            return
+        base, folder = access.base, str(Path(path).parent)
+        copy = is_copy and path != document.path
+
+        def look(control: TaskControl) -> Prospect:
+            return prospect_of(state, version, base, folder, control.check)
+
+        def looked(prospect: Prospect) -> None:
+            self._window.questions.prospect(
+                document,
+                path,
+                prospect,
+                lambda keeps: document.save(
+                    SaveOrder(path, version, prospect.prefix if keeps and prospect.relative else "", copy)
+                ),
+                given_up,
+            )
+
+        title = f"Look at what saving {document.title} means"
+        failed = document.saveFailed.emit
+        document.tasks.run(document.owner("prospect"), title, look, looked, failed)
+
+    def _is_taken(self, document: OpenDocument, path: str) -> bool:
+        """Tell, and say, that a path belongs to another document of this window."""
+        from refbrowser.errors import ErrorKind, Place, RefbrowserError
+
+        others = (other for other in self._window.documents.all() if other is not document)
+        if all(other.path != path for other in others):
+            return False
+        error = RefbrowserError(
+            ErrorKind.USAGE,
+            "the file is open in this window",
+            Place(path=path),
+            "Close it first, or choose another name.",
+        )
+        self._window.centre.error_bar.show_error(f"{document.title} was not saved", error)
+        return True
+
+    def save_failed(self, document: OpenDocument, error: BaseException) -> None:
+        """Say that a save failed; a file that others changed is asked about."""
+        from refbrowser.app.controller.work import is_changed_on_disk
+
+        if is_changed_on_disk(error):
+            from refbrowser.engine.saving.write import SaveOrder
+
+            order = SaveOrder(document.path, overwrite=True)
+            self._window.questions.overwrite(document, lambda: document.save(order), self.compare)
+            return
+        self._window.documents.set_current(document)
+        self._window.centre.error_bar.show_error(f"{document.title} was not saved", error, document.save)
+
+    # The saved state and the file
+
+    def revert(self) -> None:
+        """Go back to the saved state, after a question."""
+        document = self._current
+        if document is not None and document.is_dirty:
+            self._window.questions.revert(document, document.revert)
+
+    def reload(self) -> None:
+        """Read the current document again; unsaved edits are asked about."""
+        document = self._current
+        if document is None:
+            return
+        if not document.is_open:
+            document.open()
+            self._window.centre.update_state()
+        elif document.is_pending:
+            self._window.questions.reload(document, document.reload)
+        else:
+            document.reload()
+
+    def keep_mine(self) -> None:
+        """Go on with the current document, whatever is in its file."""
+        if self._current is not None:
+            self._current.file.keep_mine()
+
+    def compare(self) -> None:
+        """Show what differs between the current document and its file."""
+        document = self._current
+        if document is not None and document.is_open:
+            self._window.questions.compare(document, self.reload, self.keep_mine)

@@ -1,0 +1,155 @@
+"""What differs between an opened document and its file: counts and first examples, part by part."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QSize, Signal
+from PySide6.QtGui import QColor
+from PySide6.QtWidgets import (
+    QDialog,
+    QHBoxLayout,
+    QHeaderView,
+    QTreeWidget,
+    QTreeWidgetItem,
+    QVBoxLayout,
+    QWidget,
+)
+
+from refbrowser.app import icons, theme
+from refbrowser.app.cards import error_text
+from refbrowser.app.controller.open_document import OpenDocument
+from refbrowser.app.plain_text import one_line
+from refbrowser.app.widgets import plain_label, push_button
+
+if TYPE_CHECKING:
+    from refbrowser.references.compare import Example, Part
+
+#: Icon and words of each side.
+_SIDES = {"here": ("add", "only here"), "there": ("drop", "only in the file"), "both": ("retry", "different")}
+
+
+class CompareDialog(QDialog):
+    """Compares in the background and lists what differs.
+
+    Signals
+    -------
+    reload(), keep()
+        What the user wants after that.
+    """
+
+    reload = Signal()
+    keep = Signal()
+
+    def __init__(self, document: OpenDocument, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.setObjectName("compareDialog")
+        self.setWindowTitle("Compare with the file")
+        self.setModal(True)
+        self.resize(860, 480)
+        self._document = document
+        heading = plain_label(f"{one_line(document.name)}: this document and its file")
+        heading.setFont(theme.heading_font())
+        self._summary = plain_label("Comparing…", role="muted")
+        self._summary.setObjectName("compareSummary")
+        self._list = self._make_list()
+        self._reload = push_button("Reload", "compareReloadButton", lambda: self._tell(self.reload))
+        self._reload.setToolTip("Take what is in the file; unsaved edits are asked about")
+        self._keep = push_button("Keep mine", "compareKeepButton", lambda: self._tell(self.keep))
+        self._keep.setToolTip("Go on with this document; Save replaces the file")
+        buttons = QHBoxLayout()
+        buttons.setSpacing(theme.MEDIUM)
+        buttons.addStretch(1)
+        for button in (push_button("Close", "compareCloseButton", self.reject), self._keep, self._reload):
+            buttons.addWidget(button)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(theme.HUGE, theme.HUGE, theme.HUGE, theme.HUGE)
+        layout.setSpacing(theme.LARGE)
+        layout.addWidget(heading)
+        layout.addWidget(self._summary)
+        layout.addWidget(self._list, 1)
+        layout.addLayout(buttons)
+        document.destroyed.connect(self.reject)
+        document.file.compare(self._show, self._failed)
+
+    def _make_list(self) -> QTreeWidget:
+        view = QTreeWidget()
+        view.setObjectName("compareList")
+        view.setAccessibleName("What differs")
+        view.setUniformRowHeights(True)
+        view.setHeaderLabels(["What", "Here", "In the file"])
+        view.header().setStretchLastSection(True)
+        view.header().setSectionResizeMode(QHeaderView.ResizeMode.Interactive)
+        for section, width in ((0, 300), (1, 240)):
+            view.header().resizeSection(section, width)
+        return view
+
+    def summary(self) -> str:
+        """Return the words over the list."""
+        return self._summary.text()
+
+    def _show(self, parts: tuple[Part, ...]) -> None:
+        self._summary.setText(summary_of(parts))
+        for part in parts:
+            row = QTreeWidgetItem([f"{part.title}: {counts_of(part)}", "", ""])
+            row.setSizeHint(0, QSize(0, theme.ROW))
+            font = row.font(0)
+            font.setBold(True)
+            row.setFont(0, font)
+            self._list.addTopLevelItem(row)
+            row.setFirstColumnSpanned(True)
+            for example in part.examples:
+                row.addChild(_example_row(example))
+            left = part.count - len(part.examples)
+            if left > 0:
+                row.addChild(_muted_row(f"and {theme.count_text(left)} more"))
+            if part.skipped:
+                row.addChild(_muted_row(f"{theme.count_text(part.skipped)} entries were not compared"))
+            row.setExpanded(True)
+        self._list.setCurrentIndex(self._list.model().index(0, 0))
+
+    def _failed(self, error: BaseException) -> None:
+        self._summary.setText(f"The file cannot be compared. {error_text(error)}")
+        self._reload.setEnabled(False)
+
+    def _tell(self, signal: object) -> None:
+        self.accept()
+        signal.emit()  # type: ignore[attr-defined]
+
+
+def summary_of(parts: tuple[Part, ...]) -> str:
+    """Return in one sentence how much differs."""
+    if not parts:
+        return "Nothing differs but spacing or the order of keys."
+    words = [f"{theme.count_text(part.count)} in {part.title.lower()}" for part in parts if part.count]
+    return f"Differences: {', '.join(words)}." if words else "Nothing differs in what was compared."
+
+
+def counts_of(part: Part) -> str:
+    """Return how much differs in one part."""
+    numbers = (
+        (part.different, "different"),
+        (part.only_here, "only here"),
+        (part.only_there, "only in the file"),
+    )
+    return ", ".join(f"{theme.count_text(number)} {word}" for number, word in numbers if number)
+
+
+def _example_row(example: Example) -> QTreeWidgetItem:
+    icon, words = _SIDES[example.side]
+    texts = [one_line(example.name), one_line(example.here), one_line(example.there)]
+    row = QTreeWidgetItem(texts)
+    row.setIcon(0, icons.icon(icon, theme.colors().muted))
+    row.setToolTip(0, theme.plain_tooltip(f"{example.name}\n{words}"))
+    for column, text in ((1, example.here), (2, example.there)):
+        row.setToolTip(column, theme.plain_tooltip(text))
+        row.setFont(column, theme.mono_font())
+    row.setSizeHint(0, QSize(0, theme.ROW))
+    return row
+
+
+def _muted_row(text: str) -> QTreeWidgetItem:
+    row = QTreeWidgetItem([text])
+    row.setForeground(0, QColor(theme.colors().muted))
+    row.setSizeHint(0, QSize(0, theme.ROW))
+    return row

@@ -1,0 +1,124 @@
+"""The file of one opened document as others leave it: noticed, read again, compared, or passed over."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, Signal
+
+from refbrowser.app.tasks import TaskControl
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from refbrowser.app.controller.open_document import OpenDocument
+    from refbrowser.app.controller.work import OnDisk
+    from refbrowser.io.identity import FileIdentity
+    from refbrowser.references.compare import Part
+
+
+class FileState(StrEnum):
+    """What others did with the file."""
+
+    SAME = "same"
+    CHANGED = "changed"
+    GONE = "gone"
+
+
+class DocumentFile(QObject):
+    """Follows the file of one `OpenDocument`.
+
+    Signals
+    -------
+    changed()
+        `state` is another one.
+    failed(object)
+        The file could not be read again: the exception. The document is as it was.
+    """
+
+    changed = Signal()
+    failed = Signal(object)
+
+    def __init__(self, document: OpenDocument) -> None:
+        super().__init__(document)
+        self._document = document
+        self.state = FileState.SAME
+
+    def noticed(self, identity: FileIdentity | None) -> None:
+        """Take over that the file is another one, or gone; one with the same bytes is no news."""
+        document, saved = self._document, self._document.saved_document
+        if document.is_saving or saved is None or identity == document.identity:
+            return
+        if identity is None:
+            self._set(FileState.GONE)
+            return
+        path = document.path
+
+        def look(control: TaskControl) -> bool:
+            from refbrowser.app.controller.work import has_text_of
+
+            return has_text_of(path, saved, control)
+
+        def looked(is_same: bool) -> None:
+            if is_same and saved is document.saved_document:
+                document.take_identity(identity)
+            elif saved is document.saved_document:
+                self._set(FileState.CHANGED)
+
+        owner = document.owner("file")
+        document.tasks.run(owner, f"Look at the new {document.title}", look, looked, self.failed.emit)
+
+    def settled(self) -> None:
+        """Note that document and file agree: it was read or saved."""
+        self._set(FileState.SAME)
+
+    def keep_mine(self) -> None:
+        """Go on with the document as it is: its edits now count from what is in the file."""
+        document = self._document
+        if self.state is FileState.GONE:
+            document.count_from(None, None)
+            self._set(FileState.SAME)
+            return
+
+        def kept(found: OnDisk) -> None:
+            document.count_from(found.document, found.identity)
+            self._set(FileState.SAME)
+
+        self._read(kept)
+
+    def compare(
+        self, done: Callable[[tuple[Part, ...]], None], failed: Callable[[BaseException], None]
+    ) -> None:
+        """Compare the document with its file; `done` gets the parts that differ."""
+        document = self._document
+        state, path, values = document.document, document.path, dict(document.template_values)
+        if state is None:
+            return
+
+        def compare(control: TaskControl) -> tuple[Part, ...]:
+            from refbrowser.app.controller.work import read_on_disk
+            from refbrowser.references.compare import compared
+
+            there = read_on_disk(path, values, control).document
+            return compared(state, there, control.check)
+
+        title = f"Compare {document.title} with its file"
+        document.tasks.run(document.owner("compare"), title, compare, done, failed)
+
+    def _read(self, done: Callable[[OnDisk], None]) -> None:
+        document = self._document
+        path, values = document.path, dict(document.template_values)
+
+        def read(control: TaskControl) -> OnDisk:
+            from refbrowser.app.controller.work import read_on_disk
+
+            return read_on_disk(path, values, control)
+
+        title = f"Read the new {document.title}"
+        document.tasks.run(document.owner("file"), title, read, done, self.failed.emit)
+
+    def _set(self, state: FileState) -> None:
+        if state is not self.state:
+            self.state = state
+            self.changed.emit()

@@ -1,0 +1,108 @@
+"""Bars over the tabs about the file: changed by others, and a copy that was written beside it."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QWidget
+
+from refbrowser.app import icons, theme
+from refbrowser.app.controller.disk import FileState
+from refbrowser.app.controller.open_document import OpenDocument
+from refbrowser.app.plain_text import one_line
+from refbrowser.app.widgets import plain_label, push_button
+
+
+class DiskBar(QFrame):
+    """Says that the file of the document is another one, and offers what to do about it.
+
+    Signals
+    -------
+    compare(), keep(), reload()
+        What the user wants.
+    """
+
+    compare = Signal()
+    keep = Signal()
+    reload = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("diskBar")
+        self.setProperty("role", "trustStrip")
+        self._compare = push_button("Compare…", "diskCompareButton", self.compare.emit)
+        self._compare.setToolTip("Show what differs between this document and the file")
+        self._keep = push_button("Keep mine", "diskKeepButton", self.keep.emit)
+        self._keep.setToolTip("Go on with this document; Save replaces the file")
+        self._reload = push_button("Reload", "diskReloadButton", self.reload.emit)
+        self._reload.setToolTip("Read the file again (F5)")
+        self._icon, self._text = _fill(self, "diskText", (self._compare, self._keep, self._reload))
+        self.hide()
+
+    def set_document(self, document: OpenDocument | None) -> None:
+        """Say what others did with the file of this document."""
+        state = FileState.SAME if document is None or not document.is_open else document.file.state
+        self.setVisible(state is not FileState.SAME)
+        if document is None or state is FileState.SAME:
+            return
+        is_gone = state is FileState.GONE
+        what = "was removed or renamed" if is_gone else "was changed by another program"
+        mine = " You have unsaved edits here." if document.is_pending else ""
+        self._text.setText(f"{one_line(document.name)} {what}.{mine}")
+        for button in (self._compare, self._reload):
+            button.setVisible(not is_gone)
+        self._icon.setPixmap(icons.pixmap("warning", 18, theme.colors().warning, self.devicePixelRatioF()))
+
+    def text(self) -> str:
+        """Return the words shown."""
+        return self._text.text()
+
+
+class CopyBar(QFrame):
+    """Says that a copy was written while the document stays what it was, and offers to open it.
+
+    Signals
+    -------
+    openPath(str)
+        Open the copy.
+    """
+
+    openPath = Signal(str)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("copyBar")
+        self.setProperty("role", "noteStrip")
+        self._path = ""
+        opening = push_button("Open it", "copyOpenButton", self._open)
+        dismiss = push_button("Dismiss", "copyDismissButton", self.hide)
+        self._icon, self._text = _fill(self, "copyText", (opening, dismiss))
+        self.hide()
+
+    def show_copy(self, document: OpenDocument, path: str) -> None:
+        """Say where the copy is."""
+        self._path = path
+        self._text.setText(f"A copy was saved as {one_line(path)}. {one_line(document.title)} stays open.")
+        self._icon.setPixmap(icons.pixmap("done", 18, theme.colors().accent, self.devicePixelRatioF()))
+        self.show()
+
+    def text(self) -> str:
+        """Return the words shown."""
+        return self._text.text()
+
+    def _open(self) -> None:
+        self.hide()
+        self.openPath.emit(self._path)
+
+
+def _fill(bar: QFrame, name: str, buttons: tuple[QPushButton, ...]) -> tuple[QLabel, QLabel]:
+    """Lay a bar out: icon, words, buttons; return the first two."""
+    icon, text = QLabel(), plain_label("")
+    text.setObjectName(name)
+    layout = QHBoxLayout(bar)
+    layout.setContentsMargins(theme.LARGE, theme.MEDIUM, theme.MEDIUM, theme.MEDIUM)
+    layout.setSpacing(theme.MEDIUM)
+    layout.addWidget(icon)
+    layout.addWidget(text, 1)
+    for button in buttons:
+        layout.addWidget(button)
+    return icon, text

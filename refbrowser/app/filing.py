@@ -1,0 +1,79 @@
+"""What one window does about the files of its documents: watches, names and lists them; their problems."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject
+
+from refbrowser.app.controller.open_document import OpenDocument
+from refbrowser.app.controller.titles import Titles
+from refbrowser.app.controller.watching import DiskWatch
+
+if TYPE_CHECKING:
+    from refbrowser.app.main_window import MainWindow
+
+
+class Filing(QObject):
+    """Connects files, problems and histories with the panes that show them."""
+
+    def __init__(self, window: MainWindow) -> None:
+        super().__init__(window)
+        self._window = window
+        documents = window.documents
+        Titles(documents)
+        self._watch = DiskWatch(documents)
+        documents.added.connect(self._added)
+        documents.currentChanged.connect(window.history.set_document)
+        centre, saving, problems = window.centre, window.commands.saving, window.commands.problems
+        centre.disk_bar.compare.connect(saving.compare)
+        centre.disk_bar.keep.connect(saving.keep_mine)
+        centre.disk_bar.reload.connect(saving.reload)
+        centre.copy_bar.openPath.connect(window.open_path)
+        window.problems.placeWanted.connect(problems.go_to)
+        window.problems.fixWanted.connect(problems.fix)
+        window.problems.counted.connect(self._counted)
+        window.status.problemsWanted.connect(problems.show_problems)
+        centre.restyled.connect(window.problems.refresh)
+
+    def close(self) -> None:
+        """Watch no file any more."""
+        self._watch.close()
+
+    def _added(self, document: OpenDocument) -> None:
+        document.saved.connect(lambda path: self._saved(document, path))
+        document.saveFailed.connect(lambda error: self._window.commands.saving.save_failed(document, error))
+        document.file.changed.connect(lambda: self._file_changed(document))
+        document.savedChanged.connect(lambda: self._file_changed(document))
+        document.file.failed.connect(lambda error: self._failed(document, "read again", error))
+        document.reloadFailed.connect(lambda error: self._failed(document, "reloaded", error))
+        document.reloaded.connect(lambda: self._reloaded(document))
+
+    def _saved(self, document: OpenDocument, path: str) -> None:
+        window = self._window
+        if path != document.path:
+            window.documents.set_current(document)
+            window.centre.copy_bar.show_copy(document, path)
+            window.status.say(f"Saved a copy as {path}")
+            return
+        window.status.say(f"Saved {path}")
+        window.settings.add_recent(path)
+        window.hierarchy.refresh(document)
+
+    def _file_changed(self, document: OpenDocument) -> None:
+        if document is self._window.documents.current:
+            self._window.centre.disk_bar.set_document(document)
+
+    def _failed(self, document: OpenDocument, what: str, error: BaseException) -> None:
+        self._window.documents.set_current(document)
+        self._window.centre.error_bar.show_error(f"{document.title} could not be {what}", error)
+
+    def _reloaded(self, document: OpenDocument) -> None:
+        from refbrowser.app.editors.drafts import drafts_of
+
+        drafts_of(document).clear()
+        self._window.status.say(f"Reloaded {document.path}")
+
+    def _counted(self, faults: int, warnings: int) -> None:
+        self._window.status.show_problems(faults, warnings)
+        self._window.update_actions()

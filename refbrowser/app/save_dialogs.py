@@ -1,0 +1,169 @@
+"""Where to save, in which form, and what it will mean: asked before anything is written."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from PySide6.QtWidgets import QDialog, QFileDialog, QHBoxLayout, QRadioButton, QVBoxLayout, QWidget
+
+from refbrowser.app import theme
+from refbrowser.app.controller.open_document import OpenDocument
+from refbrowser.app.plain_text import one_line
+from refbrowser.app.widgets import plain_label, push_button
+
+if TYPE_CHECKING:
+    from refbrowser.engine.saving.prospect import Prospect
+
+
+class Form(NamedTuple):
+    """A version, and the suffix that its file ends with."""
+
+    version: int
+    suffix: str
+
+
+#: What the file dialog offers; the suffixes .gz and .zst pack the file whatever is chosen here.
+FORMS = {
+    "Version 1 (*.json)": Form(1, ".json"),
+    "Version 1, packed with gzip (*.json.gz)": Form(1, ".json.gz"),
+    "Version 1, packed with Zstandard (*.json.zst)": Form(1, ".json.zst"),
+    "Version 0: all rows written out (*.json)": Form(0, ".json"),
+    "Version 0, packed with gzip (*.json.gz)": Form(0, ".json.gz"),
+    "Version 0, packed with Zstandard (*.json.zst)": Form(0, ".json.zst"),
+}
+PACKED = (".gz", ".zst")
+
+
+def path_for(path: str, form: Form) -> str:
+    """Return a path with the suffix of a form, where what was typed does not say another one."""
+    lower = path.lower()
+    if form.suffix == ".json" or lower.endswith(PACKED):
+        return path if Path(path).suffix else f"{path}.json"
+    packing = form.suffix.removeprefix(".json")
+    return f"{path}{packing}" if lower.endswith(".json") else f"{path}{form.suffix}"
+
+
+def file_dialog(
+    document: OpenDocument, parent: QWidget, chosen: Callable[[str, int], object], *, is_copy: bool
+) -> QFileDialog:
+    """Return the dialog that asks for a path and a form, beginning with those of the document."""
+    is_local = "://" not in document.path
+    folder = str(Path(document.path).parent) if is_local else ""
+    dialog = QFileDialog(parent, "Save a copy" if is_copy else "Save as", folder)
+    dialog.setObjectName("saveCopyDialog" if is_copy else "saveAsDialog")
+    dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
+    state = document.document
+    version = 1 if state is None else state.version
+    name = document.name
+    suffix = next((packed for packed in PACKED if name.lower().endswith(packed)), "")
+    forms = sorted(FORMS, key=lambda title: FORMS[title].version != version)
+    dialog.setNameFilters(forms)
+    dialog.selectNameFilter(next(title for title in forms if FORMS[title] == Form(version, f".json{suffix}")))
+    dialog.selectFile(_copy_name(name) if is_copy else name)
+
+    def accepted(path: str) -> None:
+        form = FORMS[dialog.selectedNameFilter()]
+        chosen(path_for(path, form), form.version)
+
+    dialog.fileSelected.connect(accepted)
+    return dialog
+
+
+def _copy_name(name: str) -> str:
+    stem, dot, rest = name.partition(".")
+    return f"{stem} copy{dot}{rest}"
+
+
+class SaveProspectDialog(QDialog):
+    """Says what a save means that changes more than the place: all rows written out, or relative URLs.
+
+    Signals
+    -------
+    accepted()
+        Go on; `keeps_meaning` tells what is to be done about relative URLs.
+    """
+
+    def __init__(self, document: OpenDocument, path: str, prospect: Prospect, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.setObjectName("saveProspectDialog")
+        self.setWindowTitle("Save")
+        self.setModal(True)
+        self.setMinimumWidth(540)
+        name = one_line(Path(path).name)
+        heading = plain_label(f"Save as {name}")
+        heading.setFont(theme.heading_font())
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(theme.HUGE, theme.HUGE, theme.HUGE, theme.HUGE)
+        layout.setSpacing(theme.LARGE)
+        layout.addWidget(heading)
+        if prospect.rows is not None:
+            words = plain_label(version0_words(document, prospect))
+            words.setObjectName("saveProspectVersion")
+            layout.addWidget(words)
+        self._rewrite = QRadioButton("&Rewrite them, so that they still name the same files")
+        self._rewrite.setObjectName("saveProspectRewrite")
+        self._keep = QRadioButton("&Keep them as they are written")
+        self._keep.setObjectName("saveProspectKeep")
+        if prospect.relative or prospect.obstacle:
+            self._add_relative(layout, prospect)
+        buttons = QHBoxLayout()
+        buttons.setSpacing(theme.MEDIUM)
+        buttons.addStretch(1)
+        buttons.addWidget(push_button("Cancel", "saveProspectCancelButton", self.reject))
+        save = push_button("Save", "saveProspectSaveButton", self.accept)
+        save.setDefault(True)
+        save.setEnabled(not prospect.is_larger_than_opened)
+        buttons.addWidget(save)
+        layout.addLayout(buttons)
+
+    @property
+    def keeps_meaning(self) -> bool:
+        """Whether relative URLs are to be rewritten."""
+        return self._rewrite.isChecked()
+
+    def _add_relative(self, layout: QVBoxLayout, prospect: Prospect) -> None:
+        words = plain_label(relative_words(prospect))
+        words.setObjectName("saveProspectRelative")
+        layout.addWidget(words)
+        choices = QVBoxLayout()
+        choices.setContentsMargins(theme.LARGE, 0, 0, 0)
+        choices.setSpacing(theme.MEDIUM)
+        for choice in (self._rewrite, self._keep):
+            choice.setAccessibleName(choice.text().replace("&", ""))
+            choices.addWidget(choice)
+        layout.addLayout(choices)
+        self._rewrite.setEnabled(not prospect.obstacle)
+        (self._keep if prospect.obstacle else self._rewrite).setChecked(True)
+
+
+def version0_words(document: OpenDocument, prospect: Prospect) -> str:
+    """Return what becomes of a document that is saved as Version 0."""
+    rows = theme.count_text(prospect.rows or 0)
+    text = f"Version 0 has no templates and no gen rules: all {rows} rows are written out"
+    text += f", about {theme.size_text(prospect.size)}."
+    if document.template_values:
+        text += " The values that you gave for templates are written into them."
+    if prospect.is_larger_than_opened:
+        text += " That is more than can be opened again, so it is not written."
+    return text
+
+
+def relative_words(prospect: Prospect) -> str:
+    """Return that relative URLs would mean something else in the new folder."""
+    if prospect.obstacle:
+        words = prospect.obstacle[:1].upper() + prospect.obstacle[1:]
+        return f"{words}. They would mean other files in the new folder."
+    number = theme.count_text(prospect.relative)
+    which = "1 URL is" if prospect.relative == 1 else f"{number} URLs are"
+    first = one_line(prospect.example)
+    return (
+        f"{which} relative to the folder of the document, first {first}. "
+        "In the new folder they would mean other files."
+    )
+
+
+def has_news(prospect: Prospect) -> bool:
+    """Tell whether there is anything to say before the save."""
+    return prospect.rows is not None or bool(prospect.relative) or bool(prospect.obstacle)
