@@ -33,6 +33,7 @@ class VerdictKind(StrEnum):
     MISSING_VALUE = "missing_value"
     OUT_OF_RANGE = "out_of_range"
     NAN = "nan"
+    NEVER_WRITTEN = "never_written"
     #: The reference may not be read yet.
     BLOCKED = "blocked"
     #: Its entry in the document is faulty.

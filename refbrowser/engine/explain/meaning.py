@@ -69,8 +69,8 @@ def meaning_of(node: ArrayNode, element: Any) -> Meaning:
     value = _native(element)
     causes = _why_missing(node, shown, value)
     kind, cause = causes[0] if causes else (VerdictKind.VALUE, "")
-    text = "" if kind is not VerdictKind.VALUE else plain(shown.text_with_units(value)).replace(_MINUS, "-")
-    stored = exact_text(_signed(shown.packing, value))
+    text = "" if kind is not VerdictKind.VALUE else _shown_text(shown, value)
+    stored = exact_text(_signed(shown, value))
     as_typed = exact_text(value)
     sign = "" if as_typed == stored else f" ({as_typed} without _Unsigned)"
     lines = [Line(f"{stored}{sign}", "Stored value")]
@@ -98,6 +98,12 @@ def meaning_of(node: ArrayNode, element: Any) -> Meaning:
     )
 
 
+def _shown_text(shown: Interpretation, value: Any) -> str:
+    if not isinstance(value, np.generic):
+        return exact_text(value)
+    return plain(shown.text_with_units(value)).replace(_MINUS, "-")
+
+
 def _native(element: Any) -> Any:
     """Return an element in the machine's byte order."""
     dtype = getattr(element, "dtype", None)
@@ -106,10 +112,9 @@ def _native(element: Any) -> Any:
     return np.asarray(element).astype(dtype.newbyteorder("="))[()]
 
 
-def _signed(packing: Packing, value: Any) -> Any:
-    if getattr(value, "dtype", np.dtype("O")).kind not in "iu":
-        return value
-    return np.asarray(value).view(packing.stored.newbyteorder("="))[()]
+def _signed(shown: Interpretation, value: Any) -> Any:
+    is_integer = getattr(value, "dtype", np.dtype("O")).kind in "iu"
+    return shown.stored(value)[()] if is_integer else value
 
 
 def _why_missing(node: ArrayNode, shown: Interpretation, value: Any) -> list[tuple[VerdictKind, str]]:
@@ -131,11 +136,15 @@ def _why_missing(node: ArrayNode, shown: Interpretation, value: Any) -> list[tup
     for name, where in _BOUNDS.items():
         if _alone(node, value, name):
             causes.append((VerdictKind.OUT_OF_RANGE, f"lies {where} {name} {_bound(shown.packing, name)}"))
+    if shown.packing.default_fill is not None and shown.stored(value)[()] == shown.packing.default_fill:
+        causes.append((VerdictKind.NEVER_WRITTEN, "is what netCDF puts where nothing was ever written"))
     return causes or [(VerdictKind.FILL, "stands for no data")]
 
 
 def _is_fill(node: ArrayNode, value: Any) -> bool:
     """Tell whether the fill value of the metadata makes an element missing, as it does without _FillValue."""
+    if node.fill_value is None:
+        return False
     attributes = {
         name: node.attributes[name] for name in ("_Unsigned", "_FillValue") if name in node.attributes
     }
@@ -156,7 +165,9 @@ def _alone(node: ArrayNode, value: Any, name: str) -> bool:
     if name not in node.attributes:
         return False
     helping = ("_Unsigned", "scale_factor", "add_offset") if name in _BOUNDS else ("_Unsigned",)
-    attributes = {each: node.attributes[each] for each in (name, *helping) if each in node.attributes}
+    # No fill value at all, so that the default of netCDF does not count here.
+    attributes: dict[str, Any] = {"_FillValue": []}
+    attributes |= {each: node.attributes[each] for each in (name, *helping) if each in node.attributes}
     packing = Packing.from_attributes(attributes, value.dtype, None)
     return bool(packing.missing_mask(np.asarray(value)))
 
