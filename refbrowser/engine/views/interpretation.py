@@ -65,7 +65,9 @@ class Interpretation:
             return "s"
         if not self.decoded and self._is_scaled:
             return ""
-        return attribute_text(self.node.attributes, "units")
+        units = attribute_text(self.node.attributes, "units")
+        # A pure number.
+        return "" if units == "1" else units
 
     def numbers(self, raw: npt.NDArray[Any]) -> npt.NDArray[Any]:
         """Return elements as float32 or float64, NaN where there is no value.

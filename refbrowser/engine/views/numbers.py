@@ -63,7 +63,8 @@ def _plain_text(number: float) -> str:
     """Return a round number, with an exponent only where it would be long."""
     if SMALL <= number < LARGE:
         return f"{number:.10f}".rstrip("0").rstrip(".")
-    return f"{number:.0e}".replace("-", _MINUS).replace("e+0", "e").replace("e+", "e")
+    mantissa, exponent = f"{number:.0e}".split("e")
+    return f"{mantissa}e{int(exponent)}".replace("-", _MINUS)
 
 
 def decimals_for(step: float) -> int:

@@ -58,3 +58,51 @@ def test_the_keeper_holds_what_the_user_set() -> None:
     assert keeper.levels.low == -keeper.levels.high
     keeper.auto(np.linspace(1, 4, 100))
     assert keeper.levels.low > 0, "nothing lies below zero"
+
+
+def test_logarithmic_levels_count_what_is_above_zero() -> None:
+    values = np.concatenate([10.0 ** np.linspace(-3, 3, 1001), np.zeros(500), [-7]])
+    levels = levels_of(values, log=True)
+    assert levels is not None
+    assert levels.log
+    assert 1e-3 < levels.low < 2e-3
+    assert 5e2 < levels.high < 1e3
+    assert levels_of(np.array([0.0, -1]), log=True) is None
+    assert outside(levels, np.array([0.0, -1, 1])) == 0, "zero is no reason for other levels"
+    flat = levels_of(np.full(5, 3.0), log=True)
+    assert flat is not None
+    assert flat.part(3.0) == pytest.approx(0.5)
+
+
+@given(st.floats(1e-6, 1e6), st.floats(1.01, 1e6), st.floats(-1, 2), st.booleans())
+def test_parts_and_values_are_inverse(low: float, ratio: float, part: float, log: bool) -> None:
+    levels = Levels(low, low * ratio, log)
+    assert levels.part(levels.low) == pytest.approx(0)
+    assert levels.part(levels.high) == pytest.approx(1)
+    assert levels.part(levels.value(part)) == pytest.approx(part, abs=1e-6)
+
+
+def test_logarithmic_levels_begin_above_zero() -> None:
+    for low in (0.0, -1.0):
+        with pytest.raises(ValueError, match="above zero"):
+            Levels(low, 5, log=True)
+    assert Levels(1, 10, log=True).part(0) == -np.inf
+
+
+def test_the_keeper_changes_between_scales() -> None:
+    values = 10.0 ** np.linspace(0, 4, 1000)
+    keeper = LevelKeeper()
+    keeper.take(values, complete=True)
+    keeper.set_log(True, values)
+    assert keeper.levels is not None
+    assert keeper.levels.log
+    keeper.set_by_user(Levels(10, 100))
+    assert keeper.levels == Levels(10, 100, log=True)
+    keeper.set_log(False, values)
+    assert keeper.levels == Levels(10, 100), "what the user set stays"
+    keeper.set_by_user(Levels(-5, 100))
+    keeper.set_log(True, values)
+    assert keeper.levels.log
+    assert keeper.levels.low >= 1, "levels that have no place on the scale are given up"
+    keeper.auto(np.array([-3.0, -1]))
+    assert keeper.levels == levels_of(np.array([-3.0, -1])), "a linear scale where nothing is above zero"

@@ -73,3 +73,14 @@ def test_boxes_cover_the_marked_cells_and_no_other(rows: int, columns: int, seed
         covered[top:bottom, left:right] += 1
     np.testing.assert_array_equal(covered, marked)
     assert boxes_of(np.ones((rows, columns), bool)).tolist() == [[0, rows, 0, columns]]
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+def test_colours_of_a_logarithmic_scale_are_those_of_the_logarithms(dtype: str) -> None:
+    numbers = np.array([-5, 0, 0.5, 1, 10, 99.99, 100, 1e9, np.inf, np.nan], dtype)
+    found = colour_indices(numbers, Levels(1, 100, log=True)).tolist()
+    assert found == [0, 0, 0, 0, 127, 254, 254, 254, 254, NO_VALUE]
+    spread = 10 ** np.random.default_rng(0).uniform(-2, 4, 1000)
+    ours = colour_indices(spread.astype(dtype), Levels(0.01, 1e4, log=True)).astype(int)
+    theirs = colour_indices(np.log10(spread), Levels(-2, 4)).astype(int)
+    assert np.abs(ours - theirs).max() <= 1

@@ -5,7 +5,13 @@ import pytest
 from view_arrays import node
 
 from refbrowser.engine.views.roles import AxisRole, role_of
-from refbrowser.engine.views.slicing import SliceState, dimension_names, first_slice
+from refbrowser.engine.views.slicing import (
+    SliceMemory,
+    SliceState,
+    chunk_window,
+    dimension_names,
+    first_slice,
+)
 
 PLAIN = AxisRole.NONE
 
@@ -49,6 +55,30 @@ def test_indices_stay_by_name_and_size() -> None:
     assert after.indices == (4, 0, 0, 0)
     same = first_slice(node((5, 3, 4, 6), dimensions=("time", "level", "y", "x")), [PLAIN] * 4, before)
     assert same == before
+
+
+def test_slices_are_remembered_past_other_arrays() -> None:
+    memory = SliceMemory()
+    field = node((5, 3, 4, 6), dimensions=("time", "level", "y", "x"))
+    state = first_slice(field, [PLAIN] * 4).with_index(0, 4).with_index(1, 2).with_x(0)
+    memory.keep(state, field.dimensions)
+    series = node((5, 9), dimensions=("time", "station"))
+    memory.keep(memory.first(series, [PLAIN] * 2).with_y(None).with_index(0, 3), series.dimensions)
+    scalar = node((), dimensions=())
+    memory.keep(memory.first(scalar, []), ())
+    again = memory.first(field, [PLAIN] * 4)
+    assert again.axes == state.axes
+    assert again.indices == (3, 2, 0, 0), "the newest index of a dimension counts"
+    assert memory.first(node((3, 8), dimensions=("level", "x")), [PLAIN] * 2).indices == (2, 0)
+    assert memory.first(node((7, 8), dimensions=("level", "x")), [PLAIN] * 2).indices == (0, 0)
+
+
+def test_the_elements_of_a_chunk() -> None:
+    field = node((5, 7), chunks=(2, 7))
+    assert chunk_window(field, (2, 0)) == (range(4, 5), range(7))
+    assert chunk_window(field, (3, 0)) is None
+    assert chunk_window(field, (0,)) is None
+    assert chunk_window(field, (-1, 0)) is None
 
 
 def test_changes_give_new_values() -> None:

@@ -1,0 +1,34 @@
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from refbrowser.engine.views.numbers import log_ticks
+
+
+def texts(low: float, high: float, count: int) -> list[str]:
+    return [text for _value, text in log_ticks(low, high, count)]
+
+
+def test_powers_of_ten() -> None:
+    assert texts(0.5, 20_000, 6) == ["1", "10", "100", "1000", "10000"]
+    assert texts(1e-6, 1e10, 9) == ["1e−6", "0.0001", "0.01", "1", "100", "10000", "1000000", "1e8", "1e10"]
+
+
+def test_numbers_between_them_where_there_is_room() -> None:
+    assert texts(1, 100, 12) == ["1", "2", "5", "10", "20", "50", "100"]
+    assert texts(24, 31, 5) == ["24", "26", "28", "30"]
+
+
+def test_what_is_no_range() -> None:
+    for low, high in ((0, 1), (-1, 1), (2, 2), (3, 1), (1, float("inf"))):
+        assert log_ticks(low, high, 5) == []
+
+
+@given(st.floats(1e-200, 1e200), st.floats(1.0001, 1e50), st.integers(2, 20))
+def test_ticks_are_few_and_inside(low: float, ratio: float, count: int) -> None:
+    ticks = log_ticks(low, low * ratio, count)
+    assert len(ticks) <= 2 * count + 2
+    for value, text in ticks:
+        assert low * 0.999 <= value <= low * ratio * 1.001
+        assert abs(float(text.replace("−", "-")) / value - 1) < 0.51
