@@ -94,7 +94,7 @@ class MapControls(QWidget):
         long = [] if state is None else [axis for axis, count in enumerate(state.shape) if count > 1]
         for combo in (self.down, self.across):
             combo.clear()
-        self.down.addItem("none, wrapped", None)
+        self.down.addItem("wrapped", None)
         for axis in long:
             assert state is not None
             for combo in (self.down, self.across):

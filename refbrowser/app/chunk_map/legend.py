@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QSize, Qt, Signal
-from PySide6.QtGui import QIcon
+from PySide6.QtGui import QIcon, QResizeEvent
 from PySide6.QtWidgets import QSizePolicy, QToolButton, QWidget
 
 from refbrowser.app import theme
@@ -18,7 +18,9 @@ if TYPE_CHECKING:
     from refbrowser.engine.views.chunk_colouring import ColouredMap, MapClass
 
 #: Entries that are shown; of more, those with most chunks.
-ENTRIES_MOST = 9
+ENTRIES_MOST = 12
+#: Lines that they take at most.
+LINES_MOST = 2
 
 
 class MapLegend(QWidget):
@@ -35,9 +37,7 @@ class MapLegend(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("chunkMapLegend")
-        policy = QSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Minimum)
-        policy.setHeightForWidth(True)
-        self.setSizePolicy(policy)
+        self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
         self._flow = FlowLayout(self, spacing=2)
         self._buttons: list[QToolButton] = []
         self._more = plain_label("", role="muted", wrap=False)
@@ -45,29 +45,56 @@ class MapLegend(QWidget):
         self._more.setContentsMargins(theme.SMALL, theme.SMALL, theme.SMALL, theme.SMALL)
         self._flow.addWidget(self._more)
         self._shown: ColouredMap | None = None
+        self._note = ""
+        self._used = self._present = 0
 
     def set_map(self, shown: ColouredMap | None, note: str = "") -> None:
         """Explain a map; `note` is said beside the entries."""
-        self._shown = shown
+        self._shown, self._note = shown, note
         entries = [] if shown is None else _shown_entries(shown)
+        self._present = 0 if shown is None else sum(1 for each in shown.legend[1:] if each.count)
         while len(self._buttons) < len(entries):
             self._add_button()
-        for place, button in enumerate(self._buttons):
-            button.setVisible(place < len(entries))
-            if place < len(entries) and shown is not None:
-                self._fill(button, *entries[place], shown)
-        hidden = 0 if shown is None else sum(1 for each in shown.legend[1:] if each.count) - len(entries)
-        words = [f"and {hidden} more"] if hidden > 0 else []
-        self._more.setText("   ".join([*words, note]) if note else "".join(words))
-        self._more.setVisible(bool(self._more.text()))
-        self.updateGeometry()
+        self._used = len(entries)
+        for button, (number, entry) in zip(self._buttons, entries, strict=False):
+            assert shown is not None
+            self._fill(button, number, entry, shown)
+        self._fit()
 
     def restyle(self) -> None:
         """Take the colours of the theme."""
-        note = self._more.text()
-        self.set_map(self._shown)
-        self._more.setText(note)
-        self._more.setVisible(bool(note))
+        self.set_map(self._shown, self._note)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._fit()
+
+    def _fit(self) -> None:
+        """Show as many entries as fit a few lines, with the note behind them."""
+        kept = self._used
+        while True:
+            hidden = self._present - kept
+            words = [f"and {hidden} more"] if hidden > 0 else []
+            self._more.setText("   ".join([*words, self._note] if self._note else words))
+            parts = [*self._buttons[:kept], *([self._more] if self._more.text() else [])]
+            lines = self._lines([part.sizeHint().width() for part in parts])
+            if lines <= LINES_MOST or not kept:
+                break
+            kept -= 1
+        for place, button in enumerate(self._buttons):
+            button.setVisible(place < kept)
+        self._more.setVisible(bool(self._more.text()))
+        line = max(part.sizeHint().height() for part in (*self._buttons, self._more))
+        self.setFixedHeight(lines * (line + self._flow.spacing()))
+
+    def _lines(self, widths: list[int]) -> int:
+        """Return how many lines parts of these widths need."""
+        lines, x = 1, 0
+        for width in widths:
+            if x and x + width > self.width():
+                lines, x = lines + 1, 0
+            x += width + self._flow.spacing()
+        return lines
 
     def texts(self) -> list[str]:
         """Return the entries that are shown."""

@@ -11,8 +11,8 @@ from PySide6.QtGui import QColor, QFontMetricsF, QImage, QPainter, QPen
 from PySide6.QtWidgets import QWidget
 
 from refbrowser.app import theme
-from refbrowser.app.chunk_map.patterns import GLYPHS, ink_on, tiles
-from refbrowser.engine.views.chunk_pixels import draw_lines, painted, pooled
+from refbrowser.app.chunk_map.patterns import GLYPHS, ink_on, mark_colours, tiles
+from refbrowser.engine.views.chunk_pixels import draw_lines, mark_few, painted, pooled
 
 if TYPE_CHECKING:
     from refbrowser.app.chunk_map.viewport import Viewport
@@ -23,6 +23,8 @@ Box = tuple[int, int, int, int]
 
 #: Cells of at least so many pixels have borders, a glyph, their number.
 _BORDERED, _GLYPH = 6, 13
+#: Cells of less are marked where they should not be missed.
+_MARKED = 3
 _GLYPH_SIZE, _LABEL_PAD = 11, 5
 #: Glyphs and numbers that are drawn at most.
 _TEXTS_MOST = 900
@@ -87,6 +89,8 @@ class MapPainter:
         down, across = self._viewport.spans()
         numbers = pooled(shown.classes, shown.rows, shown.columns, down, across)
         pixels = painted(numbers, tiles(shown.legend))
+        if min(down.scale, across.scale) < _MARKED * self._viewport.ratio:
+            mark_few(pixels, numbers, mark_colours(shown.legend))
         least = _BORDERED * self._viewport.ratio
         border = QColor(colors.surface).rgb()
         rows, columns = self._viewport.visible()

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, QPoint, QTimer, Signal
 from PySide6.QtGui import QAction, QGuiApplication, QHideEvent, QShowEvent
-from PySide6.QtWidgets import QMenu, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QMenu, QStackedWidget, QVBoxLayout, QWidget
 
 from refbrowser.app import theme
 from refbrowser.app.bars import ElidedLabel
@@ -16,7 +16,7 @@ from refbrowser.app.chunk_map.loader import MapLoader
 from refbrowser.app.chunk_map.plotted import plotted_parts
 from refbrowser.app.chunk_map.pointed import PointedChunk
 from refbrowser.app.chunk_map.view import Cell, ChunkMapView
-from refbrowser.app.widgets import hint_label
+from refbrowser.app.widgets import hint_label, plain_label
 from refbrowser.engine.views.chunk_colouring import ColourBy, ColouredMap
 from refbrowser.engine.views.chunk_layout import ChunkLayout, first_chunk_slice
 from refbrowser.model.nodes import ArrayNode
@@ -57,6 +57,8 @@ class ChunkMapPane(QWidget):
         self.legend = MapLegend()
         self.readout = ElidedLabel("chunkMapReadout")
         self.readout.setFont(theme.mono_font(-0.5))
+        self.counts = plain_label("", role="muted", wrap=False)
+        self.counts.setObjectName("chunkMapCounts")
         self.loader = MapLoader(self)
         self.pointed = PointedChunk(self.loader, self)
         self._hint = hint_label(_NOTHING)
@@ -76,7 +78,11 @@ class ChunkMapPane(QWidget):
         layout.addWidget(self.controls)
         layout.addWidget(self.view, 1)
         layout.addWidget(self.legend)
-        layout.addWidget(self.readout)
+        words = QHBoxLayout()
+        words.setSpacing(theme.LARGE)
+        words.addWidget(self.readout, 1)
+        words.addWidget(self.counts)
+        layout.addLayout(words)
         self._inner = inner
         self._pages = QStackedWidget()
         self._pages.addWidget(self._hint)
@@ -218,6 +224,7 @@ class ChunkMapPane(QWidget):
         self.view.set_maps(maps)
         shown = maps[0] if maps else None
         self.legend.set_map(shown, "" if shown is None else _note(shown))
+        self.counts.setText("" if shown is None else _counts(shown))
         self.pointed.say()
 
     # What is followed
@@ -333,17 +340,22 @@ class ChunkMapPane(QWidget):
         self.legend.restyle()
 
 
-def _note(shown: ColouredMap) -> str:
-    """Return counts of all chunks, and what the map leaves out."""
+def _counts(shown: ColouredMap) -> str:
+    """Return how many chunks there are of each kind."""
     counts = (
         (shown.stored, "stored"),
         (shown.inline, "inline"),
         (shown.missing, "missing"),
         (shown.failed, "failed"),
     )
-    words = [", ".join(f"{theme.count_text(count)} {name}" for count, name in counts)]
-    if shown.is_sampled:
-        words.append(f"one chunk of {shown.rows.step * shown.columns.step} is looked at; zoom in for all")
-    if not shown.is_complete:
-        words.append("still counting…")
-    return "   ".join(words)
+    words = ", ".join(
+        f"{theme.count_text(count)} {name}" for count, name in counts if count or name == "stored"
+    )
+    return words if shown.is_complete else f"{words} so far"
+
+
+def _note(shown: ColouredMap) -> str:
+    """Return what the map leaves out."""
+    if not shown.is_sampled:
+        return ""
+    return f"one chunk of {shown.rows.step * shown.columns.step} is looked at; zoom in for all"

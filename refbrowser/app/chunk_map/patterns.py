@@ -33,7 +33,7 @@ GLYPHS = {
 #: Colours of URLs in their order; patterns change when all were used.
 _URLS = ("#4e79a7", "#f28e2b", "#59a14f", "#b07aa1", "#edc948", "#76b7b2", "#ff9da7", "#9c755f")
 _URL_PATTERNS = ("", "diagonal", "lines")
-_SCALE_LIGHT, _SCALE_DARK = ("#dbe9f7", "#0a3d73"), ("#2a4058", "#cfe5ff")
+_SCALE_LIGHT, _SCALE_DARK = ("#fde8d2", "#7d3206"), ("#4b3120", "#ffe0b8")
 
 
 def _mixed(ends: tuple[str, str], part: float) -> QColor:
@@ -56,6 +56,7 @@ def look_of(entry: MapClass) -> tuple[QColor, QColor, str]:
         return ground, mark, _URL_PATTERNS[entry.number // len(_URLS) % len(_URL_PATTERNS)]
     simple = {
         "nothing": (colors.surface, colors.surface, ""),
+        "plain": ("#333b47" if dark else "#e6ebf1", colors.muted, ""),
         "range": ("#35577a" if dark else "#a9cbec", colors.accent, ""),
         "read": ("#69b1f5" if dark else "#1d6fba", colors.surface, ""),
         "whole": ("#2f6f69" if dark else "#8fd0c8", "#4b9a92" if dark else "#57aaa0", "lines"),
@@ -106,7 +107,27 @@ def tiles(legend: Sequence[MapClass]) -> npt.NDArray[np.uint32]:
     """Return the patterns of classes as colours, shape (n, TILE, TILE)."""
     found = np.zeros((len(legend), TILE, TILE), np.uint32)
     for number, entry in enumerate(legend):
-        found[number] = np.frombuffer(_tile(entry).constBits(), np.uint32).reshape(TILE, TILE)
+        # Held while its memory is copied.
+        tile = _tile(entry)
+        found[number] = np.frombuffer(tile.constBits(), np.uint32).reshape(TILE, TILE)
+    return found
+
+
+def mark_colours(legend: Sequence[MapClass]) -> npt.NDArray[np.uint32]:
+    """Return what single pixels of classes that should not be missed are painted in; 0 for the others."""
+    colors = theme.colors()
+    strong = {
+        "missing": colors.muted,
+        "faulty": colors.warning,
+        "failed": colors.fault,
+        "changed": colors.changed,
+        "added": colors.good,
+        "removed": colors.fault,
+    }
+    found = np.zeros(256, np.uint32)
+    for number, entry in enumerate(legend):
+        if entry.style in strong:
+            found[number] = QColor(strong[entry.style]).rgb()
     return found
 
 

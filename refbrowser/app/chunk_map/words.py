@@ -39,7 +39,7 @@ def class_text(entry: MapClass, by: str) -> str:
     """Return what a class of the map means."""
     if entry.style == "scale" and entry.low is not None and entry.high is not None:
         low, high = (_amount(number, by) for number in (entry.low, entry.high))
-        return low if low == high else f"{low} – {high}"
+        return low if low == high else f"≤ {high}" if entry.number else f"{low} – {high}"
     label = one_line(entry.label)
     if entry.style == "url" and len(label) > _LONGEST_URL:
         return f"…{label[1 - _LONGEST_URL :]}"

@@ -57,15 +57,24 @@ class FlowLayout(QLayout):
 
     def _place(self, rect: QRect, *, move: bool) -> int:
         """Return the height that the parts need in the width of `rect`."""
-        x, y, line = rect.x(), rect.y(), 0
+        x, y = rect.x(), rect.y()
+        line: list[tuple[QLayoutItem, int]] = []
         for item in self._items:
             if item.isEmpty():
                 continue
+            width = item.sizeHint().width()
+            if line and x + width > rect.right() + 1:
+                x, y = rect.x(), y + self._place_line(line, y, move=move) + self.spacing()
+                line = []
+            line.append((item, x))
+            x += width + self.spacing()
+        return y + self._place_line(line, y, move=move) - rect.y()
+
+    @staticmethod
+    def _place_line(line: list[tuple[QLayoutItem, int]], y: int, *, move: bool) -> int:
+        """Put parts beside each other, their middles in line; return the height of the highest."""
+        height = max((item.sizeHint().height() for item, _x in line), default=0)
+        for item, x in line if move else ():
             size = item.sizeHint()
-            if line and x + size.width() > rect.right() + 1:
-                x, y, line = rect.x(), y + line + self.spacing(), 0
-            if move:
-                item.setGeometry(QRect(QPoint(x, y), size))
-            x += size.width() + self.spacing()
-            line = max(line, size.height())
-        return y + line - rect.y()
+            item.setGeometry(QRect(QPoint(x, y + (height - size.height()) // 2), size))
+        return height

@@ -206,7 +206,7 @@ def _by_time(values: ChunkMapValues) -> tuple[Classes, Sequence[MapClass]]:
     first = (
         _NOTHING,
         _MISSING,
-        MapClass("range", "not read"),
+        MapClass("plain", "not read"),
         MapClass("inline", "inline, or from the cache"),
     )
     kinds: dict[int, int] = dict.fromkeys((ReferenceKind.RANGE, ReferenceKind.WHOLE, ReferenceKind.INLINE), 2)
@@ -246,7 +246,7 @@ def _by_change(values: ChunkMapValues) -> tuple[Classes, Sequence[MapClass]]:
     legend = (
         _NOTHING,
         _MISSING,
-        MapClass("range", "as saved"),
+        MapClass("plain", "as saved"),
         MapClass("changed", "changed"),
         MapClass("added", "added"),
         MapClass("removed", "removed"),

@@ -10,6 +10,8 @@ import numpy.typing as npt
 Pixels = npt.NDArray[np.uint32]
 #: Side of a pattern, in pixels.
 TILE = 8
+#: More pixels than these are seen without being marked.
+MARKS_MOST = 4_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +109,30 @@ def painted(numbers: npt.NDArray[np.uint8], patterns: Pixels) -> Pixels:
     place = numbers.astype(np.uint16) * np.uint16(TILE * TILE)
     place += tile.astype(np.uint16)
     return patterns.reshape(-1)[place]
+
+
+def mark_few(image: Pixels, numbers: npt.NDArray[np.uint8], colours: Pixels) -> None:
+    """Make single pixels that should not be missed larger, where they are few.
+
+    Parameters
+    ----------
+    numbers
+        Number of each pixel.
+    colours
+        What a mark of each number is painted in; 0 for those that need none. Shape (256,).
+    """
+    down, across = np.nonzero((colours != 0)[numbers])
+    if not len(down) or len(down) > MARKS_MOST:
+        return
+    found = numbers[down, across]
+    # The greatest number last, so that it is seen where marks meet.
+    order = np.argsort(found, kind="stable")
+    down, across, found = down[order], across[order], found[order]
+    for shift_down in (-1, 0, 1):
+        for shift_across in (-1, 0, 1):
+            row = np.clip(down + shift_down, 0, image.shape[0] - 1)
+            column = np.clip(across + shift_across, 0, image.shape[1] - 1)
+            image[row, column] = colours[found]
 
 
 def draw_lines(
