@@ -6,7 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, QSize, Qt, QTimer, QUrl, Signal
-from PySide6.QtGui import QGuiApplication, QResizeEvent, QShowEvent, QTextOption
+from PySide6.QtGui import QGuiApplication, QResizeEvent, QTextOption
 from PySide6.QtWidgets import (
     QFrame,
     QHBoxLayout,
@@ -65,7 +65,7 @@ class ExplainPane(QWidget):
         self._document: OpenDocument | None = None
         self._question: Question | None = None
         self._explanation: Explanation | None = None
-        self._is_asked = False
+        self._is_asked = self._is_seen = False
         self._rest = self._single_shot(REST, self._start)
         self._subject = ElidedLabel("explainSubject")
         self._patience = self._single_shot(PATIENCE, lambda: self._subject.set_text("Looking…"))
@@ -153,6 +153,12 @@ class ExplainPane(QWidget):
         if document is self._document and self._question is not None:
             self.explain(document, self._question)
 
+    def set_seen(self, is_seen: bool) -> None:
+        """Take note whether the pane is in sight: behind another tab, a dock counts as visible too."""
+        self._is_seen = is_seen
+        if is_seen and self._is_asked:
+            self._start()
+
     def forget(self, document: OpenDocument) -> None:
         """Explain nothing of a document that is closed."""
         if document is self._document:
@@ -178,7 +184,7 @@ class ExplainPane(QWidget):
 
     def _start(self) -> None:
         document, question = self._document, self._question
-        if document is None or question is None or document.dataset is None or not self.isVisible():
+        if document is None or question is None or document.dataset is None or not self._is_seen:
             return
         self._is_asked = False
         dataset = document.dataset
@@ -253,11 +259,6 @@ class ExplainPane(QWidget):
         self.linkActivated.emit(link)
 
     # Events
-
-    def showEvent(self, event: QShowEvent) -> None:
-        super().showEvent(event)
-        if self._is_asked:
-            self._start()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)

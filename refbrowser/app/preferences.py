@@ -11,6 +11,8 @@ from refbrowser.app.settings import Settings
 
 Value = bool | int | str
 MIB = 1024 * 1024
+#: Characters of a text without choices.
+_TEXT_LIMIT = 80
 
 
 class Preference(NamedTuple):
@@ -25,7 +27,7 @@ class Preference(NamedTuple):
     default
         Also says its type: a tick, a whole number or one of `choices`.
     choices
-        Of a text: value and title of each.
+        Of a text: value and title of each; none where the dialog finds them.
     low, high
         Bounds of a number, in its unit.
     unit
@@ -48,20 +50,6 @@ class Preference(NamedTuple):
 
 
 THEMES = (("system", "As the desktop"), ("light", "Light"), ("dark", "Dark"))
-_MAPS = (
-    "Viridis",
-    "Cividis",
-    "Magma",
-    "Inferno",
-    "Plasma",
-    "Grey",
-    "Blue",
-    "Terrain",
-    "Rainbow",
-    "Blue–red, diverging",
-    "Green–violet, diverging",
-    "Cyclic",
-)
 PREFERENCES = (
     Preference("theme", "Appearance", "Theme", "system", "Colours of the window", THEMES),
     Preference(
@@ -69,8 +57,7 @@ PREFERENCES = (
         "Plot",
         "Colour map",
         "Viridis",
-        "Of arrays that are plotted from now on",
-        tuple((title, title) for title in _MAPS),
+        "Of the arrays that are plotted from now on",
     ),
     Preference(
         "cf",
@@ -231,4 +218,6 @@ def _number(preference: Preference, text: str) -> int | None:
 
 
 def _choice(preference: Preference, text: str) -> str | None:
+    if not preference.choices:
+        return text if text.isprintable() and len(text) < _TEXT_LIMIT else None
     return text if text in (value for value, _title in preference.choices) else None

@@ -20,6 +20,9 @@ from refbrowser.app import theme
 from refbrowser.app.preferences import PREFERENCES, Preference, Preferences
 from refbrowser.app.widgets import plain_label, push_button
 
+#: Least widths of a label and of a field.
+_LABEL, _FIELD = 210, 210
+
 
 class PreferencesDialog(QDialog):
     """Shows every preference with a widget of its own; there is nothing to apply."""
@@ -85,7 +88,7 @@ class PreferencesDialog(QDialog):
             number.valueChanged.connect(lambda value: self._preferences.set(item.name, value))
             return number
         choice = QComboBox()
-        for value, title in item.choices:
+        for value, title in item.choices or _colour_maps():
             choice.addItem(title, value)
         choice.setMinimumWidth(_FIELD)
         choice.currentIndexChanged.connect(
@@ -118,4 +121,8 @@ class PreferencesDialog(QDialog):
         widget.blockSignals(False)
 
 
-_LABEL, _FIELD = 210, 210
+def _colour_maps() -> list[tuple[str, str]]:
+    """Return the colour maps; the plot's libraries know them."""
+    from refbrowser.app.plot.colour_maps import MAPS
+
+    return [(title, title) for title in MAPS]

@@ -221,13 +221,6 @@ class Questions(QObject):
         dialog.accepted.connect(lambda: chosen(dialog.values()))
         self._show(dialog)
 
-    def about(self, text: str) -> None:
-        """Show the versions."""
-        box = self._box("aboutBox", "refbrowser")
-        box.setInformativeText(text)
-        box.addButton(QMessageBox.StandardButton.Close)
-        self._show(box)
-
     def _confirm(
         self,
         name: str,

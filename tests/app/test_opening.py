@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from pathlib import Path
 
-import pytest
-from PySide6.QtCore import QMimeData, QUrl
+from PySide6.QtCore import QUrl
 from PySide6.QtWidgets import QApplication, QPlainTextEdit
 from pytestqt.qtbot import QtBot
 from window_fixtures import Open, button, drop

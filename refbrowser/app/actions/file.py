@@ -68,6 +68,13 @@ FILE: tuple[ActionSpec | None, ...] = (
         toolbar="Export",
         tip="Write the data in another format",
     ),
+    ActionSpec(
+        "export_view",
+        "Export &view…",
+        shortcut="Ctrl+Shift+E",
+        when="has_slice",
+        tip="Write what is on the screen as PNG, SVG, CSV or .npy",
+    ),
     None,
     ActionSpec("close_document", "&Close document", shortcut="Ctrl+W", when="has_document"),
     ActionSpec("quit", "&Quit", shortcut="Ctrl+Q"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, QPoint, QTimer, Signal
-from PySide6.QtGui import QAction, QGuiApplication, QHideEvent, QShowEvent
+from PySide6.QtGui import QAction, QGuiApplication, QHideEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QHBoxLayout, QMenu, QStackedWidget, QVBoxLayout, QWidget
 
 from refbrowser.app import theme
@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 #: A view that stands still so long, in milliseconds, is looked at more closely.
 _IDLE = 120
+#: Heights of the pane: the least, and from which on choices and legend are shown.
+_LEAST, _WITH_CONTROLS, _WITH_LEGEND = 70, 110, 180
 _NOTHING = (
     "The chunks of the selected array appear here: which are stored, missing or read, their sizes and URLs."
 )
@@ -67,6 +69,8 @@ class ChunkMapPane(QWidget):
         self._idle.setInterval(_IDLE)
         self._idle.timeout.connect(self._look_closer)
         self._lay_out()
+        # Low docks stay low: what has no room is left out.
+        self.setMinimumSize(200, _LEAST)
         self._connect()
         self.clear()
 
@@ -320,6 +324,11 @@ class ChunkMapPane(QWidget):
         menu.popup(place)
 
     # Events
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self.legend.setVisible(self.height() >= _WITH_LEGEND)
+        self.controls.setVisible(self.height() >= _WITH_CONTROLS)
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)

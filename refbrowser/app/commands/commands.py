@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject
 
 from refbrowser.app.commands.data import DataCommands
+from refbrowser.app.commands.copying import CopyCommands
 from refbrowser.app.commands.edit import EditCommands
 from refbrowser.app.commands.explain import ExplainCommands
 from refbrowser.app.commands.files import FileCommands
@@ -40,6 +41,7 @@ class Commands(QObject):
         self.find = FindCommands(window)
         self.preferences = PreferenceCommands(window)
         self.values = ValueCommands(window)
+        self.copying = CopyCommands(window)
         self.explain = ExplainCommands(window)
         self.help = HelpCommands(window)
         self._groups: tuple[CommandGroup, ...] = (
@@ -53,6 +55,7 @@ class Commands(QObject):
             self.find,
             self.preferences,
             self.values,
+            self.copying,
             self.explain,
             self.help,
         )

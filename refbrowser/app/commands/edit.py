@@ -1,22 +1,19 @@
-"""Changing a document, and copying what is selected."""
+"""Changing a document."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
-from PySide6.QtGui import QGuiApplication
-
 from refbrowser.app.commands.group import CommandGroup, by_name
-from refbrowser.app.hierarchy_model import ItemKind
 
 
 class EditCommands(CommandGroup):
-    """Undo and redo, what is added, and the clipboard."""
+    """Undo and redo, and what is added."""
 
     def table(self) -> dict[str, Callable[[], object]]:
         """Return what each action of this group does."""
         added = (self.add_template, self.add_rule, self.add_reference, self.template_values)
-        return by_name(self.undo, self.redo, self.copy_path, *added)
+        return by_name(self.undo, self.redo, *added)
 
     def conditions(self) -> dict[str, bool]:
         """Return which steps of the history there are."""
@@ -61,11 +58,3 @@ class EditCommands(CommandGroup):
         document = self._current
         if document is not None:
             self._window.questions.template_values(document, document.set_template_values)
-
-    def copy_path(self) -> None:
-        """Put the document's path, and that of the selected node, on the clipboard."""
-        document, item = self._current, self._window.navigation.item()
-        if document is not None:
-            inside = item is not None and item.kind in (ItemKind.ARRAY, ItemKind.GROUP)
-            node = f"::{item.place}" if item is not None and inside else ""
-            QGuiApplication.clipboard().setText(document.path + node)

@@ -37,6 +37,7 @@ class ExplainCommands(CommandGroup):
 
         window = self._window
         window.explain.linkActivated.connect(self._follow)
+        window.docks["explainDock"].visibilityChanged.connect(window.explain.set_seen)
         table = window.centre.references.table
         table.setContextMenuPolicy(Qt.ContextMenuPolicy.ActionsContextMenu)
         table.addAction(window.actions_["explain"])

@@ -32,6 +32,6 @@ class HelpCommands(CommandGroup):
 
     def about(self) -> None:
         """Show the versions of the program and of what it stands on."""
-        from refbrowser.app.controller.work import versions
+        from refbrowser.app.help.about import AboutDialog
 
-        self._window.questions.about(versions())
+        AboutDialog(self._window).open()

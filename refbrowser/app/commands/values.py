@@ -1,10 +1,36 @@
-"""Values that leave the window: the table, the view as a file, values and pictures on the clipboard."""
+"""Values and pictures that leave the window: the view as a file, or on the clipboard; and the table."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
 
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QFileDialog
+
+from refbrowser.app import theme
 from refbrowser.app.commands.group import CommandGroup, by_name
+from refbrowser.app.plain_text import one_line
+from refbrowser.app.shown import Shown, shown_by
+from refbrowser.app.tasks import TaskControl
+
+if TYPE_CHECKING:
+    from PySide6.QtWidgets import QWidget
+
+    from refbrowser.app.view_picture import ViewPicture
+    from refbrowser.engine.views.saving import ShownValues
+
+#: What a view can be written as: the suffix, and the words of the dialog.
+FORMS = {
+    ".png": "Picture (*.png)",
+    ".svg": "Drawing (*.svg)",
+    ".csv": "Values with coordinates (*.csv)",
+    ".npy": "Values for numpy (*.npy)",
+}
+_PICTURES = (".png", ".svg")
+#: Cells that Copy values puts on the clipboard at most.
+COPY_CELLS = 1_000_000
 
 
 class ValueCommands(CommandGroup):
@@ -12,19 +38,180 @@ class ValueCommands(CommandGroup):
 
     def table(self) -> dict[str, Callable[[], object]]:
         """Return what each action of this group does."""
-        return by_name()
+        return by_name(self.export_view, self.copy_values, self.copy_picture)
+
+    def conditions(self) -> dict[str, bool]:
+        """Return whether an array is shown."""
+        plot = self._window.centre.plot
+        return {"has_slice": plot is not None and plot.slice_state() is not None}
 
     def connect_table(self) -> None:
         """Carry out what the table asks for."""
-        window, table = self._window, self._window.centre.table
-        if table is None:
+        window, table, plot = self._window, self._window.centre.table, self._window.centre.plot
+        if table is None or plot is None:
             return
         table.said.connect(window.status.say)
         table.failed.connect(window.centre.error_bar.show_error)
         table.cellActivated.connect(self._show_plot)
+        table.exportRequested.connect(self.export_view)
         table.trustReviewRequested.connect(window.commands.permissions.review_trust)
+        plot.viewChanged.connect(window.update_actions)
 
     def _show_plot(self) -> None:
         from refbrowser.app.centre import PLOT
 
         self._window.centre.show_tab(PLOT)
+
+    # Files
+
+    def export_view(self) -> None:
+        """Ask where to write what is on the screen, and as what."""
+        shown = shown_by(self._window.centre.plot)
+        if shown is None:
+            return
+        dialog = QFileDialog(self._window, "Export view", str(Path.home()))
+        dialog.setObjectName("exportViewDialog")
+        dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
+        dialog.setNameFilters([*FORMS.values()])
+        first = ".csv" if self._table_is_shown() else ".png"
+        dialog.selectNameFilter(FORMS[first])
+        dialog.setDefaultSuffix(first)
+        dialog.selectFile(shown.name + first)
+
+        def filtered(chosen: str) -> None:
+            suffix = next(suffix for suffix, words in FORMS.items() if words == chosen)
+            named = dialog.selectedFiles()
+            dialog.setDefaultSuffix(suffix)
+            dialog.selectFile(Path(named[0]).stem + suffix if named else shown.name + suffix)
+
+        dialog.filterSelected.connect(filtered)
+        dialog.fileSelected.connect(self.write_view)
+        dialog.setModal(True)
+        dialog.finished.connect(dialog.deleteLater)
+        dialog.show()
+
+    def write_view(self, path: str) -> None:
+        """Write what is on the screen to a file; its suffix tells as what."""
+        suffix = Path(path).suffix.lower()
+        if suffix not in FORMS:
+            self._window.status.say(f"Not written: {one_line(Path(path).name)} ends with none of {', '.join(FORMS)}")
+        elif suffix in _PICTURES:
+            picture = self._picture()
+            if picture is not None:
+                self._write_picture(path, picture.png() if suffix == ".png" else picture.svg())
+        else:
+            self._write_values(path, suffix)
+
+    def _write_picture(self, path: str, data: bytes) -> None:
+        def write(control: TaskControl) -> None:
+            from refbrowser.io.atomic import write_atomically
+
+            write_atomically(path, [data], cancel=control.token)
+
+        self._run(f"Write {Path(path).name}", write, lambda _none: self._written(path), lambda: self.write_view(path))
+
+    def _write_values(self, path: str, suffix: str) -> None:
+        shown = shown_by(self._window.centre.plot)
+        if shown is None:
+            return
+        read = self._reading(shown)
+
+        def write(control: TaskControl) -> None:
+            from refbrowser.engine.views.saving import csv_blocks, npy_bytes
+            from refbrowser.io.atomic import write_atomically
+
+            values = read(control)
+            blocks = csv_blocks(values) if suffix == ".csv" else [npy_bytes(values)]
+            write_atomically(path, blocks, cancel=control.token)
+
+        title = f"Export {shown.layout.node.path} to {Path(path).name}"
+        self._run(title, write, lambda _none: self._written(path), lambda: self.write_view(path))
+
+    def _written(self, path: str) -> None:
+        self._window.status.say(f"Written: {one_line(path)}")
+
+    # The clipboard
+
+    def copy_values(self) -> None:
+        """Put the values of the view on the clipboard, with their coordinates, tabs between the cells."""
+        shown = shown_by(self._window.centre.plot)
+        if shown is None:
+            return
+        count = 1
+        for taken in shown.ranges:
+            count *= len(taken)
+        if count > COPY_CELLS:
+            words = f"{theme.count_text(count)} values are too many to copy"
+            self._window.status.say(f"{words}; Export view writes them to a file")
+            return
+        read = self._reading(shown)
+
+        def make(control: TaskControl) -> str:
+            from refbrowser.engine.views.saving import rows_with_headers, tsv_text
+
+            return tsv_text(rows_with_headers(read(control)))
+
+        def copied(text: str) -> None:
+            QGuiApplication.clipboard().setText(text)
+            sizes = " × ".join(theme.count_text(len(taken)) for taken in shown.ranges) or "1"
+            self._window.status.say(f"{sizes} values copied, with their coordinates")
+
+        self._run(f"Copy values of {shown.layout.node.path}", make, copied, self.copy_values)
+
+    def copy_picture(self) -> None:
+        """Put a picture of the view on the clipboard."""
+        picture = self._picture()
+        if picture is not None:
+            QGuiApplication.clipboard().setImage(picture.image())
+            self._window.status.say("Picture copied")
+
+    # What both need
+
+    def _reading(self, shown: Shown) -> Callable[[TaskControl], ShownValues]:
+        dataset = shown.document.dataset
+        assert dataset is not None
+
+        def read(control: TaskControl) -> ShownValues:
+            from refbrowser.engine.views.saving import read_shown
+
+            return read_shown(
+                dataset.session, dataset.access, shown.layout, shown.ranges, control.token, control.progress
+            )
+
+        return read
+
+    def _run(
+        self,
+        title: str,
+        work: Callable[[TaskControl], object],
+        done: Callable[..., object],
+        again: Callable[[], object],
+    ) -> None:
+        window = self._window
+
+        def failed(error: BaseException) -> None:
+            window.centre.error_bar.show_error(f"{title} failed", error, again)
+
+        window.tasks.run("view values", title, work, done, failed)
+
+    def _table_is_shown(self) -> bool:
+        from refbrowser.app.centre import TABLE
+
+        return self._window.centre.tabs.currentIndex() == TABLE
+
+    def _picture(self) -> ViewPicture | None:
+        from refbrowser.app.view_picture import ViewPicture
+
+        centre = self._window.centre
+        shown = shown_by(centre.plot)
+        if shown is None or centre.plot is None or centre.table is None:
+            return None
+        parts: list[QWidget]
+        if self._table_is_shown():
+            parts = [centre.table.grid]
+        else:
+            parts = centre.plot.drawn_parts()
+        title = centre.plot.header.title.whole()
+        units = shown.layout.shown.units
+        words = [f"{title} [{units}]" if units else title, shown.text]
+        return ViewPicture(words[0], f"{shown.layout.node.path}   {words[1]}".strip(), parts)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from refbrowser.app.controller.reading import read_document
@@ -253,33 +252,6 @@ def sample_path() -> str:
     RefbrowserError
         It is not installed.
     """
-    from refbrowser.errors import ErrorKind
+    from refbrowser.app.resources import resource
 
-    package = Path(__file__).resolve().parents[2]
-    # In the wheel the resources are a part of the package; in a checkout they lie beside it.
-    for folder in (package / "resources", package.parent / "resources"):
-        if (folder / SAMPLE).is_file():
-            return os.fspath(folder / SAMPLE)
-    raise RefbrowserError(ErrorKind.IO, "the sample is not installed")
-
-
-def versions() -> str:
-    """Return the versions of the program and of what it stands on."""
-    from importlib.metadata import PackageNotFoundError, version
-
-    lines = []
-    for name in (
-        "refbrowser",
-        "PySide6-Essentials",
-        "pyqtgraph",
-        "numpy",
-        "zarr",
-        "numcodecs",
-        "fsspec",
-        "jinja2",
-    ):
-        try:
-            lines.append(f"{name} {version(name)}")
-        except PackageNotFoundError:
-            lines.append(f"{name}: not installed")
-    return "\n".join(lines)
+    return os.fspath(resource(SAMPLE))

@@ -226,10 +226,15 @@ class Drawing(QObject):
         self.draw()
 
     @property
-    def log_is_possible(self) -> bool:
-        """Whether any value has come that has a place on a logarithmic scale."""
-        numbers = self._numbers()
-        return numbers is None or bool((numbers > 0).any())
+    def is_log_in_vain(self) -> bool:
+        """Whether a logarithmic scale is wanted, but no value has a place on it."""
+        if not self.log or self.palette.by_flags:
+            return False
+        if self.is_line:
+            return self.canvas.line.value_range() is None and bool(
+                np.isfinite(self.canvas.line.numbers).any()
+            )
+        return self.keeper.levels is not None and not self.keeper.levels.log
 
     def set_map(self, title: str, reverse: bool) -> None:
         """Use another colour map; a diverging one is centred on zero where there are values on both sides."""

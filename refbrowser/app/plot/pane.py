@@ -145,7 +145,7 @@ class PlotPane(QWidget):
         self._presenter.pointing.choose(element)
 
     def element(self) -> tuple[int, ...] | None:
-        """Return the index of the element that is meant now: under the cursor, in the row, or of the slice."""
+        """Return the index of the element that is meant: under the cursor, in the row, or of the slice."""
         state = self.slice_state()
         if state is None:
             return None
@@ -199,6 +199,13 @@ class PlotPane(QWidget):
         """Return the page in front: `cards`, `canvas` or `values`."""
         current = self._pages.currentWidget()
         return next((page for page in (self.cards, self.values) if page is current), self.canvas)
+
+    def drawn_parts(self) -> list[QWidget]:
+        """Return what a picture of the view is made of, left to right."""
+        page = self.page()
+        if page is not self.canvas:
+            return [page]
+        return [part for part in (self.canvas, self.bar, self.flags) if part.isVisibleTo(self._plot)]
 
     def _lay_out(self) -> None:
         self._plot = QWidget()

@@ -167,6 +167,8 @@ class Stage(QObject):
         if picture.finished and picture.has_data and subject.is_plot:
             if picture.all_done and subject.shown.never_written(picture.values):
                 notes.append("every value is the default fill of netCDF: nothing was ever written here")
+            elif self.drawing.is_log_in_vain:
+                notes.append("no value is above zero, where a logarithmic scale is")
             elif not self.drawing.has_values:
                 notes.append("every value here is missing")
         return "   ".join(notes)

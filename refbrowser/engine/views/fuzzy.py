@@ -11,7 +11,7 @@ T = TypeVar("T")
 #: Characters of a text that are looked at, and of a pattern.
 TEXT_LIMIT, PATTERN_LIMIT = 400, 80
 _SEPARATORS = " /._-:([{"
-_WHOLE, _START, _WORD, _NEXT, _GAP = 60, 12, 8, 6, 1
+_WHOLE, _START, _WORD, _NEXT, _GAP = 60 * 64, 12, 8, 6, 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +94,7 @@ def _score(text: str, places: tuple[int, ...]) -> int:
             score -= min(_GAP * (place - before - 1), 8)
         before = place
     # Of two texts that match alike, the shorter one is meant.
-    return score * 4 - min(len(text), 200) // 8
+    return score * 256 - min(len(text), 200)
 
 
 def best(pattern: str, items: Iterable[T], text_of: Callable[[T], str], count: int) -> list[tuple[T, Match]]:

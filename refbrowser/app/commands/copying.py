@@ -1,0 +1,234 @@
+"""What is copied: paths, keys, URLs, single values, and lines of Python for the slice on the screen."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, Qt
+from PySide6.QtGui import QGuiApplication, QKeySequence, QShortcut
+
+from refbrowser.app.commands.group import CommandGroup, by_name
+from refbrowser.app.hierarchy_model import ItemKind
+from refbrowser.app.plain_text import one_line
+from refbrowser.app.shown import Shown, shown_by
+from refbrowser.app.tasks import TaskControl
+
+if TYPE_CHECKING:
+    from PySide6.QtWidgets import QWidget
+
+    from refbrowser.app.controller.open_document import OpenDocument
+
+#: Actions of the menu of each widget.
+TREE_MENU = ("copy_path", "copy_python", "copy_xarray")
+KEYS_MENU = ("copy_key", "copy_url", "copy_value")
+CHUNK_MENU = ("copy_value", "copy_key", "copy_url", "copy_values", "copy_picture", "copy_python", "export_view")
+CELL_MENU = ("copy_value", "copy_values", "copy_key", "copy_url", "copy_python", "export_view")
+
+
+class CopyCommands(CommandGroup):
+    """Puts texts on the clipboard, and says what it put there."""
+
+    def table(self) -> dict[str, Callable[[], object]]:
+        """Return what each action of this group does."""
+        texts = (self.copy_path, self.copy_key, self.copy_url, self.copy_value)
+        return by_name(*texts, self.copy_python, self.copy_xarray)
+
+    def connect_panes(self) -> None:
+        """Copy by Ctrl+C what the pane with the keyboard shows, and offer copies in its menu."""
+        window = self._window
+        tree, keys = window.hierarchy.tree, window.centre.references.table
+        self._add_menu(tree, TREE_MENU)
+        self._add_menu(keys, KEYS_MENU)
+        _on_copy(tree, self.copy_path)
+        _on_copy(keys, self._copy_rows)
+        window.centre.raw.installEventFilter(self)
+
+    def connect_views(self) -> None:
+        """Offer copies in the menus of plot and table."""
+        plot, table = self._window.centre.plot, self._window.centre.table
+        if plot is not None and table is not None:
+            self._add_menu(table.grid, CELL_MENU)
+            for name in CHUNK_MENU:
+                plot.canvas.addAction(self._window.actions_[name])
+
+    def _add_menu(self, widget: QWidget, names: tuple[str, ...]) -> None:
+        widget.setContextMenuPolicy(Qt.ContextMenuPolicy.ActionsContextMenu)
+        for name in names:
+            widget.addAction(self._window.actions_[name])
+
+    # Texts
+
+    def copy_path(self) -> None:
+        """Copy the document's path, and that of the selected node."""
+        document, item = self._current, self._window.navigation.item()
+        if document is not None:
+            inside = item is not None and item.kind in (ItemKind.ARRAY, ItemKind.GROUP)
+            node = f"::{item.place}" if item is not None and inside else ""
+            self._put(document.path + node)
+
+    def copy_key(self) -> None:
+        """Copy the key that is meant: selected, or of the chunk under the cursor."""
+        key = self._key()
+        if key is None:
+            self._say_nothing()
+        else:
+            self._put(key)
+
+    def copy_url(self) -> None:
+        """Copy the URL that the key points to."""
+        self._copy_reference(_url_of)
+
+    def copy_value(self) -> None:
+        """Copy the value under the plot's cursor, or the reference of the selected key."""
+        plot, table = self._window.centre.plot, self._window.centre.table
+        value = None if plot is None else plot.stored()
+        shown = shown_by(plot)
+        if self._keys_are_shown() or plot is None or shown is None:
+            self._copy_reference(_json_of)
+            return
+        centre = self._window.centre
+        if table is not None and centre.tabs.currentWidget() is not centre.tabs.widget(0) and table.grid.current():
+            table.copy_selected()
+        elif value is None:
+            self._say_nothing()
+        else:
+            import numpy as np
+
+            from refbrowser.engine.views.exact import exact_texts
+
+            self._put(exact_texts(shown.layout.shown, np.asarray(value).reshape(1, 1))[0][0])
+
+    def _copy_rows(self) -> None:
+        """Copy the key of the only selected row, or several rows with tabs between their cells."""
+        table = self._window.centre.references.table
+        key = self._window.centre.references.current_key()
+        if len(table.selected()) > 1 or key is None:
+            table.copy_selected()
+            self._window.status.say(f"{len(table.selected())} rows copied")
+        else:
+            self._put(key)
+
+    def _put(self, text: str) -> None:
+        QGuiApplication.clipboard().setText(text)
+        self._window.status.say(f"Copied: {one_line(text)}")
+
+    def _say_nothing(self) -> None:
+        self._window.status.say("Select a key, or put the cursor on an element of the plot, to copy from it")
+
+    # Keys and references
+
+    def _keys_are_shown(self) -> bool:
+        centre = self._window.centre
+        return centre.tabs.currentWidget() in (centre.references, centre.raw)
+
+    def _key(self) -> str | None:
+        """Return the key that is meant: selected where keys are in front, else of the chunk under the cursor."""
+        selected, chunk = self._window.centre.references.current_key(), self._chunk_key()
+        return (selected or chunk) if self._keys_are_shown() else (chunk or selected)
+
+    def _chunk_key(self) -> str | None:
+        plot = self._window.centre.plot
+        node = None if plot is None else plot.array()
+        index = None if plot is None else plot.element()
+        if node is None or node.grid is None or node.manifest is None or index is None:
+            return None
+        sides = node.grid.chunk_shape
+        return node.manifest.key(tuple(at // side for at, side in zip(index, sides, strict=True)))
+
+    def _copy_reference(self, text_of: Callable[[object], str]) -> None:
+        document, key = self._current, self._key()
+        if document is None or document.document is None or key is None:
+            self._say_nothing()
+            return
+        state = document.document
+
+        def find(_control: TaskControl) -> str:
+            from refbrowser.engine.keys import reference_of
+
+            return text_of(reference_of(state, key))
+
+        def found(text: str) -> None:
+            if text:
+                self._put(text)
+            else:
+                self._window.status.say(f"{one_line(key)} has none")
+
+        self._run(document, f"Look up {key[:60]}", find, found)
+
+    # Python
+
+    def copy_python(self) -> None:
+        """Copy lines that read the slice on the screen with zarr."""
+        self._copy_code(with_xarray=False)
+
+    def copy_xarray(self) -> None:
+        """Copy lines that read the slice on the screen with xarray."""
+        self._copy_code(with_xarray=True)
+
+    def _copy_code(self, *, with_xarray: bool) -> None:
+        shown = shown_by(self._window.centre.plot)
+        if shown is None or shown.document.dataset is None:
+            self._window.status.say("Select an array to copy the Python that reads it")
+            return
+        is_edited = shown.document.is_dirty
+
+        def make(control: TaskControl) -> str:
+            return code_for(shown, control, with_xarray=with_xarray, is_edited=is_edited)
+
+        def made(text: str) -> None:
+            QGuiApplication.clipboard().setText(text)
+            lines = len(text.splitlines())
+            what = "xarray" if with_xarray else "zarr"
+            self._window.status.say(f"{lines} lines of Python copied: they read this slice with {what}")
+
+        self._run(shown.document, f"Write Python for {shown.layout.node.path}", make, made)
+
+    def _run(
+        self,
+        document: OpenDocument,
+        title: str,
+        work: Callable[[TaskControl], str],
+        done: Callable[[str], object],
+    ) -> None:
+        def failed(error: BaseException) -> None:
+            self._window.centre.error_bar.show_error("Nothing was copied", error)
+
+        document.tasks.run(document.owner("clipboard"), title, work, done, failed)
+
+
+def code_for(shown: Shown, control: TaskControl, *, with_xarray: bool, is_edited: bool) -> str:
+    """Return lines of Python for what is shown; on a worker thread."""
+    from refbrowser.app.controller.sources import sources_of
+    from refbrowser.engine.snippet_store import source_of
+    from refbrowser.engine.snippets import SnippetView, has_plain_times, xarray_snippet, zarr_snippet
+
+    dataset, layout = shown.document.dataset, shown.layout
+    assert dataset is not None
+    source = source_of(dataset, (found.url for found in sources_of(dataset.document)), is_edited=is_edited)
+    fill = layout.shown.packing.default_fill
+    never_written = fill is not None and shown.picture is not None and bool((shown.picture.values == fill).any())
+    view = SnippetView(layout.node, layout.slice, shown.ranges, layout.shown.decoded, never_written)
+    if not with_xarray:
+        return zarr_snippet(source, view)
+    plain = layout.shown.decoded and has_plain_times(
+        dataset.session, dataset.access, dataset.hierarchy, layout.node, control.token
+    )
+    return xarray_snippet(source, dataset.hierarchy, view.with_plain_times(plain))
+
+
+def _url_of(reference: object) -> str:
+    return getattr(reference, "url", "")
+
+
+def _json_of(reference: object) -> str:
+    from refbrowser.engine.reference_text import reference_text
+
+    return reference_text(reference)
+
+
+def _on_copy(widget: QWidget, work: Callable[[], object]) -> QShortcut:
+    shortcut = QShortcut(QKeySequence(QKeySequence.StandardKey.Copy), widget)
+    shortcut.setContext(Qt.ShortcutContext.WidgetShortcut)
+    shortcut.activated.connect(work)
+    return shortcut

@@ -1,0 +1,104 @@
+"""The view as a picture: what stands in the tab, with a title over it, as pixels or as SVG."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from PySide6.QtCore import QBuffer, QIODevice, QPoint, QRect, QRectF, QSize, Qt
+from PySide6.QtGui import QColor, QFontMetrics, QImage, QPainter
+from PySide6.QtWidgets import QGraphicsView, QWidget
+
+from refbrowser.app import theme
+
+#: Pixels of a picture for each of the screen.
+SCALE = 2
+_MARGIN = theme.LARGE
+
+
+class ViewPicture:
+    """Widgets side by side under two lines of text.
+
+    Parameters
+    ----------
+    title, subtitle
+        What is shown; the second line is left out where it is empty.
+    parts
+        The widgets, left to right.
+    """
+
+    def __init__(self, title: str, subtitle: str, parts: Sequence[QWidget]) -> None:
+        self._title, self._subtitle, self._parts = title, subtitle, parts
+        self._heading, self._small = theme.heading_font(2), theme.mono_font(-0.5)
+        self._top = _MARGIN + QFontMetrics(self._heading).height() + theme.SMALL
+        if subtitle:
+            self._top += QFontMetrics(self._small).height() + theme.SMALL
+
+    def size(self) -> QSize:
+        """Return the size in device independent pixels."""
+        width = sum(part.width() for part in self._parts) + theme.MEDIUM * (len(self._parts) - 1)
+        height = max((part.height() for part in self._parts), default=0)
+        return QSize(width + 2 * _MARGIN, self._top + height + _MARGIN)
+
+    def image(self) -> QImage:
+        """Return the picture in pixels, `SCALE` for each of the screen."""
+        image = QImage(self.size() * SCALE, QImage.Format.Format_RGB32)
+        image.setDevicePixelRatio(SCALE)
+        painter = QPainter(image)
+        self._paint(painter)
+        painter.end()
+        return image
+
+    def png(self) -> bytes:
+        """Return the picture as a PNG file."""
+        buffer = QBuffer()
+        buffer.open(QIODevice.OpenModeFlag.WriteOnly)
+        self.image().save(buffer, "PNG")
+        return bytes(buffer.data().data())
+
+    def svg(self) -> bytes:
+        """Return the picture as an SVG file: lines and text can be edited, an image is one picture in it."""
+        from PySide6.QtSvg import QSvgGenerator
+
+        buffer = QBuffer()
+        buffer.open(QIODevice.OpenModeFlag.WriteOnly)
+        generator = QSvgGenerator()
+        generator.setOutputDevice(buffer)
+        generator.setSize(self.size())
+        generator.setViewBox(QRect(QPoint(0, 0), self.size()))
+        generator.setTitle(self._title)
+        painter = QPainter(generator)
+        self._paint(painter)
+        painter.end()
+        return bytes(buffer.data().data())
+
+    def _paint(self, painter: QPainter) -> None:
+        colors, size = theme.colors(), self.size()
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.fillRect(QRect(QPoint(0, 0), size), QColor(colors.surface))
+        room = size.width() - 2 * _MARGIN
+        line = QRect(_MARGIN, _MARGIN, room, QFontMetrics(self._heading).height())
+        self._paint_text(painter, line, self._title, colors.text, heading=True)
+        if self._subtitle:
+            height = QFontMetrics(self._small).height()
+            line = QRect(_MARGIN, line.bottom() + 1 + theme.SMALL, room, height)
+            self._paint_text(painter, line, self._subtitle, colors.muted, heading=False)
+        left = _MARGIN
+        for part in self._parts:
+            if isinstance(part, QGraphicsView):
+                target = QRectF(left, self._top, part.width(), part.height())
+                painter.save()
+                part.render(painter, target, part.viewport().rect())
+                painter.restore()
+            else:
+                painter.save()
+                painter.translate(left, self._top)
+                part.render(painter, QPoint())
+                painter.restore()
+            left += part.width() + theme.MEDIUM
+
+    def _paint_text(self, painter: QPainter, line: QRect, text: str, color: str, *, heading: bool) -> None:
+        font = self._heading if heading else self._small
+        painter.setFont(font)
+        painter.setPen(QColor(color))
+        fitting = QFontMetrics(font).elidedText(text, Qt.TextElideMode.ElideRight, line.width())
+        painter.drawText(line, Qt.AlignmentFlag.AlignVCenter, fitting)

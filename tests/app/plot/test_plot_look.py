@@ -1,0 +1,449 @@
+"""How a plot looks: levels, histogram, proportions, flags, coding, single chunks, other coordinates."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from plot_memory import MemoryDocument, array
+from PySide6.QtCore import QPoint, QPointF, Qt
+from PySide6.QtGui import QColor, QImage
+from PySide6.QtWidgets import QApplication, QListWidget, QPushButton, QToolButton
+from pytestqt.qtbot import QtBot
+
+from refbrowser.app import theme
+from refbrowser.app.plot import colour_maps
+from refbrowser.app.plot.pane import PlotPane
+from refbrowser.engine.views.levels import Levels
+from refbrowser.engine.views.painting import NO_VALUE
+
+Plotted = Callable[..., MemoryDocument]
+
+
+def child(pane: PlotPane, kind: type, name: str) -> Any:
+    found = pane.findChild(kind, name)
+    assert found is not None, name
+    return found
+
+
+def press(qtbot: QtBot, pane: PlotPane, name: str) -> None:
+    qtbot.mouseClick(child(pane, QToolButton, name), Qt.MouseButton.LeftButton)
+
+
+def image_of(pane: PlotPane) -> QImage:
+    QApplication.processEvents()
+    return pane.canvas.grab().toImage()
+
+
+def colour_at(pane: PlotPane, across: float, upwards: float) -> tuple[int, ...]:
+    """Return the colour on the screen at a position of the plot."""
+    image = image_of(pane)
+    place = pane.canvas.mapFromScene(pane.canvas.box.mapViewToScene(QPointF(across, upwards)))
+    ratio = image.devicePixelRatio()
+    colour: QColor = image.pixelColor(round(place.x() * ratio), round(place.y() * ratio))
+    return colour.getRgb()[:3]  # type: ignore[return-value]
+
+
+def near(colour: Any, wanted: Any, tolerance: int = 3) -> bool:
+    return bool(np.abs(np.subtract(colour[:3], list(wanted)[:3], dtype=int)).max() <= tolerance)
+
+
+def hover(pane: PlotPane, across: float, upwards: float) -> str:
+    pane.canvas.pointed.emit(across, upwards)
+    return pane.status.whole()
+
+
+def levels_of(pane: PlotPane) -> Levels:
+    found = pane._presenter.drawing.keeper.levels
+    assert found is not None
+    return found
+
+
+def powers(rows: int = 40, columns: int = 60) -> np.ndarray:
+    """Return a field that runs over six powers of ten."""
+    return 10 ** np.broadcast_to(np.linspace(-2, 4, columns), (rows, columns))
+
+
+# Scales
+
+
+def test_logarithmic_levels(plotted: Plotted, pane: PlotPane, qtbot: QtBot) -> None:
+    plotted(array("/field", powers(), ("y", "x"), (20, 20)))
+    assert not levels_of(pane).log
+    qtbot.keyClick(pane.canvas, Qt.Key.Key_L)
+    levels = levels_of(pane)
+    assert levels.log
+    assert child(pane, QToolButton, "logButton").isChecked()
+    table = colour_maps.table("Viridis")
+    for column in (5, 30, 50):
+        part = np.log(powers()[0, column] / levels.low) / np.log(levels.high / levels.low)
+        assert near(colour_at(pane, column, 20), table[int(part * 255)]), column
+    assert {"0.1", "1", "10", "100", "1000"} <= {text for _value, text in pane.bar.strip.ticks()}
+    press(qtbot, pane, "logButton")
+    assert not levels_of(pane).log
+
+
+def test_a_logarithmic_scale_needs_values_above_zero(plotted: Plotted, pane: PlotPane, qtbot: QtBot) -> None:
+    plotted(array("/field", -powers(), ("y", "x")))
+    qtbot.keyClick(pane.canvas, Qt.Key.Key_L)
+    assert not levels_of(pane).log
+    assert "no value is above zero" in pane.legend.note.text()
+
+
+def test_the_values_of_a_line_on_a_logarithmic_axis(plotted: Plotted, pane: PlotPane, qtbot: QtBot) -> None:
+    values = np.array([1.0, 10, 0, 1000, 1e4])
+    plotted(array("/series", values, ("n",), units="1"))
+    qtbot.keyClick(pane.canvas, Qt.Key.Key_L)
+    _x, y = pane.canvas.line.item.getData()
+    np.testing.assert_allclose(y, [0, 1, np.nan, 3, 4])
+    low, high = pane.canvas.view()[1]
+    assert -1 < low < 0
+    assert 4 < high < 5
+    qtbot.waitUntil(lambda: "100" in pane.canvas.upwards.tick_texts() or not image_of(pane))
+    assert "1000" in hover(pane, 3, 3)
+    qtbot.keyClick(pane.canvas, Qt.Key.Key_L)
+    assert pane.canvas.line.item.getData()[1].max() == 1e4
+    assert pane.canvas.view()[1][1] > 1e4
+
+
+# Histogram
+
+
+def test_levels_are_dragged_in_the_histogram(plotted: Plotted, pane: PlotPane, qtbot: QtBot) -> None:
+    plotted(array("/field", np.linspace(0, 100, 2500).reshape(50, 50), ("y", "x")))
+    strip = pane.bar.strip
+    width = pane.bar.width()
+    qtbot.keyClick(pane.canvas, Qt.Key.Key_H)
+    assert strip.histogram is not None
+    assert strip.histogram.counts.sum() == 2500
+    assert pane.bar.width() > width
+    qtbot.wait(1)
+    before, span = levels_of(pane), strip.span
+    assert span is not None
+    start = QPoint(10, round(strip.handle_at(span.part(before.low))))
+    end = QPoint(10, round(strip.handle_at(0.5)))
+    qtbot.mousePress(strip, Qt.MouseButton.LeftButton, pos=start)
+    qtbot.mouseMove(strip, end)
+    during = levels_of(pane)
+    qtbot.mouseRelease(strip, Qt.MouseButton.LeftButton, pos=end)
+    assert during == levels_of(pane), "the picture follows the pointer"
+    assert during.low == pytest.approx(50, abs=2)
+    assert during.high == before.high
+    assert float(pane.bar.low_field.text()) == pytest.approx(during.low, rel=1e-4)
+    # Both at once, held between them.
+    start = QPoint(10, round(strip.handle_at(span.part(75))))
+    qtbot.mousePress(strip, Qt.MouseButton.LeftButton, pos=start)
+    qtbot.mouseMove(strip, QPoint(10, round(strip.handle_at(span.part(50)))))
+    qtbot.mouseRelease(strip, Qt.MouseButton.LeftButton)
+    assert levels_of(pane).low == pytest.approx(25, abs=2)
+    assert levels_of(pane).high == pytest.approx(before.high - 25, abs=2)
+    qtbot.mouseDClick(strip, Qt.MouseButton.LeftButton, pos=QPoint(10, 30))
+    assert levels_of(pane) == before
+    press(qtbot, pane, "histogramButton")
+    assert strip.histogram is None
+    assert pane.bar.width() == width
+
+
+def test_a_level_is_never_dragged_past_the_other(plotted: Plotted, pane: PlotPane, qtbot: QtBot) -> None:
+    plotted(array("/field", powers(), ("y", "x")))
+    qtbot.keyClick(pane.canvas, Qt.Key.Key_L)
+    qtbot.keyClick(pane.canvas, Qt.Key.Key_H)
+    strip = pane.bar.strip
+    span = strip.span
+    assert span is not None
+    start = QPoint(10, round(strip.handle_at(span.part(levels_of(pane).high))))
+    qtbot.mousePress(strip, Qt.MouseButton.LeftButton, pos=start)
+    qtbot.mouseMove(strip, QPoint(10, strip.height() + 300))
+    qtbot.mouseRelease(strip, Qt.MouseButton.LeftButton)
+    assert 0 < levels_of(pane).low < levels_of(pane).high < 1
+
+
+# Proportions and zoom
+
+
+def test_true_proportions(plotted: Plotted, pane: PlotPane, qtbot: QtBot) -> None:
+    plotted(
+        array("/field", np.zeros((30, 20)), ("lat", "lon")),
+        array("/lat", np.linspace(-58, 58, 30), ("lat",), units="degrees_north"),
+        array("/lon", np.arange(20) * 8.0, ("lon",), units="degrees_east"),
+    )
+    scene = pane.canvas.box.mapViewToScene
+
+    def cell() -> tuple[float, float]:
+        corner, other = scene(QPointF(0, 0)), scene(QPointF(1, 1))
+        return abs(other.x() - corner.x()), abs(other.y() - corner.y())
+
+    qtbot.keyClick(pane.canvas, Qt.Key.Key_A)
+    qtbot.waitUntil(lambda: cell()[0] / cell()[1] == pytest.approx(2, rel=0.02))
+    box = pane.canvas.box.sceneBoundingRect().adjusted(-2, -2, 2, 2)
+    assert box.contains(scene(QPointF(-0.5, -0.5)))
+    assert box.contains(scene(QPointF(19.5, 29.5)))
+    assert box.width() / box.height() == pytest.approx(160 / 120, rel=0.1), "the axes are laid around it"
+    pane.canvas.show_range((5, 10), (5, 10))
+    qtbot.waitUntil(lambda: cell()[0] / cell()[1] == pytest.approx(2, rel=0.02))
+    press(qtbot, pane, "aspectButton")
+    across, upwards, _size = pane.canvas.view()
+    assert across == pytest.approx((-0.5, 19.5))
+    assert upwards == pytest.approx((-0.5, 29.5))
+
+
+def test_a_rectangle_drawn_with_the_right_button_is_zoomed_to(
+    plotted: Plotted, pane: PlotPane, qtbot: QtBot
+) -> None:
+    plotted(array("/field", np.zeros((50, 50)), ("y", "x")))
+    box = pane.canvas.box
+
+    def drag(end: QPointF, finished: bool) -> Any:
+        class Drag:
+            def button(self) -> Any:
+                return Qt.MouseButton.RightButton
+
+            def buttonDownPos(self, _button: Any) -> QPointF:
+                return box.mapFromView(QPointF(10, 20))
+
+            def pos(self) -> QPointF:
+                return box.mapFromView(end)
+
+            def isFinish(self) -> bool:
+                return finished
+
+            def accept(self) -> None:
+                pass
+
+        return Drag()
+
+    box.mouseDragEvent(drag(QPointF(30, 35), finished=False))
+    assert box.rbScaleBox.isVisible()
+    box.mouseDragEvent(drag(QPointF(30, 35), finished=True))
+    across, upwards, _size = pane.canvas.view()
+    assert across == pytest.approx((10, 30), abs=0.1)
+    assert upwards == pytest.approx((20, 35), abs=0.1)
+    qtbot.keyClick(pane.canvas, Qt.Key.Key_R)
+    assert pane.canvas.view()[0] == pytest.approx((-0.5, 49.5))
+
+
+# Colours
+
+
+def test_the_map_can_be_reversed_and_changed(plotted: Plotted, pane: PlotPane, qtbot: QtBot) -> None:
+    plotted(array("/field", powers(), ("y", "x")))
+    first = colour_at(pane, 1, 20)
+    pane.look().set_reverse(True)
+    assert near(colour_at(pane, 1, 20), colour_maps.table("Viridis")[254])
+    assert not near(colour_at(pane, 1, 20), first)
+    qtbot.keyClick(pane.canvas, Qt.Key.Key_C)
+    assert pane.header.map.currentText() == "Cividis"
+    assert near(colour_at(pane, 1, 20), colour_maps.table("Cividis")[254])
+
+
+def test_every_map_has_a_table_of_its_own() -> None:
+    tables = {title: colour_maps.table(title).tobytes() for title in colour_maps.MAPS}
+    assert len(set(tables.values())) == len(tables)
+    for title, spec in colour_maps.MAPS.items():
+        assert colour_maps.table(title)[255, 3] == 0
+        ends = colour_maps.table(title)[[0, 127, 254], :3].astype(float)
+        middle = np.abs(ends[1] - ends[0]).sum() + np.abs(ends[1] - ends[2]).sum()
+        assert not spec.diverging or middle > np.abs(ends[0] - ends[2]).sum() * 0.9, title
+
+
+# Flags
+
+
+FLAGS = {"flag_values": [0, 2, 5], "flag_meanings": "good doubtful_value bad", "_FillValue": -1}
+
+
+def quality() -> np.ndarray:
+    values = np.zeros((30, 30), np.int8)
+    values[10:20] = 2
+    values[20:] = 5
+    values[:, 20:] = -1
+    values[25:, :10] = 9
+    return values
+
+
+def test_flags_have_colours_and_meanings(plotted: Plotted, pane: PlotPane, qtbot: QtBot) -> None:
+    plotted(array("/quality", quality(), ("y", "x"), (10, 30), **FLAGS))
+    assert pane.flags.isVisible()
+    assert not pane.bar.isVisible()
+    assert pane.flags.texts() == ["good  33.3 %", "doubtful value  33.3 %", "bad  25 %", "none of these"]
+    table = colour_maps.flag_table(theme.colors().border)
+    assert near(colour_at(pane, 5, 5), table[0])
+    assert near(colour_at(pane, 5, 15), table[1])
+    assert near(colour_at(pane, 15, 25), table[2])
+    assert near(colour_at(pane, 5, 27), QColor(theme.colors().border).getRgb())
+    assert near(colour_at(pane, 25, 5), QColor(theme.colors().surface).getRgb())
+    assert pane.canvas.image.indices[5, 25] == NO_VALUE
+    assert "2: doubtful value" in hover(pane, 5, 15)
+    assert "9: no flag" in hover(pane, 5, 27)
+    assert "no value (fill value" in hover(pane, 25, 5)
+    qtbot.keyClick(pane.canvas, Qt.Key.Key_L)
+    qtbot.keyClick(pane.canvas, Qt.Key.Key_H)
+    qtbot.keyClick(pane.canvas, Qt.Key.Key_C)
+    assert not pane.look().options.log, "a scale says nothing of flags"
+
+
+def test_one_flag_is_coloured_alone(plotted: Plotted, pane: PlotPane, qtbot: QtBot) -> None:
+    plotted(array("/quality", quality(), ("y", "x"), **FLAGS))
+    entries = child(pane, QListWidget, "flagList")
+    place = entries.visualItemRect(entries.item(1)).center()
+    qtbot.mouseClick(entries.viewport(), Qt.MouseButton.LeftButton, pos=place)
+    table = colour_maps.flag_table(theme.colors().border)
+    assert near(colour_at(pane, 5, 15), table[1])
+    assert near(colour_at(pane, 5, 5), table[254])
+    qtbot.mouseClick(child(pane, QPushButton, "allFlagsButton"), Qt.MouseButton.LeftButton)
+    assert near(colour_at(pane, 5, 5), table[0])
+    assert not child(pane, QPushButton, "allFlagsButton").isEnabled()
+
+
+def test_bits_are_told_together(plotted: Plotted, pane: PlotPane, qtbot: QtBot) -> None:
+    values = np.arange(8, dtype=np.uint8).repeat(8).reshape(8, 8)
+    plotted(array("/bits", values, ("y", "x"), flag_masks=[1, 2, 4], flag_meanings="wet cold dark"))
+    assert "7: wet + cold + dark" in hover(pane, 3, 7)
+    assert "4: dark" in hover(pane, 3, 4)
+    assert pane.flags.texts()[0] == "wet  50 %"
+    assert "first that holds" in pane.flags.heading.text()
+    press(qtbot, pane, "codingButton")
+    assert not pane.flags.isVisible()
+    assert pane.bar.isVisible()
+    assert "   7   " in hover(pane, 3, 7)
+
+
+# Coding
+
+
+def packed(path: str) -> tuple[Any, np.ndarray]:
+    return array(
+        path, np.arange(100, dtype=np.int16).reshape(10, 10), ("y", "x"), scale_factor=0.5, add_offset=100.0
+    )
+
+
+def test_coding_and_scale_are_kept_for_each_array(plotted: Plotted, pane: PlotPane, qtbot: QtBot) -> None:
+    document = plotted(packed("/a"), packed("/b"))
+
+    def show(name: str) -> None:
+        pane.set_array(document, document.node(name))  # type: ignore[arg-type]
+        qtbot.waitUntil(pane.is_settled)
+
+    press(qtbot, pane, "codingButton")
+    assert levels_of(pane).high < 100
+    show("b")
+    assert pane.is_decoded()
+    assert levels_of(pane).high > 140
+    qtbot.keyClick(pane.canvas, Qt.Key.Key_L)
+    show("a")
+    assert not pane.is_decoded()
+    assert not levels_of(pane).log
+    assert not child(pane, QToolButton, "codingButton").isChecked()
+    show("b")
+    assert levels_of(pane).log
+
+
+def test_defaults_are_for_what_was_not_shown_before(plotted: Plotted, pane: PlotPane, qtbot: QtBot) -> None:
+    document = plotted(packed("/a"), packed("/b"))
+    press(qtbot, pane, "codingButton")
+    press(qtbot, pane, "codingButton")
+    pane.set_defaults("Magma", decoded=False)
+    assert pane.header.map.currentText() == "Magma"
+    assert near(colour_at(pane, 9, 9), colour_maps.table("Magma")[254], 8)
+    assert pane.is_decoded(), "what is shown stays"
+    for name, decoded in (("b", False), ("a", True)):
+        pane.set_array(document, document.node(name))  # type: ignore[arg-type]
+        qtbot.waitUntil(pane.is_settled)
+        assert pane.is_decoded() is decoded
+    pane.set_defaults("No such map", decoded=True)
+    assert pane.header.map.currentText() == "Viridis"
+
+
+# Slices and chunks
+
+
+def test_the_slice_is_kept_past_other_arrays(plotted: Plotted, pane: PlotPane, qtbot: QtBot) -> None:
+    values = np.arange(5 * 3 * 4).reshape(5, 3, 4)
+    document = plotted(
+        array("/u", values, ("time", "y", "x")),
+        array("/series", np.arange(9.0), ("n",)),
+        array("/scalar", np.array(1.0), ()),
+        array("/v", -values, ("time", "y", "x")),
+        array("/mean", np.arange(10).reshape(5, 2), ("time", "station")),
+    )
+    pane.sliders.step(0, 3)
+    for name in ("series", "scalar", "v"):
+        pane.set_array(document, document.node(name))  # type: ignore[arg-type]
+        qtbot.waitUntil(pane.is_settled)
+    picture = pane.picture()
+    assert picture is not None
+    np.testing.assert_array_equal(picture.values, -values[3])
+
+
+def test_a_chunk_is_shown(plotted: Plotted, pane: PlotPane, qtbot: QtBot) -> None:
+    values = np.arange(4 * 40 * 60).reshape(4, 40, 60)
+    plotted(array("/field", values, ("t", "y", "x"), (2, 10, 20)))
+    pane.show_chunk((1, 2, 1))
+    qtbot.waitUntil(lambda: pane.is_settled() and pane.canvas.outline() is not None)
+    state = pane.slice_state()
+    assert state is not None
+    assert state.indices[0] == 2
+    outline = pane.canvas.outline()
+    assert outline is not None
+    assert (outline.left(), outline.right()) == (19.5, 39.5)
+    assert (outline.top(), outline.bottom()) == (19.5, 29.5)
+    (left, right), (low, high), _size = pane.canvas.view()
+    assert left < 19.5 < 39.5 < right < 59
+    assert low < 19.5 < 29.5 < high < 39
+    pane.sliders.step(0, 1)
+    qtbot.waitUntil(pane.is_settled)
+    pane.show_chunk((1, 0, 0))
+    assert state.with_index(0, 3) == pane.slice_state(), "the slice is part of the chunk already"
+    assert pane.canvas.view()[0][0] <= -0.5 + 1e-6
+    before = pane.canvas.view()
+    pane.show_chunk((9, 0, 0))
+    pane.show_chunk((0, 0))
+    assert pane.canvas.view() == before, "there is no such chunk"
+    qtbot.keyClick(pane.canvas, Qt.Key.Key_R)
+    assert pane.canvas.outline() is None
+
+
+def test_a_chunk_of_what_is_too_large_is_shown_at_once(
+    plotted: Plotted, pane: PlotPane, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from refbrowser.engine.views import plan
+
+    monkeypatch.setattr(plan, "LIMITS", replace(plan.LIMITS, view_chunks=9))
+    plotted(array("/field", np.zeros((100, 100)), ("y", "x"), (10, 10)))
+    assert pane.cards.shown() == "question"
+    pane.show_chunk((9, 4))
+    qtbot.waitUntil(lambda: pane.page() is pane.canvas and pane.is_settled())
+    outline = pane.canvas.outline()
+    assert outline is not None
+    assert (outline.top(), outline.left()) == (89.5, 39.5)
+    picture = pane.picture()
+    assert picture is not None
+    assert picture.plan.covers((range(90, 100), range(40, 50)))
+
+
+def test_a_chunk_of_a_line_is_shown(plotted: Plotted, pane: PlotPane, qtbot: QtBot) -> None:
+    plotted(array("/series", np.arange(100.0), ("n",), (10,)))
+    pane.show_chunk((4,))
+    left, right = pane.canvas.view()[0]
+    assert 30 < left < 40
+    assert 49 < right < 60
+
+
+# Auxiliary coordinates
+
+
+def test_latitude_and_longitude_of_a_curvilinear_grid(plotted: Plotted, pane: PlotPane, qtbot: QtBot) -> None:
+    latitudes = np.linspace(40, 60, 20).reshape(4, 5)
+    plotted(
+        array("/field", np.zeros((2, 4, 5)), ("t", "y", "x"), coordinates="lon lat height"),
+        array("/lat", latitudes, ("y", "x"), units="degrees_north"),
+        array("/lon", -latitudes * 2, ("y", "x"), units="degrees_east"),
+    )
+    qtbot.waitUntil(lambda: f"lat {latitudes[2, 3]:.7g}°N" in hover(pane, 3, 2))
+    assert f"lon {latitudes[2, 3] * 2:.7g}°W" in hover(pane, 3, 2)
+    pane.sliders.step(0, 1)
+    qtbot.waitUntil(pane.is_settled)
+    assert f"lat {latitudes[1, 1]:.7g}°N" in hover(pane, 1, 1), "they are the same for each time"

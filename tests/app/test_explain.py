@@ -1,0 +1,401 @@
+"""Why an element or a key shows as it does, asked in the window by mouse and by keyboard."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PySide6.QtCore import QPoint, QPointF, Qt, QUrl
+from PySide6.QtGui import QGuiApplication, QTextCursor
+from PySide6.QtWidgets import QApplication, QTextBrowser, QTextEdit
+from pytestqt.qtbot import QtBot
+from small_documents import small_document
+from window_fixtures import button
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from servers.http_server import Fault, HttpServer
+
+from refbrowser.app import theme
+from refbrowser.app.centre import PLOT, REFERENCES
+from refbrowser.app.controller.open_document import OpenDocument
+from refbrowser.app.explain_text import SCHEME
+from refbrowser.app.explain_view import ExplainPane
+from refbrowser.app.main_window import MainWindow
+from refbrowser.app.trust import TrustSheet
+
+Open = Callable[[str | Path], OpenDocument]
+Settle = Callable[[], None]
+Plot = Callable[[str | Path, str], OpenDocument]
+
+
+@pytest.fixture
+def plotted(window: MainWindow, qtbot: QtBot, settle: Settle) -> Plot:
+    """Open a document and wait until an array of it is plotted."""
+
+    def plot(path: str | Path, array: str) -> OpenDocument:
+        document = window.open_path(str(path), array)
+        qtbot.waitUntil(lambda: window.centre.plot is not None and window.centre.plot.array() is not None)
+        settle()
+        return document
+
+    return plot
+
+
+@pytest.fixture
+def served(tmp_path: Path) -> Iterator[tuple[HttpServer, Path]]:
+    """A document whose data lie on a server of this machine."""
+    with HttpServer({"/data.bin": bytes(range(48))}) as server:
+        path = tmp_path / "served.json"
+        path.write_text(json.dumps(small_document(server.url("/data.bin"))))
+        yield server, path
+
+
+def verdict(window: MainWindow) -> str:
+    return window.findChild(QTextEdit, "explainVerdict").toPlainText()
+
+
+def steps(window: MainWindow) -> str:
+    return window.findChild(QTextBrowser, "explainText").toPlainText()
+
+
+def place_of(window: MainWindow, across: float, upwards: float) -> QPoint:
+    canvas = window.centre.plot.canvas
+    return canvas.mapFromScene(canvas.box.mapViewToScene(QPointF(across, upwards)))
+
+
+def click(window: MainWindow, qtbot: QtBot, across: float, upwards: float) -> None:
+    viewport = window.centre.plot.canvas.viewport()
+    qtbot.mouseClick(viewport, Qt.MouseButton.LeftButton, pos=place_of(window, across, upwards))
+
+
+def follow(window: MainWindow, words: str) -> None:
+    """Follow the link with some words in the steps of the explanation."""
+    text = window.findChild(QTextBrowser, "explainText")
+    cursor = text.document().find(words)
+    assert not cursor.isNull(), words
+    cursor.setPosition(cursor.selectionEnd(), QTextCursor.MoveMode.MoveAnchor)
+    name = cursor.charFormat().anchorHref()
+    assert name.startswith(f"{SCHEME}:")
+    text.anchorClicked.emit(QUrl(name))
+
+
+def explain_key(window: MainWindow, settle: Settle, key: str) -> None:
+    """Select a key in the references and ask for its explanation by keyboard."""
+    window.centre.show_tab(REFERENCES)
+    window.centre.references.go_to_key(key)
+    settle()
+    window.actions_["explain"].trigger()
+    settle()
+
+
+class TestAsking:
+    def test_a_pixel_of_a_real_file_by_mouse(
+        self, window: MainWindow, plotted: Plot, shared_data: Path, qtbot: QtBot, settle: Settle
+    ) -> None:
+        document = plotted(shared_data / "real" / "cth.refs.json", "/HT")
+        values = document.dataset["/HT"][...]
+        row, column = np.argwhere(values == -1)[1000].tolist()
+        window.docks.raise_("explainDock")
+        click(window, qtbot, column, row)
+        settle()
+        assert verdict(window) == (
+            "This element is empty because the value stored for it, 65535, "
+            "is the fill value of the array, which stands for no data."
+        )
+        for words in (f"{row} of 300", "HT/0.", "Codec zlib", "valid_range", "65535 (-1 without _Unsigned)"):
+            assert words in steps(window)
+        assert window.centre.tabs.currentIndex() == PLOT
+        assert window.centre.references.current_key() == f"HT/0.{column // 250}"
+
+    def test_a_pixel_by_keyboard(
+        self, window: MainWindow, plotted: Plot, small: Path, qtbot: QtBot, settle: Settle
+    ) -> None:
+        plotted(small, "/temp")
+        canvas = window.centre.plot.canvas
+        qtbot.keyClick(canvas, Qt.Key.Key_Right, Qt.KeyboardModifier.ShiftModifier)
+        index = window.centre.plot.element()
+        qtbot.keyClick(canvas, Qt.Key.Key_E)
+        settle()
+        assert window.explain.isVisible()
+        explanation = window.explain.explanation()
+        assert explanation.step("element").facts == {"array": "/temp", "index": list(index)}
+        assert explanation.step("entry").facts["rule"] == 0
+
+    def test_moving_the_cursor_asks_nothing(
+        self, window: MainWindow, plotted: Plot, small: Path, qtbot: QtBot, settle: Settle
+    ) -> None:
+        plotted(small, "/temp")
+        window.docks.raise_("explainDock")
+        qtbot.keyClick(window.centre.plot.canvas, Qt.Key.Key_Right, Qt.KeyboardModifier.ShiftModifier)
+        qtbot.mouseMove(window.centre.plot.canvas.viewport(), place_of(window, 2, 1))
+        settle()
+        assert window.explain.explanation() is None
+
+    def test_the_selected_key(
+        self, window: MainWindow, small: Path, opened: Open, settle: Settle, qtbot: QtBot
+    ) -> None:
+        opened(small)
+        settle()
+        explain_key(window, settle, "depth/1")
+        assert verdict(window) == "Chunk depth/1 can be read: 2 elements."
+        assert "refs, row 6 of 7" in steps(window)
+        explain_key(window, settle, "depth/.zarray")
+        assert verdict(window) == "depth/.zarray is metadata of the array /depth, not a chunk."
+
+    def test_the_menu_of_a_key(self, window: MainWindow, small: Path, opened: Open, settle: Settle) -> None:
+        opened(small)
+        settle()
+        table = window.centre.references.table
+        assert table.contextMenuPolicy() == Qt.ContextMenuPolicy.ActionsContextMenu
+        assert window.actions_["explain"] in table.actions()
+
+    def test_nothing_to_explain(self, window: MainWindow, small: Path, opened: Open, settle: Settle) -> None:
+        assert not window.actions_["explain"].isEnabled()
+        opened(small)
+        settle()
+        window.actions_["explain"].trigger()
+        settle()
+        assert window.explain.explanation() is None
+        assert not button(window, "explainCopyButton").isEnabled()
+
+    def test_a_scalar_and_a_failed_picture_have_an_element_too(
+        self, window: MainWindow, plotted: Plot, small: Path, settle: Settle
+    ) -> None:
+        (small.parent / "data.bin").unlink()
+        plotted(small, "/temp")
+        window.actions_["explain"].trigger()
+        settle()
+        assert verdict(window) == "This element could not be read: there is no such file."
+
+    def test_a_hidden_pane_reads_when_it_is_seen(
+        self, window: MainWindow, plotted: Plot, small: Path, qtbot: QtBot, settle: Settle
+    ) -> None:
+        plotted(small, "/temp")
+        window.docks.raise_("attributesDock")
+        click(window, qtbot, 2, 1)
+        settle()
+        assert window.explain.explanation() is None
+        window.docks.raise_("explainDock")
+        settle()
+        assert verdict(window).startswith("This element is ")
+
+    def test_a_click_leaves_the_keyboard_in_the_plot(
+        self, window: MainWindow, plotted: Plot, small: Path, qtbot: QtBot, settle: Settle
+    ) -> None:
+        plotted(small, "/temp")
+        window.activateWindow()
+        click(window, qtbot, 2, 1)
+        settle()
+        assert window.focusWidget() is window.centre.plot.canvas
+
+
+class TestFollowing:
+    def test_the_pointer_is_followed_without_reading(
+        self, window: MainWindow, plotted: Plot, served: tuple[HttpServer, Path], qtbot: QtBot, settle: Settle
+    ) -> None:
+        server, path = served
+        document = plotted(path, "/temp")
+        document.allow(document.wants)
+        settle()
+        window.docks.raise_("explainDock")
+        button(window, "explainFollowButton").click()
+        assert window.explain.follows
+        requests = len(server.requests)
+        assert requests
+        viewport = window.centre.plot.canvas.viewport()
+        qtbot.mouseMove(viewport, place_of(window, 0, 0))
+        qtbot.mouseMove(viewport, place_of(window, 1, 2))
+        qtbot.waitUntil(lambda: window.explain.explanation() is not None)
+        settle()
+        explanation = window.explain.explanation()
+        assert explanation.step("element").facts["index"] == list(window.centre.plot.element())
+        assert explanation.step("value") is not None
+        assert explanation.step("answer") is None
+        assert len(server.requests) == requests
+
+
+class TestLinks:
+    def test_permission_and_what_follows_from_it(
+        self, window: MainWindow, plotted: Plot, served: tuple[HttpServer, Path], settle: Settle
+    ) -> None:
+        server, path = served
+        document = plotted(path, "/temp")
+        window.actions_["explain"].trigger()
+        settle()
+        assert verdict(window) == (
+            f"This element was not read: reading from {server.origin} needs your permission."
+        )
+        assert server.requests == []
+        button(window, "explain_permissions_button").click()
+        sheet = window.findChild(TrustSheet)
+        assert sheet is not None
+        sheet.reject()
+        document.allow(document.wants)
+        settle()
+        assert verdict(window).startswith("This element is ")
+        assert "HTTP/1.1 206" in steps(window)
+
+    def test_try_again(
+        self, window: MainWindow, plotted: Plot, served: tuple[HttpServer, Path], settle: Settle
+    ) -> None:
+        server, path = served
+        document = plotted(path, "/temp")
+        document.allow(document.wants)
+        server.faults["/data.bin"] = Fault("status", value=403)
+        settle()
+        window.actions_["explain"].trigger()
+        settle()
+        assert verdict(window).startswith("This element could not be read: the server answered 403")
+        del server.faults["/data.bin"]
+        button(window, "explain_retry_button").click()
+        settle()
+        assert verdict(window).startswith("This element is ")
+
+    def test_to_the_key(
+        self, window: MainWindow, plotted: Plot, small: Path, qtbot: QtBot, settle: Settle
+    ) -> None:
+        plotted(small, "/temp")
+        window.docks.raise_("explainDock")
+        click(window, qtbot, 4, 3)
+        settle()
+        button(window, "explain_key_button").click()
+        settle()
+        assert window.centre.tabs.currentIndex() == REFERENCES
+        assert window.centre.references.current_key() == "temp/1.1"
+
+    def test_to_the_rule_the_template_and_the_reference(
+        self, window: MainWindow, opened: Open, small: Path, settle: Settle
+    ) -> None:
+        opened(small)
+        settle()
+        explain_key(window, settle, "temp/1.1")
+        follow(window, "Edit gen rule 0")
+        settle()
+        assert window.findChild(object, "genEditor").isVisible()
+        window.docks.raise_("explainDock")
+        follow(window, "Edit template u")
+        settle()
+        assert window.findChild(object, "templatesEditor").isVisible()
+        explain_key(window, settle, "depth/0")
+        follow(window, "Edit the reference")
+        settle()
+        assert window.findChild(object, "referenceEditor").isVisible()
+
+    def test_to_the_attributes(
+        self, window: MainWindow, plotted: Plot, small: Path, qtbot: QtBot, settle: Settle
+    ) -> None:
+        plotted(small, "/temp")
+        window.actions_["explain"].trigger()
+        settle()
+        follow(window, "Show the attributes")
+        settle()
+        assert window.attributes.isVisible()
+        assert window.navigation.item().place == "/temp"
+
+
+class TestThePane:
+    def test_copy(
+        self, window: MainWindow, plotted: Plot, small: Path, qtbot: QtBot, settle: Settle
+    ) -> None:
+        plotted(small, "/temp")
+        window.actions_["explain"].trigger()
+        settle()
+        button(window, "explainCopyButton").click()
+        text = QGuiApplication.clipboard().text()
+        assert text == window.explain.explanation().text()
+        assert text.startswith(verdict(window))
+
+    def test_an_edit_is_followed(
+        self, window: MainWindow, plotted: Plot, small: Path, settle: Settle
+    ) -> None:
+        from refbrowser.references.edits import SetTemplate
+
+        document = plotted(small, "/temp")
+        window.actions_["explain"].trigger()
+        settle()
+        assert "data.bin" in steps(window)
+        document.apply(SetTemplate("u", "none.bin"))
+        settle()
+        assert verdict(window) == "This element could not be read: there is no such file."
+        document.undo()
+        settle()
+        assert verdict(window).startswith("This element is ")
+
+    def test_a_closed_document_is_forgotten(
+        self, window: MainWindow, plotted: Plot, small: Path, settle: Settle
+    ) -> None:
+        document = plotted(small, "/temp")
+        window.actions_["explain"].trigger()
+        settle()
+        window.documents.close(document)
+        settle()
+        assert window.explain.explanation() is None
+        assert not button(window, "explainCopyButton").isEnabled()
+
+    def test_an_element_that_is_gone_is_told(
+        self, window: MainWindow, plotted: Plot, small: Path, settle: Settle
+    ) -> None:
+        from refbrowser.references.edits import RemoveReference
+
+        document = plotted(small, "/temp")
+        window.actions_["explain"].trigger()
+        settle()
+        document.apply(RemoveReference("temp/.zarray"))
+        settle()
+        assert "There is no array '/temp'" in verdict(window)
+
+    def test_the_theme_is_followed(
+        self, window: MainWindow, plotted: Plot, small: Path, styled: QApplication, qtbot: QtBot, settle: Settle
+    ) -> None:
+        plotted(small, "/temp")
+        window.actions_["explain"].trigger()
+        settle()
+
+        def color() -> str:
+            document = window.findChild(QTextBrowser, "explainText").document()
+            cursor = document.find("The element")
+            return cursor.charFormat().foreground().color().name()
+
+        assert color() == theme.LIGHT.text
+        try:
+            theme.apply(styled, theme.DARK)
+            qtbot.waitUntil(lambda: color() == theme.DARK.text)
+        finally:
+            theme.apply(styled, theme.LIGHT)
+
+    def test_hostile_texts_stay_plain(
+        self, window: MainWindow, tmp_path: Path, opened: Open, settle: Settle
+    ) -> None:
+        key = "<b>bold</b><img src='file:///x.png'>\x1b[31m"
+        path = tmp_path / "hostile.json"
+        path.write_text(json.dumps({".zgroup": '{"zarr_format": 2}', key: "<i>text</i>"}))
+        opened(path)
+        settle()
+        explain_key(window, settle, key)
+        assert "<b>bold</b><img src='file:///x.png'>\\x1b[31m" in verdict(window)
+        assert "<b>bold</b>" in steps(window)
+
+    def test_bytes_fit_the_width(
+        self, window: MainWindow, plotted: Plot, small: Path, settle: Settle, qtbot: QtBot
+    ) -> None:
+        plotted(small, "/temp")
+        window.actions_["explain"].trigger()
+        settle()
+        text = window.findChild(QTextBrowser, "explainText")
+        assert text.horizontalScrollBar().maximum() == 0
+        assert any(line.startswith("00000008") for line in text.toPlainText().splitlines())
+
+    def test_the_verdict_is_all_seen(
+        self, window: MainWindow, plotted: Plot, small: Path, settle: Settle
+    ) -> None:
+        plotted(small, "/temp")
+        window.actions_["explain"].trigger()
+        settle()
+        box = window.findChild(QTextEdit, "explainVerdict")
+        assert box.verticalScrollBar().maximum() == 0
+        assert isinstance(window.findChild(ExplainPane, "explainView"), ExplainPane)

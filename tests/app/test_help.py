@@ -1,0 +1,187 @@
+"""The list of keys and the manual say what the program does: all of it, and nothing else."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt, QUrl
+from PySide6.QtWidgets import QApplication, QLineEdit, QTextBrowser
+from pytestqt.qtbot import QtBot
+from window_fixtures import button
+
+from refbrowser.app import theme
+from refbrowser.app.actions.menus import ACTIONS
+from refbrowser.app.help.about import AboutDialog
+from refbrowser.app.help.keys import VIEW_KEYS, sections, title_of
+from refbrowser.app.help.manual import PAGES, read_page
+from refbrowser.app.help.manual_window import ManualWindow
+from refbrowser.app.help.shortcut_list import ShortcutList
+from refbrowser.app.main_window import MainWindow
+from refbrowser.app.preferences import PREFERENCES
+from refbrowser.cli.program import VERBS
+
+MANUAL = Path(__file__).resolve().parents[2] / "resources" / "manual"
+TEXTS = {name: read_page(name).text for name in PAGES}
+ALL = "\n".join(TEXTS.values())
+SHORTCUT = re.compile(r"`((?:Ctrl|Alt|Shift)\+[^`]+|F[0-9]+|[A-Z]|Esc|Space)`")
+
+
+class TestKeys:
+    def test_every_key_is_listed_once_a_section(self) -> None:
+        for where, keys in sections().items():
+            told = [key for row in keys for key in row.keys.split(", ")]
+            assert len(told) == len(set(told)), where
+        listed = {(row.keys, row.what) for keys in sections().values() for row in keys}
+        for spec in ACTIONS:
+            for key in filter(None, (spec.shortcut, spec.plot_key)):
+                assert (key, title_of(spec)) in listed
+
+    def test_the_keys_of_the_plot_are_listed(self, window: MainWindow, qtbot: QtBot) -> None:
+        window.prepare_plot()
+        qtbot.waitUntil(lambda: window.centre.plot is not None)
+        plot = window.centre.plot
+        assert plot is not None
+        listed = {key for row in sections()["In the plot"] for key in row.keys.split(", ")}
+        for key in plot.canvas.pane_keys():
+            assert Qt.Key(key).name.removeprefix("Key_").replace("Escape", "Esc") in listed
+
+    def test_the_list_can_be_filtered(self, window: MainWindow, qtbot: QtBot) -> None:
+        window.actions_["shortcuts"].trigger()
+        shown = window.findChild(ShortcutList)
+        assert shown is not None
+        everything = shown.rows()
+        assert len(everything) == sum(len(keys) for keys in sections().values())
+        field = shown.findChild(QLineEdit, "shortcutFilter")
+        qtbot.keyClicks(field, "ctrl+z")
+        assert shown.rows() == [("Undo", "Ctrl+Z")]
+        field.setText("nothing does this")
+        assert shown.rows() == []
+        window.actions_["shortcuts"].trigger()
+        assert window.findChildren(ShortcutList) == [shown]
+
+
+class TestManual:
+    def test_every_file_is_a_page(self) -> None:
+        assert {path.stem for path in MANUAL.glob("*.md")} == set(PAGES)
+
+    def test_every_command_is_described_and_no_other(self) -> None:
+        listed = set(re.findall(r"^\| `refbrowser ([a-z]+)", TEXTS["command_line"], re.M))
+        assert listed == set(VERBS)
+        assert set(re.findall(r"`refbrowser ([a-z]+)", ALL)) <= set(VERBS)
+
+    def test_every_option_named_is_one(self) -> None:
+        import argparse
+        from importlib import import_module
+
+        known = {"--help"}
+        for name in (*VERBS, "window"):
+            parser = argparse.ArgumentParser()
+            import_module(f"refbrowser.cli.{name}").add_arguments(parser)
+            known |= {option for action in parser._actions for option in action.option_strings}
+        assert set(re.findall(r"(--[a-z][a-z-]+)", ALL)) <= known
+
+    def test_every_preference_is_described_and_no_other(self) -> None:
+        rows = re.findall(r"^\| ([^|]+) \| `(\w+)` \| ([^|]+) \|$", TEXTS["preferences"], re.M)
+        assert {name: title for title, name, _default in rows} == {
+            item.name: item.title for item in PREFERENCES
+        }
+        defaults = {name: default for _title, name, default in rows}
+        for item in PREFERENCES:
+            if isinstance(item.default, int) and not isinstance(item.default, bool):
+                assert f"{item.default:,}" in defaults[item.name]
+            elif item.choices:
+                title = next(title for value, title in item.choices if value == item.default)
+                assert title.lower() == defaults[item.name].lower()
+
+    def test_every_shortcut_is_described_and_no_other(self) -> None:
+        known = {key for spec in ACTIONS for key in (spec.shortcut, spec.plot_key) if key}
+        known |= {key for keys in VIEW_KEYS.values() for row in keys for key in row.keys.split(", ")}
+        told = set(SHORTCUT.findall(ALL))
+        assert told <= known
+        assert {spec.shortcut for spec in ACTIONS if spec.shortcut} <= told
+
+    def test_links_lead_somewhere(self) -> None:
+        actions = {spec.name for spec in ACTIONS}
+        for target in re.findall(r"\]\(([^)]+)\)", ALL):
+            kind, _, rest = target.partition(":")
+            if kind == "action":
+                assert rest in actions, target
+            elif kind != "https":
+                assert target.removesuffix(".md") in PAGES, target
+
+    def test_menu_paths_named_in_links_are_those_of_the_actions(self) -> None:
+        from refbrowser.app.actions.menus import MENUS
+
+        menu_of = {
+            spec.name: menu.replace("&", "") for menu, specs in MENUS.items() for spec in specs if spec
+        }
+        titles = {spec.name: title_of(spec).replace(": ", " > ") for spec in ACTIONS}
+        for text, name in re.findall(r"\[([A-Z]\w+ > [^\]]+)\]\(action:(\w+)\)", ALL):
+            assert text == f"{menu_of[name]} > {titles[name]}"
+
+    @pytest.mark.parametrize("page", PAGES)
+    def test_lines_are_short_and_text_is_plain(self, page: str) -> None:
+        assert TEXTS[page].startswith("# ")
+        for line in (MANUAL / f"{page}.md").read_text("utf-8").splitlines():
+            assert len(line) <= 130, line
+
+
+class TestManualWindow:
+    @pytest.fixture
+    def manual(self, window: MainWindow) -> ManualWindow:
+        window.actions_["manual"].trigger()
+        found = window.findChild(ManualWindow, "manualWindow")
+        assert found is not None
+        return found
+
+    def test_pages_links_and_back(self, window: MainWindow, manual: ManualWindow) -> None:
+        view = manual.findChild(QTextBrowser, "helpView")
+        assert "Beginning" in view.toPlainText()
+        view.anchorClicked.emit(QUrl("templates.md"))
+        assert manual.page() == "templates"
+        assert "A gen rule makes one entry" in view.toPlainText()
+        button(manual, "manualBackButton").click()
+        assert manual.page() == "index"
+        assert not button(manual, "manualBackButton").isEnabled()
+
+    def test_links_to_actions_carry_them_out(self, window: MainWindow, manual: ManualWindow) -> None:
+        view = manual.findChild(QTextBrowser, "helpView")
+        view.anchorClicked.emit(QUrl("action:shortcuts"))
+        assert window.findChild(ShortcutList) is not None
+
+    def test_other_links_are_not_followed(self, window: MainWindow, manual: ManualWindow) -> None:
+        view = manual.findChild(QTextBrowser, "helpView")
+        for link in ("file:///etc/passwd", "nothing.md", "http://127.0.0.1/x"):
+            view.anchorClicked.emit(QUrl(link))
+        assert manual.page() == "index"
+
+    def test_find_goes_on_to_other_pages(self, manual: ManualWindow, qtbot: QtBot) -> None:
+        field = manual.findChild(QLineEdit, "manualFind")
+        qtbot.keyClicks(field, "Credentials")
+        qtbot.keyClick(field, Qt.Key.Key_Return)
+        view = manual.findChild(QTextBrowser, "helpView")
+        assert manual.page() == "permissions"
+        assert view.textCursor().selectedText() == "Credentials"
+
+    def test_every_page_is_shown_in_both_themes(self, manual: ManualWindow, styled: QApplication) -> None:
+        for page in PAGES:
+            manual.show_page(page)
+        theme.apply(styled, theme.DARK)
+        QApplication.processEvents()
+        for page in PAGES:
+            manual.show_page(page)
+        theme.apply(styled, theme.LIGHT)
+        assert manual.page() == PAGES[-1]
+
+
+def test_about_gives_versions_to_copy(window: MainWindow) -> None:
+    import platform
+
+    window.actions_["about"].trigger()
+    box = window.findChild(AboutDialog, "aboutDialog")
+    button(box, "aboutCopyButton").click()
+    copied = QApplication.clipboard().text()
+    for words in ("refbrowser 0", "Python ", "Qt ", "numpy ", platform.system()):
+        assert words in copied
