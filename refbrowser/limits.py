@@ -67,6 +67,7 @@ class Limits:
     circuit_failures: int = _limit(5, "reads", "failed reads in a row that open a host's circuit")
     circuit_open: float = _limit(30, "s", "how long a host's circuit stays open")
     # Metadata and decoding
+    metadata_elsewhere: int = _limit(256 * MIB, "bytes", "metadata that one document refers to elsewhere")
     rank: int = _limit(32, "dimensions", "dimensions of an array")
     group_nesting: int = _limit(100, "levels", "groups in groups")
     elements: int = _limit(2**63 - 1, "elements", "elements of an array")

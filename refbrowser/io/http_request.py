@@ -5,13 +5,11 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.io.access import Location
 from refbrowser.io.http_body import FixedSink, GrowingSink, Sink
 from refbrowser.io.http_head import REDIRECTS, AttemptError, Body, Head, check_answer, identity_of
-from refbrowser.io.segment import Segment
+from refbrowser.io.segment import Segment, room_for
 from refbrowser.limits import LIMITS
 
 if TYPE_CHECKING:
@@ -113,7 +111,10 @@ class HttpRequest:
             return None
         if not self._body.is_range and not self.is_whole and not self.host.wholes.lead(self):
             return None
-        self._sink = self._make_sink(self._body)
+        try:
+            self._sink = self._make_sink(self._body)
+        except RefbrowserError as error:
+            self._error = AttemptError(error.message, error.kind, advice=error.advice)
         return self._sink
 
     def on_bytes(self, count: int) -> None:
@@ -169,7 +170,12 @@ class HttpRequest:
             assert self.host is not None
             self.host.fail(self, AttemptError(message, ErrorKind.RANGE))
             return
-        self.segment.allocate()[first:last] = whole[start + first : start + last]
+        try:
+            self.segment.allocate()[first:last] = whole[start + first : start + last]
+        except RefbrowserError as error:
+            assert self.host is not None
+            self.host.fail(self, AttemptError(error.message, error.kind))
+            return
         self._received = last - first
         self.segment.arrived(self.piece, self._received)
 
@@ -178,7 +184,7 @@ class HttpRequest:
             first, last = self.segment.pieces[self.piece]
             return FixedSink(self.segment.allocate()[first + self._received : last])
         if body.length is not None:
-            return FixedSink(np.empty(body.length, np.uint8).data)
+            return FixedSink(room_for(body.length))
         return GrowingSink(self.segment.task.options.size_limit if self.is_whole else LIMITS.http_cut)
 
     def _take_whole(self, whole: memoryview) -> None:
