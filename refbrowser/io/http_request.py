@@ -161,6 +161,11 @@ class HttpRequest:
             host.failed(self, self._error or error, free=stale)
         host.pump()
 
+    def on_crashed(self, error: Exception) -> None:
+        """See `Exchange`."""
+        assert self.host is not None
+        self.host.crashed(self, error)
+
     def cut(self, whole: memoryview) -> None:
         """Take the bytes of this request from the whole object."""
         first, last = self.segment.pieces[self.piece]
@@ -193,4 +198,7 @@ class HttpRequest:
             self.segment.filled(whole)
             return
         for request in [self, *self.host.followers(self)]:
-            request.cut(whole)
+            try:
+                request.cut(whole)
+            except Exception as error:  # noqa: BLE001 - the others have lost nothing
+                request.on_crashed(error)
