@@ -21,17 +21,18 @@ from refbrowser.io.cancel import CancelToken
 from refbrowser.io.local import open_regular
 from refbrowser.limits import LIMITS
 from refbrowser.model.chunk_keys import ChunkKeyEncoding
-from refbrowser.references.document import Packed, ReferenceDocument
-from refbrowser.references.expansion import Expansion
-from refbrowser.references.gen import NotDecided
 from refbrowser.references.json_text import BYTE_ORDER_MARK
 from refbrowser.references.reader import PIECE, ReadProgress
+from refbrowser.references.reading import read_source
 from refbrowser.references.table import ReferenceTable
 
 if TYPE_CHECKING:
     from refbrowser.model.grid import RegularChunkGrid
     from refbrowser.model.nodes import Hierarchy
     from refbrowser.model.reference import ReferenceColumns
+    from refbrowser.references.document import ReferenceDocument
+    from refbrowser.references.expansion import Expansion
+    from refbrowser.references.gen import NotDecided
 
 #: A slice of slow work that a worker thread does before it lets other threads run, and for how long.
 _WORK, _REST = 0.004, 0.0005
@@ -165,9 +166,13 @@ class _Opening:
         kept: list[bytes] = []
         stored = self._counted(first, pieces, kept if kind is not None else None)
         text = stored if kind is None else self._unpacked(decompress(kind, stored))
-        document = ReferenceDocument.read(
-            self._bounded(text), name=self._name, values=values, on_progress=self._report, pause=self._pause
+        source = read_source(
+            self._bounded(text), name=self._name, on_progress=self._report, pause=self._pause
         )
+        # Not before: what documents mean takes longer to load than their first rows to be read.
+        from refbrowser.references.document import Packed, ReferenceDocument
+
+        document = ReferenceDocument.from_source(source, values)
         if self._size > _LARGE:
             give_memory_back()
         if kind is None:

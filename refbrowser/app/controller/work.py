@@ -1,4 +1,7 @@
-"""What opened documents have done on worker threads. Imported inside tasks: it loads the layers below."""
+"""What opened documents have done on worker threads. Imported inside tasks: it loads the layers below.
+
+What only edits, saves and permissions need is imported where it is used: the first rows do not wait for it.
+"""
 
 from __future__ import annotations
 
@@ -14,17 +17,15 @@ from refbrowser.app.tasks import TaskControl
 from refbrowser.errors import RefbrowserError
 from refbrowser.formats.references import document_chunks
 from refbrowser.io.access import Access, Want
-from refbrowser.io.atomic import ChangedOnDiskError, remove_leftovers, write_atomically
 from refbrowser.io.identity import FileIdentity, ObjectIdentity
 from refbrowser.io.origins import Origin, scheme_of
-from refbrowser.io.permissions import Grant, Permissions
-from refbrowser.references.document import ReferenceDocument
-from refbrowser.references.history import History
 
 if TYPE_CHECKING:
     from refbrowser.app.controller.changes import Difference
     from refbrowser.app.controller.shared_session import SharedSession
     from refbrowser.engine.dataset import Dataset
+    from refbrowser.references.document import ReferenceDocument
+    from refbrowser.references.history import History
 
 Identity = FileIdentity | ObjectIdentity
 Problems = Mapping[tuple[str, str | int], str]
@@ -77,12 +78,14 @@ def open_document(
     """
     access = Access.for_document(path, [Origin.parse(text) for text in allow], shared.settings)
     document, identity = read_document(path, access, values, shared, control)
+    # Not before: all this takes longer to load than the first rows to be read.
+    from refbrowser.engine.opening import dataset_of
+    from refbrowser.io.atomic import remove_leftovers
+    from refbrowser.references.history import History
+
     if scheme_of(path) is None:
         # Of saves whose process was killed.
         remove_leftovers(path)
-    # Not before: the session's libraries take longer to load than the first rows to be read.
-    from refbrowser.engine.opening import dataset_of
-
     access = _with_kept_permission(path, access, document, identity)
     dataset = dataset_of(path, document, access, shared.get(), control)
     return Opened(History(document), _state(dataset, None), identity)
@@ -92,6 +95,8 @@ def _with_kept_permission(
     path: str, access: Access, document: ReferenceDocument, identity: Identity | None
 ) -> Access:
     """Return the access with what the user allowed for always, where file and origins are still the same."""
+    from refbrowser.io.permissions import Permissions
+
     if identity is None:
         return access
     wanted = [want.origin for want in access.wanted(sources_of(document)) if want.origin is not None]
@@ -132,6 +137,8 @@ def problems_of(document: ReferenceDocument, control: TaskControl) -> Problems:
 
 def keep_permission(path: str, identity: Identity, access: Access) -> None:
     """Remember for always what a document may read."""
+    from refbrowser.io.permissions import Grant, Permissions
+
     Permissions().keep(path, identity, Grant(access.allowed, access.private))
 
 
@@ -183,6 +190,9 @@ def save_document(
     RefbrowserError
         It cannot be written in that version, or not at all.
     """
+    from refbrowser.io.atomic import write_atomically
+    from refbrowser.io.permissions import Permissions
+
     if version == 0 and document.version == 1:
         blocks = document.expansion.to_version0()
     elif version == 1 and document.version == 0:
@@ -200,6 +210,8 @@ def save_document(
 
 def is_changed_on_disk(error: BaseException) -> bool:
     """Tell whether a save was refused because others changed the file."""
+    from refbrowser.io.atomic import ChangedOnDiskError
+
     return isinstance(error, ChangedOnDiskError)
 
 
