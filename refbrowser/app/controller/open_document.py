@@ -175,8 +175,10 @@ class OpenDocument(QObject):
         return self.problems.get((kind, place), "")
 
     def is_row_changed(self, row: int) -> bool:
-        """Tell whether a row of the Version 0 view differs from the saved state."""
-        return self._difference is not None and self._difference.changed(row)
+        """Tell whether a row of the Version 0 view differs from the saved state; known soon after an edit."""
+        known = self._difference
+        # Right after an edit it is that of the state before, which may have other rows.
+        return known is not None and known.document is self.document and known.changed(row)
 
     def owner(self, what: str) -> str:
         """Return the owner name for tasks of this document, for example ``plot:3``."""
