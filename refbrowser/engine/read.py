@@ -16,6 +16,7 @@ import numpy.typing as npt
 from refbrowser.codecs.pipeline import CodecPipeline
 from refbrowser.codecs.sharding import filled
 from refbrowser.engine.columns import taken
+from refbrowser.engine.decoding import Rests
 from refbrowser.engine.fetching import fetch_rows
 from refbrowser.engine.part_table import Parts
 from refbrowser.engine.resources import Resources
@@ -221,6 +222,7 @@ class _Batch:
         self.parts = parts
         self.start, self.stop = start, stop
         self.queue = reader.session.pool.queue(reader.token)
+        self._rests = Rests()
         self.fill = filled((), reader.pipeline.dtype, reader.node.fill_value)[()]
         self._lock = threading.Lock()
         #: Rows of each chunk that have not ended; None where each chunk has just one.
@@ -341,6 +343,7 @@ class _Batch:
         """Decode a row: here, or in the pool where that is worth a hand-over."""
         if len(data) <= _at_once(wanted.pipeline):
             self._decode(wanted, row, data, cache_key)
+            self._rests.after_piece()
         else:
             size = len(data) + wanted.decoded_size(row)
             self.queue.put(lambda: self._decode(wanted, row, data, cache_key), size)

@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 
 from refbrowser.codecs.pipeline import CodecPipeline
 from refbrowser.engine import read
+from refbrowser.engine.decoding import Rests
 from refbrowser.engine.read import Piece, PieceState
 from refbrowser.engine.session import Session
 from refbrowser.errors import ErrorKind, RefbrowserError
@@ -342,10 +343,14 @@ def test_tiny_chunks_are_decoded_without_a_hand_over(
     session: Session,
     access: Access,
     hand_overs: list[int],
+    monkeypatch: pytest.MonkeyPatch,
     side: int,
     expected: int,
     inline: bool,
 ) -> None:
+    rests: list[int] = []
+    here = threading.current_thread()
+    monkeypatch.setattr(Rests, "after_piece", lambda self: rests.append(threading.current_thread() is here))
     values = values_of((3 * side, 3 * side))
     path = tmp_path / "t.bin"
     references = stored(values, (side, side), path, lambda chunk: zlib.compress(chunk.tobytes()))
@@ -356,6 +361,7 @@ def test_tiny_chunks_are_decoded_without_a_hand_over(
     node = array_node(values.shape, (side, side), "<i4", references, codecs=ZLIB)
     np.testing.assert_array_equal(session.read(node, access, Selection.whole(node.shape)), values)
     assert len(hand_overs) == expected
+    assert sum(rests) == 9 - expected, "each chunk that is decoded here may be followed by a rest"
 
 
 def test_objects_are_decoded_in_the_pool_however_few(
