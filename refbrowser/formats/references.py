@@ -182,7 +182,11 @@ class _Opening:
     def _counted(self, first: bytes, rest: Iterator[bytes], kept: list[bytes] | None) -> Iterator[bytes]:
         piece = first
         while piece:
+            self._cancel.check()
             self._stored += len(piece)
+            if self._stored > LIMITS.json_size:
+                message = f"the file has more than {LIMITS.json_size} bytes"
+                raise RefbrowserError(ErrorKind.BUDGET, message, Place(document=self._name))
             if kept is not None:
                 kept.append(piece)
             yield piece

@@ -220,8 +220,9 @@ def _odd_members(parts: tuple[str | int, ...], node: Node) -> Iterator[tuple[Mem
 
 def _templates(document: DocumentContent, positions: Positions) -> Iterator[Found]:
     node = document.node.member("templates")
+    values = {} if node is None else {member.key: member.value for member in node.members}
     for name, error in document.templates.faults:
-        value = None if node is None else node.member(name)
+        value = values.get(name)
         if value is None:
             yield _of_error(error, pointer("templates", name), None)
             continue
