@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from refbrowser.cli.console import finding_json, finding_line, plain, sentence, write_json, write_line
 from refbrowser.cli.options import add_json, add_reading, add_templates, add_yes, open_dataset
 from refbrowser.cli.values import json_ready
+from refbrowser.errors import Severity
 from refbrowser.io.cancel import CancelToken
 
 if TYPE_CHECKING:
@@ -41,7 +42,10 @@ def run(arguments: argparse.Namespace, token: CancelToken) -> int:
 def _problems(dataset: Dataset) -> list[Finding]:
     from refbrowser.references.check import all_findings
 
-    return [*all_findings(dataset.document), *dataset.hierarchy.problems]
+    findings = all_findings(dataset.document)
+    told = {each.place.key for each in findings if each.severity is Severity.FAULT} - {None}
+    # Metadata that is not JSON is found by both.
+    return [*findings, *(each for each in dataset.hierarchy.problems if each.place.key not in told)]
 
 
 def _described(dataset: Dataset) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from refbrowser.errors import ErrorKind, Finding, Place, RefbrowserError, Severi
 from refbrowser.references.content import DocumentContent
 from refbrowser.references.json_text import Member, Node, NodeKind, pointer
 from refbrowser.references.key_findings import equal_keys, files_that_are_folders
-from refbrowser.references.metadata_findings import metadata_warnings
+from refbrowser.references.metadata_findings import metadata_faults, metadata_warnings
 from refbrowser.references.values import Issue
 from refbrowser.references.writer import appended, splices
 
@@ -81,6 +81,9 @@ def _all(document: DocumentContent) -> Iterator[Found]:
         yield _about_key(document, positions, key, message)
     for key in files_that_are_folders(document.refs):
         yield _about_key(document, positions, key, "the key is a file and, for other keys, a folder")
+    for key, kind, message in metadata_faults(document):
+        found = _about_key(document, positions, key, message)
+        yield replace(found, severity=Severity.FAULT, kind=kind)
     for key, kind, message in metadata_warnings(document):
         yield replace(_about_key(document, positions, key, message), kind=kind)
 
