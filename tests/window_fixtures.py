@@ -30,6 +30,15 @@ def settings_folder(tmp_path: Path) -> Path:
     return folder
 
 
+@pytest.fixture(autouse=True)
+def garbage_stays_here() -> Iterator[None]:
+    """Collect cycles on this thread alone, as the window does: Qt's objects must not die on another."""
+    gc.disable()
+    yield
+    gc.collect()
+    gc.enable()
+
+
 @pytest.fixture(scope="session")
 def styled(qapp: QApplication) -> QApplication:
     """The application with the window's style."""

@@ -18,8 +18,6 @@ DEFAULT_SIZE = (1280, 800)
 #: A thread that waits for the interpreter gets it after this long, in seconds. With Python's own 5 ms a frame
 #: of the window, which waits some ten times while workers are busy, takes longer than the eye forgives.
 SWITCH_INTERVAL = 0.001
-#: New objects before the youngest are collected; younger collections before the next generation's.
-COLLECT_AFTER = (20_000, 50, 100)
 #: Given to Qt as an argument: `setStyle` would return the style, and a wrapper of it takes 5 ms to make.
 STYLE = ("-style", "Fusion")
 
@@ -87,14 +85,11 @@ def run(
     pictures: list[Screenshot] = []
 
     def begin() -> None:
+        from refbrowser.app.garbage import GarbageCollector
         from refbrowser.app.messages import send_exceptions_to
 
         send_exceptions_to(window.show_unexpected)
-        # Collecting all generations stops every thread for 100 ms once a large document is open: what was
-        # made so far stays for good, and the rest is looked through seldom.
-        gc.freeze()
-        gc.set_threshold(*COLLECT_AFTER)
-        gc.enable()
+        GarbageCollector(window)
         window.documents.use_settings(settings or {})
         open_targets(window, paths, array, template_values or {}, allow)
         if screenshot is not None:

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 from small_documents import small_document
-from window_fixtures import Open, opened, settings_folder, settle, styled, window
+from window_fixtures import Open, garbage_stays_here, opened, settings_folder, settle, styled, window
 
-__all__ = ["Open", "opened", "settings_folder", "settle", "styled", "window"]
+__all__ = ["Open", "garbage_stays_here", "opened", "settings_folder", "settle", "styled", "window"]
 
 
 @pytest.fixture

@@ -21,7 +21,8 @@ from report import figure, heading
 from window import Gaps, wait
 
 from refbrowser.app.controller.open_document import OpenDocument
-from refbrowser.app.launch import COLLECT_AFTER, SWITCH_INTERVAL
+from refbrowser.app.garbage import GarbageCollector
+from refbrowser.app.launch import SWITCH_INTERVAL
 from refbrowser.app.plot.pane import PlotPane
 from refbrowser.app.tasks import Tasks
 
@@ -173,9 +174,9 @@ def arriving(tasks: Tasks, path: Path) -> None:
 
 def main() -> None:
     application = QApplication.instance() or QApplication([])
-    before = sys.getswitchinterval(), gc.get_threshold()
+    before = sys.getswitchinterval()
     sys.setswitchinterval(SWITCH_INTERVAL)
-    gc.set_threshold(*COLLECT_AFTER)
+    collector = GarbageCollector(application)
     heading("Plot")
     tasks = Tasks()
     random = np.random.default_rng(0)
@@ -192,9 +193,9 @@ def main() -> None:
         drawing()
         arriving(tasks, many)
         tasks.close()
-    sys.setswitchinterval(before[0])
-    gc.set_threshold(*before[1])
-    del application
+    sys.setswitchinterval(before)
+    collector.deleteLater()
+    gc.enable()
 
 
 if __name__ == "__main__":

@@ -15,7 +15,8 @@ from PySide6.QtWidgets import QApplication
 from report import figure
 
 from refbrowser.app import theme
-from refbrowser.app.launch import COLLECT_AFTER, SWITCH_INTERVAL
+from refbrowser.app.garbage import GarbageCollector
+from refbrowser.app.launch import SWITCH_INTERVAL
 from refbrowser.app.main_window import MainWindow
 
 
@@ -32,8 +33,7 @@ def shown_window(folder: Path) -> Iterator[MainWindow]:
     window = MainWindow()
     window.show()
     wait(lambda: window.is_complete)
-    gc.freeze()
-    gc.set_threshold(*COLLECT_AFTER)
+    GarbageCollector(window)
     window.prepare_plot()
     wait(lambda: window.centre.plot is not None and not window.tasks.busy())
     try:
@@ -42,6 +42,7 @@ def shown_window(folder: Path) -> Iterator[MainWindow]:
         for document in window.documents.all():
             window.documents.close(document)
         window.close()
+        gc.enable()
 
 
 #: A wait of this many seconds ends the benchmark.

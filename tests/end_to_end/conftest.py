@@ -1,5 +1,5 @@
 """The window for whole jobs."""
 
-from window_fixtures import opened, settings_folder, settle, styled, window
+from window_fixtures import garbage_stays_here, opened, settings_folder, settle, styled, window
 
-__all__ = ["opened", "settings_folder", "settle", "styled", "window"]
+__all__ = ["garbage_stays_here", "opened", "settings_folder", "settle", "styled", "window"]
