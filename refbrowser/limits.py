@@ -28,6 +28,7 @@ class Limits:
     template_precision: int = _limit(64, "digits", "precision of a formatted value")
     template_steps_entry: int = _limit(10_000, "steps", "evaluation steps of one entry")
     template_steps_job: int = _limit(200_000_000, "steps", "evaluation steps of one search")
+    search_time: float = _limit(20, "s", "search of the gen rules of one document for faults")
     template_call_depth: int = _limit(8, "levels", "template calls nested in arguments")
     templates_per_document: int = _limit(10_000, "templates", "templates in one document")
     templates_source: int = _limit(MIB, "bytes", "templates of one document, those of plain text aside")
