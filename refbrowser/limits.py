@@ -36,6 +36,7 @@ class Limits:
     gen_rules: int = _limit(10_000, "rules", "gen rules in one document")
     rules_source: int = _limit(4 * MIB, "bytes", "fields of all gen rules, those of plain text aside")
     write_out_question: int = _limit(10_000_000, "entries", "entries written out without a question")
+    write_out_compared: int = _limit(20_000_000, "rows", "generated keys compared to write out each once")
     # Documents
     json_size: int = _limit(2 * GIB, "bytes", "JSON document after decompression")
     json_question: int = _limit(256 * MIB, "bytes", "JSON document opened without a question")

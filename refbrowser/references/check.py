@@ -10,6 +10,7 @@ from refbrowser.limits import LIMITS
 from refbrowser.references.document import ReferenceDocument
 from refbrowser.references.findings import Positions
 from refbrowser.references.gen import GenRule
+from refbrowser.references.gen_unique import may_meet
 from refbrowser.references.json_text import Node, NodeKind
 from refbrowser.references.search_time import SearchTime
 
@@ -109,7 +110,7 @@ def _replaced_rows(
     earlier: GenRule, later: GenRule, steps: _Steps, cancelled: Callable[[], bool]
 ) -> Finding | None:
     """Return a warning that rows of a rule are replaced by those of a later one."""
-    if not earlier.count or not later.count or not _may_meet(earlier, later):
+    if not earlier.count or not later.count or not may_meet(earlier, later):
         return None
     fewest = min(earlier.count, later.count)
     if fewest > MOST_KEYS or not steps.take(fewest * _KEY_STEPS):
@@ -132,15 +133,6 @@ def _replaced_rows(
         place=Place(rule=later.index, field="key", pointer=f"/gen/{later.index}/key"),
         count=met.count,
     )
-
-
-def _may_meet(one: GenRule, other: GenRule) -> bool:
-    """Tell whether keys of two rules may be in the same folder."""
-    mine, theirs = one.static_prefix, other.static_prefix
-    if not (mine.startswith(theirs) or theirs.startswith(mine)):
-        return False
-    folders, others = one.directories(), other.directories()
-    return folders is None or others is None or not set(folders).isdisjoint(others)
 
 
 def _not_decided(rule: GenRule, what: str) -> Finding:

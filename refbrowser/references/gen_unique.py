@@ -1,4 +1,4 @@
-"""Whether the keys of a rule repeat, and which keys of `refs` a rule makes again."""
+"""Whether the keys of rules repeat, and which keys of `refs` a rule makes again."""
 
 from __future__ import annotations
 
@@ -22,6 +22,15 @@ _BLOCK = 1 << 16
 #: Evaluation steps between two looks at the time, and rows that are looked at together at least.
 _STEPS, _LEAST = 200_000, 64
 _EXAMPLES = 3
+
+
+def may_meet(one: GenRule, other: GenRule) -> bool:
+    """Tell whether keys of two rules may be in the same folder."""
+    mine, theirs = one.static_prefix, other.static_prefix
+    if not (mine.startswith(theirs) or theirs.startswith(mine)):
+        return False
+    folders, others = one.directories(), other.directories()
+    return folders is None or others is None or not set(folders).isdisjoint(others)
 
 
 def find_duplicates(
