@@ -106,6 +106,9 @@ prepare() {
     say "installing refbrowser and what it needs"
     "$venv/bin/python" -m pip install --quiet --disable-pip-version-check --editable "$root[$2]" ||
         stop "the installation failed; the lines above say why"
+    # pip compiles what it installs, but not a checkout, and not every machine lets Python keep what it compiled:
+    # a third of the time from the window to a document's first rows. A file that fails is told when it is used.
+    "$venv/bin/python" -m compileall -q "$root/refbrowser" || say "some modules could not be compiled"
     check_libraries
     printf '%s\n' "$state" >"$stamp"
 }

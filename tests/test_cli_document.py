@@ -254,3 +254,17 @@ def test_advice_goes_on_in_the_line(tmp_path: Path, capsys: pytest.CaptureFixtur
         "a comma stands before the closing '}'; remove the comma 1 byte before it ("
         in capsys.readouterr().err
     )
+
+
+@pytest.mark.parametrize("verb", ["check", "info"])
+def test_metadata_that_is_not_json_is_listed_once(
+    tmp_path: Path, verb: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "d.json"
+    rule = {"key": "k", "url": "{{ nope }}", "dimensions": {"i": {"stop": 1}}}
+    refs = {".zgroup": '{"zarr_format":2}', "a/.zarray": "{not json", "b/.zarray": "{}"}
+    path.write_text(json.dumps({"version": 1, "refs": refs, "gen": [rule]}))
+    shown = run_json(capsys, verb, str(path), code=2 if verb == "check" else 0)
+    listed = [each for each in shown["faults" if verb == "check" else "problems"] if each["kind"] == "E_JSON"]
+    assert [each["pointer"] for each in listed] == ["/refs/a~1.zarray"]
+    assert verb == "check" or any("b" in str(each) for each in shown["problems"])

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
+import shlex
+import shutil
 import subprocess
 import sys
 import zipfile
@@ -52,6 +55,41 @@ def test_the_script_makes_the_document_of_the_sample(tmp_path: Path) -> None:
     assert made["gen"] == kept["gen"]
     assert made["refs"].keys() == kept["refs"].keys()
     assert digests(tmp_path).keys() == digests(SAMPLE).keys()
+
+
+PYTHON = """#!/bin/sh
+echo "$2" >>"$0.log"
+case "$2" in
+compileall) exec {python} "$@" ;;
+esac
+"""
+PREPARE = """. "$(dirname -- "$0")/environment.sh"
+check_libraries() { :; }
+prepare run parquet
+"""
+
+
+@pytest.mark.skipif(os.name != "posix", reason="a shell script")
+def test_the_package_is_compiled_once_after_its_installation(tmp_path: Path) -> None:
+    for folder in ("packaging", "refbrowser", ".venv/bin"):
+        (tmp_path / folder).mkdir(parents=True)
+    shutil.copy(CHECKOUT / "packaging" / "environment.sh", tmp_path / "packaging")
+    (tmp_path / "packaging" / "prepare.sh").write_text(PREPARE)
+    (tmp_path / "pyproject.toml").touch()
+    (tmp_path / "refbrowser" / "module.py").write_text("VALUE = 1\n")
+    python = tmp_path / ".venv" / "bin" / "python"
+    python.write_text(PYTHON.format(python=shlex.quote(sys.executable)))
+    python.chmod(0o755)
+    # Where Python itself keeps nothing, too.
+    environment = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1"}
+    environment.pop("PYTHONPYCACHEPREFIX", None)
+    for _ in range(2):
+        subprocess.run(
+            ["sh", str(tmp_path / "packaging" / "prepare.sh")], check=True, timeout=60, env=environment
+        )
+        assert [path.suffix for path in (tmp_path / "refbrowser" / "__pycache__").iterdir()] == [".pyc"]
+    log = python.with_name("python.log").read_text().splitlines()
+    assert log.count("pip") == log.count("compileall") == 1
 
 
 @pytest.mark.long

@@ -29,7 +29,8 @@ def _check(path: str, arguments: argparse.Namespace, token: CancelToken) -> int:
 
     code = 0
     try:
-        findings = list(all_findings(open_document(path, arguments, token).document))
+        findings = list(all_findings(open_document(path, arguments, token).document, lambda: token.cancelled))
+        token.check()
     except RefbrowserError as error:
         if error.kind in (ErrorKind.IO, ErrorKind.SOURCE, ErrorKind.BLOCKED, ErrorKind.USAGE):
             tell_error(error)

@@ -116,14 +116,23 @@ def _tell_skipped(document: ReferenceDocument) -> None:
 
 def _write_json(document: ReferenceDocument, arguments: argparse.Namespace, token: CancelToken) -> None:
     expansion = document.expansion
-    write_json(
-        {
-            "rows": expansion.rows,
-            "refs": expansion.refs_rows,
-            "gen": list(expansion.gen_rows),
-            "items": list(_items(document, arguments, token)),
-        }
-    )
+    counts = {"rows": expansion.rows, "refs": expansion.refs_rows, "gen": list(expansion.gen_rows)}
+    start, stop = _window(document, arguments)
+    items = _items(document, arguments, token)
+    if arguments.key is not None or stop - start <= LIMITS.write_out_question:
+        write_json(counts | {"items": list(items)})
+    else:
+        write_bytes(_streamed(counts, items))
+
+
+def _streamed(counts: dict[str, Any], items: Iterator[list[Any]]) -> Iterator[bytes]:
+    """Yield the JSON object with its items one by one: there are more than memory should hold."""
+    yield json.dumps(counts).encode()[:-1] + b', "items": ['
+    before = b""
+    for item in items:
+        yield before + json.dumps(item).encode()
+        before = b", "
+    yield b"]}\n"
 
 
 def _items(

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from refbrowser.cli.console import finding_json, finding_line, plain, sentence, write_json, write_line
 from refbrowser.cli.options import add_json, add_reading, add_templates, add_yes, open_dataset
 from refbrowser.cli.values import json_ready
+from refbrowser.errors import Severity
 from refbrowser.io.cancel import CancelToken
 
 if TYPE_CHECKING:
@@ -32,24 +33,28 @@ def run(arguments: argparse.Namespace, token: CancelToken) -> int:
     """Open the dataset and describe it."""
     with open_dataset(arguments, token) as dataset:
         if arguments.json:
-            write_json(_described(dataset))
+            write_json(_described(dataset, token))
         else:
-            _write_text(dataset)
+            _write_text(dataset, token)
     return 0
 
 
-def _problems(dataset: Dataset) -> list[Finding]:
+def _problems(dataset: Dataset, token: CancelToken) -> list[Finding]:
     from refbrowser.references.check import all_findings
 
-    return [*all_findings(dataset.document), *dataset.hierarchy.problems]
+    findings = all_findings(dataset.document, lambda: token.cancelled)
+    token.check()
+    told = {each.place.key for each in findings if each.severity is Severity.FAULT} - {None}
+    # Metadata that is not JSON is found by both.
+    return [*findings, *(each for each in dataset.hierarchy.problems if each.place.key not in told)]
 
 
-def _described(dataset: Dataset) -> dict[str, Any]:
+def _described(dataset: Dataset, token: CancelToken) -> dict[str, Any]:
     return {
         "format": dataset.format,
         "groups": {path: _group(group.node) for path, group in dataset.groups.items()},
         "arrays": {path: _array(array.node) for path, array in dataset.arrays.items()},
-        "problems": [finding_json(finding) for finding in _problems(dataset)],
+        "problems": [finding_json(finding) for finding in _problems(dataset, token)],
     }
 
 
@@ -90,7 +95,7 @@ def _chunk_counts(node: ArrayNode) -> tuple[int | None, int | None]:
     return stored, node.grid.size - stored
 
 
-def _write_text(dataset: Dataset) -> None:
+def _write_text(dataset: Dataset, token: CancelToken) -> None:
     write_line(f"{plain(dataset.path)}  {dataset.format}")
     for path, group in dataset.groups.items():
         write_line("")
@@ -104,7 +109,7 @@ def _write_text(dataset: Dataset) -> None:
     if not dataset.groups:
         for array in dataset.arrays.values():
             _write_array(array.node)
-    problems = _problems(dataset)
+    problems = _problems(dataset, token)
     if problems:
         write_line("")
     for finding in problems:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
@@ -29,6 +30,13 @@ def taken(columns: ReferenceColumns, rows: npt.NDArray[np.int64]) -> ReferenceCo
     return ReferenceColumns(
         kinds, columns.url[rows], columns.offset[rows], columns.length[rows], columns.urls, inline, faults
     )
+
+
+def without(columns: ReferenceColumns, rows: npt.NDArray[np.int64]) -> ReferenceColumns:
+    """Return the references with those at `rows` missing; the others keep their row."""
+    kind = columns.kind.copy()
+    kind[rows] = ReferenceKind.MISSING
+    return replace(columns, kind=kind)
 
 
 def columns_of(references: Iterable[Reference]) -> ReferenceColumns:

@@ -15,6 +15,32 @@ from refbrowser.limits import LIMITS
 
 #: A worker decodes for one read at most this long before it looks after the others, in seconds.
 TURN = 0.01
+#: After so many small pieces of work, and so many seconds of it, a worker rests for so many seconds.
+_PIECES, _WORK, _REST = 8, 0.001, 0.0002
+
+
+class Rests:
+    """Short rests of one worker thread that does small pieces of work, so that the window's thread can run.
+
+    A decoder lets go of the interpreter while it works. Where that takes but microseconds, the worker has it
+    back before a thread that waits for it wakes up; and because it was let go of, Python does not ask for it
+    to be handed over either: the window stood still for half a second while 20,000 chunks came. In a rest it
+    gets its turn. Long pieces leave it time enough, and are not slowed down.
+    """
+
+    def __init__(self) -> None:
+        self._is_worker = threading.current_thread() is not threading.main_thread()
+        self._pieces = 0
+        self._since = time.monotonic()
+
+    def after_piece(self) -> None:
+        """Note that a piece of work is done; rest when it is time."""
+        self._pieces += 1
+        if self._pieces < _PIECES or time.monotonic() - self._since < _WORK:
+            return
+        if self._is_worker:
+            time.sleep(_REST)
+        self._pieces, self._since = 0, time.monotonic()
 
 
 class MemoryBudget:
@@ -165,6 +191,7 @@ class DecodeQueue:
 
     def _work(self) -> None:
         end = time.monotonic() + TURN
+        rests = Rests()
         while True:
             with self._changed:
                 if not self._tasks:
@@ -172,6 +199,7 @@ class DecodeQueue:
                     return
                 task, size = self._tasks.popleft()
             self._run(task, size)
+            rests.after_piece()
             if time.monotonic() > end:
                 self._pool.submit(self._work)
                 return

@@ -7,13 +7,15 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
-from refbrowser.engine.columns import taken
-from refbrowser.errors import ErrorKind, RefbrowserError
+from refbrowser.engine.columns import taken, without
+from refbrowser.errors import ErrorKind, Place, RefbrowserError
 from refbrowser.io.access import Access
 from refbrowser.io.fetch import Fetcher
 from refbrowser.io.segment import short_object
 from refbrowser.io.task import Counters, Deliver
+from refbrowser.limits import LIMITS
 from refbrowser.model.reference import ReferenceColumns, ReferenceKind
 
 
@@ -24,23 +26,45 @@ def fetch_rows(
     deliver: Deliver,
     *,
     key: Callable[[int], str] | None = None,
+    size_limit: int = LIMITS.chunk_size,
     **options: Any,
 ) -> Counters:
     """Plan and read all rows of `columns`; returns when each was delivered.
 
     Rows are read together where that is faster. Where such a request reaches past the end of its object, the
-    rows that do not are read again without the others.
+    rows that do not are read again without the others. Rows longer than `size_limit` are not read: what a
+    reference says of a length is no better than the file that says it.
 
     Parameters
     ----------
     deliver, key
         As of `Fetcher.fetch`, as are the options; some calls may come from this thread.
+    size_limit
+        Bytes of the longest row or whole object that is read.
 
     Raises
     ------
     Cancelled
         The fetch was cancelled.
     """
+    options["size_limit"] = size_limit
+    large = np.flatnonzero((columns.kind == ReferenceKind.RANGE) & (columns.length > size_limit))
+    if len(large):
+        counters = _refuse(fetcher, columns, large, access, deliver, key, options)
+        columns = without(columns, large)
+        counters.add(_fetch_rows(fetcher, columns, access, deliver, key, options))
+        return counters
+    return _fetch_rows(fetcher, columns, access, deliver, key, options)
+
+
+def _fetch_rows(
+    fetcher: Fetcher,
+    columns: ReferenceColumns,
+    access: Access,
+    deliver: Deliver,
+    key: Callable[[int], str] | None,
+    options: dict[str, Any],
+) -> Counters:
     late: list[tuple[int, RefbrowserError]] = []
 
     def sort(row: int, data: memoryview | RefbrowserError) -> None:
@@ -51,7 +75,7 @@ def fetch_rows(
 
     counters = fetcher.fetch(fetcher.plan(columns, access), access, sort, key=key, **options)
     if late:
-        counters.add(_learn_totals(fetcher, columns, [row for row, _ in late], access, options))
+        counters.add(_learn_totals(fetcher, columns, [row for row, _ in late], access, options)[0])
     inside = []
     for row, error in late:
         total = _total(columns, row, access)
@@ -80,13 +104,43 @@ def fetch_rows(
     return counters
 
 
+def _refuse(
+    fetcher: Fetcher,
+    columns: ReferenceColumns,
+    rows: npt.NDArray[np.int64],
+    access: Access,
+    deliver: Deliver,
+    key: Callable[[int], str] | None,
+    options: dict[str, Any],
+) -> Counters:
+    """Deliver why rows are not read that are too long: their object ends before, or they break the limit."""
+    counters, failures = _learn_totals(fetcher, columns, rows.tolist(), access, options)
+    for row in rows.tolist():
+        start, length = int(columns.offset[row]), int(columns.length[row])
+        url = columns.urls[columns.url[row]]
+        place = Place(url=url, start=start, stop=start + length, key=None if key is None else key(row))
+        failure = failures.get(int(columns.url[row]))
+        total = None if failure is not None else _total(columns, row, access)
+        if failure is not None:
+            deliver(row, RefbrowserError(failure.kind, failure.message, place, failure.advice))
+        elif total is not None and start + length > total:
+            short = short_object(url, total, start, start + length)
+            deliver(row, RefbrowserError(short.kind, short.message, place))
+        else:
+            limit = options["size_limit"]
+            message = f"a range of {length} bytes is longer than the {limit} that are read in one piece"
+            deliver(row, RefbrowserError(ErrorKind.BUDGET, message, place))
+    return counters
+
+
 def _learn_totals(
     fetcher: Fetcher, columns: ReferenceColumns, rows: list[int], access: Access, options: dict[str, Any]
-) -> Counters:
-    """Read a byte of each object whose size no answer has told."""
+) -> tuple[Counters, dict[int, RefbrowserError]]:
+    """Read a byte of each object whose size no answer has told; return which URLs gave none, and why."""
     first = {int(columns.url[row]): row for row in rows if _total(columns, row, access) is None}
+    failures: dict[int, RefbrowserError] = {}
     if not first:
-        return Counters()
+        return Counters(), failures
     one = taken(columns, np.array(list(first.values()), np.int64))
     count = len(first)
     bytes_ = replace(
@@ -96,12 +150,21 @@ def _learn_totals(
         length=np.ones(count, np.int64),
     )
     rest = {name: value for name, value in options.items() if name not in ("destination", "timed")}
-    return fetcher.fetch(fetcher.plan(bytes_, access), access, lambda row, data: None, **rest)
+
+    def note(row: int, data: memoryview | RefbrowserError) -> None:
+        if isinstance(data, RefbrowserError) and data.kind is not ErrorKind.RANGE:
+            failures[int(one.url[row])] = data
+
+    return fetcher.fetch(fetcher.plan(bytes_, access), access, note, **rest), failures
 
 
 def _total(columns: ReferenceColumns, row: int, access: Access) -> int | None:
     """Return the size of the object that a row is part of, where a request has told it."""
-    known = access.memory.identities.known(access.locate(columns.urls[columns.url[row]]).url)
+    try:
+        location = access.locate(columns.urls[columns.url[row]])
+    except RefbrowserError:
+        return None
+    known = access.memory.identities.known(location.url)
     return None if known is None else known.total
 
 

@@ -10,6 +10,7 @@ from refbrowser.errors import RefbrowserError
 from refbrowser.formats.references import hierarchy_of
 from refbrowser.io.access import Access
 from refbrowser.io.cancel import CancelToken
+from refbrowser.limits import LIMITS
 from refbrowser.model.nodes import Hierarchy
 from refbrowser.model.reference import Inline, Missing, Reference
 from refbrowser.references.document import ReferenceDocument
@@ -97,7 +98,12 @@ def _read(
     asked = list(keys)
     if asked:
         answers = resources.fetch_all(
-            columns_of(asked), access, token=token, key=lambda row: keys[asked[row]]
+            columns_of(asked),
+            access,
+            token=token,
+            key=lambda row: keys[asked[row]],
+            size_limit=LIMITS.inline_value,
+            total_limit=LIMITS.metadata_elsewhere,
         )
         found |= dict(zip(asked, answers, strict=True))
     return found

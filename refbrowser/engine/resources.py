@@ -13,9 +13,10 @@ from refbrowser.engine.chunk_log import ChunkLog
 from refbrowser.engine.columns import columns_of
 from refbrowser.engine.decoding import DecodePool
 from refbrowser.engine.fetching import fetch_rows
-from refbrowser.errors import RefbrowserError
+from refbrowser.errors import ErrorKind, Place, RefbrowserError
 from refbrowser.io.cancel import CancelToken
 from refbrowser.io.fetch import Fetcher
+from refbrowser.limits import LIMITS
 from refbrowser.model.reference import Inline, Reference, ReferenceColumns, ReferenceKind
 
 if TYPE_CHECKING:
@@ -57,8 +58,15 @@ class Resources:
         export: bool = False,
         key: Callable[[int], str] | None = None,
         priority: int = 0,
+        size_limit: int = LIMITS.chunk_size,
+        total_limit: int = LIMITS.decoding_memory,
     ) -> list[bytes | RefbrowserError]:
         """Return the stored bytes of each row, or why they could not be had; empty for missing rows.
+
+        Parameters
+        ----------
+        size_limit, total_limit
+            Bytes of one row, and of all rows together; rows beyond have E_BUDGET.
 
         Raises
         ------
@@ -71,8 +79,17 @@ class Resources:
         for row in np.flatnonzero(columns.kind == ReferenceKind.FAULTY).tolist():
             answers[row] = columns.faults[row]
 
+        left = total_limit
+
         def deliver(row: int, data: memoryview | RefbrowserError) -> None:
-            answers[row] = data if isinstance(data, RefbrowserError) else bytes(data)
+            nonlocal left
+            if isinstance(data, RefbrowserError):
+                answers[row] = data
+                return
+            left -= len(data)
+            answers[row] = (
+                bytes(data) if left >= 0 else _too_much(total_limit, None if key is None else key(row))
+            )
 
         fetch_rows(
             self.fetcher,
@@ -83,6 +100,7 @@ class Resources:
             key=key,
             export=export,
             priority=priority,
+            size_limit=size_limit,
         )
         return answers
 
@@ -108,3 +126,8 @@ class Resources:
         self.fetcher.close()
         self.pool.close()
         self.cache.clear()
+
+
+def _too_much(limit: int, key: str | None) -> RefbrowserError:
+    message = f"more than {limit} bytes would be held at once"
+    return RefbrowserError(ErrorKind.BUDGET, message, Place(key=key))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
+from math import prod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -73,14 +74,14 @@ class Session(Resources):
         Raises
         ------
         RefbrowserError
-            The array is not readable; or, without `on_piece`, a chunk failed: it names key, URL, range and
-            cause.
+            The array is not readable; `E_BUDGET`: no memory holds the selection; or, without `on_piece`, a
+            chunk failed: it names key, URL, range and cause.
         Cancelled
             `cancel` was cancelled.
         """
         grid = readable_grid(node)
         if out is None:
-            out = np.empty(selection.shape, node.dtype)
+            out = _room_for(selection, node)
         elif out.shape != selection.shape:
             raise ValueError(f"an output of shape {out.shape} where {selection.shape} is expected")
         options = ReadOptions(on_piece, cancel, progress, export, priority)
@@ -120,6 +121,19 @@ class Session(Resources):
             The array is not readable.
         """
         return plan_selection(self.fetcher, node, access, selection)
+
+
+def _room_for(selection: Selection, node: ArrayNode) -> npt.NDArray[Any]:
+    """Return an array for the values of a selection; how many there are says a file."""
+    try:
+        return np.empty(selection.shape, node.dtype)
+    except (MemoryError, ValueError):  # where numpy itself cannot count the bytes
+        raise RefbrowserError(
+            ErrorKind.BUDGET,
+            f"there is no memory for {prod(selection.shape)} elements of type {node.dtype}",
+            Place(path=node.path),
+            "read a smaller selection",
+        ) from None
 
 
 def _batches(grid: RegularChunkGrid, selection: Selection) -> Iterator[Parts]:

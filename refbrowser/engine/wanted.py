@@ -22,6 +22,8 @@ from refbrowser.model.reference import ReferenceColumns, ReferenceKind
 
 #: An uncompressed chunk up to this many bytes is read in one piece when all of it is wanted.
 WHOLE_LIMIT = 16 * 1024 * 1024
+#: Stretches of uncompressed chunks that are planned together, at most.
+MOST_SPANS = 10_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +59,13 @@ class Wanted:
 
 
 def cut_uncompressed(wanted: Wanted) -> Wanted:
-    """Return the batch with only those bytes of uncompressed chunks that are needed."""
+    """Return the batch with only those bytes of uncompressed chunks that are needed.
+
+    Raises
+    ------
+    RefbrowserError
+        `E_BUDGET`: they lie in more stretches than can be held.
+    """
     pipeline = wanted.pipeline
     if not pipeline.is_raw or not pipeline.decoded_size:
         return wanted
@@ -79,6 +87,9 @@ def cut_uncompressed(wanted: Wanted) -> Wanted:
             offsets, lengths = np.full(1, -1, np.int64), np.full(1, -1, np.int64)
         else:
             of_chunk = raw_spans(pipeline.shape, pipeline.dtype.itemsize, pipeline.axes, part.inside)
+            if rows + len(of_chunk) > MOST_SPANS:
+                message = f"the selection needs more than {MOST_SPANS} stretches of uncompressed bytes"
+                raise RefbrowserError(ErrorKind.BUDGET, message, advice="choose a smaller selection")
             offsets, lengths = of_chunk.ranges()
             spans.update((rows + number, (of_chunk, number)) for number in range(len(offsets)))
         sources.append(np.full(len(offsets), row, np.int64))

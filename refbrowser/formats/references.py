@@ -30,17 +30,18 @@ from refbrowser.io.cancel import CancelToken
 from refbrowser.io.local import open_regular
 from refbrowser.limits import LIMITS
 from refbrowser.model.chunk_keys import ChunkKeyEncoding
-from refbrowser.references.document import Packed, ReferenceDocument
-from refbrowser.references.expansion import Expansion
-from refbrowser.references.gen import NotDecided
 from refbrowser.references.json_text import BYTE_ORDER_MARK
 from refbrowser.references.reader import PIECE, ReadProgress
+from refbrowser.references.reading import read_source
 from refbrowser.references.table import ReferenceTable
 
 if TYPE_CHECKING:
     from refbrowser.model.grid import RegularChunkGrid
     from refbrowser.model.nodes import Hierarchy
     from refbrowser.model.reference import ReferenceColumns
+    from refbrowser.references.document import ReferenceDocument
+    from refbrowser.references.expansion import Expansion
+    from refbrowser.references.gen import NotDecided
 
 #: A slice of slow work that a worker thread does before it lets other threads run, and for how long.
 _WORK, _REST = 0.004, 0.0005
@@ -183,6 +184,8 @@ class _Opening:
             give_memory_back()
         if kind is None:
             return document
+        from refbrowser.references.document import Packed
+
         return replace(document, packed=Packed.of(kind, b"".join(kept), document))
 
     def _document(
@@ -192,13 +195,13 @@ class _Opening:
         if found is not None and found.is_data:
             raise data_error(found, self._name)
         try:
-            return ReferenceDocument.read(
-                self._bounded(text),
-                name=self._name,
-                values=values,
-                on_progress=self._report,
-                pause=self._pause,
+            source = read_source(
+                self._bounded(text), name=self._name, on_progress=self._report, pause=self._pause
             )
+            # Not before: what documents mean takes longer to load than their first rows to be read.
+            from refbrowser.references.document import ReferenceDocument
+
+            return ReferenceDocument.from_source(source, values)
         except RefbrowserError as error:
             if found is None:
                 raise
@@ -207,7 +210,11 @@ class _Opening:
     def _counted(self, first: bytes, rest: Iterator[bytes], kept: list[bytes] | None) -> Iterator[bytes]:
         piece = first
         while piece:
+            self._cancel.check()
             self._stored += len(piece)
+            if self._stored > LIMITS.json_size:
+                message = f"the file has more than {LIMITS.json_size} bytes"
+                raise RefbrowserError(ErrorKind.BUDGET, message, Place(document=self._name))
             if kept is not None:
                 kept.append(piece)
             yield piece

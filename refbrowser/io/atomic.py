@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import os
 import re
-import secrets
 import stat
 from collections.abc import Iterable
 
@@ -93,7 +92,7 @@ def _replace(
     cancel: CancelToken | None,
 ) -> FileIdentity:
     folder, name = os.path.split(target)
-    sibling = os.path.join(folder, f".{name}{_MARK}{os.getpid()}-{secrets.token_hex(4)}")
+    sibling = os.path.join(folder, f".{name}{_MARK}{os.getpid()}-{os.urandom(4).hex()}")
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)
     # Closed to others until the permissions of the old file are known to apply.
     descriptor = os.open(sibling, flags, 0o600 if old is not None else 0o666)

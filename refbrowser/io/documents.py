@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import mmap
 import os
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -14,8 +13,9 @@ from refbrowser.io.access import Access
 from refbrowser.io.cancel import CancelToken
 from refbrowser.io.fetch import Fetcher
 from refbrowser.io.identity import FileIdentity, ObjectIdentity
-from refbrowser.io.local import open_regular
+from refbrowser.io.local import open_regular, read_exactly
 from refbrowser.io.origins import scheme_of
+from refbrowser.io.segment import room_for
 from refbrowser.limits import LIMITS
 from refbrowser.model.reference import ReferenceColumns, ReferenceKind
 
@@ -30,12 +30,12 @@ class DocumentBytes:
     Attributes
     ----------
     data
-        The bytes; for a large file a map of it (copy what is kept: the file may be cut short by others).
+        The bytes, in memory.
     identity
         State of the file or object, to notice changes by others.
     """
 
-    data: bytes | mmap.mmap | memoryview
+    data: memoryview
     identity: FileIdentity | ObjectIdentity
 
 
@@ -83,7 +83,12 @@ def _from_file(path: str, size_limit: int, progress: Progress | None) -> Documen
         if identity.size > size_limit:
             message = f"a document of {identity.size} bytes is larger than {size_limit}"
             raise RefbrowserError(ErrorKind.BUDGET, message, Place(document=path))
-        data = mmap.mmap(descriptor, 0, access=mmap.ACCESS_READ) if identity.size else b""
+        # Read, not mapped: a map of a file that another process cuts short ends this one.
+        data = room_for(identity.size)
+        count = read_exactly(descriptor, [data], 0)
+        if count != identity.size or FileIdentity.of(os.fstat(descriptor)) != identity:
+            message = "the file changed while it was read"
+            raise RefbrowserError(ErrorKind.SOURCE, message, Place(document=path))
     if progress is not None:
         progress(identity.size, identity.size)
     return DocumentBytes(data, identity)

@@ -11,10 +11,11 @@ import weakref
 from collections.abc import Callable, Coroutine, Sequence
 from typing import Any
 
+from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.io.access import Location
 from refbrowser.io.events import FetchEvent
 from refbrowser.io.http_dial import Dialer
-from refbrowser.io.http_host import HttpHost
+from refbrowser.io.http_host import HttpHost, unexpected
 from refbrowser.io.http_redirects import Redirects
 from refbrowser.io.http_request import HttpRequest
 from refbrowser.io.link import LinkModels
@@ -57,9 +58,11 @@ class HttpClient:
         dropped = threading.Event()
 
         def drop() -> None:
-            for host in list(self._hosts.values()):
-                host.drop_unwanted()
-            dropped.set()
+            try:
+                for host in list(self._hosts.values()):
+                    host.drop_unwanted()
+            finally:
+                dropped.set()
 
         if loop is not None:
             _call(loop, drop)
@@ -129,12 +132,15 @@ class HttpClient:
         number = next(self._serial)
         hosts = set()
         for rank, segment in segments:
-            location = self.redirects.target(segment.location, task.access)
-            host = self.host(location.origin)
-            hosts.add(host)
-            for piece in range(max(len(segment.pieces), 1)):
-                request = HttpRequest(segment, piece, location)
-                host.add(request, (task.options.priority, number, rank))
+            try:
+                location = self.redirects.target(segment.location, task.access)
+                host = self.host(location.origin)
+                hosts.add(host)
+                for piece in range(max(len(segment.pieces), 1)):
+                    request = HttpRequest(segment, piece, location)
+                    host.add(request, (task.options.priority, number, rank))
+            except Exception as error:  # noqa: BLE001 - the loop would give it to every request
+                segment.fail(RefbrowserError(ErrorKind.SOURCE, unexpected(error).message))
         for host in hosts:
             host.pump()
 
@@ -144,15 +150,23 @@ class HttpClient:
 
     def _sweep(self) -> None:
         now = time.monotonic()
-        for host in list(self._hosts.values()):
-            host.sweep(now)
-        self._pump()
-        self._sweeping = any(host.open_connections for host in self._hosts.values())
-        if self._sweeping:
-            self.later(_SWEEP, self._sweep)
+        try:
+            for host in list(self._hosts.values()):
+                host.sweep(now)
+            self._pump()
+        finally:
+            # Whatever happens: nothing else ends a request that takes too long.
+            self._sweeping = any(host.open_connections for host in self._hosts.values())
+            if self._sweeping:
+                self.later(_SWEEP, self._sweep)
 
     def _crash(self, loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
-        """End all tasks on an exception that nothing expected: waiting for ever would be worse."""
+        """End all tasks on an exception that belongs to no request: waiting for ever would be worse.
+
+        What the loop tells of a connection ends that connection only: its request is told by itself.
+        """
+        if not context.keys().isdisjoint(("transport", "protocol", "task", "future")):
+            return
         error = context.get("exception") or RuntimeError(context["message"])
         for task in list(self._running):
             task.crash(error)

@@ -34,6 +34,10 @@ class Exchange(Protocol):
         """Take the failure (the connection is closed); `answered` tells if a byte had come."""
         ...
 
+    def on_crashed(self, error: Exception) -> None:
+        """Take an exception that nothing expected; raises none. The connection may be closed."""
+        ...
+
 
 class Connection(asyncio.BufferedProtocol):
     """Carries one exchange after another.
@@ -103,7 +107,10 @@ class Connection(asyncio.BufferedProtocol):
         exchange, answered = self._exchange, self.answered
         self.close()
         if exchange is not None:
-            exchange.on_failed(error, answered)
+            try:
+                exchange.on_failed(error, answered)
+            except Exception as unexpected:  # noqa: BLE001 - the loop would give it to every request
+                exchange.on_crashed(unexpected)
 
     # asyncio.BufferedProtocol
 
@@ -126,22 +133,33 @@ class Connection(asyncio.BufferedProtocol):
             # Nothing was asked for: whatever this is, the connection cannot be trusted any more.
             self.close()
             return
+        try:
+            self._take(exchange, nbytes)
+        except AttemptError as error:
+            self.fail(error)
+        except Exception as error:  # noqa: BLE001 - the loop would give it to every request
+            self._crash(exchange, error)
+
+    def _take(self, exchange: Exchange, nbytes: int) -> None:
         self.active_at = time.monotonic()
         self.answered = True
         self._taken += nbytes
-        try:
-            if self._room is not None:
-                assert isinstance(self._sink, FixedSink)
-                self._sink.received += nbytes
-                self._room = self._room[nbytes:]
-                exchange.on_bytes(nbytes)
-                if not len(self._room):
-                    self._finish()
-            else:
-                self._filled += nbytes
-                self._take_scratch()
-        except AttemptError as error:
-            self.fail(error)
+        if self._room is not None:
+            assert isinstance(self._sink, FixedSink)
+            self._sink.received += nbytes
+            self._room = self._room[nbytes:]
+            exchange.on_bytes(nbytes)
+            if not len(self._room):
+                self._finish()
+        else:
+            self._filled += nbytes
+            self._take_scratch()
+
+    def _crash(self, exchange: Exchange, error: Exception) -> None:
+        # By now it may carry the exchange of another request, which nothing is wrong with.
+        if self._exchange is exchange or self._exchange is None:
+            self.close()
+        exchange.on_crashed(error)
 
     def eof_received(self) -> bool:
         """Close this side too: nothing more can come."""
@@ -152,6 +170,12 @@ class Connection(asyncio.BufferedProtocol):
         exchange = self._exchange
         if exchange is None:
             return
+        try:
+            self._lost(exchange, exc)
+        except Exception as error:  # noqa: BLE001 - the loop would give it to every request
+            self._crash(exchange, error)
+
+    def _lost(self, exchange: Exchange, exc: Exception | None) -> None:
         if exc is None and self._until_close and self.in_body:
             self._keep = False
             self._finish()

@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from refbrowser.errors import ErrorKind, RefbrowserError
+from refbrowser.errors import ErrorKind, RefbrowserError, quoted
 from refbrowser.io.http_connection import Connection
 from refbrowser.io.http_dial import Proxy, proxy_for
 from refbrowser.io.http_head import THROTTLING, AttemptError, Head, retry_after
@@ -59,30 +59,19 @@ class HttpHost:
     def pump(self) -> None:
         """Start queued requests while connections may be used."""
         while self._queue and len(self._busy) < self._wanted_connections() and not self._is_quiet():
-            if self._queue[0][1].segment.task.is_congested:
+            request = self._queue[0][1]
+            if request.segment.task.is_congested:
                 # What comes first decides: `HttpClient.submit` has the queue pumped when there is room again.
                 return
-            request = self._queue[0][1]
-            connection = self._usable(request) if request.wanted else None
-            if connection is None and request.wanted and not self._client.may_open(self):
-                return
-            heapq.heappop(self._queue)
-            self._backlog -= request.size
-            if not request.wanted or self.wholes.join(request) or not self._admitted(request):
-                self._give_back(connection)
-                continue
-            request.begin(len(self._busy) + 1)
-            self._busy[request] = connection
-            if connection is None:
-                self._client.spawn(self._dial(request))
-            else:
-                self._send(request, connection)
+            try:
+                if not self._start(request):
+                    return
+            except Exception as error:  # noqa: BLE001 - the loop would give it to every request
+                self.crashed(request, error)
 
     def drop_unwanted(self) -> None:
         """Forget requests that nobody waits for any more; those under way are cut off."""
-        self._queue = [entry for entry in self._queue if entry[1].wanted]
-        heapq.heapify(self._queue)
-        self._backlog = sum(entry[1].size for entry in self._queue)
+        self._keep_queued(lambda request: request.wanted)
         self._close_where(lambda request: not request.wanted)
         self.pump()
 
@@ -98,6 +87,20 @@ class HttpHost:
         if len(segment.pieces) > 1:
             self._client.cut_off(segment)
         segment.fail(RefbrowserError(error.kind, error.message + tries, advice=error.advice))
+
+    def crashed(self, request: HttpRequest, error: Exception) -> None:
+        """End a request on an exception that nothing expected: it alone, whatever else is under way."""
+        connection = self._busy.get(request)
+        self._forget(request)
+        try:
+            self._keep_queued(lambda queued: queued is not request)
+            if connection is not None:
+                connection.close()
+            self.disband(request)
+            self.fail(request, unexpected(error))
+        except Exception:  # noqa: BLE001 - those who wait for it must not wait for ever
+            request.segment.task.crash(error)
+        self._client.later(0, self.pump)
 
     def disband(self, request: HttpRequest) -> None:
         """Queue again what waited for the object that `request` was reading whole."""
@@ -199,9 +202,12 @@ class HttpHost:
         """Fail exchanges that take too long, and close connections that idle."""
         for request, connection in list(self._busy.items()):
             if connection is not None and request.connection is connection:
-                message = _overdue(request, connection, now)
-                if message:
-                    connection.fail(AttemptError(message, retry=now < request.deadline))
+                try:
+                    message = _overdue(request, connection, now)
+                    if message:
+                        connection.fail(AttemptError(message, retry=now < request.deadline))
+                except Exception as error:  # noqa: BLE001 - the loop would give it to every request
+                    self.crashed(request, error)
         for connection in self._idle[:]:
             if not connection.usable or now - connection.active_at > 20:
                 self._idle.remove(connection)
@@ -232,6 +238,29 @@ class HttpHost:
         return len(self._busy) + len(self._idle)
 
     # Inside
+
+    def _start(self, request: HttpRequest) -> bool:
+        """Start the first request of the queue, or take it off; tell whether the next one may follow."""
+        connection = self._usable(request) if request.wanted else None
+        if connection is None and request.wanted and not self._client.may_open(self):
+            return False
+        heapq.heappop(self._queue)
+        self._backlog -= request.size
+        if not request.wanted or self.wholes.join(request) or not self._admitted(request):
+            self._give_back(connection)
+            return True
+        request.begin(len(self._busy) + 1)
+        self._busy[request] = connection
+        if connection is None:
+            self._client.spawn(self._dial(request))
+        else:
+            self._send(request, connection)
+        return True
+
+    def _keep_queued(self, wanted: Callable[[HttpRequest], bool]) -> None:
+        self._queue = [entry for entry in self._queue if wanted(entry[1])]
+        heapq.heapify(self._queue)
+        self._backlog = sum(entry[1].size for entry in self._queue)
 
     def _wanted_connections(self) -> int:
         return self.model.link.connections(self._backlog, len(self._queue))
@@ -275,6 +304,12 @@ class HttpHost:
         return False
 
     async def _dial(self, request: HttpRequest) -> None:
+        try:
+            await self._connect(request)
+        except Exception as error:  # noqa: BLE001 - nobody waits for the coroutine
+            self.crashed(request, error)
+
+    async def _connect(self, request: HttpRequest) -> None:
         access = request.segment.task.access
         try:
             if self._proxy is None:
@@ -322,9 +357,12 @@ class HttpHost:
         connection.begin(request, text.encode("latin-1"))
 
     def _again(self, request: HttpRequest) -> None:
-        if request.wanted:
-            self.add(request, request.rank)
-            self.pump()
+        try:
+            if request.wanted:
+                self.add(request, request.rank)
+        except Exception as error:  # noqa: BLE001 - the loop would give it to every request
+            self.crashed(request, error)
+        self.pump()
 
     def _give_up(self, request: HttpRequest, error: AttemptError) -> None:
         self.fail(request, error)
@@ -343,6 +381,11 @@ class HttpHost:
             return after
         longest = min(LIMITS.http_wait_start * 2 ** (tries - 1), LIMITS.http_wait_most)
         return longest * random.uniform(0.5, 1)
+
+
+def unexpected(error: Exception) -> AttemptError:
+    """Return the failure of a request that an exception ended which nothing expected."""
+    return AttemptError(f"internal error: {type(error).__name__}: {quoted(error)}")
 
 
 def _overdue(request: HttpRequest, connection: Connection, now: float) -> str | None:

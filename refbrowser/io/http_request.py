@@ -5,14 +5,12 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.io.access import Location
 from refbrowser.io.attempts import Attempt, telling
 from refbrowser.io.http_body import FixedSink, GrowingSink, Sink
 from refbrowser.io.http_head import REDIRECTS, AttemptError, Body, Head, check_answer, identity_of
-from refbrowser.io.segment import Segment
+from refbrowser.io.segment import Segment, room_for
 from refbrowser.limits import LIMITS
 
 if TYPE_CHECKING:
@@ -140,7 +138,10 @@ class HttpRequest:
             return None
         if not self._body.is_range and not self.is_whole and not self.host.wholes.lead(self):
             return None
-        self._sink = self._make_sink(self._body)
+        try:
+            self._sink = self._make_sink(self._body)
+        except RefbrowserError as error:
+            self._error = AttemptError(error.message, error.kind, advice=error.advice)
         return self._sink
 
     def on_bytes(self, count: int) -> None:
@@ -190,6 +191,11 @@ class HttpRequest:
             host.failed(self, self._error or error, free=stale)
         host.pump()
 
+    def on_crashed(self, error: Exception) -> None:
+        """See `Exchange`."""
+        assert self.host is not None
+        self.host.crashed(self, error)
+
     def cut(self, whole: memoryview) -> None:
         """Take the bytes of this request from the whole object."""
         first, last = self.segment.pieces[self.piece]
@@ -199,7 +205,12 @@ class HttpRequest:
             assert self.host is not None
             self.host.fail(self, AttemptError(message, ErrorKind.RANGE))
             return
-        self.segment.allocate()[first:last] = whole[start + first : start + last]
+        try:
+            self.segment.allocate()[first:last] = whole[start + first : start + last]
+        except RefbrowserError as error:
+            assert self.host is not None
+            self.host.fail(self, AttemptError(error.message, error.kind))
+            return
         self._received = last - first
         self.segment.arrived(self.piece, self._received)
 
@@ -208,7 +219,7 @@ class HttpRequest:
             first, last = self.segment.pieces[self.piece]
             return FixedSink(self.segment.allocate()[first + self._received : last])
         if body.length is not None:
-            return FixedSink(np.empty(body.length, np.uint8).data)
+            return FixedSink(room_for(body.length))
         return GrowingSink(self.segment.task.options.size_limit if self.is_whole else LIMITS.http_cut)
 
     def _take_whole(self, whole: memoryview) -> None:
@@ -217,4 +228,7 @@ class HttpRequest:
             self.segment.filled(whole)
             return
         for request in [self, *self.host.followers(self)]:
-            request.cut(whole)
+            try:
+                request.cut(whole)
+            except Exception as error:  # noqa: BLE001 - the others have lost nothing
+                request.on_crashed(error)

@@ -8,13 +8,11 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
-import numpy as np
-
 from refbrowser.errors import ErrorKind, Place, RefbrowserError
 from refbrowser.io.access import Location
 from refbrowser.io.attempts import Attempt
 from refbrowser.io.identity import FileIdentity
-from refbrowser.io.segment import Segment, short_object
+from refbrowser.io.segment import Segment, room_for, short_object
 from refbrowser.io.task import FetchTask
 
 #: Buffers of one system call; IOV_MAX is 1024 on Linux.
@@ -133,7 +131,7 @@ def _read_segment(descriptor: int, identity: FileIdentity, segment: Segment) -> 
         message = f"a file of {size} bytes is larger than the {task.options.size_limit} that are read whole"
         raise RefbrowserError(ErrorKind.BUDGET, message, Place(url=url))
     scattered = None if whole else segment.scattered()
-    buffer = np.empty(size, np.uint8).data if whole else None if scattered else segment.allocate()
+    buffer = room_for(size) if whole else None if scattered else segment.allocate()
     views = scattered if scattered is not None else [buffer]
     segment.sent()
     count = read_exactly(descriptor, views, segment.start, task)  # type: ignore[arg-type]

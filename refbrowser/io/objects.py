@@ -48,7 +48,11 @@ def read_piece(segment: Segment, piece: int) -> None:
         if not segment.pieces:
             segment.filled(memoryview(data))
             return
-        segment.allocate()[first : first + len(data)] = data
+        try:
+            segment.allocate()[first : first + len(data)] = data
+        except RefbrowserError as error:
+            segment.fail(error)
+            return
         segment.arrived(piece, len(data))
 
 

@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from refbrowser.errors import ErrorKind, Place, RefbrowserError
 from refbrowser.io.link import Link
+from refbrowser.limits import LIMITS
 from refbrowser.model.reference import ReferenceColumns, ReferenceKind
 
 Ints = npt.NDArray[np.int64]
@@ -254,8 +255,11 @@ def _cut_at_rows(opens: npt.NDArray[np.bool_], start: Ints, gap: Ints, block: In
     place = (start - start[run]) // block
     passes = np.zeros(len(opens), bool)
     passes[1:] = place[1:] > place[:-1]
-    # A row that begins inside the one before cannot open a buffer of its own.
+    # A row that begins inside the one before opens no buffer of its own: its bytes would be read twice.
     opens |= passes & (gap >= 0)
+    # Unless a chain of such rows is so long that no memory would hold it.
+    far = (start - start[run]) // LIMITS.chunk_size
+    opens[1:] |= far[1:] > far[:-1]
 
 
 def _split(start: Ints, stop: Ints, block: Ints) -> tuple[Ints, Ints, Ints]:

@@ -75,10 +75,16 @@ class Segment:
             self._sent = time.monotonic()
 
     def allocate(self) -> memoryview:
-        """Return the buffer of all bytes, made on the first call."""
+        """Return the buffer of all bytes, made on the first call.
+
+        Raises
+        ------
+        RefbrowserError
+            `E_BUDGET`: there is no memory for it.
+        """
         if self.buffer is None:
             assert self.stop is not None
-            self.buffer = self._sole_destination() or np.empty(self.stop - self.start, np.uint8).data
+            self.buffer = self._sole_destination() or room_for(self.stop - self.start)
         return self.buffer
 
     def scattered(self) -> list[memoryview] | None:
@@ -168,6 +174,20 @@ class Segment:
 
 def _flat(view: memoryview) -> memoryview:
     return view if view.format == "B" and view.ndim == 1 else view.cast("B")
+
+
+def room_for(size: int) -> memoryview:
+    """Return a buffer of `size` bytes, whose number a file or a server gave.
+
+    Raises
+    ------
+    RefbrowserError
+        `E_BUDGET`: there is no memory for it.
+    """
+    try:
+        return np.empty(size, np.uint8).data
+    except MemoryError:
+        raise RefbrowserError(ErrorKind.BUDGET, f"there is no memory for {size} bytes") from None
 
 
 def short_object(url: str, total: int, start: int, stop: int) -> RefbrowserError:

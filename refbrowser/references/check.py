@@ -10,7 +10,9 @@ from refbrowser.limits import LIMITS
 from refbrowser.references.document import ReferenceDocument
 from refbrowser.references.findings import Positions
 from refbrowser.references.gen import GenRule
+from refbrowser.references.gen_unique import may_meet
 from refbrowser.references.json_text import Node, NodeKind
+from refbrowser.references.search_time import SearchTime
 
 #: What comparing two rules costs, and making a key of one, in steps of `LIMITS.template_steps_job`.
 _PAIR_STEPS = _KEY_STEPS = 10
@@ -42,10 +44,14 @@ def all_findings(
     Parameters
     ----------
     cancelled
-        Asked now and then while keys are compared; what is left is then not looked at.
+        Asked now and then; what is left is then not looked at.
     """
-    steps = _Steps()
-    of_rules = [finding for rule in document.rules for finding in _of_rule(document, rule, steps, cancelled)]
+    steps, left = _Steps(), SearchTime(cancelled)
+    of_rules: list[Finding] = []
+    for rule in document.rules:
+        if cancelled():
+            break
+        of_rules += _of_rule(document, rule, steps, left)
     if not of_rules:
         return document.findings
     positions = Positions(document)
@@ -60,26 +66,26 @@ def all_findings(
 
 
 def _of_rule(
-    document: ReferenceDocument, rule: GenRule, steps: _Steps, cancelled: Callable[[], bool]
+    document: ReferenceDocument, rule: GenRule, steps: _Steps, left: SearchTime
 ) -> Iterator[Finding]:
-    yield from rule.faults()
-    if cancelled():
-        return
-    repeated = rule.duplicates()
+    yield from rule.faults(left=left)
+    repeated = rule.duplicates(left)
     if repeated is not None:
         yield repeated
     keys = _keys_of_refs(document, rule) if steps.take(len(document.refs)) else None
     if keys is None:
         yield _not_decided(rule, "entries of refs")
     else:
-        replaced = rule.collisions(keys, cancelled).finding(rule.index)
+        replaced = rule.collisions(keys, left.cancelled).finding(rule.index)
         if replaced is not None:
             yield replaced
     for earlier in document.rules[: rule.index]:
+        if left.cancelled():
+            return
         if not steps.take(_PAIR_STEPS):
             yield _not_decided(rule, "rows of earlier rules")
             return
-        found = _replaced_rows(earlier, rule, steps, cancelled)
+        found = _replaced_rows(earlier, rule, steps, left.cancelled)
         if found is not None:
             yield found
 
@@ -104,7 +110,7 @@ def _replaced_rows(
     earlier: GenRule, later: GenRule, steps: _Steps, cancelled: Callable[[], bool]
 ) -> Finding | None:
     """Return a warning that rows of a rule are replaced by those of a later one."""
-    if not earlier.count or not later.count or not _may_meet(earlier, later):
+    if not earlier.count or not later.count or not may_meet(earlier, later):
         return None
     fewest = min(earlier.count, later.count)
     if fewest > MOST_KEYS or not steps.take(fewest * _KEY_STEPS):
@@ -127,15 +133,6 @@ def _replaced_rows(
         place=Place(rule=later.index, field="key", pointer=f"/gen/{later.index}/key"),
         count=met.count,
     )
-
-
-def _may_meet(one: GenRule, other: GenRule) -> bool:
-    """Tell whether keys of two rules may be in the same folder."""
-    mine, theirs = one.static_prefix, other.static_prefix
-    if not (mine.startswith(theirs) or theirs.startswith(mine)):
-        return False
-    folders, others = one.directories(), other.directories()
-    return folders is None or others is None or not set(folders).isdisjoint(others)
 
 
 def _not_decided(rule: GenRule, what: str) -> Finding:

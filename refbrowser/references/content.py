@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Literal, Self
 
-from refbrowser.errors import Finding, Place, RefbrowserError
+from refbrowser.errors import Finding, Place
 from refbrowser.references.columns import ReferenceView, RenderedUrls
-from refbrowser.references.detect import detect
 from refbrowser.references.gen import GenRule
-from refbrowser.references.json_text import JsonError, JsonReader, Node, NodeKind, pointer
-from refbrowser.references.reader import DocumentReader, ReadProgress
+from refbrowser.references.json_text import JsonReader, Node, NodeKind, pointer
+from refbrowser.references.reading import DocumentSource, read_source
 from refbrowser.references.refs import References
 from refbrowser.references.table_builder import TableBuilder
 from refbrowser.references.templates import TemplateSet
@@ -96,13 +95,7 @@ class DocumentContent:
 
     @classmethod
     def read(
-        cls,
-        pieces: Iterable[bytes],
-        *,
-        name: str | None = None,
-        values: Mapping[str, str] | None = None,
-        on_progress: Callable[[ReadProgress], None] | None = None,
-        pause: Callable[[], None] = lambda: None,
+        cls, pieces: Iterable[bytes], *, name: str | None = None, values: Mapping[str, str] | None = None
     ) -> Self:
         """Read a document from the pieces of its text.
 
@@ -111,12 +104,12 @@ class DocumentContent:
         RefbrowserError
             E_JSON, E_ENCODING, E_SCHEMA or E_BUDGET, with line and column.
         """
-        reader = DocumentReader(pieces, on_progress, pause)
-        try:
-            result = reader.read()
-            found = detect(result.special, result.others)
-        except JsonError as error:
-            raise _located(error, reader, name) from None
+        return cls.from_source(read_source(pieces, name=name), values)
+
+    @classmethod
+    def from_source(cls, source: DocumentSource, values: Mapping[str, str] | None = None) -> Self:
+        """Return the document whose text was read."""
+        result, found = source.result, source.found
         text = result.text
         if found.version == 0:
             refs, region = References(result.top), result.top_region
@@ -126,7 +119,14 @@ class DocumentContent:
             refs, region = no_references(text), (text.size, text.size)
         outer = text.read(0, region[0]) + text.read(region[1], text.size)
         return cls(
-            found.version, outer, refs, region, result.mark, found.version_missing, dict(values or {}), name
+            version=found.version,
+            outer=outer,
+            refs=refs,
+            region=region,
+            mark=result.mark,
+            version_missing=found.version_missing,
+            values=dict(values or {}),
+            name=source.name,
         )
 
     @classmethod
@@ -237,9 +237,3 @@ class DocumentContent:
     def with_template_values(self, values: Mapping[str, str]) -> Self:
         """Return the document with other values given by the user for its templates."""
         return replace(self, values=dict(values))
-
-
-def _located(error: JsonError, reader: DocumentReader, name: str | None) -> RefbrowserError:
-    line, column = reader.locate(error.position)
-    place = Place(document=name, pointer=error.pointer, line=line, column=column)
-    return RefbrowserError(error.kind, error.message, place, error.advice)

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from refbrowser.errors import ErrorKind
+from refbrowser.limits import LIMITS
 from refbrowser.references.json_text import JsonError, Node, NodeKind, pointer
 
 _OBJECTS = ("refs", "templates")
@@ -32,8 +33,31 @@ def detect(special: Mapping[str, Node], others: bool) -> Detected:
     Raises
     ------
     JsonError
-        E_SCHEMA: the version is not one that exists.
+        E_SCHEMA: the version is not one that exists; E_BUDGET: there are too many gen rules.
     """
+    found = _version(special, others)
+    if found.version == 1 and "gen" in special:
+        _check_rules(special["gen"])
+    return found
+
+
+def _check_rules(gen: Node) -> None:
+    """Refuse more rules than can be compared, or more templates in them than can be parsed."""
+    size = 0
+    for number, rule in enumerate(gen.items):
+        if number >= LIMITS.gen_rules:
+            message = f"there are more than {LIMITS.gen_rules} gen rules"
+            raise JsonError(rule.start, message, kind=ErrorKind.BUDGET, pointer=pointer("gen", number))
+        for member in rule.members:
+            if member.value.kind is NodeKind.STRING and "{" in member.value.content:
+                size += member.value.stop - member.value.start
+            if size > LIMITS.rules_source:
+                message = f"the gen rules have more than {LIMITS.rules_source} bytes of templates"
+                place = pointer("gen", number, member.key)
+                raise JsonError(member.value.start, message, kind=ErrorKind.BUDGET, pointer=place)
+
+
+def _version(special: Mapping[str, Node], others: bool) -> Detected:
     version = special.get("version")
     looks = _looks_like_version_1(special)
     if version is None:

@@ -12,7 +12,7 @@ from refbrowser.errors import ErrorKind, Finding, Place, RefbrowserError, Severi
 from refbrowser.references.content import DocumentContent
 from refbrowser.references.json_text import Member, Node, NodeKind, pointer
 from refbrowser.references.key_findings import equal_keys, files_that_are_folders
-from refbrowser.references.metadata_findings import MetadataWarning, metadata_warnings
+from refbrowser.references.metadata_findings import MetadataWarning, metadata_faults, metadata_warnings
 from refbrowser.references.values import Issue
 from refbrowser.references.writer import appended, splices
 
@@ -81,6 +81,9 @@ def _all(document: DocumentContent) -> Iterator[Found]:
         yield _about_key(document, positions, key, message)
     for key in files_that_are_folders(document.refs):
         yield _about_key(document, positions, key, "the key is a file and, for other keys, a folder")
+    for key, kind, message in metadata_faults(document):
+        found = _about_key(document, positions, key, message)
+        yield replace(found, severity=Severity.FAULT, kind=kind)
     for warning in metadata_warnings(document):
         found = _about_key(document, positions, warning.key, warning.message)
         yield replace(found, kind=ErrorKind.META, fix=_consolidation(warning))
@@ -231,8 +234,9 @@ def _odd_members(parts: tuple[str | int, ...], node: Node) -> Iterator[tuple[Mem
 
 def _templates(document: DocumentContent, positions: Positions) -> Iterator[Found]:
     node = document.node.member("templates")
+    values = {} if node is None else {member.key: member.value for member in node.members}
     for name, error in document.templates.faults:
-        value = None if node is None else node.member(name)
+        value = values.get(name)
         if value is None:
             yield _of_error(error, pointer("templates", name), None)
             continue

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -27,10 +27,13 @@ from refbrowser.references.gen_rows import FieldColumn, GenRow, GenRows
 from refbrowser.references.gen_search import FieldSpace, KeySearch
 from refbrowser.references.gen_unique import Collisions, find_collisions, find_duplicates
 from refbrowser.references.lowering import static_prefix
+from refbrowser.references.search_time import SearchTime
 from refbrowser.references.templates import TemplateSet
 
 #: Rows looked at in vain for one chunk, after which the other chunks are not searched for.
 _MOST_CHECKED = 100_000
+
+_Found = TypeVar("_Found")
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +90,7 @@ class GenRule:
         self.dimension_faults = tuple(faults)
         self.clashes = _clashes(self.dimension_names, templates)
         self.space = RowSpace(found_dimensions)
+        self._searched: dict[str, Any] = {}
 
     @cached_property
     def _scope(self) -> Scope:
@@ -277,26 +281,30 @@ class GenRule:
             return ()
         return rule_directories(self.pattern, self.columns, self._key_search)
 
-    @cached_property
-    def _findings(self) -> tuple[Finding, ...]:
-        return tuple(find_faults(self))
-
-    def faults(self, steps: int = LIMITS.template_steps_job) -> list[Finding]:
+    def faults(self, steps: int = LIMITS.template_steps_job, left: SearchTime | None = None) -> list[Finding]:
         """Return everything that is wrong with the rule, also where it yields no row.
 
         Exact with counts where a field is affine, or depends on few enough combinations to look at all of
-        them; else what a bounded search of `steps` evaluation steps for each field finds, and a warning that
-        the rest was not decided.
+        them; else what a bounded search of `steps` evaluation steps for each field finds in the time `left`,
+        and a warning that the rest was not decided.
         """
-        return list(self._findings if steps == LIMITS.template_steps_job else find_faults(self, steps))
+        if steps != LIMITS.template_steps_job:
+            return list(find_faults(self, steps, left))
+        return list(self._found("faults", lambda left: tuple(find_faults(self, left=left)), left))
 
-    @cached_property
-    def _duplicates(self) -> Finding | None:
-        return find_duplicates(self)
-
-    def duplicates(self) -> Finding | None:
+    def duplicates(self, left: SearchTime | None = None) -> Finding | None:
         """Return a warning that keys of the rule repeat, or that it was not decided; None where not."""
-        return self._duplicates
+        return self._found("duplicates", lambda left: find_duplicates(self, left=left), left)
+
+    def _found(self, name: str, search: Callable[[SearchTime], _Found], left: SearchTime | None) -> _Found:
+        """Return what a search finds; it is not made again once it had all the time it needed."""
+        if name in self._searched:
+            return self._searched[name]
+        left = left or SearchTime()
+        found = search(left)
+        if not left.is_over:
+            self._searched[name] = found
+        return found
 
     def collisions(self, keys: Iterable[str], cancelled: Callable[[], bool] = lambda: False) -> Collisions:
         """Return which keys of `refs` the rule makes again."""

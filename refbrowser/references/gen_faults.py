@@ -18,18 +18,24 @@ from refbrowser.references.gen_counting import count_below_zero, first_below_zer
 from refbrowser.references.gen_fields import RuleField, below_zero, placed
 from refbrowser.references.gen_search import FieldSpace
 from refbrowser.references.integer_expressions import Affine, bounds, evaluate
+from refbrowser.references.search_time import SearchTime
 
 if TYPE_CHECKING:
     from refbrowser.references.gen import GenRule
 
 _EXAMPLES = 3
 _BLOCK = 1 << 16
+#: Evaluation steps between two looks at the time, and rows that are looked at even where it is over.
+_STEPS, _LEAST = 200_000, 64
 #: Steps that one row of a numpy column counts for.
 _COLUMN_STEPS = 8
 
 
-def find_faults(rule: GenRule, steps: int = LIMITS.template_steps_job) -> Iterator[Finding]:
-    """Yield the findings of a rule; at most `steps` evaluation steps are spent on each field."""
+def find_faults(
+    rule: GenRule, steps: int = LIMITS.template_steps_job, left: SearchTime | None = None
+) -> Iterator[Finding]:
+    """Yield the findings of a rule; at most `steps` evaluation steps and the time `left` are spent."""
+    left = left or SearchTime()
     if not rule.is_object:
         place = Place(rule=rule.index, pointer=f"/gen/{rule.index}")
         yield _fault(RefbrowserError(ErrorKind.SCHEMA, "the rule is not an object", place))
@@ -43,9 +49,9 @@ def find_faults(rule: GenRule, steps: int = LIMITS.template_steps_job) -> Iterat
         elif rule.columns is None:
             yield from _without_rows(rule, field)
         elif name in rule.columns.integers:
-            yield from _integer(rule.columns, field, steps)
+            yield from _integer(rule.columns, field, steps, left)
         elif not _is_certain(rule.columns, field):
-            yield from _searched(rule.columns, field, steps)
+            yield from _searched(rule.columns, field, steps, left)
 
 
 def _static(rule: GenRule, field: RuleField) -> Iterator[Finding]:
@@ -67,13 +73,13 @@ def _without_rows(rule: GenRule, field: RuleField) -> Iterator[Finding]:
         yield _fault(placed(error, rule.index, field.name, None))
 
 
-def _integer(columns: RuleColumns, field: RuleField, steps: int) -> Iterator[Finding]:
+def _integer(columns: RuleColumns, field: RuleField, steps: int, left: SearchTime) -> Iterator[Finding]:
     value = columns.integers[field.name]
     found = bounds(value, columns.space)
     if found is not None and found[0] >= 0:
         return
     if not isinstance(value, Affine):
-        yield from _searched(columns, field, steps)
+        yield from _searched(columns, field, steps, left)
         return
     first = first_below_zero(value, columns.space)
     if first is None:
@@ -112,18 +118,35 @@ class _Group:
     count: int | None
 
 
-def _searched(columns: RuleColumns, field: RuleField, steps: int) -> Iterator[Finding]:
+class _Look:
+    """A look at rows: how many there were, and whether there is time for more."""
+
+    def __init__(self, left: SearchTime, row_steps: int) -> None:
+        self._left = left
+        self.block = min(max(_STEPS // row_steps, _LEAST), _BLOCK)
+        self.rows = 0
+
+    def take(self, rows: int) -> int:
+        """Return how many of so many rows may be looked at now; 0 where the time is over."""
+        if self.rows >= _LEAST and self._left.is_over:
+            return 0
+        taken = min(rows, self.block if self.rows else _LEAST)
+        self.rows += taken
+        return taken
+
+
+def _searched(columns: RuleColumns, field: RuleField, steps: int, left: SearchTime) -> Iterator[Finding]:
     """Look at the combinations of the dimensions that the field depends on."""
     where = FieldSpace(columns.space, tuple(sorted(columns.slots(field.name))))
     groups: dict[Any, _Group] = {}
     each = _row_steps(columns, field)
+    look = _Look(left, each)
     most = max(1, steps // each)
     count = where.inner.count
-    decided = count <= most
-    if decided:
-        found = _faulty_rows(columns, field, where, 0, count)
+    if count <= most:
+        found = _faulty_rows(columns, field, where, range(count), look)
     else:
-        found = _sampled(columns, field, where, most)
+        found = _sampled(columns, field, where, most, look)
     for fault in found:
         key = (fault.error.kind, fault.error.place.span)
         group = groups.setdefault(key, _Group(fault.error, [], 0))
@@ -133,8 +156,8 @@ def _searched(columns: RuleColumns, field: RuleField, steps: int) -> Iterator[Fi
             group.rows.append(where.first_row(fault.row))
     for group in groups.values():
         yield _group(columns, field.name, group)
-    if not decided:
-        yield _not_decided(columns, field.name, most)
+    if look.rows < count:
+        yield _not_decided(columns, field.name, look.rows)
 
 
 def _row_steps(columns: RuleColumns, field: RuleField) -> int:
@@ -152,30 +175,38 @@ class _Fault:
     count: int = 1
 
 
-def _sampled(columns: RuleColumns, field: RuleField, where: FieldSpace, most: int) -> Iterator[_Fault]:
-    """Yield faults of the first rows, of the ends, and of the last rows."""
+def _sampled(
+    columns: RuleColumns, field: RuleField, where: FieldSpace, most: int, look: _Look
+) -> Iterator[_Fault]:
+    """Yield faults of the ends, of the first rows, and of the last rows."""
     start = most * 3 // 4
     stop = where.inner.count - (most - start)
-    yield from _faulty_rows(columns, field, where, 0, start)
     for row in where.probes():
         if start <= row < stop:
+            if not look.take(1):
+                return
             error = _error(field, where.values(row))
             if error is not None:
                 yield _Fault(row, error)
-    yield from _faulty_rows(columns, field, where, stop, where.inner.count)
+    yield from _faulty_rows(columns, field, where, range(start), look)
+    yield from _faulty_rows(columns, field, where, range(stop, where.inner.count), look)
 
 
 def _faulty_rows(
-    columns: RuleColumns, field: RuleField, where: FieldSpace, start: int, stop: int
+    columns: RuleColumns, field: RuleField, where: FieldSpace, rows: range, look: _Look
 ) -> Iterator[_Fault]:
-    if columns.is_wide:
-        for row in range(start, stop):
-            error = _error(field, where.values(row))
-            if error is not None:
-                yield _Fault(row, error)
-        return
-    for begin in range(start, stop, _BLOCK):
-        size = min(stop, begin + _BLOCK) - begin
+    begin = rows.start
+    while begin < rows.stop:
+        size = look.take(rows.stop - begin)
+        if not size:
+            return
+        if columns.is_wide:
+            for row in range(begin, begin + size):
+                error = _error(field, where.values(row))
+                if error is not None:
+                    yield _Fault(row, error)
+            begin += size
+            continue
         positions = [np.zeros(size, dtype=np.int64)] * len(columns.space.dimensions)
         for slot, column in zip(where.slots, where.inner.index_window(begin, begin + size), strict=True):
             positions[slot] = column
@@ -186,6 +217,7 @@ def _faulty_rows(
             found = (_Fault(row, error) for row, error in faults.items())
         for fault in found:
             yield replace(fault, row=begin + fault.row)
+        begin += size
 
 
 def _negative_rows(

@@ -1,4 +1,4 @@
-"""Whether the keys of a rule repeat, and which keys of `refs` a rule makes again."""
+"""Whether the keys of rules repeat, and which keys of `refs` a rule makes again."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import numpy as np
 from refbrowser.errors import ErrorKind, Finding, Place, Severity, quoted
 from refbrowser.limits import LIMITS
 from refbrowser.references.gen_keys import KeyPattern
+from refbrowser.references.search_time import SearchTime
 
 if TYPE_CHECKING:
     from refbrowser.references.gen import GenRule
@@ -18,10 +19,23 @@ if TYPE_CHECKING:
 #: Rules of more rows are not enumerated to look for equal keys: 8 bytes for each.
 _MOST_ROWS = 2_000_000
 _BLOCK = 1 << 16
+#: Evaluation steps between two looks at the time, and rows that are looked at together at least.
+_STEPS, _LEAST = 200_000, 64
 _EXAMPLES = 3
 
 
-def find_duplicates(rule: GenRule, steps: int = LIMITS.template_steps_job) -> Finding | None:
+def may_meet(one: GenRule, other: GenRule) -> bool:
+    """Tell whether keys of two rules may be in the same folder."""
+    mine, theirs = one.static_prefix, other.static_prefix
+    if not (mine.startswith(theirs) or theirs.startswith(mine)):
+        return False
+    folders, others = one.directories(), other.directories()
+    return folders is None or others is None or not set(folders).isdisjoint(others)
+
+
+def find_duplicates(
+    rule: GenRule, steps: int = LIMITS.template_steps_job, left: SearchTime | None = None
+) -> Finding | None:
     """Return a warning that keys of the rule repeat, or that this was not decided; None where they do not.
 
     By proof where the key is lowered, else by comparing hashes where the rows can be enumerated.
@@ -36,11 +50,15 @@ def find_duplicates(rule: GenRule, steps: int = LIMITS.template_steps_job) -> Fi
     compiled = rule.fields["key"].compiled
     each = max(1, compiled.steps) if compiled is not None and pattern is None else 1
     if rule.count > min(_MOST_ROWS, steps // each):
-        message = f"whether keys of the rule repeat is not decided ({rule.count} rows, none checked)"
-        return Finding(
-            severity=Severity.WARNING, kind=ErrorKind.BUDGET, message=message, place=_place(rule, None)
-        )
-    return _enumerated(rule)
+        return _not_decided(rule, "none")
+    return _enumerated(rule, left or SearchTime(), min(max(_STEPS // each, _LEAST), _BLOCK))
+
+
+def _not_decided(rule: GenRule, checked: int | str) -> Finding:
+    message = f"whether keys of the rule repeat is not decided ({rule.count} rows, {checked} checked)"
+    return Finding(
+        severity=Severity.WARNING, kind=ErrorKind.BUDGET, message=message, place=_place(rule, None)
+    )
 
 
 def _certain(pattern: KeyPattern) -> int:
@@ -56,10 +74,12 @@ def _is_exact(pattern: KeyPattern) -> bool:
     return pattern.separated and not pattern.plan.open
 
 
-def _enumerated(rule: GenRule) -> Finding | None:
+def _enumerated(rule: GenRule, left: SearchTime, block: int) -> Finding | None:
     hashes = np.empty(rule.count, dtype=np.int64)
-    for start in range(0, rule.count, _BLOCK):
-        keys = rule.rows(start, start + _BLOCK).keys
+    for start in range(0, rule.count, block):
+        if start and left.is_over:
+            return _not_decided(rule, start)
+        keys = rule.rows(start, start + block).keys
         hashes[start : start + len(keys)] = [hash(key) if key is not None else -1 for key in keys]
     order = np.argsort(hashes, kind="stable")
     ordered = hashes[order]
@@ -68,7 +88,9 @@ def _enumerated(rule: GenRule) -> Finding | None:
     seen: dict[str, int] = {}
     first: int | None = None
     count = 0
-    for row in np.sort(suspects).tolist():
+    for number, row in enumerate(np.sort(suspects).tolist(), 1):
+        if number % _LEAST == 0 and left.is_over:
+            return _not_decided(rule, row)
         key = rule.rows(row, row + 1).keys[0]
         if key is None:
             continue

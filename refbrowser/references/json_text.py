@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 import re
+import sys
 from dataclasses import dataclass
 from enum import Enum
 from json.decoder import scanstring  # type: ignore[attr-defined]
@@ -147,6 +148,20 @@ class JsonReader:
         self.data = data
         self.base = base
         self.complete = complete
+        self._left = sys.maxsize
+
+    def bounded_value(self, position: int, depth: int) -> tuple[Node, int]:
+        """Return the value at `position` of the window, and of how many values it consists.
+
+        Raises
+        ------
+        JsonError
+            E_BUDGET: of more than `LIMITS.json_values`, each of which takes memory.
+        """
+        self._left = LIMITS.json_values
+        node = self.value(position, depth)
+        count, self._left = LIMITS.json_values - self._left, sys.maxsize
+        return node, count
 
     def fail(self, position: int, message: str, advice: str = "") -> JsonError | Incomplete:
         """Return the error at `position` of the window, or `Incomplete` where the window ends there."""
@@ -204,6 +219,10 @@ class JsonReader:
 
     def value(self, position: int, depth: int = 0) -> Node:
         """Return the value that begins at `position` of the window (white space already skipped)."""
+        self._left -= 1
+        if self._left < 0:
+            message = f"there are more than {LIMITS.json_values} values in one entry"
+            raise JsonError(self.base + position, message, kind=ErrorKind.BUDGET)
         first = self.data[position : position + 1]
         if first == b'"':
             text, stop = self.string(position)

@@ -1,4 +1,4 @@
-"""Consolidated metadata beside the documents that it repeats: differences, and numbers that are not JSON."""
+"""Metadata that is not JSON, and consolidated metadata that differs from the documents that it repeats."""
 
 from __future__ import annotations
 
@@ -40,14 +40,31 @@ def metadata_node(document: DocumentContent, slot: int) -> Node | None:
         return None
 
 
-def metadata_warnings(document: DocumentContent) -> Iterator[MetadataWarning]:
-    """Yield each warning about metadata."""
-    nodes: dict[str, Node] = {}
+def metadata_faults(document: DocumentContent) -> Iterator[tuple[str, ErrorKind, str]]:
+    """Yield key, kind and message of each metadata document in `refs` that is not JSON."""
+    for key, slot in _metadata_slots(document):
+        try:
+            reference = document.view.reference(slot)
+        except RefbrowserError:
+            continue
+        if isinstance(reference, Inline):
+            try:
+                parse(reference.data)
+            except JsonError as error:
+                what = "is not JSON" if error.kind is ErrorKind.JSON else "cannot be read"
+                yield key, error.kind, f"the metadata {what}: {error.message}"
+
+
+def _metadata_slots(document: DocumentContent) -> Iterator[tuple[str, int]]:
     for key, slot in document.refs.odd_keys():
         if is_metadata(key) and document.refs.find_slot(key) == slot:
-            node = metadata_node(document, slot)
-            if node is not None:
-                nodes[key] = node
+            yield key, slot
+
+
+def metadata_warnings(document: DocumentContent) -> Iterator[MetadataWarning]:
+    """Yield each warning about metadata."""
+    found = ((key, metadata_node(document, slot)) for key, slot in _metadata_slots(document))
+    nodes = {key: node for key, node in found if node is not None}
     for key, node in nodes.items():
         if _not_finite(node):
             yield MetadataWarning(key, "the metadata holds NaN or Infinity, which are not JSON")

@@ -22,6 +22,7 @@ from refbrowser.references.json_text import (
     Member,
     Node,
     NodeKind,
+    pointer,
 )
 from refbrowser.references.scan_layout import Layout
 from refbrowser.references.scanner import BLOCK, scan
@@ -152,6 +153,7 @@ class DocumentReader:
         self._size = 0
         self._special: dict[str, Node] = {}
         self._others = False
+        self._values = 0
         self._refs: _Region | None = None
         self._layout = Layout()
         self._published = False
@@ -170,6 +172,7 @@ class DocumentReader:
         self._open_top(top)
         self._entries(top)
         self._end()
+        self._check_outer(top)
         text = self._text.finish()
         result = ReadResult(text, mark, top.builder.finish(text, top.last), (top.start, top.stop))
         result.special = self._special
@@ -189,20 +192,24 @@ class DocumentReader:
     def _local(self) -> int:
         return self._at - self._json.base
 
-    def _more(self) -> None:
-        piece = next(self._pieces, b"")
+    def _more(self, least: int = 1) -> None:
+        """Take the next piece into the window; more of them until they have `least` bytes."""
         json = self._json
-        if not piece:
+        found = [json.data[self._local :]]
+        least = max(least, 1)
+        while least > 0 and (piece := next(self._pieces, b"")):
+            self._size += len(piece)
+            if self._size > LIMITS.json_size:
+                raise JsonError(
+                    self._at, f"the document has more than {LIMITS.json_size} bytes", kind=ErrorKind.BUDGET
+                )
+            self._text.append(piece)
+            found.append(piece)
+            least -= len(piece)
+        if len(found) == 1:
             self._json = JsonReader(json.data, json.base, complete=True)
-            return
-        self._size += len(piece)
-        if self._size > LIMITS.json_size:
-            raise JsonError(
-                self._at, f"the document has more than {LIMITS.json_size} bytes", kind=ErrorKind.BUDGET
-            )
-        self._text.append(piece)
-        kept = json.data[self._local :]
-        self._json = JsonReader(kept + piece if kept else piece, self._at, complete=False)
+        else:
+            self._json = JsonReader(b"".join(found), self._at, complete=False)
 
     def _retry(self, ask: Callable[[], _Result]) -> _Result:
         """Ask until the window holds enough."""
@@ -210,7 +217,8 @@ class DocumentReader:
             try:
                 result = ask()
             except Incomplete:
-                self._more()
+                # As much again, so that a long value is not read from its start for each of its pieces.
+                self._more(len(self._json.data) - self._local)
                 continue
             return result
 
@@ -322,7 +330,7 @@ class DocumentReader:
             node = self._refs_object(value_at)
             raw = b"{}"
         else:
-            node = self._retry(lambda: self._json.value(value_at - self._json.base, 1 if region.top else 2))
+            node = self._value(region, key, value_at)
             raw = self._json.data[node.start - self._json.base : node.stop - self._json.base]
         if region.top:
             self._note_top(key, node)
@@ -332,6 +340,26 @@ class DocumentReader:
         if ended:
             region.stop = self._at - 1
         return ended
+
+    def _value(self, region: _Region, key: str, start: int) -> Node:
+        depth = 1 if region.top else 2
+        try:
+            node, count = self._retry(lambda: self._json.bounded_value(start - self._json.base, depth))
+        except JsonError as error:
+            if error.kind is ErrorKind.BUDGET:
+                error.pointer = pointer(key) if region.top else pointer("refs", key)
+            raise
+        if region.top:
+            self._values += count
+        return node
+
+    def _check_outer(self, top: _Region) -> None:
+        """Refuse a Version 1 document with too much beside its `refs`: all of it is held as values."""
+        version = self._special.get("version")
+        numbered = version is not None and version.kind in (NodeKind.INTEGER, NodeKind.FRACTION)
+        if (numbered or not self._others) and self._values + top.builder.count > LIMITS.json_values:
+            message = f"there are more than {LIMITS.json_values} values beside refs"
+            raise JsonError(top.start, message, kind=ErrorKind.BUDGET)
 
     def _key(self) -> tuple[str, int, int]:
         base = self._json.base

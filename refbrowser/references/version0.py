@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from collections.abc import Iterator
 from functools import cached_property
@@ -9,13 +10,17 @@ from typing import Protocol
 
 import numpy as np
 
-from refbrowser.errors import RefbrowserError
+from refbrowser.errors import ErrorKind, Place, RefbrowserError
+from refbrowser.limits import LIMITS
 from refbrowser.model.reference import ByteRange, Reference, ReferenceKind, WholeFile
 from refbrowser.references.content import DocumentContent
 from refbrowser.references.gen import GenRule
+from refbrowser.references.gen_unique import may_meet
 from refbrowser.references.values import ValueKind
 
 _ROWS = 4096
+#: Of more rules it is not tried to prove that their keys differ.
+_MOST_RULES = 200
 _quote = json.encoder.encode_basestring_ascii
 
 
@@ -30,7 +35,13 @@ class _Expansion(Protocol):
 
 
 def version0_chunks(expansion: _Expansion, skip_bad: bool) -> Iterator[bytes]:
-    """Return the pieces of the text; faults are raised before the first one unless they are skipped."""
+    """Return the pieces of the text; faults are raised before the first one unless they are skipped.
+
+    Raises
+    ------
+    RefbrowserError
+        Also E_BUDGET: keys may repeat, and there are more than can be compared with each other.
+    """
     plan = _Plan(expansion, skip_bad)
     return plan.chunks()
 
@@ -71,6 +82,16 @@ class _Plan:
 
     def _look_at_rules(self) -> None:
         hashes = []
+        distinct = _are_distinct(self._expansion.rules)
+        count = sum(rule.count for rule in self._expansion.rules)
+        if not distinct and count > LIMITS.write_out_compared:
+            most = f"more than {LIMITS.write_out_compared} (write_out_compared)"
+            raise RefbrowserError(
+                ErrorKind.BUDGET,
+                f"{count} generated keys, {most}, would be compared with each other: some may repeat",
+                Place(document=self._expansion.document.name, pointer="/gen"),
+                "give --start and --count, or name each dimension in the keys, with a separator between",
+            )
         for number, first, keys, faults in self._generated():
             if faults and not self._skip_bad:
                 raise faults[min(faults)]
@@ -78,7 +99,8 @@ class _Plan:
                 slot = None if key is None or at in faults else self._refs.find_slot(key)
                 if slot is not None:
                     self._replaced[slot] = (number, first + at)
-            hashes.append(np.array([hash(key) for key in keys], np.int64))
+            if not distinct:
+                hashes.append(np.array([hash(key) for key in keys], np.int64))
         if not hashes:
             return
         sorted_ = np.sort(np.concatenate(hashes))
@@ -182,6 +204,14 @@ class _Plan:
             reference = WholeFile(url) if whole else ByteRange(url, offset or 0, length or 0)
             lines.append(_line(key, reference))
         return lines
+
+
+def _are_distinct(rules: tuple[GenRule, ...]) -> bool:
+    """Whether it is proved that no two generated rows have the same key."""
+    some = [rule for rule in rules if rule.count]
+    if len(some) > _MOST_RULES or any(rule.pattern is None or not rule.pattern.is_injective for rule in some):
+        return False
+    return not any(may_meet(*pair) for pair in itertools.combinations(some, 2))
 
 
 def _generated(rule: GenRule, row: int) -> Reference:

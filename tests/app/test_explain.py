@@ -299,9 +299,7 @@ class TestLinks:
 
 
 class TestThePane:
-    def test_copy(
-        self, window: MainWindow, plotted: Plot, small: Path, qtbot: QtBot, settle: Settle
-    ) -> None:
+    def test_copy(self, window: MainWindow, plotted: Plot, small: Path, qtbot: QtBot, settle: Settle) -> None:
         plotted(small, "/temp")
         window.actions_["explain"].trigger()
         settle()
@@ -350,7 +348,13 @@ class TestThePane:
         assert "There is no array '/temp'" in verdict(window)
 
     def test_the_theme_is_followed(
-        self, window: MainWindow, plotted: Plot, small: Path, styled: QApplication, qtbot: QtBot, settle: Settle
+        self,
+        window: MainWindow,
+        plotted: Plot,
+        small: Path,
+        styled: QApplication,
+        qtbot: QtBot,
+        settle: Settle,
     ) -> None:
         plotted(small, "/temp")
         window.actions_["explain"].trigger()

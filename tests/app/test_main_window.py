@@ -214,6 +214,23 @@ class TestMoving:
 
 
 class TestEditing:
+    def test_rows_that_an_edit_added_are_shown_before_they_are_compared(
+        self, window: MainWindow, small: Path, opened: Open, settle: Settle
+    ) -> None:
+        from refbrowser.references.edits import SetReference
+
+        document = opened(small)
+        apply_edit(document)
+        settle()
+        before = document.document.expansion.rows
+        for number in range(3):
+            document.apply(SetReference(f"more/{number}", "text"))
+        table = window.centre.references.table
+        assert table.model().row_count() == before + 3
+        assert len(table.model().page(0, before + 3)) == before + 3
+        settle()
+        assert all(document.is_row_changed(document.document.refs.find(f"more/{n}")) for n in range(3))
+
     def test_undo_redo_and_revert(
         self, window: MainWindow, small: Path, opened: Open, settle: Settle
     ) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -33,6 +34,26 @@ window.show()
 application.exec()
 """
 
+#: What documents mean, how they are edited and saved, and what reads their datasets.
+LATER = "document gen edits expansion findings history templates writer"
+FIRST_ROWS = f"""
+import os, sys
+from refbrowser.app import launch
+from refbrowser.app.main_window import MainWindow
+show = MainWindow.show
+def shown(window):
+    def told(rows):
+        later = ["refbrowser.references." + name for name in {LATER!r}.split()]
+        later += ["refbrowser.engine.opening", "refbrowser.io.permissions", "hashlib", "jinja2", "pyqtgraph"]
+        print(rows.count > 1000, [name for name in later if name in sys.modules], flush=True)
+        os._exit(0)
+    # After the program's own reaction, which opens the document.
+    window.ready.connect(lambda: window.documents.all()[0].firstRows.connect(told))
+    show(window)
+MainWindow.show = shown
+launch.run([sys.argv[1]])
+"""
+
 
 def run(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
@@ -47,6 +68,14 @@ def run(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]
 def test_nothing_heavy_is_loaded_at_the_first_paint() -> None:
     result = run("-c", FIRST_PAINT)
     assert result.stdout.strip() == "[]", result.stderr
+
+
+def test_first_rows_are_shown_before_what_they_do_not_need_is_loaded(tmp_path: Path) -> None:
+    refs = {f"a/{row}": ["s3://bucket/file.nc", row, 1] for row in range(50_000)}
+    path = tmp_path / "large.json"
+    path.write_text(json.dumps({"version": 1, "refs": refs}))
+    result = run("-c", FIRST_ROWS, str(path), XDG_CONFIG_HOME=str(tmp_path), XDG_STATE_HOME=str(tmp_path))
+    assert result.stdout.strip() == "True []", result.stderr
 
 
 def test_screenshot_shows_the_plot(small: Path, tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ import time
 
 import pytest
 
+from refbrowser.engine import decoding
 from refbrowser.engine.decoding import DecodePool, MemoryBudget
 from refbrowser.io.cancel import Cancelled, CancelToken
 
@@ -95,3 +96,43 @@ def test_tasks_after_a_cancel_do_not_run(pool: DecodePool) -> None:
         queue.join()
     time.sleep(0.05)
     assert ran == []
+
+
+@pytest.mark.parametrize(
+    ("seconds", "pieces", "rests"), [(20e-6, 500, 10), (1e-3, 800, 100), (20e-6, 49, 0), (1.0, 7, 0)]
+)
+def test_a_worker_rests_between_small_pieces(
+    monkeypatch: pytest.MonkeyPatch, seconds: float, pieces: int, rests: int
+) -> None:
+    """Seldom while pieces are long: once in eight; and once in a millisecond while they are short."""
+    clock, slept = [0.0], []
+    monkeypatch.setattr(decoding.time, "monotonic", lambda: clock[0])
+    monkeypatch.setattr(decoding.time, "sleep", slept.append)
+
+    def work() -> None:
+        resting = decoding.Rests()
+        for _ in range(pieces):
+            # Not less than a rest is due after, whatever the sum of such numbers is.
+            clock[0] += seconds * (1 + 1e-9)
+            resting.after_piece()
+
+    work()
+    assert not slept, "no window waits for the main thread to rest"
+    thread = threading.Thread(target=work)
+    thread.start()
+    thread.join()
+    assert len(slept) == rests
+
+
+def test_each_task_of_the_pool_may_end_in_a_rest(pool: DecodePool, monkeypatch: pytest.MonkeyPatch) -> None:
+    rested: list[str] = []
+    monkeypatch.setattr(
+        decoding.Rests, "after_piece", lambda self: rested.append(threading.current_thread().name)
+    )
+    queue = pool.queue(CancelToken())
+    for _ in range(20):
+        queue.put(lambda: None, 1)
+    queue.join()
+    pool._executor.shutdown()
+    assert len(rested) == 20
+    assert all(name.startswith("decode") for name in rested)

@@ -7,6 +7,7 @@ import threading
 import time
 import zlib
 from pathlib import Path
+from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -15,6 +16,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from refbrowser.codecs.pipeline import CodecPipeline
+from refbrowser.engine import read
+from refbrowser.engine.decoding import Rests
 from refbrowser.engine.read import Piece, PieceState
 from refbrowser.engine.session import Session
 from refbrowser.errors import ErrorKind, RefbrowserError
@@ -58,8 +61,8 @@ def cases(draw: st.DrawFn):
     return shape, chunks, tuple(index)
 
 
-@given(cases(), st.sampled_from(["raw", "raw F", "zlib", "zlib F"]), st.booleans(), st.data())
-def test_any_selection_of_any_layout(tmp_path_factory, case, layout, cached, data) -> None:
+@given(cases(), st.sampled_from(["raw", "raw F", "zlib", "zlib F"]), st.booleans(), st.booleans(), st.data())
+def test_any_selection_of_any_layout(tmp_path_factory, case, layout, cached, pooled, data) -> None:
     shape, chunks, index = case
     folder = tmp_path_factory.mktemp("read")
     access = Access.for_document(folder / "d.json")
@@ -75,7 +78,8 @@ def test_any_selection_of_any_layout(tmp_path_factory, case, layout, cached, dat
         values[place] = -7
     node = array_node(shape, chunks, ">i4", references, codecs=codecs, order=order, fill_value=np.int32(-7))
     selection = Selection.from_index(index, shape)
-    with Session(threads=2, cache=None if cached else 0) as session:
+    tiny = 0 if pooled else read.TINY
+    with Session(threads=2, cache=None if cached else 0) as session, patch.object(read, "TINY", tiny):
         for _ in range(2):
             result = session.read(node, access, selection)
             assert result.dtype == values.dtype
@@ -269,10 +273,14 @@ def test_an_uncompressed_chunk_of_the_wrong_size_is_an_error(
         assert caught.value.kind is ErrorKind.DECODE
 
 
-def test_values_are_written_before_a_piece_is_told(tmp_path: Path, session: Session, access: Access) -> None:
+@pytest.mark.parametrize("tiny", [0, read.TINY])
+def test_values_are_written_before_a_piece_is_told(
+    tmp_path: Path, session: Session, access: Access, monkeypatch: pytest.MonkeyPatch, tiny: int
+) -> None:
     values = values_of((64, 64))
     references = stored(values, (8, 8), tmp_path / "p.bin", lambda chunk: zlib.compress(chunk.tobytes()))
     node = array_node((64, 64), (8, 8), "<i4", references, codecs=ZLIB)
+    monkeypatch.setattr(read, "TINY", tiny)
     selection = Selection.from_index(np.s_[::-1, 3:60], node.shape)
     out = np.zeros(selection.shape, "<i4")
     wrong = []
@@ -314,10 +322,88 @@ def test_an_array_of_text(session: Session, access: Access) -> None:
     assert session.read(node, access, Selection.whole((5,))).tolist() == ["a", "ß", "", "x", "x"]
 
 
+@pytest.fixture
+def hand_overs(session: Session, monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """The sizes of the tasks that the pool of the session is given."""
+    sizes: list[int] = []
+    acquire = session.pool.memory.acquire
+
+    def counted(size: int, token: CancelToken) -> None:
+        sizes.append(size)
+        acquire(size, token)
+
+    monkeypatch.setattr(session.pool.memory, "acquire", counted)
+    return sizes
+
+
+@pytest.mark.parametrize(("side", "expected"), [(32, 0), (33, 9)])
+@pytest.mark.parametrize("inline", [False, True])
+def test_tiny_chunks_are_decoded_without_a_hand_over(
+    tmp_path: Path,
+    session: Session,
+    access: Access,
+    hand_overs: list[int],
+    monkeypatch: pytest.MonkeyPatch,
+    side: int,
+    expected: int,
+    inline: bool,
+) -> None:
+    rests: list[int] = []
+    here = threading.current_thread()
+    monkeypatch.setattr(Rests, "after_piece", lambda self: rests.append(threading.current_thread() is here))
+    values = values_of((3 * side, 3 * side))
+    path = tmp_path / "t.bin"
+    references = stored(values, (side, side), path, lambda chunk: zlib.compress(chunk.tobytes()))
+    if inline:
+        data = path.read_bytes()
+        for coords, (offset, length) in [(at, _extent(found)) for at, found in references.items()]:
+            references[coords] = Inline(data[offset : offset + length])
+    node = array_node(values.shape, (side, side), "<i4", references, codecs=ZLIB)
+    np.testing.assert_array_equal(session.read(node, access, Selection.whole(node.shape)), values)
+    assert len(hand_overs) == expected
+    assert sum(rests) == 9 - expected, "each chunk that is decoded here may be followed by a rest"
+
+
+def test_objects_are_decoded_in_the_pool_however_few(
+    session: Session, access: Access, hand_overs: list[int]
+) -> None:
+    import numcodecs
+
+    data = bytes(numcodecs.VLenUTF8().encode(np.array(["a" * 100], object)))
+    node = array_node((1,), (1,), "O", {(0,): Inline(data)}, codecs=(CodecSpec("vlen-utf8"),), fill_value="")
+    assert session.read(node, access, Selection.whole((1,))).tolist() == ["a" * 100]
+    assert len(hand_overs) == 1
+
+
+@pytest.mark.parametrize("inline", [False, True])
+def test_no_tiny_chunk_is_decoded_after_a_cancel(
+    tmp_path: Path, session: Session, access: Access, monkeypatch: pytest.MonkeyPatch, inline: bool
+) -> None:
+    values = values_of((500, 4))
+    path = tmp_path / "c.bin"
+    references = stored(values, (1, 4), path, lambda chunk: zlib.compress(chunk.tobytes()))
+    if inline:
+        references = {(row, 0): Inline(zlib.compress(values[row].tobytes())) for row in range(500)}
+    node = array_node(values.shape, (1, 4), "<i4", references, codecs=ZLIB)
+    decode, decoded = CodecPipeline.decode, []
+
+    def counted(self: CodecPipeline, *arguments: object, **named: object) -> np.ndarray:
+        decoded.append(self)
+        return decode(self, *arguments, **named)
+
+    monkeypatch.setattr(CodecPipeline, "decode", counted)
+    token = CancelToken()
+    with pytest.raises(Cancelled):
+        session.read(
+            node, access, Selection.whole(node.shape), on_piece=lambda piece: token.cancel(), cancel=token
+        )
+    assert len(decoded) == 1
+
+
 def test_a_cancelled_read_ends_soon(tmp_path: Path, session: Session, access: Access) -> None:
-    values = values_of((2000, 64))
-    references = stored(values, (1, 64), tmp_path / "c.bin", lambda chunk: zlib.compress(chunk.tobytes()))
-    node = array_node(values.shape, (1, 64), "<i4", references, codecs=ZLIB)
+    values = values_of((2000, 2048))
+    references = stored(values, (1, 2048), tmp_path / "c.bin", lambda chunk: zlib.compress(chunk.tobytes()))
+    node = array_node(values.shape, (1, 2048), "<i4", references, codecs=ZLIB)
     token = CancelToken()
     stopped: list[float] = []
     told = threading.Event()

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 import threading
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 from reading import pattern
 from servers.http_server import Fault, HttpServer
 
 from refbrowser.errors import ErrorKind, RefbrowserError
+from refbrowser.io import documents
 from refbrowser.io.access import Access
 from refbrowser.io.atomic import identity_on_disk
 from refbrowser.io.cancel import Cancelled, CancelToken
@@ -107,3 +112,34 @@ def test_cancelling(server: HttpServer, fetcher: Fetcher) -> None:
     with pytest.raises(Cancelled):
         read_document(source, Access.for_document(source), fetcher=fetcher, cancel=token)
     assert time.monotonic() - began < 3
+
+
+def test_a_file_that_is_cut_short_later_does_no_harm(tmp_path: Path) -> None:
+    path = tmp_path / "doc.json"
+    path.write_bytes(DATA)
+    program = """
+import os, sys
+from refbrowser.io.access import Access
+from refbrowser.io.documents import read_document
+data = read_document(sys.argv[1], Access.for_document(sys.argv[1])).data
+os.truncate(sys.argv[1], 0)
+sys.stdout.buffer.write(bytes(data))
+"""
+    # In a process of its own: reading beyond the end of a map kills the process.
+    done = subprocess.run([sys.executable, "-c", program, path], capture_output=True, check=False)
+    assert (done.returncode, done.stdout) == (0, DATA)
+
+
+def test_a_file_that_is_cut_short_while_it_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "doc.json"
+    path.write_bytes(DATA)
+    real = documents.read_exactly
+
+    def cut_short(descriptor: int, *arguments: Any) -> int:
+        os.truncate(path, 100)
+        return real(descriptor, *arguments)
+
+    monkeypatch.setattr(documents, "read_exactly", cut_short)
+    with pytest.raises(RefbrowserError) as caught:
+        read_document(path, Access.for_document(path))
+    assert caught.value.kind is ErrorKind.SOURCE

@@ -203,3 +203,20 @@ def test_other_encodings_are_refused(data: bytes) -> None:
     with pytest.raises(RefbrowserError) as caught:
         ReferenceDocument.of(data)
     assert caught.value.kind is ErrorKind.ENCODING
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "kind"),
+    [
+        (".zarray", "{not json", ErrorKind.JSON),
+        ("zarr.json", "", ErrorKind.JSON),
+        (".zattrs", "base64:gICA", ErrorKind.JSON),
+        (".zgroup", "[" * 300 + "]" * 300, ErrorKind.BUDGET),
+    ],
+)
+def test_metadata_that_is_not_json_is_a_fault(name: str, text: str, kind: ErrorKind) -> None:
+    found = of_refs({"a/0": ["u", 0, 1], f"a/{name}": text, "b/.zattrs": "{}"}).findings
+    faults = [finding for finding in found if finding.severity is Severity.FAULT]
+    (fault,) = faults
+    assert (fault.kind, fault.place.pointer, fault.place.key) == (kind, f"/refs/a~1{name}", f"a/{name}")
+    assert fault.place.line is not None

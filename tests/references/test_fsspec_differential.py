@@ -99,7 +99,9 @@ def of_fsspec(document: dict[str, Any]) -> dict[str, Any]:
 def test_a_document_means_what_fsspec_reads(content: dict[str, Any], style: Any) -> None:
     document = ReferenceDocument.of(json.dumps(content, **style).encode())
     expected = of_fsspec(content)
-    assert not [finding for finding in document.findings if finding.severity == "fault"]
+    # Neither looks into metadata to read references, though ours says that some of it is not JSON.
+    faults = [finding for finding in document.findings if finding.severity == "fault"]
+    assert not [finding for finding in faults if finding.kind != "E_JSON"]
     assert expanded(document) == expected
     for key in expected:
         row = document.expansion.find(key)

@@ -12,6 +12,7 @@ from refbrowser.limits import LIMITS
 from refbrowser.model.chunk_keys import ChunkKeyEncoding
 from refbrowser.model.reference import ByteRange, ReferenceKind, WholeFile
 from refbrowser.references.gen import GenRule, NotDecided
+from refbrowser.references.search_time import SearchTime
 from refbrowser.references.templates import TemplateSet
 
 SPECIFICATION = TemplateSet({"u": "server.domain/path", "f": "{{c}}"})
@@ -44,7 +45,7 @@ def huge(**changes):
 def faults(found):
     return [
         (each.kind, each.place.field, each.place.pointer, each.place.row, each.count)
-        for each in found.faults()
+        for each in found.faults(left=SearchTime(seconds=600))
     ]
 
 

@@ -166,3 +166,15 @@ def test_metadata_of_a_made_up_length_hides_no_array(tmp_path: Any, name: str) -
     (tmp_path / "data").write_bytes(b"x" * 100)
     with opened(tmp_path, v2() | {name: ["data", 0, 10**15]}) as dataset:
         assert dataset["/a"][...].tolist() == [0, 0, 0, 0]
+
+
+@pytest.mark.parametrize("verb", ["read", "plan"])
+def test_arrays_that_no_memory_holds(tmp_path: Any, verb: str) -> None:
+    (tmp_path / "data").write_bytes(b"x" * 100)
+    refs = v2(shape=[2**55], chunks=[2**55]) | {"a/0": ["data", 0, 2**57]}
+    with opened(tmp_path, refs) as dataset:
+        array = dataset["/a"]
+        with pytest.raises(RefbrowserError) as caught:
+            getattr(array, verb)(array.selection(""))
+        assert caught.value.kind is ErrorKind.BUDGET
+        assert array[:3].tobytes() == b"x" * 12

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject
 
-from refbrowser.app.commands.data import DataCommands
 from refbrowser.app.commands.copying import CopyCommands
+from refbrowser.app.commands.data import DataCommands
 from refbrowser.app.commands.edit import EditCommands
 from refbrowser.app.commands.explain import ExplainCommands
 from refbrowser.app.commands.files import FileCommands

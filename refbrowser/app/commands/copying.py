@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, Qt
+from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication, QKeySequence, QShortcut
 
 from refbrowser.app.commands.group import CommandGroup, by_name
@@ -22,7 +22,15 @@ if TYPE_CHECKING:
 #: Actions of the menu of each widget.
 TREE_MENU = ("copy_path", "copy_python", "copy_xarray")
 KEYS_MENU = ("copy_key", "copy_url", "copy_value")
-CHUNK_MENU = ("copy_value", "copy_key", "copy_url", "copy_values", "copy_picture", "copy_python", "export_view")
+CHUNK_MENU = (
+    "copy_value",
+    "copy_key",
+    "copy_url",
+    "copy_values",
+    "copy_picture",
+    "copy_python",
+    "export_view",
+)
 CELL_MENU = ("copy_value", "copy_values", "copy_key", "copy_url", "copy_python", "export_view")
 
 
@@ -88,7 +96,11 @@ class CopyCommands(CommandGroup):
             self._copy_reference(_json_of)
             return
         centre = self._window.centre
-        if table is not None and centre.tabs.currentWidget() is not centre.tabs.widget(0) and table.grid.current():
+        if (
+            table is not None
+            and centre.tabs.currentWidget() is not centre.tabs.widget(0)
+            and table.grid.current()
+        ):
             table.copy_selected()
         elif value is None:
             self._say_nothing()
@@ -207,7 +219,9 @@ def code_for(shown: Shown, control: TaskControl, *, with_xarray: bool, is_edited
     assert dataset is not None
     source = source_of(dataset, (found.url for found in sources_of(dataset.document)), is_edited=is_edited)
     fill = layout.shown.packing.default_fill
-    never_written = fill is not None and shown.picture is not None and bool((shown.picture.values == fill).any())
+    never_written = (
+        fill is not None and shown.picture is not None and bool((shown.picture.values == fill).any())
+    )
     view = SnippetView(layout.node, layout.slice, shown.ranges, layout.shown.decoded, never_written)
     if not with_xarray:
         return zarr_snippet(source, view)

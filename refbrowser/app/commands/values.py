@@ -94,7 +94,9 @@ class ValueCommands(CommandGroup):
         """Write what is on the screen to a file; its suffix tells as what."""
         suffix = Path(path).suffix.lower()
         if suffix not in FORMS:
-            self._window.status.say(f"Not written: {one_line(Path(path).name)} ends with none of {', '.join(FORMS)}")
+            self._window.status.say(
+                f"Not written: {one_line(Path(path).name)} ends with none of {', '.join(FORMS)}"
+            )
         elif suffix in _PICTURES:
             picture = self._picture()
             if picture is not None:
@@ -108,7 +110,12 @@ class ValueCommands(CommandGroup):
 
             write_atomically(path, [data], cancel=control.token)
 
-        self._run(f"Write {Path(path).name}", write, lambda _none: self._written(path), lambda: self.write_view(path))
+        self._run(
+            f"Write {Path(path).name}",
+            write,
+            lambda _none: self._written(path),
+            lambda: self.write_view(path),
+        )
 
     def _write_values(self, path: str, suffix: str) -> None:
         shown = shown_by(self._window.centre.plot)

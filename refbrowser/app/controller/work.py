@@ -1,4 +1,7 @@
-"""What opened documents have done on worker threads. Imported inside tasks: it loads the layers below."""
+"""What opened documents have done on worker threads. Imported inside tasks: it loads the layers below.
+
+What only edits, saves and permissions need is imported where it is used: the first rows do not wait for it.
+"""
 
 from __future__ import annotations
 
@@ -10,21 +13,18 @@ from typing import TYPE_CHECKING
 from refbrowser.app.controller.reading import read_document
 from refbrowser.app.controller.sources import sources_of
 from refbrowser.app.tasks import TaskControl
-from refbrowser.errors import RefbrowserError
 from refbrowser.formats.references import document_chunks, open_references
 from refbrowser.io.access import Access, Want
-from refbrowser.io.atomic import ChangedOnDiskError, identity_on_disk, remove_leftovers
 from refbrowser.io.identity import FileIdentity, ObjectIdentity
 from refbrowser.io.origins import Origin, scheme_of
-from refbrowser.io.permissions import Grant, Permissions
-from refbrowser.references.document import ReferenceDocument
-from refbrowser.references.history import History
 
 if TYPE_CHECKING:
     from refbrowser.app.controller.changes import Difference
     from refbrowser.app.controller.shared_session import SharedSession
     from refbrowser.engine.dataset import Dataset
     from refbrowser.engine.saving.write import SaveOrder, Written
+    from refbrowser.references.document import ReferenceDocument
+    from refbrowser.references.history import History
 
 Identity = FileIdentity | ObjectIdentity
 
@@ -90,12 +90,14 @@ def open_document(
     """
     access = Access.for_document(path, [Origin.parse(text) for text in allow], shared.settings)
     document, identity = read_document(path, access, values, shared, control)
+    # Not before: all this takes longer to load than the first rows to be read.
+    from refbrowser.engine.opening import dataset_of
+    from refbrowser.io.atomic import remove_leftovers
+    from refbrowser.references.history import History
+
     if scheme_of(path) is None:
         # Of saves whose process was killed.
         remove_leftovers(path)
-    # Not before: the session's libraries take longer to load than the first rows to be read.
-    from refbrowser.engine.opening import dataset_of
-
     access = _with_kept_permission(path, access, document, identity)
     dataset = dataset_of(path, document, access, shared.get(), control)
     return Opened(History(document), _state(dataset, None), identity)
@@ -105,6 +107,8 @@ def _with_kept_permission(
     path: str, access: Access, document: ReferenceDocument, identity: Identity | None
 ) -> Access:
     """Return the access with what the user allowed for always, where file and origins are still the same."""
+    from refbrowser.io.permissions import Permissions
+
     if identity is None:
         return access
     wanted = [want.origin for want in access.wanted(sources_of(document)) if want.origin is not None]
@@ -132,6 +136,8 @@ def _state(dataset: Dataset, saved: ReferenceDocument | None) -> DatasetState:
 
 def keep_permission(path: str, identity: Identity, access: Access) -> None:
     """Remember for always what a document may read."""
+    from refbrowser.io.permissions import Grant, Permissions
+
     Permissions().keep(path, identity, Grant(access.allowed, access.private))
 
 
@@ -184,6 +190,7 @@ def save_document(
         It cannot be written in that version, or not at all.
     """
     from refbrowser.engine.saving.write import write_document
+    from refbrowser.io.permissions import Permissions
 
     kept = expected if isinstance(expected, FileIdentity) else None
     written = write_document(document, order, kept, control.token)
@@ -213,6 +220,8 @@ def read_on_disk(path: str, values: Mapping[str, str], control: TaskControl) -> 
     RefbrowserError
         It cannot be read.
     """
+    from refbrowser.io.atomic import identity_on_disk
+
     identity = identity_on_disk(path)
     document = open_references(path, name=path, values=values, cancel=control.token)
     return OnDisk(document, identity)
@@ -233,6 +242,8 @@ def has_text_of(path: str, document: ReferenceDocument, control: TaskControl) ->
 
 def is_changed_on_disk(error: BaseException) -> bool:
     """Tell whether a save was refused because others changed the file."""
+    from refbrowser.io.atomic import ChangedOnDiskError
+
     return isinstance(error, ChangedOnDiskError)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from bisect import bisect_left
 from collections.abc import Sequence
 from enum import IntEnum
 from typing import Any
@@ -59,6 +60,8 @@ class Picture:
             np.unique(np.asarray(taken, np.int64) // side) if len(taken) else np.zeros(0, np.int64)
             for taken, side in zip(plan.ranges, self._sides, strict=True)
         )
+        # As lists: numpy's search leaves the interpreter to others for each chunk that comes, and then waits.
+        self._numbers: tuple[list[int], ...] = tuple(numbers.tolist() for numbers in self.chunk_numbers)
         self.states = np.zeros(tuple(len(numbers) for numbers in self.chunk_numbers), np.uint8)
         self.errors: dict[tuple[int, ...], RefbrowserError] = {}
         self.error: BaseException | None = None
@@ -76,8 +79,8 @@ class Picture:
     ) -> None:
         """Note what became of one chunk; its values are in `out` already. Called by workers."""
         cell = tuple(
-            int(np.searchsorted(numbers, coords[axis]))
-            for numbers, axis in zip(self.chunk_numbers, self.plan.slice.axes, strict=True)
+            bisect_left(numbers, coords[axis])
+            for numbers, axis in zip(self._numbers, self.plan.slice.axes, strict=True)
         )
         with self._lock:
             if error is not None and len(self.errors) < KEPT_ERRORS:
