@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from refbrowser.errors import RefbrowserError, quoted
+from refbrowser.errors import ErrorKind, RefbrowserError, quoted
 from refbrowser.model.reference import Inline
 from refbrowser.references.content import DocumentContent
 from refbrowser.references.json_text import JsonError, Node, NodeKind, parse
