@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from queue import Empty, SimpleQueue
 from typing import Any
 
+import shiboken6
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from refbrowser.engine.jobs import Job, JobControl, JobHandle, JobQueue, JobState, JobStatus, Priority
@@ -87,7 +88,8 @@ class Tasks(QObject):
             What the list of jobs calls it.
         done, failed, received
             Called on the GUI thread with the result, with the exception, and with each value that the
-            function gave to ``control.send``. A cancelled task calls neither `done` nor `failed`.
+            function gave to ``control.send``. A cancelled task calls neither `done` nor `failed`, and as with
+            signals, methods of a Qt object that was deleted meanwhile are not called.
         priority
             The smaller goes first.
         """
@@ -156,7 +158,7 @@ class Tasks(QObject):
             except Empty:
                 break
             if callbacks.received is not None and not callbacks.ended:
-                callbacks.received(value)
+                _call(callbacks.received, value)
         while self._ended and self._sent.empty():
             self._finish(self._ended.popleft())
             if time.perf_counter() >= stop:
@@ -176,9 +178,15 @@ class Tasks(QObject):
         if self._owners.get(callbacks.owner) == status.number:
             del self._owners[callbacks.owner]
         if status.state is JobState.DONE and callbacks.done is not None:
-            callbacks.done(status.value)
+            _call(callbacks.done, status.value)
         elif status.state is JobState.FAILED and status.error is not None:
             if callbacks.failed is not None:
-                callbacks.failed(status.error)
+                _call(callbacks.failed, status.error)
             else:
                 self.failed.emit(status.error)
+
+
+def _call(callback: Callable[[Any], None], value: Any) -> None:
+    receiver = getattr(callback, "__self__", None)
+    if not isinstance(receiver, QObject) or shiboken6.isValid(receiver):
+        callback(value)

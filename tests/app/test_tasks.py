@@ -5,6 +5,8 @@ import time
 from collections.abc import Iterator
 
 import pytest
+import shiboken6
+from PySide6.QtCore import QObject
 from pytestqt.qtbot import QtBot
 
 from refbrowser.app.tasks import BUDGET, TaskControl, Tasks
@@ -112,3 +114,21 @@ def test_cancel_of_an_owner_calls_nothing(tasks: Tasks, qtbot: QtBot) -> None:
     qtbot.wait(60)
     assert seen == []
     assert not tasks.busy()
+
+
+def test_methods_of_a_deleted_object_are_not_called(tasks: Tasks, qtbot: QtBot) -> None:
+    seen: list[object] = []
+
+    class Receiver(QObject):
+        def take(self, value: object) -> None:
+            seen.append(value)
+
+    receiver, go_on = Receiver(), threading.Event()
+    tasks.run("a", "work", lambda _control: go_on.wait(5), receiver.take, receiver.take)
+    shiboken6.delete(receiver)
+    go_on.set()
+    qtbot.waitUntil(lambda: not tasks.busy())
+    assert seen == []
+    alive = Receiver()
+    tasks.run("a", "work", lambda _control: 1, alive.take)
+    qtbot.waitUntil(lambda: seen == [1])
