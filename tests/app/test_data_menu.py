@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QLineEdit
 from pytestqt.qtbot import QtBot
 from window_fixtures import Open
 
@@ -127,8 +128,10 @@ def test_keys_act_in_the_plot_and_nowhere_else(window: MainWindow, show: Show, q
     plot = show("/image")
     assert window.actions_["toggle_log"].text().endswith("\tL")
     assert window.actions_["toggle_log"].shortcut().isEmpty()
-    window.hierarchy.filter_field.setFocus()
-    qtbot.keyClick(window.hierarchy.filter_field, Qt.Key.Key_L)
+    field = window.hierarchy.findChild(QLineEdit, "hierarchyFilter")
+    assert field is not None
+    field.setFocus()
+    qtbot.keyClick(field, Qt.Key.Key_L)
     qtbot.keyClick(window.hierarchy.tree, Qt.Key.Key_H)
     assert not plot.look().options.log
     assert not plot.look().options.histogram

@@ -8,12 +8,22 @@ from typing import TYPE_CHECKING
 from refbrowser.app.commands.group import CommandGroup, by_name
 
 if TYPE_CHECKING:
+    from refbrowser.app.main_window import MainWindow
     from refbrowser.app.plot.look import Look
     from refbrowser.app.plot.options import PlotOptions
+    from refbrowser.app.plot.pane import PlotPane
 
 
 class DataCommands(CommandGroup):
     """The commands of the menu Data that act on the plot."""
+
+    def __init__(self, window: MainWindow) -> None:
+        super().__init__(window)
+        window.centre.plotMade.connect(self._follow)
+
+    def _follow(self, plot: PlotPane) -> None:
+        """Keep the menu as the plot is, whoever switched it."""
+        plot.optionsChanged.connect(self._window.update_actions)
 
     def table(self) -> dict[str, Callable[[], object]]:
         """Return what each action of this group does."""
