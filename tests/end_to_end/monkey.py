@@ -276,7 +276,9 @@ class Monkey:
             button for button in buttons if button.objectName().removeprefix("button_") not in LEFT_ALONE
         ]
         if buttons:
-            QTest.mouseClick(self.random.choice(buttons), Qt.MouseButton.LeftButton)
+            button = self.random.choice(buttons)
+            self.gaps.doing = f"click {button.objectName()}"
+            QTest.mouseClick(button, Qt.MouseButton.LeftButton)
 
     def choose_tab(self) -> None:
         bars = self._visible(QTabBar, self.window)
@@ -286,9 +288,10 @@ class Monkey:
 
     def trigger(self) -> None:
         names = [name for name in self.window.commands.table() if name not in LEFT_ALONE]
-        action = self.window.actions_[self.random.choice(sorted(names))]
-        if action.isEnabled():
-            action.trigger()
+        name = self.random.choice(sorted(names))
+        if self.window.actions_[name].isEnabled():
+            self.gaps.doing = f"trigger {name}"
+            self.window.actions_[name].trigger()
 
     def choose_in_box(self) -> None:
         boxes = [box for box in self._visible(QComboBox, self.window) if box.isEnabled() and box.count()]
