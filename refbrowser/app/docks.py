@@ -43,13 +43,13 @@ DOCKS = (
     ),
     ("editorDock", "Editor", _RIGHT, "Select a template, a gen rule or a reference to edit it here."),
     ("historyDock", "History", _RIGHT, "Each edit of the document that is shown appears here."),
+    ("chunkMapDock", "Chunk map", _BOTTOM, "The chunks of the selected array appear here."),
     (
         "previewDock",
         "Version 0 preview",
         _BOTTOM,
         "The Version 0 rows of what is edited appear here, with what the edit changes.",
     ),
-    ("chunkMapDock", "Chunk map", _BOTTOM, "The chunks of the selected array appear here."),
     ("problemsDock", "Problems", _BOTTOM, "Faults and warnings of the document appear here."),
     ("jobsDock", "Jobs", _BOTTOM, "Nothing is running. Reading, plotting and exporting show here."),
 )
@@ -57,7 +57,7 @@ DOCKS = (
 TABBED = (
     ("attributesDock", "explainDock"),
     ("editorDock", "historyDock"),
-    ("previewDock", "chunkMapDock", "problemsDock", "jobsDock"),
+    ("chunkMapDock", "previewDock", "problemsDock", "jobsDock"),
 )
 #: Windows that are at least so high show attributes and editor above each other, lower ones as tabs.
 STACKED = 1000
@@ -120,10 +120,10 @@ class Docks:
         self._window.resizeDocks(sides, widths, Qt.Orientation.Horizontal)
         right = [self._docks["attributesDock"], self._docks["editorDock"]]
         self._window.resizeDocks(right, [round(height * 0.38), round(height * 0.5)], Qt.Orientation.Vertical)
-        bottom = [self._docks["previewDock"]]
-        # Low while there is nothing in it: the plot has the room.
+        bottom = [self._docks[TABBED[2][0]]]
+        # Low while nothing is edited: the plot has the room.
         self._preview_is_low = True
-        self._window.resizeDocks(bottom, [round(height * 0.14)], Qt.Orientation.Vertical)
+        self._window.resizeDocks(bottom, [max(150, round(height * 0.2))], Qt.Orientation.Vertical)
 
     def make_room_for_preview(self) -> None:
         """Give the preview (and the jobs behind it) some rows, once, when they have something to show."""
@@ -136,6 +136,11 @@ class Docks:
         """Bring a dock to the front where it shares its place with `other`; nothing is moved."""
         if self._docks[other] in self._window.tabifiedDockWidgets(self._docks[name]):
             self._docks[name].raise_()
+
+    def show_instead(self, name: str, other: str) -> None:
+        """Bring a dock to the front where `other` is the one that is seen in their place."""
+        if not self._docks[other].visibleRegion().isEmpty():
+            self.show_before(name, other)
 
     def raise_(self, name: str) -> None:
         """Bring a dock to the front."""

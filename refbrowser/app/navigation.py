@@ -113,13 +113,14 @@ class Navigation(QObject):
         self._show_summary(item)
         if item.kind in (ItemKind.ARRAY, ItemKind.GROUP, ItemKind.DOCUMENT):
             window.docks.show_before("attributesDock", "editorDock")
+            window.docks.show_instead("chunkMapDock", "previewDock")
         if item.kind in (ItemKind.ARRAY, ItemKind.GROUP):
             window.centre.references.show_array(str(item.place))
             self._plot(item)
         elif item.kind in (ItemKind.TEMPLATE, ItemKind.TEMPLATES):
             window.editors.show_templates(item.document, str(item.place) or None)
             window.docks.show_before("editorDock", "attributesDock")
-            window.docks.make_room_for_preview()
+            self._show_preview()
         elif item.kind is ItemKind.RULE:
             self._show_rule(item.document, int(item.place))
 
@@ -136,8 +137,12 @@ class Navigation(QObject):
     def _show_rule(self, document: OpenDocument, number: int) -> None:
         self._window.editors.show_rule(document, number)
         self._window.docks.show_before("editorDock", "attributesDock")
-        self._window.docks.make_room_for_preview()
+        self._show_preview()
         self._window.centre.references.show_rule(number)
+
+    def _show_preview(self) -> None:
+        self._window.docks.show_instead("previewDock", "chunkMapDock")
+        self._window.docks.make_room_for_preview()
 
     def _rule_chosen(self, number: int) -> None:
         document = self._window.editors.document()
