@@ -6,6 +6,7 @@ import json
 import math
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -55,6 +56,41 @@ def _chunks(name: str, number: int, grid: tuple[int, ...], run: int) -> Iterator
         key = ".".join(map(str, coords))
         url, offset = f"s3://b/{place // run % 100:03d}.nc", (number * 1000 + place) * CHUNK_BYTES
         yield f', "{name}/{key}": ["{url}", {offset}, {CHUNK_BYTES}]'
+
+
+def write_array(
+    folder: Path, name: str, values: np.ndarray, chunks: tuple[int, ...], **attributes: Any
+) -> Path:
+    """Write an array ``/field`` as zstd chunks in one file, and the reference document beside it."""
+    import zstandard
+
+    refs: dict[str, Any] = {".zgroup": '{"zarr_format": 2}'}
+    refs["field/.zarray"] = json.dumps(
+        {
+            "zarr_format": 2,
+            "shape": values.shape,
+            "chunks": chunks,
+            "dtype": values.dtype.str,
+            "compressor": {"id": "zstd", "level": 1},
+            "filters": None,
+            "fill_value": None,
+            "order": "C",
+        }
+    )
+    names = ["time", "y", "x"][-values.ndim :]
+    refs["field/.zattrs"] = json.dumps({"_ARRAY_DIMENSIONS": names, **attributes})
+    packer = zstandard.ZstdCompressor(level=1)
+    offset = 0
+    with (folder / f"{name}.dat").open("wb") as file:
+        for coords in np.ndindex(*(size // side for size, side in zip(values.shape, chunks, strict=True))):
+            where = tuple(slice(at * side, (at + 1) * side) for at, side in zip(coords, chunks, strict=True))
+            data = packer.compress(np.ascontiguousarray(values[where]).tobytes())
+            file.write(data)
+            refs[f"field/{'.'.join(map(str, coords))}"] = [f"{name}.dat", offset, len(data)]
+            offset += len(data)
+    path = folder / f"{name}.json"
+    path.write_text(json.dumps({"version": 1, "refs": refs}))
+    return path
 
 
 def small_document() -> str:
