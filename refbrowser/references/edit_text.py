@@ -9,7 +9,7 @@ from dataclasses import fields
 from typing import Any
 
 from refbrowser.errors import ErrorKind, RefbrowserError, quoted
-from refbrowser.references import edits, repair_edits
+from refbrowser.references import edits, repair_edits, template_renaming
 from refbrowser.references.edits import Compound, Edit
 from refbrowser.references.text_patch import TextPatch
 
@@ -32,6 +32,7 @@ _CLASSES: dict[str, Any] = {
         edits.SetVersion,
         repair_edits.RebaseUrls,
         repair_edits.RemoveRepeated,
+        template_renaming.RenameTemplateAndUses,
     )
 }
 #: What a field must be; a field that is not named may be any JSON value.

@@ -1,8 +1,8 @@
-"""Replacing the beginning of URLs: a change of the table of URLs, not of a million entries."""
+"""Changing URLs by a rule: a change of the table of URLs, not of a million entries."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -28,26 +28,40 @@ def replaced_urls(refs: References, old: str, new: str, slots: Sequence[int] | N
     slots
         The entries that change; None for all.
     """
+    return changed_urls(refs, lambda url: with_new_prefix(url, old, new), slots)
+
+
+def changed_urls(
+    refs: References, change: Callable[[str], str], slots: Sequence[int] | None = None
+) -> References:
+    """Return the references with the URLs that `change` makes of them, asked once for each distinct URL.
+
+    Parameters
+    ----------
+    slots
+        The entries that change; None for all.
+    """
     chosen = None if slots is None else set(slots)
     rows = None if slots is None else np.array([slot for slot in slots if slot >= 0], np.int64)
-    changed = replace(refs, table=_with_urls(refs.table, old, new, rows))
+    changed = replace(refs, table=_with_urls(refs.table, change, rows))
     # Entries whose URL is not in the table: those of the overlay, and those with numbers beyond 64 bits.
     large = np.flatnonzero(refs.table.url == ValueKind.LARGE).tolist()
     single = [row for row in large if row not in refs.replaced and refs.stands(row)]
     single += [*refs.replaced, *(-2 - number for number in range(len(refs.appended)))]
     for slot in single:
         if chosen is None or slot in chosen:
-            changed = _with_entry(changed, slot, old, new)
+            changed = _with_entry(changed, slot, change)
     return changed
 
 
-def _with_entry(refs: References, slot: int, old: str, new: str) -> References:
+def _with_entry(refs: References, slot: int, change: Callable[[str], str]) -> References:
     if refs.value(slot).kind not in (None, ValueKind.LARGE):
         return refs
     before = refs.value_text(slot)
     node = parse(before)
     value = node.to_python()
-    value[0] = with_new_prefix(value[0], old, new)
+    if isinstance(value[0], str):
+        value[0] = change(value[0])
     raw = rewrite(before, node, value)
     if raw == before:
         return refs
@@ -55,20 +69,22 @@ def _with_entry(refs: References, slot: int, old: str, new: str) -> References:
 
 
 def _with_urls(
-    table: ReferenceTable, old: str, new: str, rows: np.ndarray[Any, Any] | None
+    table: ReferenceTable, change: Callable[[str], str], rows: np.ndarray[Any, Any] | None
 ) -> ReferenceTable:
-    matching = [number for number, url in enumerate(table.urls) if url.startswith(old)]
-    if not matching:
+    made = {
+        number: url for number, old in enumerate(table.urls) if (url := change(old)) is not old and url != old
+    }
+    if not made:
         return table
     written = table.written or table
     if rows is None:
-        urls = tuple(with_new_prefix(url, old, new) for url in table.urls)
+        urls = tuple(made.get(number, url) for number, url in enumerate(table.urls))
         return replace(table, urls=urls, written=written)
-    moved = rows[np.isin(table.url[rows], matching)]
+    moved = rows[np.isin(table.url[rows], list(made))]
     used = np.unique(table.url[moved]).tolist()
     numbers = np.arange(len(table.urls), dtype=np.int32)
     numbers[used] = len(table.urls) + np.arange(len(used))
     column = table.url.astype(np.int32)
     column[moved] = numbers[table.url[moved]]
-    urls = (*table.urls, *(with_new_prefix(table.urls[number], old, new) for number in used))
+    urls = (*table.urls, *(made[number] for number in used))
     return replace(table, urls=urls, url=column, written=written)

@@ -1,0 +1,190 @@
+"""The metadata documents of one group or array: their keys, where each lies, and edits of its attributes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from refbrowser.errors import RefbrowserError, quoted
+from refbrowser.formats.zarr.documents import (
+    ARRAY_V2,
+    ATTRIBUTES_V2,
+    CONSOLIDATED_V2,
+    GROUP_V2,
+    NODE_V3,
+    split_key,
+)
+from refbrowser.model.nodes import ArrayNode, GroupNode, Node
+from refbrowser.model.reference import ByteRange, Inline, WholeFile
+from refbrowser.references.document import ReferenceDocument
+from refbrowser.references.expansion import REFS
+from refbrowser.references.gen import NotDecided
+from refbrowser.references.json_text import JsonError, parse
+from refbrowser.references.metadata_edit import CONSOLIDATED_V3
+
+
+class Origin(StrEnum):
+    """Where a metadata document lies."""
+
+    INLINE = "inline"
+    ELSEWHERE = "elsewhere"
+    GENERATED = "generated"
+    CONSOLIDATED = "consolidated"
+    ABSENT = "absent"
+    FAULTY = "faulty"
+
+
+@dataclass(frozen=True, slots=True)
+class MetadataPlace:
+    """One metadata document of a node.
+
+    Attributes
+    ----------
+    key
+        Of the document, whether or not it is there.
+    note
+        A sentence about where it lies; empty where it stands in the document, as usual.
+    data
+        Its bytes; None where they are elsewhere or there are none.
+    rule
+        Number of the gen rule that makes it.
+    """
+
+    key: str
+    origin: Origin
+    note: str = ""
+    data: bytes | None = None
+    rule: int | None = None
+
+    @property
+    def can_edit(self) -> bool:
+        """Whether an entry of refs can take its place: what a gen rule makes counts before any entry."""
+        return self.origin is not Origin.GENERATED
+
+
+def uses_v3(node: Node) -> bool:
+    """Tell whether the metadata of a node is that of version 3 of Zarr; a group without any is like its arrays."""
+    if isinstance(node, ArrayNode):
+        return node.format == "zarr-v3"
+    if node.metadata_keys:
+        return any(split_key(key)[1] == NODE_V3 for key in node.metadata_keys)
+    return any(map(uses_v3, (*node.arrays.values(), *node.groups.values())))
+
+
+def metadata_keys(document: ReferenceDocument, node: Node) -> tuple[str, ...]:
+    """Return the keys of the documents that describe a node, or could; the consolidated one of it last."""
+    prefix = prefix_of(node)
+    names = [NODE_V3] if uses_v3(node) else [ARRAY_V2 if isinstance(node, ArrayNode) else GROUP_V2, ATTRIBUTES_V2]
+    keys = dict.fromkeys(prefix + name for name in names)
+    keys |= dict.fromkeys(key for key in node.metadata_keys if key not in keys)
+    if isinstance(node, GroupNode) and document.refs.find_slot(prefix + CONSOLIDATED_V2) is not None:
+        keys[prefix + CONSOLIDATED_V2] = None
+    return tuple(keys)
+
+
+def attributes_key(node: Node) -> str:
+    """Return the key of the document that holds the attributes of a node."""
+    return prefix_of(node) + (NODE_V3 if uses_v3(node) else ATTRIBUTES_V2)
+
+
+def prefix_of(node: Node) -> str:
+    """Return what the keys of a node begin with: its path with a slash, nothing for the root."""
+    return f"{node.path.strip('/')}/".removeprefix("/")
+
+
+def place_of(document: ReferenceDocument, key: str) -> MetadataPlace:
+    """Return where the metadata document under a key lies, with its bytes where the document holds them."""
+    try:
+        row = document.expansion.find(key)
+        found = None if row is None or isinstance(row, NotDecided) else document.expansion.item(row)[1]
+    except RefbrowserError as error:
+        row, found = None, error
+    if row is None and found is None:
+        return _not_there(document, key)
+    if isinstance(row, NotDecided):
+        return MetadataPlace(key, Origin.GENERATED, "Whether a gen rule makes it could not be decided.")
+    rule = None
+    if row is not None:
+        origin, _inner = document.expansion.origin(row)
+        rule = None if origin == REFS else origin
+    data = found.data if isinstance(found, Inline) else None
+    where = f"{quoted(found.url)}" if isinstance(found, ByteRange | WholeFile) else ""
+    if rule is not None:
+        note = f"Made by gen rule {rule}, which counts before any entry: edit the rule."
+        return MetadataPlace(key, Origin.GENERATED, note, data, rule)
+    if isinstance(found, RefbrowserError):
+        note = f"The entry is faulty: {found.message}. Apply replaces it by what stands here."
+        return MetadataPlace(key, Origin.FAULTY, note)
+    if where:
+        note = f"Not in the document: it lies at {where}. Apply puts it in the document instead."
+        return MetadataPlace(key, Origin.ELSEWHERE, note)
+    return MetadataPlace(key, Origin.INLINE, "", data)
+
+
+def _not_there(document: ReferenceDocument, key: str) -> MetadataPlace:
+    value = _consolidated(document, key)
+    if value is not None:
+        above, data = value
+        note = f"Stands in the consolidated {above} only. Apply adds it on its own too."
+        return MetadataPlace(key, Origin.CONSOLIDATED, note, data)
+    return MetadataPlace(key, Origin.ABSENT, "There is none yet. Apply adds it.", b"{}")
+
+
+def _consolidated(document: ReferenceDocument, key: str) -> tuple[str, bytes] | None:
+    """Return the key of the nearest consolidated document that repeats `key`, and the text there."""
+    folder, name = split_key(key)
+    folder = f"{folder}/" if folder else ""
+    while True:
+        above = folder + (NODE_V3 if name == NODE_V3 else CONSOLIDATED_V2)
+        try:
+            data = document.expansion.value(above)
+            node = None if data is None else parse(data)
+        except (RefbrowserError, JsonError):
+            data = node = None
+        inner = key.removeprefix(folder)
+        if name == NODE_V3:
+            node = None if node is None else node.member(CONSOLIDATED_V3)
+            inner = inner.removesuffix(f"/{NODE_V3}")
+        metadata = None if node is None else node.member("metadata")
+        member = None if metadata is None else metadata.member(inner)
+        if member is not None and data is not None:
+            return above, data[member.start : member.stop]
+        if not folder:
+            return None
+        folder = folder[: folder.rstrip("/").rfind("/") + 1]
+
+
+def with_attributes(key: str, json: Any, attributes: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the document under `key` with other attributes: all of ``.zattrs``, one member of ``zarr.json``."""
+    if split_key(key)[1] != NODE_V3:
+        return dict(attributes)
+    return {**(json if isinstance(json, Mapping) else {}), "attributes": dict(attributes)}
+
+
+def attributes_in(key: str, json: Any) -> dict[str, Any]:
+    """Return the attributes in the document under `key`."""
+    found = json
+    if split_key(key)[1] == NODE_V3:
+        found = json.get("attributes") if isinstance(json, Mapping) else None
+    return dict(found) if isinstance(found, Mapping) else {}
+
+
+def metadata_fault(key: str, json: Any) -> str:
+    """Return why a value is no metadata under its key, in words; nothing where it is."""
+    from refbrowser.formats.zarr import v2, v3
+
+    if not isinstance(json, dict):
+        return "metadata is an object: { … }"
+    name = split_key(key)[1]
+    try:
+        if name == ARRAY_V2:
+            v2.array_fields(json, lambda _warning: None)
+        elif name == NODE_V3 and v3.is_array(json):
+            v3.array_fields(json)
+        elif name == GROUP_V2 and json.get("zarr_format") != 2:
+            return "zarr_format of the group is not 2"
+    except RefbrowserError as error:
+        return error.message
+    return ""

@@ -1,0 +1,76 @@
+"""Another name for a template and for everything that uses it, as one edit."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from refbrowser.errors import quoted
+from refbrowser.references.content import DocumentContent
+from refbrowser.references.outer_edit import refused, rule_values, template_texts, with_member
+from refbrowser.references.replace_urls import changed_urls
+from refbrowser.references.rule_edits import SetRule
+from refbrowser.references.template_edits import RenameTemplate
+from refbrowser.references.template_names import can_be_named, renamed_in, uses_in
+
+#: Fields of a gen rule that are jinja-str.
+RULE_FIELDS = ("key", "url", "offset", "length")
+
+
+@dataclass(frozen=True, slots=True)
+class RenameTemplateAndUses:
+    """Another name for a template, in its place, and in the URLs of refs, gen rules and calls that name it."""
+
+    old: str
+    new: str
+
+    @property
+    def title(self) -> str:
+        """What the history calls it."""
+        return f"Rename template {self.old} to {self.new} with its uses"
+
+    def apply(self, document: DocumentContent) -> DocumentContent:
+        """Return the changed document."""
+        if not can_be_named(self.new):
+            raise refused(f"jinja cannot name a template {quoted(self.new)}")
+        renamed = RenameTemplate(self.old, self.new).apply(document)
+        renamed = self._in_templates(renamed)
+        renamed = self._in_rules(renamed)
+        return renamed.with_refs(changed_urls(renamed.refs, lambda url: renamed_in(url, self.old, self.new)))
+
+    def _in_templates(self, document: DocumentContent) -> DocumentContent:
+        """Rename calls; any other name in a template is one of its arguments."""
+        texts = template_texts(document)
+        changed = {
+            name: renamed_in(text, self.old, self.new, only_calls=True) if isinstance(text, str) else text
+            for name, text in texts.items()
+        }
+        return document if changed == texts else with_member(document, "templates", changed)
+
+    def _in_rules(self, document: DocumentContent) -> DocumentContent:
+        for index, fields in enumerate(rule_values(document)):
+            changed = self._renamed_rule(index, fields)
+            if changed is not fields:
+                document = SetRule(index, changed).apply(document)
+        return document
+
+    def _renamed_rule(self, index: int, fields: Any) -> Any:
+        if not isinstance(fields, Mapping):
+            return fields
+        dimensions = fields.get("dimensions")
+        hidden = frozenset(dimensions) if isinstance(dimensions, Mapping) else frozenset()
+        result: dict[str, Any] = dict(fields)
+        for name in RULE_FIELDS:
+            text = fields.get(name)
+            if not isinstance(text, str):
+                continue
+            if self.new in hidden and self.old not in hidden and _plain_uses(text, self.old):
+                message = f"gen rule {index} uses the template and has a dimension {quoted(self.new)}"
+                raise refused(message, "Choose another name, or rename the dimension first.")
+            result[name] = renamed_in(text, self.old, self.new, only_calls=self.old in hidden)
+        return fields if result == dict(fields) else result
+
+
+def _plain_uses(text: str, name: str) -> bool:
+    return len(uses_in(text, name)) > len(uses_in(text, name, only_calls=True))
