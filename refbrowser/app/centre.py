@@ -123,6 +123,10 @@ class Centre(QWidget):
         targets = {TABLE: self.table, REFERENCES: self.references.table, RAW: self.raw}
         (targets.get(number) or self._plot_slot).setFocus(Qt.FocusReason.ShortcutFocusReason)
 
+    def table_is_shown(self) -> bool:
+        """Whether the table of values is in front."""
+        return self.tabs.currentIndex() == TABLE
+
     def tab_commands(self) -> dict[str, Callable[[], object]]:
         """Return the actions that show a tab, by their names."""
         tabs = {"show_plot": PLOT, "show_table": TABLE, "show_references": REFERENCES, "show_raw": RAW}

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from refbrowser.app.centre import Centre
     from refbrowser.app.chunk_map.dock import ChunkMapDock
     from refbrowser.app.commands.commands import Commands
+    from refbrowser.app.commands.context_menus import ContextMenus
     from refbrowser.app.controller.documents import Documents
     from refbrowser.app.controller.open_document import OpenDocument
     from refbrowser.app.drop_target import DropTarget
@@ -72,6 +73,7 @@ class MainWindow(QMainWindow):
     navigation: Navigation
     chunk_map: ChunkMapDock
     commands: Commands
+    context_menus: ContextMenus
     status: StatusLine
     summary: ElidedLabel
     drops: DropTarget
@@ -119,6 +121,7 @@ class MainWindow(QMainWindow):
         from refbrowser.app.centre import Centre
         from refbrowser.app.chunk_map.dock import ChunkMapDock
         from refbrowser.app.commands.commands import Commands
+        from refbrowser.app.commands.context_menus import ContextMenus
         from refbrowser.app.controller.documents import Documents
         from refbrowser.app.drop_target import DropTarget
         from refbrowser.app.editor_stack import EditorStack
@@ -161,6 +164,7 @@ class MainWindow(QMainWindow):
         self.navigation = Navigation(self)
         self.chunk_map = ChunkMapDock(self)
         self.commands = Commands(self)
+        self.context_menus = ContextMenus(self)
         self.actions_.complete(self.commands.table())
         self._add_dock_actions()
         self.status = StatusLine(self.statusBar(), self.tasks, self)
@@ -209,6 +213,8 @@ class MainWindow(QMainWindow):
         self.centre.trust_bar.allowed.connect(self.commands.permissions.allow_this_time)
         self.commands.permissions.connect_recovery(self.centre.recovery_bar)
         self.commands.explain.connect_view()
+        self.commands.copying.connect_panes()
+        self.context_menus.connect_panes()
         self.centre.raw.permissionWanted.connect(self.commands.permissions.review_trust)
         self.centre.plotMade.connect(self._plot_made)
         self.centre.restyled.connect(self.actions_.set_icons)
@@ -223,6 +229,8 @@ class MainWindow(QMainWindow):
         self.commands.explain.connect_plot(plot)
         plot.trustReviewRequested.connect(self.commands.permissions.review_trust)
         self.commands.values.connect_table()
+        self.commands.copying.connect_plot()
+        self.context_menus.connect_views()
         self.navigation.plot_current()
 
     def lay_out_anew(self) -> None:

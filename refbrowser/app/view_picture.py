@@ -52,7 +52,7 @@ class ViewPicture:
         """Return the picture as a PNG file."""
         buffer = QBuffer()
         buffer.open(QIODevice.OpenModeFlag.WriteOnly)
-        self.image().save(buffer, "PNG")
+        self.image().save(buffer, b"PNG")
         return bytes(buffer.data().data())
 
     def svg(self) -> bytes:

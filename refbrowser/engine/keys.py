@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
+from base64 import b64encode
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
-from refbrowser.model.reference import Reference
+from refbrowser.model.reference import ByteRange, Inline, Reference, WholeFile
 from refbrowser.references.gen import NotDecided
+from refbrowser.references.values import BASE64_PREFIX
 
 if TYPE_CHECKING:
     from refbrowser.references.document import ReferenceDocument
@@ -43,3 +46,23 @@ def keys_below(document: ReferenceDocument, prefix: str = "") -> Iterator[str]:
             if key is not None and key.startswith(prefix) and key not in seen:
                 seen.add(key)
                 yield key
+
+
+def written_value(reference: Reference | None) -> str:
+    """Return what counts for a key as a Version 0 document writes it; empty where there is none.
+
+    Text stands as it is, bytes that are no text as base64.
+    """
+    if isinstance(reference, ByteRange):
+        return json.dumps([reference.url, reference.offset, reference.length], ensure_ascii=False)
+    if isinstance(reference, WholeFile):
+        return json.dumps([reference.url], ensure_ascii=False)
+    if not isinstance(reference, Inline):
+        return ""
+    try:
+        text = reference.data.decode()
+    except UnicodeDecodeError:
+        text = "\0"
+    if "\0" not in text and not text.startswith(BASE64_PREFIX):
+        return text
+    return BASE64_PREFIX + b64encode(reference.data).decode("ascii")

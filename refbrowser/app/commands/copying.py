@@ -18,20 +18,10 @@ if TYPE_CHECKING:
     from PySide6.QtWidgets import QWidget
 
     from refbrowser.app.controller.open_document import OpenDocument
+    from refbrowser.model.reference import Reference
 
-#: Actions of the menu of each widget.
-TREE_MENU = ("copy_path", "copy_python", "copy_xarray")
-KEYS_MENU = ("copy_key", "copy_url", "copy_value")
-CHUNK_MENU = (
-    "copy_value",
-    "copy_key",
-    "copy_url",
-    "copy_values",
-    "copy_picture",
-    "copy_python",
-    "export_view",
-)
-CELL_MENU = ("copy_value", "copy_values", "copy_key", "copy_url", "copy_python", "export_view")
+_NOTHING_MEANT = "Select a key, or put the cursor on an element of the plot, to copy from it"
+_NOT_HERE = "There is no value to copy: its chunk is missing, could not be read, or has not come yet"
 
 
 class CopyCommands(CommandGroup):
@@ -43,27 +33,16 @@ class CopyCommands(CommandGroup):
         return by_name(*texts, self.copy_python, self.copy_xarray)
 
     def connect_panes(self) -> None:
-        """Copy by Ctrl+C what the pane with the keyboard shows, and offer copies in its menu."""
-        window = self._window
-        tree, keys = window.hierarchy.tree, window.centre.references.table
-        self._add_menu(tree, TREE_MENU)
-        self._add_menu(keys, KEYS_MENU)
-        _on_copy(tree, self.copy_path)
-        _on_copy(keys, self._copy_rows)
-        window.centre.raw.installEventFilter(self)
+        """Copy by Ctrl+C what the pane with the keyboard shows."""
+        _on_copy(self._window.hierarchy.tree, self.copy_path)
+        _on_copy(self._window.centre.references.table, self._copy_rows)
 
-    def connect_views(self) -> None:
-        """Offer copies in the menus of plot and table."""
-        plot, table = self._window.centre.plot, self._window.centre.table
-        if plot is not None and table is not None:
-            self._add_menu(table.grid, CELL_MENU)
-            for name in CHUNK_MENU:
-                plot.canvas.addAction(self._window.actions_[name])
-
-    def _add_menu(self, widget: QWidget, names: tuple[str, ...]) -> None:
-        widget.setContextMenuPolicy(Qt.ContextMenuPolicy.ActionsContextMenu)
-        for name in names:
-            widget.addAction(self._window.actions_[name])
+    def connect_plot(self) -> None:
+        """Copy by Ctrl+C the value under the plot's cursor."""
+        plot = self._window.centre.plot
+        if plot is not None:
+            _on_copy(plot.canvas, self.copy_value)
+            _on_copy(plot.values.table, self.copy_value)
 
     # Texts
 
@@ -79,37 +58,32 @@ class CopyCommands(CommandGroup):
         """Copy the key that is meant: selected, or of the chunk under the cursor."""
         key = self._key()
         if key is None:
-            self._say_nothing()
+            self._window.status.say(_NOTHING_MEANT)
         else:
             self._put(key)
 
     def copy_url(self) -> None:
         """Copy the URL that the key points to."""
-        self._copy_reference(_url_of)
+        self._copy_reference(_url_of, "points to no URL")
 
     def copy_value(self) -> None:
-        """Copy the value under the plot's cursor, or the reference of the selected key."""
-        plot, table = self._window.centre.plot, self._window.centre.table
-        value = None if plot is None else plot.stored()
-        shown = shown_by(plot)
-        if self._keys_are_shown() or plot is None or shown is None:
-            self._copy_reference(_json_of)
-            return
+        """Copy the selected cells, the value under the plot's cursor, or what the selected key refers to."""
         centre = self._window.centre
-        if (
-            table is not None
-            and centre.tabs.currentWidget() is not centre.tabs.widget(0)
-            and table.grid.current()
-        ):
-            table.copy_selected()
-        elif value is None:
-            self._say_nothing()
+        shown = shown_by(centre.plot)
+        if self._keys_are_shown() or centre.plot is None or shown is None:
+            self._copy_reference(_written, "refers to nothing")
+        elif centre.table_is_shown() and centre.table is not None:
+            if centre.table.grid.current() is None:
+                self._window.status.say("Select a cell to copy its value")
+            centre.table.copy_selected()
+        elif centre.plot.element() is None:
+            self._window.status.say(_NOTHING_MEANT)
         else:
-            import numpy as np
-
-            from refbrowser.engine.views.exact import exact_texts
-
-            self._put(exact_texts(shown.layout.shown, np.asarray(value).reshape(1, 1))[0][0])
+            value = centre.plot.stored()
+            if value is None:
+                self._window.status.say(_NOT_HERE)
+            else:
+                self._put(_value_text(shown, value))
 
     def _copy_rows(self) -> None:
         """Copy the key of the only selected row, or several rows with tabs between their cells."""
@@ -124,9 +98,6 @@ class CopyCommands(CommandGroup):
     def _put(self, text: str) -> None:
         QGuiApplication.clipboard().setText(text)
         self._window.status.say(f"Copied: {one_line(text)}")
-
-    def _say_nothing(self) -> None:
-        self._window.status.say("Select a key, or put the cursor on an element of the plot, to copy from it")
 
     # Keys and references
 
@@ -148,10 +119,10 @@ class CopyCommands(CommandGroup):
         sides = node.grid.chunk_shape
         return node.manifest.key(tuple(at // side for at, side in zip(index, sides, strict=True)))
 
-    def _copy_reference(self, text_of: Callable[[object], str]) -> None:
+    def _copy_reference(self, text_of: Callable[[Reference | None], str], without: str) -> None:
         document, key = self._current, self._key()
         if document is None or document.document is None or key is None:
-            self._say_nothing()
+            self._window.status.say(_NOTHING_MEANT)
             return
         state = document.document
 
@@ -164,7 +135,7 @@ class CopyCommands(CommandGroup):
             if text:
                 self._put(text)
             else:
-                self._window.status.say(f"{one_line(key)} has none")
+                self._window.status.say(f"Nothing copied: {one_line(key)} {without}")
 
         self._run(document, f"Look up {key[:60]}", find, found)
 
@@ -192,7 +163,10 @@ class CopyCommands(CommandGroup):
             QGuiApplication.clipboard().setText(text)
             lines = len(text.splitlines())
             what = "xarray" if with_xarray else "zarr"
-            self._window.status.say(f"{lines} lines of Python copied: they read this slice with {what}")
+            edits = "; they read the file without the unsaved edits" if is_edited else ""
+            self._window.status.say(
+                f"{lines} lines of Python copied: they read this slice with {what}{edits}"
+            )
 
         self._run(shown.document, f"Write Python for {shown.layout.node.path}", make, made)
 
@@ -201,7 +175,7 @@ class CopyCommands(CommandGroup):
         document: OpenDocument,
         title: str,
         work: Callable[[TaskControl], str],
-        done: Callable[[str], object],
+        done: Callable[[str], None],
     ) -> None:
         def failed(error: BaseException) -> None:
             self._window.centre.error_bar.show_error("Nothing was copied", error)
@@ -211,6 +185,8 @@ class CopyCommands(CommandGroup):
 
 def code_for(shown: Shown, control: TaskControl, *, with_xarray: bool, is_edited: bool) -> str:
     """Return lines of Python for what is shown; on a worker thread."""
+    from dataclasses import replace
+
     from refbrowser.app.controller.sources import sources_of
     from refbrowser.engine.snippet_store import source_of
     from refbrowser.engine.snippets import SnippetView, has_plain_times, xarray_snippet, zarr_snippet
@@ -228,17 +204,34 @@ def code_for(shown: Shown, control: TaskControl, *, with_xarray: bool, is_edited
     plain = layout.shown.decoded and has_plain_times(
         dataset.session, dataset.access, dataset.hierarchy, layout.node, control.token
     )
-    return xarray_snippet(source, dataset.hierarchy, view.with_plain_times(plain))
+    return xarray_snippet(source, dataset.hierarchy, replace(view, plain_times=plain))
 
 
-def _url_of(reference: object) -> str:
+def _value_text(shown: Shown, value: object) -> str:
+    """Return a value of the plot with all its digits; NaN where it stands for none."""
+    import numpy as np
+
+    from refbrowser.engine.views.exact import exact_texts
+
+    interpretation = shown.layout.shown
+    element = np.asarray(value)
+    if interpretation.is_missing(element):
+        return "NaN"
+    if element.ndim or element.dtype.names is not None:
+        from refbrowser.engine.views.exact import exact_text
+
+        return exact_text(value)
+    return exact_texts(interpretation, element.reshape(1, 1))[0][0]
+
+
+def _url_of(reference: Reference | None) -> str:
     return getattr(reference, "url", "")
 
 
-def _json_of(reference: object) -> str:
-    from refbrowser.engine.reference_text import reference_text
+def _written(reference: Reference | None) -> str:
+    from refbrowser.engine.keys import written_value
 
-    return reference_text(reference)
+    return written_value(reference)
 
 
 def _on_copy(widget: QWidget, work: Callable[[], object]) -> QShortcut:

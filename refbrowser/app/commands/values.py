@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QFileDialog
@@ -73,7 +73,7 @@ class ValueCommands(CommandGroup):
         dialog.setObjectName("exportViewDialog")
         dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
         dialog.setNameFilters([*FORMS.values()])
-        first = ".csv" if self._table_is_shown() else ".png"
+        first = ".csv" if self._window.centre.table_is_shown() else ".png"
         dialog.selectNameFilter(FORMS[first])
         dialog.setDefaultSuffix(first)
         dialog.selectFile(shown.name + first)
@@ -191,7 +191,7 @@ class ValueCommands(CommandGroup):
         self,
         title: str,
         work: Callable[[TaskControl], object],
-        done: Callable[..., object],
+        done: Callable[[Any], None],
         again: Callable[[], object],
     ) -> None:
         window = self._window
@@ -201,11 +201,6 @@ class ValueCommands(CommandGroup):
 
         window.tasks.run("view values", title, work, done, failed)
 
-    def _table_is_shown(self) -> bool:
-        from refbrowser.app.centre import TABLE
-
-        return self._window.centre.tabs.currentIndex() == TABLE
-
     def _picture(self) -> ViewPicture | None:
         from refbrowser.app.view_picture import ViewPicture
 
@@ -213,11 +208,7 @@ class ValueCommands(CommandGroup):
         shown = shown_by(centre.plot)
         if shown is None or centre.plot is None or centre.table is None:
             return None
-        parts: list[QWidget]
-        if self._table_is_shown():
-            parts = [centre.table.grid]
-        else:
-            parts = centre.plot.drawn_parts()
+        parts: list[QWidget] = [centre.table.grid] if centre.table_is_shown() else centre.plot.drawn_parts()
         title = centre.plot.header.title.whole()
         units = shown.layout.shown.units
         words = [f"{title} [{units}]" if units else title, shown.text]

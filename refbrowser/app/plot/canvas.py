@@ -7,7 +7,7 @@ from typing import Any
 
 from pyqtgraph import GraphicsLayoutWidget, InfiniteLine, mkPen
 from PySide6.QtCore import QEvent, QPointF, QRectF, Qt, Signal
-from PySide6.QtGui import QFocusEvent, QKeyEvent, QMouseEvent, QResizeEvent
+from PySide6.QtGui import QContextMenuEvent, QFocusEvent, QKeyEvent, QMouseEvent, QResizeEvent
 from PySide6.QtWidgets import QGraphicsRectItem, QWidget
 
 from refbrowser.app import theme
@@ -45,6 +45,8 @@ class PlotCanvas(GraphicsLayoutWidget):
         The element cursor is to move by so many cells across and upwards on the screen.
     keyUsed(int)
         A key that the pane has a use for was pressed while the plot had the focus.
+    menuRequested(object)
+        The menu is to be shown at a place (`QPoint`) of the screen.
     """
 
     viewMoved = Signal()
@@ -52,6 +54,7 @@ class PlotCanvas(GraphicsLayoutWidget):
     clicked = Signal(object, object)
     cursorMoved = Signal(int, int)
     keyUsed = Signal(int)
+    menuRequested = Signal(object)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -84,6 +87,7 @@ class PlotCanvas(GraphicsLayoutWidget):
             frame.setZValue(15)
             frame.hide()
         self._proportions: float | None = None
+        self._holds = False
         self._lay_out()
         self.box.sigRangeChanged.connect(self._view_changed)
         self.box.sigResized.connect(self._view_changed)
@@ -216,8 +220,21 @@ class PlotCanvas(GraphicsLayoutWidget):
         position = self.position_at(event.scenePos())
         if event.double():
             self.keyUsed.emit(int(Qt.Key.Key_R))
+        elif event.button() == Qt.MouseButton.RightButton:
+            # After the button was let go: dragging with it zooms.
+            self.pointed.emit(*(position or (None, None)))
+            self.menuRequested.emit(event.screenPos().toPoint())
         elif position is not None and event.button() == Qt.MouseButton.LeftButton:
             self.clicked.emit(*position)
+
+    def contextMenuEvent(self, event: QContextMenuEvent) -> None:
+        if event.reason() == QContextMenuEvent.Reason.Keyboard:
+            self.menuRequested.emit(self.mapToGlobal(self.viewport().geometry().center()))
+        event.accept()
+
+    def hold_pointed(self, on: bool) -> None:
+        """Keep what is pointed at although the pointer goes elsewhere: to a menu."""
+        self._holds = on
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
         super().mouseMoveEvent(event)
@@ -235,7 +252,8 @@ class PlotCanvas(GraphicsLayoutWidget):
 
     def leaveEvent(self, event: QEvent) -> None:
         super().leaveEvent(event)
-        self.pointed.emit(None, None)
+        if not self._holds:
+            self.pointed.emit(None, None)
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         self.setFocus(Qt.FocusReason.MouseFocusReason)

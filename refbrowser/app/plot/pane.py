@@ -20,6 +20,7 @@ from refbrowser.app.plot.presenter import Presenter
 from refbrowser.app.plot.sliders import DimensionSliders
 from refbrowser.app.plot.source import PlotSource
 from refbrowser.app.plot.values_view import ValuesView
+from refbrowser.engine.views.picture import ChunkState
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -141,8 +142,13 @@ class PlotPane(QWidget):
         self._presenter.set_index(dimension, index)
 
     def point_at(self, element: tuple[int, ...]) -> None:
-        """Put the cursor on an element: its indices along the axes of the slice."""
-        self._presenter.pointing.choose(element)
+        """Put the cursor on an element, or choose its row: its indices along the axes of the slice."""
+        picture = self.picture()
+        if self.page() is not self.values:
+            self._presenter.pointing.choose(element)
+        elif picture is not None:
+            position = picture.position(element)
+            self.values.table.set_current(position[0] if position else None)
 
     def element(self) -> tuple[int, ...] | None:
         """Return the index of the element that is meant: under the cursor, in the row, or of the slice."""
@@ -160,8 +166,12 @@ class PlotPane(QWidget):
         return tuple(index)
 
     def stored(self) -> Any:
-        """Return the element under the cursor as it is stored; None where its chunk has not come."""
-        return self._presenter.pointing.stored()
+        """Return the element that is meant as it is stored; None where its chunk has not come."""
+        picture, row = self.picture(), self.values.table.current()
+        if self.page() is self.canvas or picture is None or (picture.values.ndim and row is None):
+            return self._presenter.pointing.stored()
+        position = () if row is None or not picture.values.ndim else (row,)
+        return picture.values[position] if picture.state_at(position) is ChunkState.DONE else None
 
     def show_chunk(self, coords: Sequence[int]) -> None:
         """Move to the slice that a chunk is part of, and zoom to it."""

@@ -1,0 +1,100 @@
+"""What the menus over tree, keys, plot and table offer; what is under the pointer is selected first."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, QPoint, Qt
+from PySide6.QtGui import QAction
+
+from refbrowser.app.context_menu import pop_up, separator
+from refbrowser.app.hierarchy_model import ItemKind
+
+if TYPE_CHECKING:
+    from PySide6.QtWidgets import QWidget
+
+    from refbrowser.app.main_window import MainWindow
+
+#: Names of the actions of each menu; None is a separator.
+Names = tuple[str | None, ...]
+_VALUES: Names = ("copy_values", "copy_picture", "copy_python", "copy_xarray", None, "export_view")
+TREE_MENU: Names = ("copy_path", "copy_python", "copy_xarray", None, "export", "export_view")
+KEYS_MENU: Names = ("copy_key", "copy_url", "copy_value")
+PLOT_MENU: Names = (
+    "explain",
+    None,
+    "copy_value",
+    "copy_key",
+    "copy_url",
+    None,
+    *_VALUES,
+    None,
+    "reset_view",
+)
+CELL_MENU: Names = ("explain", None, "copy_value", "copy_key", "copy_url", None, *_VALUES)
+#: Of a group, a rule or a document there is no slice, though the last one that was chosen is on the screen.
+_OF_ARRAYS = ("copy_python", "copy_xarray", "export_view")
+
+
+class ContextMenus(QObject):
+    """Gives the views of one window their menus."""
+
+    def __init__(self, window: MainWindow) -> None:
+        super().__init__(window)
+        self._window = window
+
+    def connect_panes(self) -> None:
+        """Give tree and keys their menus."""
+        tree, keys = self._window.hierarchy.tree, self._window.centre.references.table
+        self._add(tree, TREE_MENU)
+        self._on_request(tree, self._pop_up_tree)
+        self._add(keys, KEYS_MENU)
+        keys.setContextMenuPolicy(Qt.ContextMenuPolicy.ActionsContextMenu)
+
+    def connect_views(self) -> None:
+        """Give plot and table their menus."""
+        plot, table = self._window.centre.plot, self._window.centre.table
+        if plot is None or table is None:
+            return
+        self._add(table.grid, CELL_MENU)
+        table.grid.setContextMenuPolicy(Qt.ContextMenuPolicy.ActionsContextMenu)
+        self._add(plot.values, CELL_MENU)
+        plot.values.setContextMenuPolicy(Qt.ContextMenuPolicy.ActionsContextMenu)
+        self._add(plot.canvas, PLOT_MENU)
+        plot.canvas.menuRequested.connect(self._pop_up_plot)
+
+    def _add(self, widget: QWidget, names: Names) -> None:
+        if widget.actions():
+            separator(widget)
+        for name in names:
+            if name is None:
+                separator(widget)
+            else:
+                widget.addAction(self._window.actions_[name])
+
+    def _on_request(self, widget: QWidget, work: Callable[[QPoint], object]) -> None:
+        widget.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
+        widget.customContextMenuRequested.connect(work)
+
+    def _pop_up_tree(self, place: QPoint) -> None:
+        tree = self._window.hierarchy.tree
+        item = self._window.hierarchy.current_item()
+        if item is None or not tree.indexAt(place).isValid():
+            return
+        left_out = () if item.kind is ItemKind.ARRAY else _OF_ARRAYS
+
+        def fits(action: QAction) -> bool:
+            return action.objectName().removeprefix("action_") not in left_out
+
+        pop_up(tree, tree.viewport().mapToGlobal(place), fits)
+
+    def _pop_up_plot(self, place: QPoint) -> None:
+        plot = self._window.centre.plot
+        if plot is None or plot.array() is None:
+            return
+        menu = pop_up(plot.canvas, place)
+        if menu is not None:
+            # While the menu is open the pointer is not over the plot; what it was on is still meant.
+            plot.canvas.hold_pointed(True)
+            menu.aboutToHide.connect(lambda: plot.canvas.hold_pointed(False))
