@@ -106,7 +106,7 @@ class CopyCommands(CommandGroup):
         return centre.tabs.currentWidget() in (centre.references, centre.raw)
 
     def _key(self) -> str | None:
-        """Return the key that is meant: selected where keys are in front, else of the chunk under the cursor."""
+        """Return the key that is meant: where keys are in front the selected one, else the chunk's."""
         selected, chunk = self._window.centre.references.current_key(), self._chunk_key()
         return (selected or chunk) if self._keys_are_shown() else (chunk or selected)
 
