@@ -16,7 +16,7 @@ SIDE = 1000
 LIMIT = 180
 RUNS = 3
 
-#: Waits until the array is drawn and nothing runs, moves the slider to the end and back, and says what it holds.
+#: Waits until the array is drawn and nothing runs, moves the slider, and says what the process holds.
 OURS = """
 import os, sys
 import psutil
@@ -28,8 +28,8 @@ def shown(window):
     calm, steps = [0], [2, 1, 0]
     def look():
         plot = window.centre.plot if window.is_complete else None
-        rest = plot is not None and plot.picture() is not None and plot.is_settled() and not window.tasks.busy()
-        calm[0] = calm[0] + 1 if rest else 0
+        drawn = plot is not None and plot.picture() is not None and plot.is_settled()
+        calm[0] = calm[0] + 1 if drawn and not window.tasks.busy() else 0
         if calm[0] < 15:
             return
         if steps:

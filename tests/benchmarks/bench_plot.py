@@ -57,6 +57,7 @@ def drawing() -> None:
         picture = Picture(node, plan_view(node, SliceState(shape, ("y", "x"), 1, 0, (0, 0))))
         picture.out[:] = np.random.default_rng(0).normal(size=shape)
         picture.states[:] = ChunkState.DONE
+        shown, colouring = Interpretation(node, True), LevelColouring(Levels(-3, 3))
         view = ((-0.5, side - 0.5), (-0.5, side - 0.5), (1000, 1000))
         times: dict[str, list[float]] = {"ours": [], "theirs": []}
         window = pyqtgraph.PlotWidget()

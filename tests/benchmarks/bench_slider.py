@@ -68,15 +68,15 @@ def steps(window: MainWindow, path: Path, what: str) -> None:
     plot.canvas.setFocus()
     for place in [*range(COUNT), 0]:
         plot.set_index(0, place)
-        wait(lambda place=place: shown_index(plot) == place)
+        wait(lambda: shown_index(plot) == index(plot))
     paints = Paints(plot.canvas.viewport())
     times = []
     for step in range(STEPS):
         pause(0.3)
         key = Qt.Key.Key_Right if step // (COUNT - 1) % 2 == 0 else Qt.Key.Key_Left
-        painted, start = paints.count, time.perf_counter()
+        paints.count, start = 0, time.perf_counter()
         press(plot, key)
-        wait(lambda painted=painted: shown_index(plot) == index(plot) and paints.count > painted)
+        wait(lambda: shown_index(plot) == index(plot) and paints.count > 0)
         times.append(1e3 * (time.perf_counter() - start))
     figure(f"{what}: median of {STEPS}", statistics.median(times), "ms", aim="at most 30 ms")
     figure(f"{what}: slowest", max(times), "ms")
