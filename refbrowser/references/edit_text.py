@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import base64
 import binascii
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import fields
 from typing import Any
 
 from refbrowser.errors import ErrorKind, RefbrowserError, quoted
-from refbrowser.references import edits, repair_edits, template_renaming
+from refbrowser.references import edits, many_edits, repair_edits, template_renaming
 from refbrowser.references.edits import Compound, Edit
+from refbrowser.references.prefix_scope import PrefixScope, Runs, ScopeKind
 from refbrowser.references.text_patch import TextPatch
 
 _CLASSES: dict[str, Any] = {
@@ -30,6 +31,9 @@ _CLASSES: dict[str, Any] = {
         edits.SetRule,
         edits.SetTemplate,
         edits.SetVersion,
+        many_edits.CopyReferences,
+        many_edits.RemoveReferences,
+        many_edits.ReplacePrefixIn,
         repair_edits.RebaseUrls,
         repair_edits.RemoveRepeated,
         template_renaming.RenameTemplateAndUses,
@@ -103,6 +107,9 @@ def _plain_edit(kind: Any, members: dict[Any, Any]) -> Edit:
         if not isinstance(keys, list) or not all(isinstance(key, str) for key in keys):
             raise _unreadable(members)
         members = {**members, "keys": tuple(keys)}
+    for name, read in _READ.items():
+        if name in members:
+            members = {**members, name: read(members[name])}
     try:
         edit: Edit = kind(**members)
     except TypeError:
@@ -110,7 +117,39 @@ def _plain_edit(kind: Any, members: dict[Any, Any]) -> Edit:
     return edit
 
 
+def _runs(value: Any) -> Runs:
+    match value:
+        case list() if all(_is_pair(pair, int) for pair in value):
+            return tuple((start, stop) for start, stop in value)
+    raise _unreadable(value)
+
+
+def _pairs(value: Any) -> tuple[tuple[str, str], ...]:
+    match value:
+        case list() if all(_is_pair(pair, str) for pair in value):
+            return tuple((old, new) for old, new in value)
+    raise _unreadable(value)
+
+
+def _is_pair(value: Any, kind: type) -> bool:
+    return isinstance(value, list) and len(value) == 2 and all(type(member) is kind for member in value)
+
+
+def _scope(value: Any) -> PrefixScope:
+    match value:
+        case {"kind": str(kind), "text": str(text), "number": int(number), "runs": runs, **more} if not more:
+            if kind in list(ScopeKind) and not isinstance(number, bool):
+                return PrefixScope(ScopeKind(kind), text, number, _runs(runs))
+    raise _unreadable(value)
+
+
+#: Fields that are values of their own, and how they are read.
+_READ: dict[str, Callable[[Any], Any]] = {"runs": _runs, "pairs": _pairs, "scope": _scope}
+
+
 def _plain(value: Any) -> Any:
+    if isinstance(value, PrefixScope):
+        return {field.name: _plain(getattr(value, field.name)) for field in fields(value)}
     if isinstance(value, Mapping):
         return {name: _plain(inner) for name, inner in value.items()}
     if isinstance(value, list | tuple):

@@ -11,9 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from refbrowser.errors import RefbrowserError
-from refbrowser.references import edits
+from refbrowser.references import edits, many_edits
 from refbrowser.references.document import ReferenceDocument
 from refbrowser.references.edit_text import edit_from_json, edit_to_json
+from refbrowser.references.prefix_scope import PrefixScope, ScopeKind
 from refbrowser.references.text_patch import TextPatch, patch_between
 
 TEXT = st.text(st.characters(), max_size=8)
@@ -24,6 +25,8 @@ JSON = st.recursive(
 )
 FIELDS = st.dictionaries(TEXT, JSON, max_size=4)
 INDEX = st.integers(0, 5)
+RUNS = st.lists(st.tuples(INDEX, INDEX), max_size=3).map(tuple)
+SCOPE = st.builds(PrefixScope, st.sampled_from(ScopeKind), TEXT, INDEX, RUNS)
 SIMPLE = st.one_of(
     st.builds(edits.AddTemplate, TEXT, TEXT),
     st.builds(edits.SetTemplate, TEXT, TEXT),
@@ -39,6 +42,9 @@ SIMPLE = st.one_of(
     st.builds(edits.SetMetadata, TEXT, JSON),
     st.builds(edits.SetVersion, st.just(1)),
     st.builds(edits.ReplaceUrlPrefix, TEXT, TEXT, st.none() | st.lists(TEXT, max_size=3).map(tuple)),
+    st.builds(many_edits.RemoveReferences, RUNS),
+    st.builds(many_edits.CopyReferences, st.lists(st.tuples(TEXT, TEXT), max_size=3).map(tuple)),
+    st.builds(many_edits.ReplacePrefixIn, TEXT, TEXT, SCOPE),
     st.builds(TextPatch, TEXT, INDEX, INDEX, st.binary(max_size=8)),
 )
 EDITS = st.recursive(
@@ -95,6 +101,16 @@ def test_foreign_values_are_refused(value: Any) -> None:
         {"edit": "RemoveRule"},
         {"edit": "ReplaceUrlPrefix", "old": "a", "new": "b", "keys": [1]},
         {"edit": "TextPatch", "title": "", "start": 0, "stop": 1, "data": "?"},
+        {"edit": "RemoveReferences", "runs": [[0]]},
+        {"edit": "RemoveReferences", "runs": [[True, 1]]},
+        {"edit": "CopyReferences", "pairs": [["a", 1]]},
+        {"edit": "ReplacePrefixIn", "old": "a", "new": "b", "scope": {"kind": "all"}},
+        {
+            "edit": "ReplacePrefixIn",
+            "old": "a",
+            "new": "b",
+            "scope": {"kind": "some", "text": "", "number": 0, "runs": []},
+        },
         {"edit": "__class__"},
     ],
 )
