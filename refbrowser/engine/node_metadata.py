@@ -76,7 +76,9 @@ def uses_v3(node: Node) -> bool:
 def metadata_keys(document: ReferenceDocument, node: Node) -> tuple[str, ...]:
     """Return the keys of the documents that describe a node, or could; the consolidated one of it last."""
     prefix = prefix_of(node)
-    names = [NODE_V3] if uses_v3(node) else [ARRAY_V2 if isinstance(node, ArrayNode) else GROUP_V2, ATTRIBUTES_V2]
+    names = (
+        [NODE_V3] if uses_v3(node) else [ARRAY_V2 if isinstance(node, ArrayNode) else GROUP_V2, ATTRIBUTES_V2]
+    )
     keys = dict.fromkeys(prefix + name for name in names)
     keys |= dict.fromkeys(key for key in node.metadata_keys if key not in keys)
     if isinstance(node, GroupNode) and document.refs.find_slot(prefix + CONSOLIDATED_V2) is not None:

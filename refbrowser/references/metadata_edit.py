@@ -59,7 +59,11 @@ def _repeated_v3(folder: str, json: Any) -> dict[str, Any]:
 def _above_v3(document: DocumentContent, folder: str, json: Any) -> Iterator[tuple[str, Any]]:
     """Yield the documents of the nodes above that repeat the document of the node at `folder`."""
     own = folder
-    copy = {name: inner for name, inner in json.items() if name != CONSOLIDATED_V3} if isinstance(json, dict) else json
+    copy = (
+        {name: inner for name, inner in json.items() if name != CONSOLIDATED_V3}
+        if isinstance(json, dict)
+        else json
+    )
     while folder:
         folder = _above(folder)
         value = _value(document, folder + NODE_V3)

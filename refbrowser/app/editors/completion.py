@@ -15,6 +15,7 @@ from refbrowser.app.plain_text import one_line
 
 if TYPE_CHECKING:
     from refbrowser.app.editors.jinja_field import JinjaField
+    from refbrowser.app.editors.json_field import JsonField
     from refbrowser.references.highlight import Candidate, Completions
 
 ROWS_SHOWN = 8
@@ -34,7 +35,7 @@ class CompletionPopup(QTreeWidget):
     that Tab still leaves the field until Down was pressed.
     """
 
-    def __init__(self, field: JinjaField) -> None:
+    def __init__(self, field: JinjaField | JsonField) -> None:
         super().__init__(field)
         self._field = field
         self._names = Names()
@@ -88,12 +89,18 @@ class CompletionPopup(QTreeWidget):
         self.show()
 
     def _fitting(self) -> Completions:
-        from refbrowser.references.highlight import complete
+        from refbrowser.references.highlight import Completions, complete
         from refbrowser.references.templates import TemplateSet
 
         text = self._field.text()
         position = character_offset(text, self._field.textCursor().position())
-        return complete(text, position, self._names.templates or TemplateSet(), self._names.dimensions)
+        part = self._field.jinja_at(position)
+        if part is None:
+            return Completions(position, position, ())
+        begin, jinja = part
+        templates = self._names.templates or TemplateSet()
+        found = complete(jinja, position - begin, templates, self._names.dimensions)
+        return Completions(begin + found.start, begin + found.stop, found.candidates)
 
     def follow(self, typed: str) -> None:
         """Follow what was typed: narrow an open list, or open one while a name is begun."""

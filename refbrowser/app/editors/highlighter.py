@@ -19,23 +19,11 @@ _ITALIC = frozenset({TokenKind.FILTER, TokenKind.COMMENT, ARGUMENT})
 _NAMES = frozenset({TokenKind.NAME, TokenKind.CALL})
 
 
-class JinjaHighlighter(QSyntaxHighlighter):
-    """Colours what stands in ``{{ }}``; dimensions and templates are bold too, unknown names are dotted."""
+class JinjaInks:
+    """Formats of the parts of a jinja string, in the colours in force."""
 
-    def __init__(self, document: QTextDocument) -> None:
-        super().__init__(document)
-        self._names = Names()
+    def __init__(self) -> None:
         self._formats: dict[str, QTextCharFormat] = {}
-        self._text = ""
-        self._tokens: list[HighlightToken] = []
-        self.use_colors()
-
-    def set_names(self, names: Names) -> None:
-        """Set what can be named."""
-        if not names.same(self._names):
-            self._names = names
-            self._text = ""
-            self.rehighlight()
 
     def use_colors(self) -> None:
         """Take the colours in force."""
@@ -56,6 +44,33 @@ class JinjaHighlighter(QSyntaxHighlighter):
             UNKNOWN: scheme.fault,
         }
         self._formats = {kind: _format(kind, color) for kind, color in inks.items()}
+
+    def of(self, token: HighlightToken, text: str, names: Names) -> QTextCharFormat | None:
+        """Return the format of a token of a text in which `names` can be named."""
+        return self._formats.get(_meaning(token, text, names))
+
+
+class JinjaHighlighter(QSyntaxHighlighter):
+    """Colours what stands in ``{{ }}``; dimensions and templates are bold too, unknown names are dotted."""
+
+    def __init__(self, document: QTextDocument) -> None:
+        super().__init__(document)
+        self._names = Names()
+        self._inks = JinjaInks()
+        self._text = ""
+        self._tokens: list[HighlightToken] = []
+        self.use_colors()
+
+    def set_names(self, names: Names) -> None:
+        """Set what can be named."""
+        if not names.same(self._names):
+            self._names = names
+            self._text = ""
+            self.rehighlight()
+
+    def use_colors(self) -> None:
+        """Take the colours in force."""
+        self._inks.use_colors()
         self._text = ""
         self.rehighlight()
 
@@ -67,22 +82,23 @@ class JinjaHighlighter(QSyntaxHighlighter):
         offsets = utf16_offsets(whole)
         start = self.currentBlock().position()
         for token in self._tokens:
-            form = self._formats.get(self._meaning(token, whole))
+            form = self._inks.of(token, whole, self._names)
             first, last = offsets(token.start) - start, offsets(token.stop) - start
             if form is not None and last > 0 and first < len(text):
                 self.setFormat(max(first, 0), last - max(first, 0), form)
         # What a line holds can change the lines below it: another state makes Qt look at those too.
         self.setCurrentBlockState(hash(whole) & 0x7FFF_FFFF)
 
-    def _meaning(self, token: HighlightToken, text: str) -> str:
-        if token.kind not in _NAMES:
-            return token.kind
-        name = text[token.start : token.stop]
-        if _ARGUMENT.match(text, token.stop):
-            return ARGUMENT
-        if name in self._names.dimensions or self._names.any_name:
-            return DIMENSION
-        return TEMPLATE if self._names.has_template(name) else UNKNOWN
+
+def _meaning(token: HighlightToken, text: str, names: Names) -> str:
+    if token.kind not in _NAMES:
+        return token.kind
+    name = text[token.start : token.stop]
+    if _ARGUMENT.match(text, token.stop):
+        return ARGUMENT
+    if name in names.dimensions or names.any_name:
+        return DIMENSION
+    return TEMPLATE if names.has_template(name) else UNKNOWN
 
 
 def _format(kind: str, color: str) -> QTextCharFormat:

@@ -81,7 +81,9 @@ def laid_out(value: Any, indent: str = "") -> str:
     short = json.dumps(value, ensure_ascii=False, default=str)
     if not isinstance(value, dict | list) or not value:
         return short
-    if len(short) + len(indent) <= LINE and not (isinstance(value, dict) and (not indent or _is_nested(value))):
+    if len(short) + len(indent) <= LINE and not (
+        isinstance(value, dict) and (not indent or _is_nested(value))
+    ):
         return short
     inner = indent + "  "
     if isinstance(value, dict):
