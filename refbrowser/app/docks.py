@@ -9,6 +9,7 @@ from PySide6.QtWidgets import (
     QHBoxLayout,
     QLabel,
     QMainWindow,
+    QTabBar,
     QTabWidget,
     QToolButton,
     QVBoxLayout,
@@ -181,6 +182,11 @@ class Docks:
             if tabbed == isinstance(dock.titleBarWidget(), _Title):
                 dock.titleBarWidget().deleteLater()
                 dock.setTitleBarWidget(QWidget(dock) if tabbed else _Title(dock))
+        for bar in self._window.findChildren(QTabBar, options=Qt.FindChildOption.FindDirectChildrenOnly):
+            # Qt makes these bars, which the keyboard could not reach.
+            bar.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+            bar.setObjectName("dockTabs")
+            bar.setAccessibleName("Docks in this place")
 
 
 class _Title(QWidget):

@@ -116,6 +116,7 @@ class JobsPane(QWidget):
         self.model = JobsModel(self)
         self._table = QTableView()
         self._table.setObjectName("jobsView")
+        self._table.setTabKeyNavigation(False)
         self._table.setAccessibleName("Jobs")
         self._table.setModel(self.model)
         self._table.setItemDelegateForColumn(_PROGRESS, _ProgressDelegate(self._table))

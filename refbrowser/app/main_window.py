@@ -313,6 +313,12 @@ class MainWindow(QMainWindow):
         self.complete()
         self.ready.emit()
 
+    def focusNextPrevChild(self, forward: bool) -> bool:
+        """Take Tab through the panes that are seen."""
+        from refbrowser.app.tab_order import move_focus
+
+        return move_focus(self, forward)
+
     def closeEvent(self, event: QCloseEvent) -> None:
         if not self.is_complete:
             super().closeEvent(event)

@@ -31,6 +31,7 @@ class Navigation(QObject):
         window.centre.references.keySelected.connect(self._key_selected)
         window.centre.references.keyActivated.connect(self._key_activated)
         window.editors.ruleChosen.connect(self._rule_chosen)
+        window.documents.removed.connect(self._document_removed)
         window.editors.keyChosen.connect(window.centre.references.go_to_key)
 
     def plotted(self) -> str | None:
@@ -66,8 +67,8 @@ class Navigation(QObject):
         self._plot(self._item)
 
     def select_key(self, key: str) -> None:
-        """Select a key in the table of references, which stays where it is: behind the plot, for one."""
-        self._window.centre.references.go_to_key(key)
+        """Select a key in the table of references; tabs and keyboard stay where they are."""
+        self._window.centre.references.go_to_key(key, focus=False)
 
     def show_key(self, key: str) -> None:
         """Show a key in the table of references."""
@@ -167,6 +168,14 @@ class Navigation(QObject):
             window.editors.show_reference(document, key)
         else:
             window.editors.show_rule(document, rule)
+
+    def _document_removed(self, document: OpenDocument) -> None:
+        """Hold nothing of a closed document: it may be large."""
+        self._wanted.pop(document.number, None)
+        if self._item is not None and self._item.document is document:
+            self._item_selected(None)
+        if self._plotted is not None and self._plotted[0] is document:
+            self._plotted = None
 
     def _is_selected(self, document: OpenDocument, path: str) -> bool:
         item = self._item

@@ -13,6 +13,11 @@ VIEW: tuple[ActionSpec | None, ...] = (
     ActionSpec("show_references", "&References", shortcut="Ctrl+3"),
     ActionSpec("show_raw", "Ra&w value", shortcut="Ctrl+4"),
     None,
+    ActionSpec("next_pane", "&Next pane", shortcut="F6", tip="Put the keyboard in the next pane"),
+    ActionSpec(
+        "previous_pane", "Pre&vious pane", shortcut="Shift+F6", tip="Put the keyboard in the pane before"
+    ),
+    None,
     ActionSpec("theme_system", "As the &desktop", submenu="&Theme", check="is_system_theme"),
     ActionSpec("theme_light", "&Light", submenu="&Theme", check="is_light_theme"),
     ActionSpec("theme_dark", "&Dark", submenu="&Theme", check="is_dark_theme"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from refbrowser.app.commands.group import CommandGroup, by_name
+from refbrowser.app.tab_order import move_to_pane
 
 
 class ViewCommands(CommandGroup):
@@ -13,7 +14,7 @@ class ViewCommands(CommandGroup):
     def table(self) -> dict[str, Callable[[], object]]:
         """Return what each action of this group does."""
         window = self._window
-        own = by_name(self.find_node, self.reset_layout, self.show_jobs)
+        own = by_name(self.find_node, self.reset_layout, self.show_jobs, self.next_pane, self.previous_pane)
         return {**own, **window.centre.tab_commands(), "cancel_newest": window.jobs.cancel_newest}
 
     def conditions(self) -> dict[str, bool]:
@@ -24,6 +25,14 @@ class ViewCommands(CommandGroup):
         """Put the cursor in the tree's filter."""
         self._window.docks.raise_("hierarchyDock")
         self._window.hierarchy.focus_filter()
+
+    def next_pane(self) -> None:
+        """Put the keyboard in the next pane."""
+        move_to_pane(self._window, forward=True)
+
+    def previous_pane(self) -> None:
+        """Put the keyboard in the pane before."""
+        move_to_pane(self._window, forward=False)
 
     def reset_layout(self) -> None:
         """Put every dock where it began, with its first size, and columns too."""
