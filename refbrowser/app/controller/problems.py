@@ -39,7 +39,7 @@ class DocumentProblems(QObject):
         document.hierarchyChanged.connect(self.look_again)
         document.trustChanged.connect(self.look_again)
         document.openFailed.connect(lambda _error: self._take_error())
-        document.tasks.statusChanged.connect(lambda _statuses: self._reads_went_on())
+        document.tasks.statusChanged.connect(self._statuses_changed)
 
     def look_again(self) -> None:
         """Look for problems; nothing is read for it."""
@@ -78,6 +78,9 @@ class DocumentProblems(QObject):
             return
         self.found = Problems.of([problem_of_opening(error)])
         self.changed.emit()
+
+    def _statuses_changed(self, _statuses: object) -> None:
+        self._reads_went_on()
 
     def _reads_went_on(self) -> None:
         if self._document.dataset is not None and not self._pause.isActive():
