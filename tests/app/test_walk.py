@@ -158,6 +158,8 @@ def acted_on(window: MainWindow) -> Iterator[QWidget]:
     for widget in window.findChildren(QWidget):
         if not isinstance(widget, ACTED_ON) or not widget.isEnabled() or not widget.isVisible():
             continue
+        if any(dock.isAncestorOf(widget) and dock.visibleRegion().isEmpty() for dock in window.docks.all()):
+            continue
         # Buttons of tool bars repeat actions of the menus, and headers the order that a list has.
         inner = (QAbstractSpinBox, QComboBox, QHeaderView, QToolBar)
         if not isinstance(widget, QHeaderView) and not any(within(kind, widget) for kind in inner):
