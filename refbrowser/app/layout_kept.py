@@ -44,3 +44,5 @@ class LayoutKept:
         self._window.settings.clear_views()
         for table in self._window.findChildren(VirtualTable):
             table.fit_columns()
+        if self._window.centre.table is not None:
+            self._window.centre.table.grid.keep_widths({})

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QBuffer, QIODevice, QPoint, QRect, QRectF, QSize, Qt
-from PySide6.QtGui import QColor, QFontMetrics, QImage, QPainter
+from PySide6.QtCore import QBuffer, QByteArray, QIODevice, QPoint, QRect, QRectF, QSize, Qt
+from PySide6.QtGui import QColor, QFontMetrics, QImage, QImageWriter, QPainter
 from PySide6.QtWidgets import QGraphicsView, QWidget
 
 from refbrowser.app import theme
@@ -52,7 +52,7 @@ class ViewPicture:
         """Return the picture as a PNG file."""
         buffer = QBuffer()
         buffer.open(QIODevice.OpenModeFlag.WriteOnly)
-        self.image().save(buffer, b"PNG")
+        QImageWriter(buffer, QByteArray(b"png")).write(self.image())
         return bytes(buffer.data().data())
 
     def svg(self) -> bytes:

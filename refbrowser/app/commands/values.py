@@ -50,12 +50,23 @@ class ValueCommands(CommandGroup):
         window, table, plot = self._window, self._window.centre.table, self._window.centre.plot
         if table is None or plot is None:
             return
+        kept = window.settings.view(table.grid.objectName())
+        table.grid.keep_widths({str(kind): width for kind, width in zip(kept[::2], kept[1::2], strict=False)})
+        table.grid.widthsChanged.connect(self._keep_widths)
         table.said.connect(window.status.say)
         table.failed.connect(window.centre.error_bar.show_error)
         table.cellActivated.connect(self._show_plot)
         table.exportRequested.connect(self.export_view)
         table.trustReviewRequested.connect(window.commands.permissions.review_trust)
         plot.viewChanged.connect(window.update_actions)
+
+    def _keep_widths(self) -> None:
+        """Keep how wide columns of numbers, dates and texts are; not those of one structure's fields."""
+        table = self._window.centre.table
+        if table is not None:
+            widths = table.grid.widths_kept().items()
+            numbers = [number for kind, width in widths if kind.isdecimal() for number in (int(kind), width)]
+            self._window.settings.set_view(table.grid.objectName(), numbers)
 
     def _show_plot(self) -> None:
         from refbrowser.app.centre import PLOT

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from PySide6.QtCore import QEvent, QPoint, QRect, Qt, Signal
 from PySide6.QtGui import (
     QAccessible,
@@ -21,9 +24,10 @@ from PySide6.QtWidgets import QAbstractScrollArea, QToolTip, QWidget
 
 from refbrowser.app import theme
 from refbrowser.app.long_bar import LongBar
+from refbrowser.app.table.columns import ColumnWidths
 from refbrowser.app.table.grid_model import GridModel, NoCells
 from refbrowser.app.table.grid_painter import GridPainter
-from refbrowser.app.table.selection import Cell, CellSelection
+from refbrowser.app.table.selection import Cell, CellSelection, moved
 from refbrowser.engine.views.table import Cells, Mark
 
 #: Narrowest and widest column, in characters.
@@ -46,29 +50,33 @@ class GridView(QAbstractScrollArea):
         Other cells are seen.
     copyRequested()
         The selected cells are to be copied.
+    widthsChanged()
+        The user made columns wider or narrower.
     """
 
     currentChanged = Signal(object)
     activated = Signal(object)
     windowChanged = Signal()
     copyRequested = Signal()
+    widthsChanged = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._model: GridModel = NoCells()
         self._selection: CellSelection | None = None
         self._placeholder = ""
-        self._right = True
         self._seen: tuple[range, range] | None = None
         self._cells: Cells | None = None
-        self._characters = 12
+        #: Widths in pixels that the user gave columns, by the names of their kinds.
+        self._kept: dict[str, int] = {}
         self._grip: int | None = None
         self._wheel = QPoint()
         self._split = self._head = 0
         self._rows = LongBar(self.verticalScrollBar(), self)
         self._columns = LongBar(self.horizontalScrollBar(), self)
         self._painter = GridPainter(self)
-        self._width = self._painter.width_of(self._characters)
+        self._widths = ColumnWidths([self._painter.width_of(12)])
+        self.setCornerWidget(QWidget())
         for bar in (self._rows, self._columns):
             bar.moved.connect(self._scrolled)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
@@ -81,21 +89,11 @@ class GridView(QAbstractScrollArea):
         """Return the model in use."""
         return self._model
 
-    def set_model(self, model: GridModel, characters: int = 12, *, right: bool = True) -> None:
-        """Show another model.
-
-        Parameters
-        ----------
-        characters
-            Texts of so many characters fit a column, until the user makes columns wider.
-        right
-            Texts stand at the right edge of their cells, as numbers do.
-        """
+    def set_model(self, model: GridModel) -> None:
+        """Show another model; where it has as many rows and columns, the view stays."""
         same = (model.rows, model.columns) == (self._model.rows, self._model.columns)
-        self._model, self._right = model, right
-        if characters != self._characters:
-            self._characters = characters
-            self._width = self._painter.width_of(characters)
+        self._model = model
+        self._measure_columns()
         if not same:
             self._rows.set_first(0)
             self._columns.set_first(0)
@@ -141,11 +139,11 @@ class GridView(QAbstractScrollArea):
         room_down = self.viewport().height() - self.header_height()
         room_across = self.viewport().width() - self._row_header_width()
         rows = -(-max(1, room_down) // self._painter.row_height)
-        columns = -(-max(1, room_across) // self._width)
         top, left = self._rows.first, self._columns.first
+        last = self._widths.at(left, max(1, room_across) - 1)
         return (
             range(top, min(self._model.rows, top + rows)),
-            range(left, min(self._model.columns, left + columns)),
+            range(left, min(self._model.columns, last + 1)),
         )
 
     def cells_seen(self) -> Cells:
@@ -159,8 +157,9 @@ class GridView(QAbstractScrollArea):
     def cell_rect(self, row: int, column: int) -> QRect:
         """Return where a cell is painted, in the viewport's coordinates."""
         height = self._painter.row_height
-        left = self._row_header_width() + (column - self._columns.first) * self._width
-        return QRect(left, self.header_height() + (row - self._rows.first) * height, self._width, height)
+        left = self._row_header_width() + self._widths.between(self._columns.first, column)
+        top = self.header_height() + (row - self._rows.first) * height
+        return QRect(left, top, self._widths.width(column), height)
 
     def cell_at(self, position: QPoint) -> Cell | None:
         """Return the cell under a point of the viewport, or None."""
@@ -169,24 +168,45 @@ class GridView(QAbstractScrollArea):
         known = 0 <= row < self._model.rows and 0 <= column < self._model.columns
         return (row, column) if inside and known else None
 
-    def column_width(self) -> int:
-        """Return the width of every column."""
-        return self._width
+    def column_width(self, column: int = 0) -> int:
+        """Return the width of a column, and of all of its kind."""
+        return self._widths.width(column)
 
-    def set_column_width(self, width: int) -> None:
-        """Give every column a width, in pixels."""
+    def set_column_width(self, column: int, width: int) -> None:
+        """Give a column, and all of its kind, a width in pixels."""
         least, most = self._painter.width_of(NARROW), self._painter.width_of(WIDE) * 4
-        self._width = max(least, min(width, most))
+        kinds = self._model.kinds
+        self._kept[kinds[column % len(kinds)].name] = max(least, min(width, most))
+        self._measure_columns()
         self._lay_out()
 
-    def fit_columns(self) -> None:
-        """Make columns as wide as the widest text that is seen."""
-        texts = [text for line in self.cells_seen().texts for text in line]
-        heads = [text for column in self.seen()[1] for text in self._model.column_header(column)]
+    def fit_column(self, column: int) -> None:
+        """Make a column, and all of its kind, as wide as the widest text of them that is seen."""
+        count = len(self._model.kinds)
+        alike = [(at, each) for at, each in enumerate(self.seen()[1]) if (each - column) % count == 0]
+        texts = [line[at] for line in self.cells_seen().texts for at, _each in alike]
+        heads = [text for _at, each in alike for text in self._model.column_header(each)]
         widest = max((self._painter.text_width(text) for text in (*texts, *heads)), default=0)
-        self.set_column_width(min(widest + 2, self._painter.width_of(WIDE)))
+        self.set_column_width(column, min(widest + 2, self._painter.width_of(WIDE)))
+        self.widthsChanged.emit()
+
+    def widths_kept(self) -> dict[str, int]:
+        """Return the widths that the user gave columns, by the names of their kinds."""
+        return dict(self._kept)
+
+    def keep_widths(self, widths: Mapping[str, int]) -> None:
+        """Give columns the widths that were kept; those that are not named get their own again."""
+        self._kept = dict(widths)
+        self._measure_columns()
+        self._lay_out()
 
     # Geometry
+
+    def _measure_columns(self) -> None:
+        own = self._painter.width_of
+        self._widths = ColumnWidths(
+            [self._kept.get(kind.name) or own(kind.characters) for kind in self._model.kinds]
+        )
 
     def header_height(self) -> int:
         """Return the height of the line of column headers."""
@@ -220,10 +240,13 @@ class GridView(QAbstractScrollArea):
     def _lay_out(self) -> None:
         """Take over sizes to the scroll bars."""
         room_down = max(0, self.viewport().height() - self.header_height())
-        room_across = max(0, self.viewport().width() - self._row_header_width())
+        columns = self._model.columns
         self._rows.set_extent(self._model.rows, max(1, room_down // self._painter.row_height))
-        self._columns.set_extent(self._model.columns, max(1, room_across // self._width))
+        self._columns.set_extent(columns, self._widths.page(columns, self._room_across()))
         self._scrolled()
+
+    def _room_across(self) -> int:
+        return max(0, self.viewport().width() - self._row_header_width())
 
     def _scrolled(self) -> None:
         if self._model.rows and self._model.corner[0]:
@@ -247,9 +270,9 @@ class GridView(QAbstractScrollArea):
         rows, columns = self.seen()
         places = [[self.cell_rect(row, column) for column in columns] for row in rows]
         painter.setFont(self._painter.mono)
-        self._painter.paint_cells(
-            painter, cells, places, (rows.start, columns.start), self._selection, self._right
-        )
+        kinds = self._model.kinds
+        right = [kinds[column % len(kinds)].right for column in columns]
+        self._painter.paint_cells(painter, cells, places, (rows.start, columns.start), self._selection, right)
         self._paint_headers(painter, rows, columns)
         current = self.current()
         if current is not None and current[0] in rows and current[1] in columns:
@@ -264,9 +287,11 @@ class GridView(QAbstractScrollArea):
         painter.fillRect(QRect(0, 0, area.width(), top), QColor(scheme.raised))
         painter.fillRect(QRect(0, 0, left, area.height()), QColor(scheme.raised))
         chosen = self._selection
-        right = self._right or bool(self._model.corner[1])
+        kinds = self._model.kinds
         for column in columns:
-            place = QRect(self.cell_rect(rows.start, column).left(), 0, self._width, top)
+            cell = self.cell_rect(rows.start, column)
+            place = QRect(cell.left(), 0, cell.width(), top)
+            right = kinds[column % len(kinds)].right
             marked = chosen is not None and column in chosen.columns
             texts = self._model.column_header(column)
             self._painter.paint_header(painter, place, texts, marked=marked, right=right)
@@ -277,7 +302,7 @@ class GridView(QAbstractScrollArea):
                 painter, place, self._model.row_header(row), self._split, marked=marked
             )
         last = self.cell_rect(rows[-1], columns[-1])
-        across = [left + (number + 1) * self._width - 1 for number in range(len(columns))]
+        across = [self.cell_rect(rows.start, column).right() for column in columns]
         down = [top + (number + 1) * height - 1 for number in range(len(rows))]
         within = QRect(0, 0, last.right(), last.bottom())
         self._painter.paint_lines(painter, [left - 1, *across] if left else across, [top - 1, *down], within)
@@ -304,6 +329,8 @@ class GridView(QAbstractScrollArea):
         before = self._rows.first, self._columns.first
         self._rows.see(cell[0])
         self._columns.see(cell[1])
+        first = self._widths.first_to_see(self._columns.first, cell[1], self._room_across())
+        self._columns.set_first(first)
         if before != (self._rows.first, self._columns.first):
             self._scrolled()
 
@@ -321,6 +348,12 @@ class GridView(QAbstractScrollArea):
 
     # Events
 
+    def inputMethodQuery(self, query: Qt.InputMethodQuery) -> Any:
+        if query == Qt.InputMethodQuery.ImCursorRectangle and self.current() is not None:
+            # Where the menu goes that a key asks for.
+            return self.cell_rect(*self.current() or (0, 0)).intersected(self.viewport().rect())
+        return super().inputMethodQuery(query)
+
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.matches(QKeySequence.StandardKey.Copy):
             self.copyRequested.emit()
@@ -330,7 +363,9 @@ class GridView(QAbstractScrollArea):
             return
         key = Qt.Key(event.key())
         control, shift = (bool(event.modifiers() & which) for which in (_CONTROL, _SHIFT))
-        target = self._target(key, control)
+        last = self._model.rows - 1, self._model.columns - 1
+        page = max(1, len(self.seen()[0]) - 1)
+        target = moved(key, self.current(), (self._rows.first, self._columns.first), last, page, far=control)
         if target is not None:
             self._move(*target, extend=shift)
         elif key in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and self.current() is not None:
@@ -338,37 +373,20 @@ class GridView(QAbstractScrollArea):
         else:
             super().keyPressEvent(event)
 
-    def _target(self, key: Qt.Key, control: bool) -> Cell | None:
-        """Return where a key moves the current cell to; at first to the first cell that is seen."""
-        last_row, last_column = self._model.rows - 1, self._model.columns - 1
-        row, column = self.current() or (self._rows.first, self._columns.first)
-        far = control
-        page = max(1, len(self.seen()[0]) - 1)
-        steps = {
-            Qt.Key.Key_Up: (0 if far else row - 1, column),
-            Qt.Key.Key_Down: (last_row if far else row + 1, column),
-            Qt.Key.Key_Left: (row, 0 if far else column - 1),
-            Qt.Key.Key_Right: (row, last_column if far else column + 1),
-            Qt.Key.Key_PageUp: (row - page, column),
-            Qt.Key.Key_PageDown: (row + page, column),
-            Qt.Key.Key_Home: (0 if far else row, 0),
-            Qt.Key.Key_End: (last_row if far else row, last_column),
-        }
-        if key not in steps:
-            return None
-        return steps[key] if self.current() is not None or far else (row, column)
-
     def _nearest(self, position: QPoint) -> Cell:
         row = self._rows.first + (position.y() - self.header_height()) // self._painter.row_height
-        return row, self._columns.first + (position.x() - self._row_header_width()) // self._width
+        distance = position.x() - self._row_header_width()
+        return row, self._widths.at(self._columns.first, distance)
 
     def _grip_at(self, position: QPoint) -> int | None:
-        """Return how many columns end at the border under the pointer, None where there is none."""
-        if position.y() >= self.header_height():
+        """Return the column that ends at the border under the pointer, None where there is none."""
+        if position.y() >= self.header_height() or not self._model.columns:
             return None
-        number = round((position.x() - self._row_header_width()) / self._width)
-        border = self._row_header_width() + number * self._width
-        return number if number > 0 and abs(position.x() - border) <= _GRIP else None
+        for column in self.seen()[1]:
+            border = self.cell_rect(self._rows.first, column).right() + 1
+            if abs(position.x() - border) <= _GRIP:
+                return column
+        return None
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         position = event.position().toPoint()
@@ -399,20 +417,25 @@ class GridView(QAbstractScrollArea):
         position = event.position().toPoint()
         held = bool(event.buttons() & Qt.MouseButton.LeftButton)
         if held and self._grip is not None:
-            self.set_column_width((position.x() - self._row_header_width()) // self._grip)
+            distance = position.x() - self._row_header_width()
+            width = self._widths.resized(self._columns.first, self._grip, distance)
+            self.set_column_width(self._grip, width)
         elif held and self._selection is not None:
             self._move(*self._nearest(position), extend=True)
         resizing = self._grip_at(position) is not None
         self.viewport().setCursor(Qt.CursorShape.SplitHCursor if resizing else Qt.CursorShape.ArrowCursor)
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
-        self._grip = None
+        if self._grip is not None:
+            self._grip = None
+            self.widthsChanged.emit()
 
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
         position = event.position().toPoint()
         cell = self.cell_at(position)
-        if self._grip_at(position) is not None:
-            self.fit_columns()
+        border = self._grip_at(position)
+        if border is not None:
+            self.fit_column(border)
         elif cell is not None:
             self.activated.emit(cell)
 
@@ -440,6 +463,7 @@ class GridView(QAbstractScrollArea):
         super().changeEvent(event)
         if event.type() in (QEvent.Type.FontChange, QEvent.Type.StyleChange, QEvent.Type.PaletteChange):
             self._painter = GridPainter(self)
+            self._measure_columns()
             self._split = self._head = 0
             self._lay_out()
 
@@ -458,7 +482,7 @@ class GridView(QAbstractScrollArea):
         text, mark = cells.texts[0][0], cells.marks[0, 0]
         if mark != Mark.VALUE:
             text = self._model.describe(*cell) or text
-        elif self._painter.text_width(text) <= self._width:
+        elif self._painter.text_width(text) <= self._widths.width(cell[1]):
             QToolTip.hideText()
             return
         QToolTip.showText(event.globalPos(), theme.plain_tooltip(text), self.viewport())

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Protocol
 
 import numpy as np
 
+from refbrowser.app.table.columns import ColumnKind
 from refbrowser.engine.views.table import Cells
 
 
@@ -20,6 +22,11 @@ class GridModel(Protocol):
     @property
     def columns(self) -> int:
         """Number of columns, a Python integer of any size."""
+        ...
+
+    @property
+    def kinds(self) -> Sequence[ColumnKind]:
+        """What the columns are, at least one; the first follows the last again."""
         ...
 
     @property
@@ -49,6 +56,7 @@ class NoCells:
 
     rows = 0
     columns = 0
+    kinds = (ColumnKind("", 12),)
     corner = ("", "")
 
     def row_header(self, row: int) -> tuple[str, str]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from PySide6.QtCore import QRect, Qt
 from PySide6.QtGui import QColor, QFont, QFontMetrics, QPainter
 from PySide6.QtWidgets import QWidget
@@ -47,19 +49,21 @@ class GridPainter:
         places: list[list[QRect]],
         first: Cell,
         selection: CellSelection | None,
-        right: bool,
+        right: Sequence[bool],
     ) -> None:
-        """Paint cells at their places; `first` is the cell of the first place."""
+        """Paint cells at their places; `first` is the cell of the first one; `right` tells of each column."""
         scheme = theme.colors()
         grounds = {Mark.FAILED: QColor(scheme.fault_soft), Mark.MISSING: QColor(scheme.hover)}
         pens = {Mark.VALUE: QColor(scheme.text), Mark.FAILED: QColor(scheme.fault)}
         muted, chosen = QColor(scheme.muted), QColor(scheme.accent_soft)
-        flags = _RIGHT if right else _LEFT
+        sides = [_RIGHT if each else _LEFT for each in right]
         painter.setFont(self.mono)
         for row, (texts, marks, line) in enumerate(
             zip(cells.texts, cells.marks.tolist(), places, strict=True), first[0]
         ):
-            for column, (text, mark, place) in enumerate(zip(texts, marks, line, strict=True), first[1]):
+            for column, (text, mark, place, flags) in enumerate(
+                zip(texts, marks, line, sides, strict=True), first[1]
+            ):
                 if selection is not None and row in selection.rows and column in selection.columns:
                     painter.fillRect(place, chosen)
                 elif mark in grounds:

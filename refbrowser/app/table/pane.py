@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QTimer, Signal
-from PySide6.QtGui import QGuiApplication, QShowEvent
-from PySide6.QtWidgets import QHBoxLayout, QStackedWidget, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtGui import QGuiApplication, QKeySequence, QShortcut, QShowEvent
+from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QStackedWidget, QToolButton, QVBoxLayout, QWidget
 
 from refbrowser.app import theme
 from refbrowser.app.plot.header import ElidedLabel
@@ -22,6 +22,7 @@ from refbrowser.engine.views.coordinates import attribute_text
 from refbrowser.engine.views.interpretation import Interpretation
 from refbrowser.engine.views.picture import ChunkState, Picture
 from refbrowser.engine.views.table import TableLayout
+from refbrowser.errors import RefbrowserError
 
 if TYPE_CHECKING:
     from refbrowser.app.plot.pane import PlotPane
@@ -87,6 +88,14 @@ class TablePane(QWidget):
             "tableCodingButton", "CF", "Apply scale, offset and fill value (CF conventions)"
         )
         self.coding.setCheckable(True)
+        self.go_to = QLineEdit()
+        self.go_to.setObjectName("tableGoTo")
+        self.go_to.setAccessibleName("Go to a row and column")
+        self.go_to.setPlaceholderText("Go to row, column")
+        self.go_to.setToolTip(
+            "Type a row, or a row and a column: 12, 40; negative ones count from the end (Ctrl+G)"
+        )
+        self.go_to.setFixedWidth(self.go_to.fontMetrics().horizontalAdvance("Go to row, column") + 30)
         self.export = self._button("tableExportButton", "Export view…", "Write the values to a file")
         self.status = ElidedLabel()
         self.status.setObjectName("tableStatus")
@@ -120,8 +129,8 @@ class TablePane(QWidget):
         self.status.set_whole("")
         self.slice_label.setText("")
         self.sliders.set_slice(None, ())
-        for button in (self.coding, self.export):
-            button.hide()
+        for widget in (self.coding, self.go_to, self.export):
+            widget.hide()
         self._pages.setCurrentWidget(self.grid)
 
     # Following the plot
@@ -168,7 +177,7 @@ class TablePane(QWidget):
         if not same:
             self._asked = None
         self._show_header(layout)
-        self.grid.set_model(self._cells, characters_of(layout), right=layout.shown.is_number)
+        self.grid.set_model(self._cells)
         self._ensure()
 
     def _show_header(self, layout: TableLayout) -> None:
@@ -181,6 +190,7 @@ class TablePane(QWidget):
         )
         self.coding.setVisible(layout.shown.has_coding)
         self.coding.setChecked(layout.shown.decoded)
+        self.go_to.show()
         self.export.show()
         self.sliders.set_slice(state, layout.coordinates)
 
@@ -243,6 +253,29 @@ class TablePane(QWidget):
             self.grid.set_current(layout.cell_of(element))
             self._follows = True
 
+    def _go(self) -> None:
+        """Go to the cell that was typed; say why where there is none such."""
+        layout = self.layout_shown()
+        if layout is None or not self.go_to.text().strip():
+            return
+        from refbrowser.engine.views.cell_names import cell_from_text
+
+        try:
+            found = cell_from_text(layout, self.go_to.text(), self.grid.current() or (0, 0))
+        except RefbrowserError as error:
+            self.said.emit(f"Not found: {error.message}; {error.advice}")
+            self.go_to.selectAll()
+            return
+        for axis in layout.slice.sliders if found.held is not None else ():
+            self._plot.set_index(axis, (found.held or ())[axis])
+        self.grid.set_current(found.cell)
+        self.grid.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def focus_go_to(self) -> None:
+        """Put the cursor in the field for a cell."""
+        self.go_to.setFocus(Qt.FocusReason.ShortcutFocusReason)
+        self.go_to.selectAll()
+
     def _say_cell(self) -> None:
         current, chosen = self.grid.current(), self.grid.selection()
         text = "" if current is None or self._cells is None else self._cells.describe(*current)
@@ -291,7 +324,7 @@ class TablePane(QWidget):
         head = QHBoxLayout()
         head.setSpacing(theme.MEDIUM)
         head.addWidget(self.title, 1)
-        for widget in (self.slice_label, self.coding, self.export):
+        for widget in (self.slice_label, self.go_to, self.coding, self.export):
             head.addWidget(widget)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(theme.LARGE, theme.LARGE, theme.LARGE, theme.MEDIUM)
@@ -307,6 +340,9 @@ class TablePane(QWidget):
         self.sliders.indexChanged.connect(self._plot.set_index)
         self.coding.clicked.connect(self._plot.set_decoded)
         self.export.clicked.connect(lambda _checked=False: self.exportRequested.emit())
+        self.go_to.returnPressed.connect(self._go)
+        inside = Qt.ShortcutContext.WidgetWithChildrenShortcut
+        QShortcut(QKeySequence("Ctrl+G"), self, context=inside).activated.connect(self.focus_go_to)
         self.grid.windowChanged.connect(self._window_changed)
         self.grid.currentChanged.connect(self._cell_chosen)
         self.grid.copyRequested.connect(self.copy_selected)
@@ -331,15 +367,3 @@ class TablePane(QWidget):
         timer.setInterval(interval)
         timer.timeout.connect(slot)
         return timer
-
-
-def characters_of(layout: TableLayout) -> int:
-    """Return for how many characters the columns of a layout are made."""
-    dtype = layout.node.dtype
-    if layout.fields:
-        return 16
-    if dtype is None or not layout.shown.is_number:
-        return 28 if layout.slice.y is None else 18
-    if layout.shown.dates is not None:
-        return 20
-    return {"c": 24, "b": 8, "m": 16}.get(dtype.kind, 12)

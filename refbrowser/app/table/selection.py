@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from PySide6.QtCore import Qt
+
 Cell = tuple[int, int]
 
 
@@ -43,3 +45,33 @@ class CellSelection:
 
 def _between(one: int, other: int) -> range:
     return range(min(one, other), max(one, other) + 1)
+
+
+def moved(key: Qt.Key, current: Cell | None, first: Cell, last: Cell, page: int, *, far: bool) -> Cell | None:
+    """Return the cell that a key goes to, or None; it may lie outside of the table.
+
+    Parameters
+    ----------
+    current
+        Without one, a key goes to the `first` cell that is seen.
+    last
+        Of the table.
+    page
+        Rows of a page.
+    far
+        With Control: to the end.
+    """
+    row, column = current or first
+    steps = {
+        Qt.Key.Key_Up: (0 if far else row - 1, column),
+        Qt.Key.Key_Down: (last[0] if far else row + 1, column),
+        Qt.Key.Key_Left: (row, 0 if far else column - 1),
+        Qt.Key.Key_Right: (row, last[1] if far else column + 1),
+        Qt.Key.Key_PageUp: (row - page, column),
+        Qt.Key.Key_PageDown: (row + page, column),
+        Qt.Key.Key_Home: (0 if far else row, 0),
+        Qt.Key.Key_End: (last[0] if far else row, last[1]),
+    }
+    if key not in steps:
+        return None
+    return steps[key] if current is not None or far else (row, column)

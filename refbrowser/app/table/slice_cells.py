@@ -2,6 +2,13 @@
 
 from __future__ import annotations
 
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from refbrowser.app.table.columns import ColumnKind
+from refbrowser.engine.views.interpretation import NUMBER_KINDS
 from refbrowser.engine.views.picture import Picture
 from refbrowser.engine.views.table import Cells, TableLayout
 
@@ -34,6 +41,24 @@ class SliceCells:
         """Number of columns."""
         return self.layout.columns
 
+    @cached_property
+    def kinds(self) -> tuple[ColumnKind, ...]:
+        """What the columns are: one, or one for each field of a structure."""
+        dtype, shown = self.layout.node.dtype, self.layout.shown
+        if dtype is not None and dtype.names is not None:
+            fields = [(name, dtype[name]) for name in dtype.names]
+            return tuple(
+                ColumnKind(f"field {name}", max(_characters(kind), len(name) + 1), kind.kind in NUMBER_KINDS)
+                for name, kind in fields
+            )
+        if shown.dates is not None:
+            characters = 20
+        elif dtype is None or not shown.is_number:
+            characters = 28 if self.layout.slice.y is None else 18
+        else:
+            characters = _characters(dtype)
+        return (ColumnKind(str(characters), characters, shown.is_number),)
+
     @property
     def corner(self) -> tuple[str, str]:
         """Names of the dimensions of rows and columns."""
@@ -64,3 +89,10 @@ class SliceCells:
     def describe(self, row: int, column: int) -> str:
         """Return one line about a cell."""
         return self.layout.describe(self.picture, row, column)
+
+
+def _characters(dtype: np.dtype[Any]) -> int:
+    """Return for how many characters a column of elements is made."""
+    if dtype.kind not in NUMBER_KINDS or dtype.shape:
+        return 18
+    return {"c": 24, "b": 8, "m": 16, "M": 20}.get(dtype.kind, 12)

@@ -114,14 +114,14 @@ class TableLayout:
 
     @property
     def corner(self) -> tuple[str, str]:
-        """Name of the rows' dimension, and of that of the columns (empty for a line)."""
-        axes = [self.slice.names[axis] for axis in self.slice.axes]
+        """Name of the rows' dimension, and of that of the columns (empty for a line), with units."""
+        axes = [_titled(self.coordinates[axis], self.slice.names[axis]) for axis in self.slice.axes]
         return (axes[0] if axes else "", axes[1] if len(axes) > 1 else "")
 
     def row_header(self, row: int) -> tuple[str, str]:
         """Return index and coordinate (empty where there is none) of a row."""
         axes = self.slice.axes
-        return (str(row), self.coordinates[axes[0]].text(row)) if axes else ("", "")
+        return (str(row), _bare(self.coordinates[axes[0]], row)) if axes else ("", "")
 
     def column_header(self, column: int) -> tuple[str, str]:
         """Return the two lines over a column: index and coordinate, or name and units of a line."""
@@ -129,7 +129,7 @@ class TableLayout:
         field = self.fields[part] if self.fields else ""
         if self.slice.y is None:
             return (field or self.node.name or self.node.path, "" if field else self.shown.units)
-        coordinate = self.coordinates[self.slice.x].text(element)
+        coordinate = _bare(self.coordinates[self.slice.x], element)
         return (f"{element}  {coordinate}".rstrip(), field) if field else (str(element), coordinate)
 
     # Cells
@@ -240,6 +240,17 @@ def value_block(
         plain = shown.packing.decode(values) if shown.packing.is_scaled else masked.data
         texts = [[value_text(item) for item in line] for line in plain.tolist()]
     return texts, no_value
+
+
+def _bare(coordinate: Coordinate, index: int) -> str:
+    """Return what an index stands for without units: `_titled` names them once."""
+    return coordinate.text(index).removesuffix(f" {coordinate.units}")
+
+
+def _titled(coordinate: Coordinate, name: str) -> str:
+    """Return the name of a dimension, with units where the texts of its coordinate would end with them."""
+    has_units = coordinate.units and coordinate.text(0).endswith(f" {coordinate.units}")
+    return f"{name} [{coordinate.units}]" if has_units else name
 
 
 def _block(part: range, side: int, size: int) -> range:
