@@ -27,10 +27,13 @@ class EditorStack(QStackedWidget):
         The user went to another gen rule from within the editor.
     keyChosen(str)
         The key of a reference that was added or renamed in the editor.
+    previewMade(object)
+        The `PreviewView` exists from now on.
     """
 
     ruleChosen = Signal(int)
     keyChosen = Signal(str)
+    previewMade = Signal(object)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -41,7 +44,6 @@ class EditorStack(QStackedWidget):
         self._rules: GenEditor | None = None
         self._references: ReferenceEditor | None = None
         self._document: OpenDocument | None = None
-        self._followed: set[int] = set()
         self.addWidget(hint_label(hint_of("editorDock")))
 
     def clear(self) -> None:
@@ -122,16 +124,15 @@ class EditorStack(QStackedWidget):
         if editor is not None:
             editor.setFocus()
 
+    def preview(self) -> PreviewView | None:
+        """Return the preview, once it was needed."""
+        return self._preview
+
     def document(self) -> OpenDocument | None:
         """Return the document whose entry is edited."""
         return self._document
 
     def _show(self, document: OpenDocument, editor: QWidget) -> None:
-        from refbrowser.app.editors.drafts import drafts_of
-
-        if document.number not in self._followed:
-            self._followed.add(document.number)
-            drafts_of(document).countChanged.connect(document.set_draft_count)
         self._document = document
         self._make_preview()
         self.setCurrentWidget(editor)
@@ -150,6 +151,7 @@ class EditorStack(QStackedWidget):
             self._preview = PreviewView()
             self._preview.rowSelected.connect(self._row_selected)
             self.preview_slot.addWidget(self._preview)
+            self.previewMade.emit(self._preview)
         self.preview_slot.setCurrentWidget(self._preview)
 
     def _row_selected(self, row: int) -> None:

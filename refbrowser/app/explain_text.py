@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QUrl
@@ -25,17 +25,34 @@ if TYPE_CHECKING:
 
 #: Scheme of the links inside the document; what follows is their number.
 SCHEME = "explain"
+#: Scheme of the headings, which fold their steps; what follows is the step's number.
+FOLD = "fold"
 #: Bytes in a row of hex, where the view is narrow and where it is wide.
 NARROW, WIDE = 8, 16
+#: Characters of a line that are shown per byte of a row of hex; of longer ones the middle is left out.
+_PER_BYTE = 20
+#: Characters of a step that is folded.
+_SUMMARY = 60
 #: Room of the names of lines, in percent of the view.
 _NAMES = 30
 _GLYPHS = {"ok": "✓", "warning": "!", "fault": "✕"}
+_OPEN, _FOLDED = "▾", "▸"
+_STATE_WORDS = {"ok": "", "warning": " (look here)", "fault": " (failed)"}
+_INDENT = theme.LARGE + theme.MEDIUM
 
 
 def mark_color(state: str) -> str:
     """Return the colour of the mark of a state, in the theme in force."""
     colors = theme.colors()
     return {"ok": colors.good, "warning": colors.warning, "fault": colors.fault}[state]
+
+
+def elided(text: str, most: int) -> str:
+    """Return a text with its middle left out where it is longer than `most` characters."""
+    if len(text) <= most:
+        return text
+    end = (most - 1) // 3
+    return f"{text[: most - 1 - end]}…{text[-end:]}"
 
 
 class ExplanationText:
@@ -45,41 +62,78 @@ class ExplanationText:
     ----------
     links
         The links in the document, by the text of their URLs.
+    heads
+        The numbers of the steps that headings fold, by the text of their URLs.
     """
 
     def __init__(self, document: QTextDocument) -> None:
         self._document = document
         self.links: Mapping[str, Link] = {}
+        self.heads: Mapping[str, int] = {}
 
-    def write(self, explanation: Explanation, font: QFont, width: int) -> None:
-        """Write the steps of an explanation; `width` bytes of hex fit a row."""
+    def write(
+        self, explanation: Explanation, font: QFont, width: int, folded: Collection[str] = frozenset()
+    ) -> None:
+        """Write the steps of an explanation.
+
+        Parameters
+        ----------
+        width
+            Bytes of hex that fit a row.
+        folded
+            Names of the steps of which only the heading is written.
+        """
         self._document.clear()
         self._document.setDefaultFont(font)
         self._found: dict[str, Link] = {}
         self._font = QFont(font)
         self._font.setWeight(QFont.Weight.DemiBold)
+        self._most = _PER_BYTE * width
         cursor = QTextCursor(self._document)
-        for step in explanation.steps:
-            self._step(cursor, step, width)
-        self.links = self._found
+        heads: dict[str, int] = {}
+        for number, step in enumerate(explanation.steps):
+            is_folded = step.name in folded
+            name = f"{FOLD}:{number}"
+            heads[QUrl(name).toString()] = number
+            self._head(cursor, step, name, is_folded)
+            if not is_folded:
+                self._lines(cursor, step)
+                for block in step.hexes:
+                    self._bytes(cursor, block, width)
+                self._links(cursor, step)
+        self.links, self.heads = self._found, heads
 
     # Parts
 
-    def _step(self, cursor: QTextCursor, step: Step, width: int) -> None:
+    def _head(self, cursor: QTextCursor, step: Step, name: str, is_folded: bool) -> None:
         colors = theme.colors()
         head = QTextBlockFormat()
         head.setBottomMargin(2)
         if cursor.atStart():
             cursor.setBlockFormat(head)
         else:
-            head.setTopMargin(theme.LARGE)
+            head.setTopMargin(theme.MEDIUM if is_folded else theme.LARGE)
             cursor.insertBlock(head)
-        cursor.insertText(f"{_GLYPHS[step.state]}  ", _format(mark_color(step.state), self._font))
-        cursor.insertText(step.title, _format(colors.text, self._font))
-        self._lines(cursor, step)
-        for block in step.hexes:
-            self._bytes(cursor, block, width)
-        self._links(cursor, step)
+        for text, color in (
+            (f"{_FOLDED if is_folded else _OPEN} ", colors.muted),
+            (f"{_GLYPHS[step.state]} ", mark_color(step.state)),
+            (step.title, colors.text),
+        ):
+            form = _format(color, self._font)
+            form.setAnchor(True)
+            form.setAnchorHref(name)
+            form.setToolTip(("Unfold" if is_folded else "Fold") + _STATE_WORDS[step.state])
+            cursor.insertText(text, form)
+        if is_folded and step.summary:
+            self._insert(cursor, f"   {step.summary}", _format(colors.muted), _SUMMARY)
+
+    def _insert(self, cursor: QTextCursor, text: str, form: QTextCharFormat, most: int) -> None:
+        """Write one line of foreign text; all of it is in the tool tip where it is cut."""
+        whole = one_line(text)
+        shown = elided(whole, most)
+        if shown != whole:
+            form.setToolTip(theme.plain_tooltip(whole.strip()))
+        cursor.insertText(shown, form)
 
     def _lines(self, cursor: QTextCursor, step: Step) -> None:
         if not step.lines:
@@ -88,7 +142,7 @@ class ExplanationText:
         table.setBorder(0)
         table.setCellPadding(1)
         table.setCellSpacing(0)
-        table.setLeftMargin(theme.LARGE + theme.SMALL)
+        table.setLeftMargin(_INDENT)
         table.setColumnWidthConstraints(
             [
                 QTextLength(QTextLength.Type.PercentageLength, _NAMES),
@@ -105,13 +159,13 @@ class ExplanationText:
                 name.insertText(one_line(line.name), _format(colors.muted))
             column = 1 if line.name else 0
             text = made.cellAt(row, column).firstCursorPosition()
-            text.insertText(one_line(line.text), _format(colors.text))
+            self._insert(text, line.text, _format(colors.text), self._most)
         cursor.movePosition(QTextCursor.MoveOperation.End)
 
     def _bytes(self, cursor: QTextCursor, block: HexBlock, width: int) -> None:
         colors = theme.colors()
         shape = QTextBlockFormat()
-        shape.setLeftMargin(theme.LARGE + theme.SMALL)
+        shape.setLeftMargin(_INDENT)
         shape.setTopMargin(theme.SMALL)
         cursor.insertBlock(shape)
         cursor.insertText(block.title, _format(colors.muted))
@@ -134,7 +188,7 @@ class ExplanationText:
         if not step.links:
             return
         shape = QTextBlockFormat()
-        shape.setLeftMargin(theme.LARGE + theme.SMALL)
+        shape.setLeftMargin(_INDENT)
         shape.setTopMargin(2)
         cursor.insertBlock(shape)
         for number, link in enumerate(step.links):

@@ -5,28 +5,18 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QEvent, QSize, Qt, QTimer, QUrl, Signal
-from PySide6.QtGui import QGuiApplication, QResizeEvent, QTextOption
-from PySide6.QtWidgets import (
-    QFrame,
-    QHBoxLayout,
-    QLabel,
-    QPushButton,
-    QSizePolicy,
-    QStackedWidget,
-    QTextBrowser,
-    QTextEdit,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtCore import QEvent, Qt, QTimer, QUrl, Signal
+from PySide6.QtGui import QGuiApplication, QResizeEvent
+from PySide6.QtWidgets import QHBoxLayout, QPushButton, QStackedWidget, QVBoxLayout, QWidget
 
-from refbrowser.app import icons, theme
+from refbrowser.app import theme
 from refbrowser.app.bars import ElidedLabel
 from refbrowser.app.cards import error_text
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.docks import hint_of
 from refbrowser.app.editors.flow_layout import FlowLayout
-from refbrowser.app.explain_text import NARROW, WIDE, ExplanationText, mark_color
+from refbrowser.app.explain_parts import StepsText, VerdictBox
+from refbrowser.app.explain_text import NARROW, WIDE, ExplanationText
 from refbrowser.app.plain_text import one_line
 from refbrowser.app.tasks import TaskControl
 from refbrowser.app.widgets import hint_label, push_button
@@ -34,6 +24,7 @@ from refbrowser.app.widgets import hint_label, push_button
 if TYPE_CHECKING:
     from refbrowser.engine.explain.explanation import Explanation, Link
     from refbrowser.engine.explain.question import Question
+    from refbrowser.engine.jobs import JobStatus
 
 #: What is pointed at is explained when the pointer rests so long, in milliseconds.
 REST = 120
@@ -43,8 +34,6 @@ PATIENCE = 250
 _MOST_VERDICT = 0.4
 #: Pixels that sixteen bytes of hex need.
 _WIDE_FROM = 620
-_ICONS = {"ok": "done", "warning": "warning", "fault": "fault"}
-_STRIPS = {"ok": "pane", "warning": "trustStrip", "fault": "faultStrip"}
 
 
 class ExplainPane(QWidget):
@@ -68,7 +57,14 @@ class ExplainPane(QWidget):
         self._is_asked = self._is_seen = False
         self._rest = self._single_shot(REST, self._start)
         self._subject = ElidedLabel("explainSubject")
-        self._patience = self._single_shot(PATIENCE, lambda: self._subject.set_text("Looking…"))
+        self._patience = self._single_shot(PATIENCE, self._announce)
+        self._job: int | None = None
+        self._folded: set[str] = set()
+        self._cancel = self._tool_button("Cancel", "explainCancelButton")
+        self._cancel.setToolTip("Stop looking")
+        self._cancel.clicked.connect(lambda _checked=False: self.cancel())
+        self._fold = self._tool_button("Fold all", "explainFoldButton")
+        self._fold.clicked.connect(lambda _checked=False: self._fold_all())
         self._follow = self._tool_button("Follow pointer", "explainFollowButton")
         self._follow.setCheckable(True)
         self._follow.setToolTip("Explain what the pointer is over, without reading anything")
@@ -76,7 +72,7 @@ class ExplainPane(QWidget):
         self._copy.setToolTip("Copy the explanation as text")
         self._copy.clicked.connect(lambda _checked=False: self.copy())
         self._verdict = VerdictBox()
-        self._text = _StepsText()
+        self._text = StepsText()
         self._written = ExplanationText(self._text.document())
         self._text.anchorClicked.connect(self._anchor_clicked)
         self._actions = QWidget()
@@ -97,8 +93,8 @@ class ExplainPane(QWidget):
         head.setContentsMargins(theme.SMALL, theme.SMALL, theme.SMALL, 0)
         head.setSpacing(theme.SMALL)
         head.addWidget(self._subject, 1)
-        head.addWidget(self._follow)
-        head.addWidget(self._copy)
+        for button in (self._cancel, self._follow, self._fold, self._copy):
+            head.addWidget(button)
         return head
 
     def _body(self) -> QWidget:
@@ -132,6 +128,19 @@ class ExplainPane(QWidget):
     def follows(self) -> bool:
         """Whether what the pointer is over is explained too."""
         return self._follow.isChecked()
+
+    def document(self) -> OpenDocument | None:
+        """Return the document that is asked about."""
+        return self._document
+
+    def shows(self, document: OpenDocument, question: Question) -> bool:
+        """Tell whether the answer to a question is seen."""
+        is_same = document is self._document and question == self._question
+        return is_same and self._explanation is not None and self._is_seen
+
+    def focus_steps(self) -> None:
+        """Put the keyboard in the steps; Tab goes from link to link there."""
+        self._text.setFocus(Qt.FocusReason.ShortcutFocusReason)
 
     def explanation(self) -> Explanation | None:
         """Return the explanation that is shown."""
@@ -168,9 +177,11 @@ class ExplainPane(QWidget):
         """Show the hint."""
         self._rest.stop()
         self._patience.stop()
-        self._document = self._question = self._explanation = None
+        self._document = self._question = self._explanation = self._job = None
         self._subject.set_text("")
-        self._copy.setEnabled(False)
+        self._cancel.hide()
+        for button in (self._copy, self._fold):
+            button.setEnabled(False)
         self._pages.setCurrentWidget(self._hint)
 
     def copy(self) -> None:
@@ -178,44 +189,80 @@ class ExplainPane(QWidget):
         if self._explanation is not None:
             QGuiApplication.clipboard().setText(self._explanation.text())
 
+    def cancel(self) -> None:
+        """Stop looking."""
+        if self._document is not None and self._job is not None:
+            self._document.tasks.cancel(self._job)
+
     def _ask(self, document: OpenDocument, question: Question) -> None:
+        if document is not self._document:
+            if self._document is not None:
+                self._document.tasks.cancel_owner(self._document.owner("explain"))
+                self._document.tasks.statusChanged.disconnect(self._watch)
+            document.tasks.statusChanged.connect(self._watch)
         self._document, self._question = document, question
         self._is_asked = True
 
+    def _watch(self, statuses: list[JobStatus]) -> None:
+        """Say so where the work was cancelled: here, or in the list of jobs."""
+        if any(status.number == self._job and status.state == "cancelled" for status in statuses):
+            self._end("Cancelled", "Looking for the reason was cancelled.", "warning")
+            self._buttons.addWidget(push_button("Try again", "explain_retry_button", self._retry))
+            self._actions.show()
+
+    def _announce(self) -> None:
+        """Say that it takes longer."""
+        self._subject.set_text("Looking…")
+        self._cancel.show()
+
     def _start(self) -> None:
         document, question = self._document, self._question
-        if document is None or question is None or document.dataset is None or not self._is_seen:
+        if document is None or question is None or not self._is_seen:
+            return
+        dataset, problem = document.dataset, question.problem
+        if dataset is None and problem is None:
             return
         self._is_asked = False
-        dataset = document.dataset
 
         def work(control: TaskControl) -> Explanation:
             from refbrowser.engine.explain.explain import explain
+            from refbrowser.engine.explain.trouble import explain_problem
 
+            if dataset is None:
+                assert problem is not None
+                return explain_problem(problem)
             return explain(dataset, question, control.token)
 
         self._patience.start()
         title = f"Explain {one_line(str(question))[:80]}"
-        document.tasks.run(document.owner("explain"), title, work, self._show, self._failed)
+        handle = document.tasks.run(document.owner("explain"), title, work, self._show, self._failed)
+        self._job = handle.number
 
     def _show(self, explanation: Explanation) -> None:
-        self._patience.stop()
+        is_other = self._explanation is None or self._explanation.subject != explanation.subject
+        self._end(explanation.kind.word, f"{explanation.verdict}.", str(explanation.state))
         self._explanation = explanation
         self._subject.set_text(one_line(explanation.subject))
-        self._verdict.show_verdict(f"{explanation.verdict}.", str(explanation.state))
-        self._copy.setEnabled(True)
+        for button in (self._copy, self._fold):
+            button.setEnabled(True)
         self._show_links(explanation)
         self._text.show()
-        self._pages.setCurrentIndex(1)
         self._write()
-        self._text.verticalScrollBar().setValue(0)
+        if is_other:
+            self._text.verticalScrollBar().setValue(0)
 
     def _failed(self, error: BaseException) -> None:
+        self._end("No answer", error_text(error), "fault")
+
+    def _end(self, word: str, sentence: str, state: str) -> None:
+        """Show a verdict without steps: of what was asked last, which is not looked at any more."""
         self._patience.stop()
-        self._explanation = None
+        self._job = self._explanation = None
+        self._cancel.hide()
         self._subject.set_text("" if self._question is None else one_line(str(self._question)))
-        self._verdict.show_verdict(error_text(error), "fault")
-        self._copy.setEnabled(False)
+        self._verdict.show_verdict(word, sentence, state)
+        for button in (self._copy, self._fold):
+            button.setEnabled(False)
         self._clear_links()
         self._text.hide()
         self._pages.setCurrentIndex(1)
@@ -225,8 +272,27 @@ class ExplainPane(QWidget):
             bar = self._text.verticalScrollBar()
             position = bar.value()
             width = WIDE if self.width() >= _WIDE_FROM else NARROW
-            self._written.write(self._explanation, self.font(), width)
+            self._written.write(self._explanation, self.font(), width, self._folded)
             bar.setValue(position)
+            is_folded = all(step.name in self._folded for step in self._explanation.steps)
+            self._fold.setText("Unfold all" if is_folded else "Fold all")
+            self._fold.setAccessibleName(self._fold.text())
+            self._fold.setToolTip("Show all of each step" if is_folded else "Show one line of each step")
+
+    # Folding
+
+    def _fold_all(self) -> None:
+        if self._explanation is not None:
+            names = {step.name for step in self._explanation.steps}
+            self._folded = set() if names <= self._folded else self._folded | names
+            self._write()
+
+    def _toggle_step(self, number: int, anchor: str) -> None:
+        """Fold a step or unfold it; those of its name are so in the next explanations too."""
+        if self._explanation is not None and number < len(self._explanation.steps):
+            self._folded ^= {self._explanation.steps[number].name}
+            self._write()
+            self._text.focus_anchor(anchor)
 
     # Links
 
@@ -247,16 +313,22 @@ class ExplainPane(QWidget):
         self._actions.hide()
 
     def _anchor_clicked(self, url: QUrl) -> None:
-        link = self._written.links.get(url.toString())
+        name = url.toString()
+        link = self._written.links.get(name)
         if link is not None:
             self._activate(link)
+        elif name in self._written.heads:
+            self._toggle_step(self._written.heads[name], name)
 
     def _activate(self, link: Link) -> None:
         if link.kind == "retry":
-            if self._document is not None:
-                self.refresh(self._document)
-            return
-        self.linkActivated.emit(link)
+            self._retry()
+        else:
+            self.linkActivated.emit(link)
+
+    def _retry(self) -> None:
+        if self._document is not None:
+            self.refresh(self._document)
 
     # Events
 
@@ -275,85 +347,3 @@ class ExplainPane(QWidget):
     def _restyle(self) -> None:
         self._verdict.restyle()
         self._write()
-
-
-class VerdictBox(QFrame):
-    """The verdict in large type, with the mark of its state."""
-
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self._state = "ok"
-        self._most = 10_000
-        self._icon = QLabel()
-        self._text = QTextEdit()
-        self._text.setObjectName("explainVerdict")
-        self._text.setAccessibleName("Verdict")
-        self._text.setReadOnly(True)
-        self._text.setTabChangesFocus(True)
-        self._text.setFrameShape(QFrame.Shape.NoFrame)
-        self._text.setWordWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
-        self._text.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
-        self._text.document().setDocumentMargin(0)
-        self._text.viewport().setAutoFillBackground(False)
-        self._text.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
-        layout = QHBoxLayout(self)
-        layout.setContentsMargins(theme.LARGE, theme.LARGE, theme.LARGE, theme.LARGE)
-        layout.setSpacing(theme.MEDIUM)
-        layout.addWidget(self._icon, 0, Qt.AlignmentFlag.AlignTop)
-        layout.addWidget(self._text, 1)
-
-    def text(self) -> str:
-        """Return the words shown."""
-        return self._text.toPlainText()
-
-    def show_verdict(self, text: str, state: str) -> None:
-        """Show a verdict."""
-        self._state = state
-        self._text.setPlainText(text)
-        self._text.setAccessibleDescription(text)
-        self.restyle()
-
-    def limit(self, height: int) -> None:
-        """Let the text be so high at most."""
-        self._most = height
-        self._fit()
-
-    def restyle(self) -> None:
-        """Take the colours of the theme and of the state."""
-        self.setProperty("role", _STRIPS[self._state])
-        self.style().unpolish(self)
-        self.style().polish(self)
-        self._text.setFont(theme.heading_font(2.5))
-        color = mark_color(self._state)
-        self._icon.setPixmap(icons.pixmap(_ICONS[self._state], 20, color, self.devicePixelRatioF()))
-        self._fit()
-
-    def resizeEvent(self, event: QResizeEvent) -> None:
-        super().resizeEvent(event)
-        QTimer.singleShot(0, self, self._fit)
-
-    def _fit(self) -> None:
-        least = self._text.fontMetrics().lineSpacing() + 2
-        needed = int(self._text.document().size().height()) + 2
-        self._text.setFixedHeight(max(least, min(needed, max(self._most, least))))
-
-
-class _StepsText(QTextBrowser):
-    """The steps; links are reached by Tab, text is selected with the mouse or the keyboard."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.setObjectName("explainText")
-        self.setAccessibleName("Steps of the explanation")
-        self.setFrameShape(QFrame.Shape.NoFrame)
-        self.setOpenLinks(False)
-        self.setWordWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
-        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAsNeeded)
-        self.document().setDocumentMargin(theme.SMALL)
-
-    def minimumSizeHint(self) -> QSize:
-        return QSize(120, 60)
-
-    def loadResource(self, kind: int, name: QUrl | str) -> object:
-        """Load nothing: the text holds no pictures, and must not bring any."""
-        return None

@@ -49,6 +49,7 @@ class ChunkMapDock(QObject):
         pane = self.pane = ChunkMapPane()
         self._window.docks.fill({_DOCK: pane})
         pane.chunkChosen.connect(self._window.navigation.show_chunk)
+        self._window.commands.explain.connect_map(pane)
         pane.set_plot(plot)
         plot.viewChanged.connect(self._soon.start)
         self._window.documents.currentChanged.connect(pane.leave)

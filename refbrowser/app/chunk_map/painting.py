@@ -6,12 +6,13 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
-from PySide6.QtCore import QRectF, Qt
+from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QFontMetricsF, QImage, QPainter, QPen
 from PySide6.QtWidgets import QWidget
 
 from refbrowser.app import theme
 from refbrowser.app.chunk_map.patterns import GLYPHS, ink_on, mark_colours, tiles
+from refbrowser.engine.views.chunk_colouring import ColourBy
 from refbrowser.engine.views.chunk_pixels import draw_lines, mark_few, painted, pooled
 
 if TYPE_CHECKING:
@@ -26,6 +27,8 @@ _BORDERED, _GLYPH = 6, 13
 #: Cells of less are marked where they should not be missed.
 _MARKED = 3
 _GLYPH_SIZE, _LABEL_PAD = 11, 5
+#: Cells of at least so many pixels have a mark in their corner where an edit changed them; its side.
+_CORNERED, _CORNER = 9, 8
 #: Glyphs and numbers that are drawn at most.
 _TEXTS_MOST = 900
 
@@ -74,6 +77,7 @@ class MapPainter:
             painter.drawImage(0, 0, self._image)
             painter.scale(1 / ratio, 1 / ratio)
             painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+            self._draw_corners(painter, shown, colors, ratio)
             self._draw_texts(painter, widget, shown, ratio)
             self._draw_outline(painter, colors, ratio)
             self._draw_box(painter, hover, QColor(colors.text), 1.0 * ratio, colors)
@@ -106,6 +110,24 @@ class MapPainter:
         self._image = QImage(pixels.data, wide, high, wide * 4, QImage.Format.Format_RGB32)
 
     # Over the cells
+
+    def _draw_corners(self, painter: QPainter, shown: ColouredMap, colors: theme.Colors, ratio: float) -> None:
+        """Mark the corner of chunks that edits changed, whatever the cells are coloured by."""
+        down, across = self._viewport.spans()
+        rows, columns = self._viewport.visible()
+        if shown.change is None or shown.by is ColourBy.CHANGE:
+            return
+        if min(down.scale, across.scale) < _CORNERED * ratio or len(rows) * len(columns) > _TEXTS_MOST:
+            return
+        side = min(_CORNER * ratio, down.scale / 2, across.scale / 2)
+        painter.setPen(QPen(QColor(colors.surface), ratio))
+        painter.setBrush(QColor(colors.changed))
+        for row in rows:
+            for column in columns:
+                if shown.is_changed(row, column):
+                    corner = self._rect((row, row + 1, column, column + 1)).topRight()
+                    left, below = corner - QPointF(side, 0), corner + QPointF(0, side)
+                    painter.drawPolygon([left, corner, below])
 
     def _draw_texts(self, painter: QPainter, widget: QWidget, shown: ColouredMap, ratio: float) -> None:
         """Draw glyphs, and the number of each chunk where there is room."""

@@ -42,9 +42,12 @@ class ChunkMapPane(QWidget):
     -------
     chunkChosen(object)
         Coordinates of the chunk that was clicked, or on which Return was pressed.
+    explainWanted()
+        The chunk under the cursor (`current_chunk`) is to be explained.
     """
 
     chunkChosen = Signal(object)
+    explainWanted = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -107,6 +110,7 @@ class ChunkMapPane(QWidget):
         view.chosen.connect(self._choose)
         view.viewMoved.connect(self._idle.start)
         view.copyAsked.connect(self.copy_key)
+        view.explainAsked.connect(self.explainWanted)
         view.nextAsked.connect(self._next_alike)
         view.menuAsked.connect(self._show_menu)
         self.legend.wanted.connect(self._go_to_next)
@@ -183,11 +187,19 @@ class ChunkMapPane(QWidget):
         """Show another chunk along a dimension that is not on an axis."""
         self._change_slice(lambda state: state.with_index(dimension, index))
 
+    def current_chunk(self) -> tuple[OpenDocument, str] | None:
+        """Return the document and the key of the chunk under the cursor."""
+        coords = self._coords_at(self.view.cursor_cell or self.view.hover_cell)
+        document, node = self._document, self._node
+        if coords is None or document is None or node is None or node.manifest is None:
+            return None
+        return document, node.manifest.key(coords)
+
     def copy_key(self) -> None:
         """Put the key of the chunk under the cursor on the clipboard."""
-        coords = self._coords_at(self.view.cursor_cell or self.view.hover_cell)
-        if coords is not None and self._node is not None and self._node.manifest is not None:
-            QGuiApplication.clipboard().setText(self._node.manifest.key(coords))
+        current = self.current_chunk()
+        if current is not None:
+            QGuiApplication.clipboard().setText(current[1])
 
     def copy_url(self) -> None:
         """Put the URL of the chunk under the cursor on the clipboard."""
@@ -311,6 +323,7 @@ class ChunkMapPane(QWidget):
         cell = self.view.cursor_cell
         entries = (
             ("Plot this chunk and show its key", "Return", lambda: self._choose(cell)),
+            ("Explain this chunk", "E", self.explainWanted.emit),
             ("Copy the key", "Ctrl+C", self.copy_key),
             ("Copy the URL", "", self.copy_url),
             ("Go to the next chunk like this", "N", self._next_alike),

@@ -53,6 +53,8 @@ class ChunkMapView(QWidget):
         Another part is seen, or another size of cells.
     copyAsked()
         The key under the cursor is to be copied.
+    explainAsked()
+        The chunk under the cursor is to be explained.
     nextAsked()
         The cursor is to go to the next chunk like the one under it.
     menuAsked(object)
@@ -64,6 +66,7 @@ class ChunkMapView(QWidget):
     chosen = Signal(object)
     viewMoved = Signal()
     copyAsked = Signal()
+    explainAsked = Signal()
     nextAsked = Signal()
     menuAsked = Signal(object)
 
@@ -86,15 +89,19 @@ class ChunkMapView(QWidget):
 
     # What is shown
 
-    def set_layout(self, layout: ChunkLayout | None) -> None:
-        """Show another arrangement of chunks, all of it, nothing being known of them yet."""
+    def set_layout(self, layout: ChunkLayout | None, same: bool = False) -> None:
+        """Show another arrangement of chunks, all of it, nothing being known of them yet.
+
+        The cells of the `same` array, after an edit, stay until they are looked at anew.
+        """
         before = self.layout_
         self.layout_ = layout
         size = (0, 0) if layout is None else (layout.rows, layout.columns)
         if before is None or layout is None or (before.rows, before.columns) != size:
             self.viewport.set_cells(*size)
             self.cursor_cell = self.hover_cell = None
-        self.painting.set_maps(())
+        if not (same and layout == before):
+            self.painting.set_maps(())
         self.painting.outline = ()
         self.update()
 
@@ -257,6 +264,8 @@ class ChunkMapView(QWidget):
             self.zoom_by(-1)
         elif text.lower() == "r" and not control:
             self.fit()
+        elif text.lower() == "e" and not control:
+            self.explainAsked.emit()
         elif text.lower() == "n" and not control:
             self.nextAsked.emit()
         else:

@@ -2,82 +2,179 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, cast
 
-from refbrowser.app.centre import PLOT
+from refbrowser.app.centre import PLOT, TABLE
 from refbrowser.app.commands.group import CommandGroup, by_name
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.hierarchy_model import ItemKind
 
 if TYPE_CHECKING:
+    from PySide6.QtWidgets import QWidget
+
+    from refbrowser.app.chunk_map.pane import ChunkMapPane
     from refbrowser.app.plot.pane import PlotPane
     from refbrowser.engine.explain.explanation import Link
     from refbrowser.engine.explain.question import Question
 
+NOTHING = "Point at an element of the plot, or select a cell, a key or a problem, to have it explained"
+
 
 class ExplainCommands(CommandGroup):
-    """What is asked: the element under the plot's cursor, or the selected key."""
+    """What is asked: by the pane that has the keyboard, else by the view in front."""
 
     def table(self) -> dict[str, Callable[[], object]]:
         """Return what each action of this group does."""
         return by_name(self.explain)
 
     def connect_plot(self, plot: PlotPane) -> None:
-        """Explain what is clicked in the plot, and what E asks for."""
+        """Explain what is clicked in the plot, what E asks for there, and cells of the table."""
         from PySide6.QtCore import Qt
 
         plot.keys.add(Qt.Key.Key_E, self.explain_element)
-        plot.elementChosen.connect(self._chosen)
+        plot.elementChosen.connect(self._ask)
         plot.elementPointed.connect(self._pointed)
+        table = self._window.centre.table
+        if table is not None:
+            self._offer(table.grid)
 
     def connect_view(self) -> None:
-        """Follow the links of explanations, and explain the selected key from its menu."""
-        from PySide6.QtCore import Qt
-
+        """Follow the links of explanations, and explain keys and problems from their menus."""
         window = self._window
         window.explain.linkActivated.connect(self._follow)
         window.docks["explainDock"].visibilityChanged.connect(window.explain.set_seen)
-        table = window.centre.references.table
-        table.setContextMenuPolicy(Qt.ContextMenuPolicy.ActionsContextMenu)
-        table.addAction(window.actions_["explain"])
+        self._offer(window.centre.references.table)
+        self._offer(window.problems.table)
+        window.editors.previewMade.connect(lambda preview: self._offer(preview.table()))
+
+    def connect_map(self, pane: ChunkMapPane) -> None:
+        """Explain chunks of the chunk map."""
+        pane.explainWanted.connect(self._explain_chunk)
+
+    def _offer(self, widget: QWidget) -> None:
+        """Explain from the menu of a widget what is current there."""
+        from PySide6.QtCore import Qt
+
+        widget.setContextMenuPolicy(Qt.ContextMenuPolicy.ActionsContextMenu)
+        widget.addAction(self._window.actions_["explain"])
 
     # Asking
 
     def explain(self) -> None:
-        """Explain the element under the cursor, or where keys are in front the selected key."""
-        centre = self._window.centre
-        key = centre.references.current_key()
-        shows_keys = centre.tabs.currentWidget() in (centre.references, centre.raw)
-        if key is not None and (shows_keys or self._element() is None):
-            self.explain_key(key)
-        else:
-            self.explain_element()
+        """Explain what is current in the pane that has the keyboard, else in the view in front."""
+        if not any(ask() for ask in self._ways()):
+            self._window.docks.raise_("explainDock")
+            self._window.status.say(NOTHING)
 
-    def explain_key(self, key: str) -> None:
-        """Explain a key of the current document."""
+    def explain_element(self) -> bool:
+        """Explain the element under the plot's cursor; whether there is one."""
+        plot = self._window.centre.plot
+        index = None if plot is None else plot.settle_cursor()
+        if index is None:
+            return self._explain_unreadable()
+        return self._raise_and_ask(index)
+
+    def _ways(self) -> Iterator[Callable[[], bool]]:
+        """Yield what may be asked about, the likeliest first."""
+        window = self._window
+        centre, focus = window.centre, window.focusWidget()
+        for pane, ask in (
+            (window.editors.preview_slot, self._explain_row),
+            (window.chunk_map.pane, self._explain_chunk),
+            (window.problems, self._explain_problem),
+        ):
+            if pane is not None and focus is not None and pane.isAncestorOf(focus):
+                yield ask
+        if centre.tabs.currentWidget() in (centre.references, centre.raw):
+            yield self._explain_selected_key
+        if centre.tabs.currentIndex() == TABLE:
+            yield self._explain_cell
+        yield self.explain_element
+        yield self._explain_selected_key
+
+    def _explain_row(self) -> bool:
+        """Explain the key of the current row of the Version 0 preview."""
+        from refbrowser.app.editors.drafts import drafts_of
         from refbrowser.engine.explain.question import Question
 
-        document = self._current
+        preview, document = self._window.editors.preview(), self._window.editors.document()
+        row = None if preview is None else preview.current_row()
+        if row is None or document is None:
+            return False
+        pending = ""
+        if drafts_of(document).count:
+            where = f" from byte {row.offset}" if row.offset else ""
+            length = f"{row.length} bytes" if row.length.isdecimal() else row.length
+            pending = row.note or f"{length}{where} of {row.url}".strip()
+        self._show(document, Question(key=row.key, pending=pending))
+        return True
+
+    def _explain_chunk(self) -> bool:
+        """Explain the chunk under the cursor of the chunk map."""
+        pane = self._window.chunk_map.pane
+        found = None if pane is None else pane.current_chunk()
+        return found is not None and self._explain_key(*found)
+
+    def _explain_problem(self) -> bool:
+        """Explain the problem that is selected."""
+        from refbrowser.engine.explain.question import Question
+
+        row = self._window.problems.current()
+        if row is None:
+            return False
+        self._show(row.document, Question(problem=row.problem))
+        return True
+
+    def _explain_selected_key(self) -> bool:
+        document, key = self._current, self._window.centre.references.current_key()
+        return document is not None and key is not None and self._explain_key(document, key)
+
+    def _explain_cell(self) -> bool:
+        """Explain the current cell of the table."""
+        plot, table = self._window.centre.plot, self._window.centre.table
+        layout = None if table is None else table.layout_shown()
+        cell = None if table is None else table.grid.current()
+        state = None if plot is None else plot.slice_state()
+        if layout is None or cell is None or state is None:
+            return False
+        index = list(state.indices)
+        for axis, at in zip(layout.slice.axes, layout.element(*cell), strict=True):
+            index[axis] = at
+        return self._raise_and_ask(tuple(index))
+
+    def _explain_unreadable(self) -> bool:
+        """Explain an array that is selected and has no plot because it cannot be read."""
+        plot, document = self._window.centre.plot, self._plotted()
+        node = None if plot is None else plot.array()
+        if document is None or node is None or (node.error or node.unreadable) is None:
+            return False
+        from refbrowser.engine.explain.question import Question
+
+        self._show(document, Question(array=node.path, index=(0,) * len(node.shape)))
+        return True
+
+    def _explain_key(self, document: OpenDocument, key: str) -> bool:
+        from refbrowser.engine.explain.question import Question
+
+        self._show(document, Question(key=key))
+        return True
+
+    def _raise_and_ask(self, index: tuple[int, ...]) -> bool:
+        question, document = self._question(index, read=True), self._plotted()
+        if question is None or document is None:
+            return False
+        self._show(document, question)
+        return True
+
+    def _show(self, document: OpenDocument, question: Question) -> None:
+        """Explain in sight; what is explained already gets the keyboard when it is asked for again."""
+        pane = self._window.explain
+        again = pane.shows(document, question)
         self._window.docks.raise_("explainDock")
-        if document is not None:
-            self._window.explain.explain(document, Question(key=key))
-
-    def explain_element(self) -> None:
-        """Explain the element under the plot's cursor."""
-        index = self._element()
-        self._window.docks.raise_("explainDock")
-        if index is None:
-            self._window.status.say("Point at an element of the plot, or select a key, to have it explained")
-        else:
-            self._ask(index)
-
-    def _element(self) -> tuple[int, ...] | None:
-        plot = self._window.centre.plot
-        return None if plot is None else plot.element()
-
-    def _chosen(self, index: tuple[int, ...]) -> None:
-        self._ask(index)
+        pane.explain(document, question)
+        if again:
+            pane.focus_steps()
 
     def _ask(self, index: tuple[int, ...]) -> None:
         """Explain an element as soon as the pane is seen."""
@@ -116,9 +213,10 @@ class ExplainCommands(CommandGroup):
     # Links
 
     def _follow(self, link: Link) -> None:
-        document = self._current
+        document = self._window.explain.document() or self._current
         if document is None:
             return
+        self._window.documents.set_current(document)
         actions: dict[str, Callable[[], object]] = {
             "key": lambda: self._window.navigation.show_key(str(link.target)),
             "rule": lambda: self._edit(document, ItemKind.RULE, cast("int", link.target)),
@@ -146,3 +244,4 @@ class ExplainCommands(CommandGroup):
         self._window.hierarchy.select_node(document, path)
         self._window.centre.tabs.setCurrentIndex(PLOT)
         self._window.docks.raise_("attributesDock")
+        self._window.attributes.setFocus()

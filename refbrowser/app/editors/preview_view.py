@@ -12,7 +12,14 @@ from refbrowser.app import theme
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.editors.flow_layout import FlowLayout
 from refbrowser.app.editors.preview_model import PreviewModel
-from refbrowser.app.editors.preview_source import CheckReport, Mark, NoSource, PreviewSource, Tally
+from refbrowser.app.editors.preview_source import (
+    CheckReport,
+    Mark,
+    NoSource,
+    PreviewRow,
+    PreviewSource,
+    Tally,
+)
 from refbrowser.app.editors.rows import OutcomeLine, named, tool_button
 from refbrowser.app.editors.tally_chip import TallyChip
 from refbrowser.app.tasks import TaskControl
@@ -152,6 +159,11 @@ class PreviewView(QWidget):
         """Return the table of rows."""
         return self._table
 
+    def current_row(self) -> PreviewRow | None:
+        """Return the row that is current."""
+        current = self._table.current()
+        return None if current is None or current >= self._model.row_count() else self._model.row(current)
+
     def source(self) -> PreviewSource:
         """Return what is shown."""
         return self._model.source
@@ -289,11 +301,10 @@ class PreviewView(QWidget):
             self.rowSelected.emit(row)
 
     def _show_detail(self) -> None:
-        current = self._table.current()
-        if current is None or current >= self._model.row_count():
+        current, row = self._table.current(), self.current_row()
+        if row is None:
             self._detail.clear()
             return
-        row = self._model.row(current)
         if row.mark & Mark.FAULT:
             self._detail.show_fault(f"row {current}: {row.note}")
         elif row.note:

@@ -36,6 +36,8 @@ class Pointing(QObject):
         self._drawing = drawing
         #: Indices along the axes of the slice.
         self.element: tuple[int, ...] | None = None
+        #: The one that was clicked, or that the keyboard moved to, last.
+        self._kept: tuple[int, ...] | None = None
 
     def point_at(self, across: float | None, upwards: float | None) -> None:
         """Take the element at a position of the plot; None: the pointer left."""
@@ -45,7 +47,7 @@ class Pointing(QObject):
 
     def click_at(self, across: float, upwards: float) -> None:
         """Tell which chunk is at a position."""
-        self.element = self._indices_at(across, upwards)
+        self.element = self._kept = self._indices_at(across, upwards)
         picture = self._picture()
         if picture is not None and self.element is not None and picture.position(self.element) is not None:
             self.chosen.emit(self.index())
@@ -71,6 +73,18 @@ class Pointing(QObject):
             return None
         return picture.values[position]
 
+    def settle(self) -> tuple[int, ...] | None:
+        """Put the cursor on the element that is meant, and return its index along every dimension.
+
+        That is the one pointed at, else the one clicked last, else the one in the middle of the view.
+        """
+        if self.element is None and self._drawing.base is not None:
+            if self._kept is None:
+                self.move(0, 0)
+            else:
+                self.choose(self._kept)
+        return self.index()
+
     def move(self, across: int, upwards: int) -> None:
         """Move the element by cells; the first move puts it in the middle of the view."""
         state = self._drawing.slice
@@ -87,19 +101,18 @@ class Pointing(QObject):
                     zip(self.element, moves, state.axes, strict=True)
                 )
             )
-        self._drawing.canvas.set_cross(self._position())
-        self.say()
+        self.choose(self.element)
 
     def choose(self, element: tuple[int, ...]) -> None:
         """Put the cursor on an element."""
         if self._drawing.base is not None and self._drawing.slice is not None:
-            self.element = element
+            self.element = self._kept = element
             self._drawing.canvas.set_cross(self._position())
             self.say()
 
     def forget(self) -> None:
         """Point at nothing."""
-        self.element = None
+        self.element = self._kept = None
         self._drawing.canvas.set_cross(None)
         self.pointed.emit(None)
         self.said.emit("")

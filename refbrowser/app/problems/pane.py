@@ -137,6 +137,11 @@ class ProblemsPane(QWidget):
         self._show_state()
         self.counted.emit(faults, warnings)
 
+    @property
+    def table(self) -> QTableView:
+        """The table of problems."""
+        return self._table
+
     def current(self) -> Row | None:
         """Return the selected problem."""
         return self.model.row(self._table.currentIndex().row())

@@ -5,6 +5,7 @@ At most the one chunk is read, with the permission that there is; without it not
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -31,6 +32,7 @@ from refbrowser.engine.explain.place import find_place
 from refbrowser.engine.explain.question import Question
 from refbrowser.engine.explain.source import Source
 from refbrowser.engine.explain.texts import counted, exact_text, plain
+from refbrowser.engine.explain.trouble import of_problem, problem_key, problem_step
 from refbrowser.engine.explain.verdicts import Verdict
 from refbrowser.engine.views.slicing import dimension_names
 from refbrowser.errors import RefbrowserError
@@ -41,10 +43,11 @@ from refbrowser.model.reference import ByteRange, Inline, Reference, WholeFile
 
 if TYPE_CHECKING:
     from refbrowser.engine.dataset import Dataset
+    from refbrowser.engine.problems.problem import Problem
 
 
 def explain(dataset: Dataset, question: Question, token: CancelToken | None = None) -> Explanation:
-    """Return why an element, or a key, of a dataset shows as it does.
+    """Return why an element, or a key, of a dataset shows as it does, or what a problem of it is about.
 
     Raises
     ------
@@ -62,6 +65,7 @@ class _Explaining:
     def __init__(self, dataset: Dataset, question: Question, token: CancelToken) -> None:
         self.dataset = dataset
         self.question = question
+        self._asked = plain(question)
         self.token = token
         self.steps: list[Step] = []
         self.node: ArrayNode | None = None
@@ -71,9 +75,9 @@ class _Explaining:
 
     def explained(self) -> Explanation:
         """Return the explanation."""
-        verdict = self._of_element() if self.question.key is None else self._of_key(self.question.key)
+        verdict = self._verdict()
         return Explanation(
-            subject=plain(self.question),
+            subject=self._asked,
             verdict=verdict.text,
             kind=verdict.kind,
             state=verdict.state,
@@ -85,6 +89,28 @@ class _Explaining:
         return (Link(LinkKind.KEY, "Go to the key", self.key),) if self.key else ()
 
     # What is asked about
+
+    def _verdict(self) -> Verdict:
+        question = self.question
+        if question.problem is not None:
+            return self._of_problem(question.problem)
+        if question.key is None:
+            return self._of_element()
+        if question.pending:
+            self.steps.append(_pending_step(question.pending))
+        return self._of_key(question.key)
+
+    def _of_problem(self, problem: Problem) -> Verdict:
+        """Explain the key in which a problem shows; the problem itself where there is none."""
+        self.steps.append(problem_step(problem))
+        key = problem_key(self.dataset, problem)
+        if key is None:
+            return of_problem(problem)
+        self.key = key
+        self.question = replace(self.question, key=key)
+        verdict = self._of_key(key)
+        # A warning may be about a key that reads well: then the warning is the answer.
+        return of_problem(problem) if verdict.state is StepState.OK else verdict
 
     def _of_element(self) -> Verdict:
         node = self.question.node(self.dataset.hierarchy)
@@ -296,6 +322,20 @@ class _Explaining:
             return Verdict(VerdictKind.METADATA, text, StepState.WARNING)
         text = f"{plain(key)} is metadata of the {kind} {plain(role.path)}, not a chunk"
         return Verdict(VerdictKind.METADATA, text)
+
+
+def _pending_step(pending: str) -> Step:
+    lines = [
+        Line(plain(pending), "Would be"),
+        Line("it is not applied yet: what follows is the document as it is now", "Note"),
+    ]
+    return Step(
+        name="pending",
+        title="The edit at hand",
+        state=StepState.WARNING,
+        lines=lines,
+        facts={"pending": pending},
+    )
 
 
 def _role_step(key: str, role: MetadataKey | StrayKey) -> Step:

@@ -52,6 +52,38 @@ class VerdictKind(StrEnum):
     METADATA = "metadata"
     STRAY = "stray"
     NO_KEY = "no_key"
+    #: A problem that no key shows.
+    PROBLEM = "problem"
+
+    @property
+    def word(self) -> str:
+        """The verdict in a word or two."""
+        return _WORDS[self]
+
+
+_WORDS = {
+    VerdictKind.VALUE: "Value",
+    VerdictKind.READABLE: "Readable",
+    VerdictKind.MISSING: "Missing chunk",
+    VerdictKind.FILL: "Fill value",
+    VerdictKind.MISSING_VALUE: "Missing value",
+    VerdictKind.OUT_OF_RANGE: "Out of range",
+    VerdictKind.NAN: "Not a number",
+    VerdictKind.NEVER_WRITTEN: "Never written",
+    VerdictKind.BLOCKED: "Needs permission",
+    VerdictKind.FAULTY: "Faulty reference",
+    VerdictKind.UNDECIDED: "Not decided",
+    VerdictKind.FAILED_READ: "Failed to read",
+    VerdictKind.FAILED_DECODE: "Failed to decode",
+    VerdictKind.UNREADABLE: "Unreadable array",
+    VerdictKind.NOT_READ: "Not read yet",
+    VerdictKind.METADATA: "Metadata",
+    VerdictKind.STRAY: "Unused key",
+    VerdictKind.NO_KEY: "No such key",
+    VerdictKind.PROBLEM: "Problem",
+}
+#: Names of the lines that say most of a step, the best first.
+_TELLING = ("Means", "Key", "Failed", "Answer", "Refers to", "URL", "Size", "Reads as", "Holds", "What")
 
 
 class LinkKind(StrEnum):
@@ -148,6 +180,13 @@ class Step:
     facts: Mapping[str, Any] = field(default_factory=dict)
     links: Sequence[Link] = ()
     hexes: Sequence[HexBlock] = ()
+
+    @property
+    def summary(self) -> str:
+        """The line that says most of it, in a few words; empty where there is none."""
+        named = {line.name: line.text for line in reversed(self.lines)}
+        telling = next((named[name] for name in _TELLING if name in named), None)
+        return telling if telling is not None else self.lines[0].text if self.lines else ""
 
     def text_lines(self) -> list[str]:
         """Return title, lines and bytes as lines of text."""

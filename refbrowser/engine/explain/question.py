@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
 from refbrowser.model.nodes import ArrayNode, Hierarchy
 
+if TYPE_CHECKING:
+    from refbrowser.engine.problems.problem import Problem
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Question:
-    """An element of an array, or a key.
+    """An element of an array, a key, or a problem.
 
     Attributes
     ----------
@@ -27,6 +30,10 @@ class Question:
         Whether the chunk may be read; else only what is known without it is told.
     seen
         The stored element as a view has it already, a numpy scalar.
+    pending
+        What an edit that is not applied would make of the key; empty where there is none.
+    problem
+        Asked about in the place of an element or a key.
     """
 
     key: str | None = None
@@ -36,8 +43,12 @@ class Question:
     decoded: bool = True
     read: bool = True
     seen: Any = None
+    pending: str = ""
+    problem: Problem | None = None
 
     def __str__(self) -> str:
+        if self.problem is not None:
+            return self.problem.where
         if self.key is not None:
             return self.key
         return f"{self.array} [{', '.join(map(str, self.index))}]"
