@@ -180,8 +180,7 @@ class ExplainPane(QWidget):
         self._document = self._question = self._explanation = self._job = None
         self._subject.set_text("")
         self._cancel.hide()
-        for button in (self._copy, self._fold):
-            button.setEnabled(False)
+        self._set_usable(False)
         self._pages.setCurrentWidget(self._hint)
 
     def copy(self) -> None:
@@ -243,8 +242,7 @@ class ExplainPane(QWidget):
         self._end(explanation.kind.word, f"{explanation.verdict}.", str(explanation.state))
         self._explanation = explanation
         self._subject.set_text(one_line(explanation.subject))
-        for button in (self._copy, self._fold):
-            button.setEnabled(True)
+        self._set_usable(True)
         self._show_links(explanation)
         self._text.show()
         self._write()
@@ -261,11 +259,15 @@ class ExplainPane(QWidget):
         self._cancel.hide()
         self._subject.set_text("" if self._question is None else one_line(str(self._question)))
         self._verdict.show_verdict(word, sentence, state)
-        for button in (self._copy, self._fold):
-            button.setEnabled(False)
+        self._set_usable(False)
         self._clear_links()
         self._text.hide()
         self._pages.setCurrentIndex(1)
+
+    def _set_usable(self, usable: bool) -> None:
+        for button in (self._copy, self._fold):
+            button.setEnabled(usable)
+            button.setVisible(usable)
 
     def _write(self) -> None:
         if self._explanation is not None:

@@ -165,6 +165,12 @@ class PlotPane(QWidget):
         index[state.x] = row if picture is None else picture.plan.ranges[0][row]
         return tuple(index)
 
+    def settle_cursor(self) -> tuple[int, ...] | None:
+        """Return the index of the element that is meant; where nothing is pointed at, the cursor is put there."""
+        if self.page() is self.canvas:
+            return self._presenter.pointing.settle()
+        return self.element()
+
     def stored(self) -> Any:
         """Return the element that is meant as it is stored; None where its chunk has not come."""
         picture, row = self.picture(), self.values.table.current()
@@ -211,11 +217,12 @@ class PlotPane(QWidget):
         return next((page for page in (self.cards, self.values) if page is current), self.canvas)
 
     def drawn_parts(self) -> list[QWidget]:
-        """Return what a picture of the view is made of, left to right."""
+        """Return what a picture of the view is made of, left to right: without fields and buttons."""
         page = self.page()
         if page is not self.canvas:
             return [page]
-        return [part for part in (self.canvas, self.bar, self.flags) if part.isVisibleTo(self._plot)]
+        parts = (self.canvas, self.bar.strip, self.flags.list)
+        return [part for part in parts if part.isVisibleTo(self._plot)]
 
     def _lay_out(self) -> None:
         self._plot = QWidget()
