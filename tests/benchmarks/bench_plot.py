@@ -69,14 +69,12 @@ def drawing() -> None:
             window.addItem(item)
             window.getViewBox().setRange(xRange=(0, side), yRange=(0, side), padding=0)
             quiet = time.perf_counter() + 0.1
-            wait(lambda quiet=quiet: time.perf_counter() > quiet)
+            wait(lambda quiet=quiet: time.perf_counter() > quiet)  # type: ignore[misc]
             for _ in range(12):
                 start = time.perf_counter()
                 if name == "ours":
                     layer.set_picture(picture)
-                    layer.draw(
-                        view, Interpretation(node, True), LevelColouring(Levels(-3, 3)), table("Viridis")
-                    )
+                    layer.draw(view, shown, colouring, table("Viridis"))
                 else:
                     plain.setImage(picture.values, levels=(-3, 3), lut=table("Viridis")[:255])
                 window.viewport().repaint()

@@ -6,6 +6,7 @@ from html import escape
 from math import log10
 
 from pyqtgraph import AxisItem, mkPen
+from PySide6.QtCore import Qt
 from PySide6.QtGui import QFontMetricsF
 from PySide6.QtWidgets import QApplication
 
@@ -15,8 +16,10 @@ from refbrowser.engine.views.numbers import log_ticks
 
 #: Free space between tick texts, in pixels.
 _GAP = 22
-_LONGEST_TEXT = 18
-_LONGEST_LABEL = 80
+_LONGEST_TEXT = 20
+_LONGEST_LABEL = 100
+#: Left free beside a label, in pixels.
+_LABEL_MARGIN = 12
 #: Tick texts may reach so far beyond the ends of the axis, in pixels.
 _OVERHANG = 40
 
@@ -34,6 +37,7 @@ class CoordinateAxis(AxisItem):
         self._texts: dict[float, str] = {}
         self.setStyle(tickTextOffset=5, autoExpandTextSpace=True, hideOverlappingLabels=_OVERHANG)
         self.restyle()
+        self.geometryChanged.connect(self._fit_label)
 
     @property
     def is_vertical(self) -> bool:
@@ -63,14 +67,32 @@ class CoordinateAxis(AxisItem):
         if (scale, label, log) == (self.scale_shown, self._named, self.log):
             return
         self.scale_shown, self._named, self.log = scale, label, log
-        # The library shows labels as HTML; names and units come from files.
-        self.setLabel(escape(" ".join(label.split())[:_LONGEST_LABEL]), **self.labelStyle)
+        self.setLabel(self._fitted(), **self.labelStyle)
         self.picture = None
         self.update()
 
+    def _fit_label(self) -> None:
+        fitted = self._fitted()
+        if fitted != self.labelText:
+            self.setLabel(fitted, **self.labelStyle)
+
+    def _fitted(self) -> str:
+        """Return the label, cut to the length of the axis so that its units stay."""
+        label = " ".join(self._named.split())
+        name, bracket, units = label.rpartition(" [")
+        if not bracket or len(units) > _LONGEST_LABEL // 2:
+            name, bracket, units = label, "", ""
+        metrics = QFontMetricsF(self.style["tickFont"])
+        length = self.size().height() if self.is_vertical else self.size().width()
+        room = length - metrics.horizontalAdvance(bracket + units) - _LABEL_MARGIN
+        if length > 0:
+            name = metrics.elidedText(name, Qt.TextElideMode.ElideRight, max(room, _LABEL_MARGIN))
+        # The library shows labels as HTML; names and units come from files.
+        return escape(name[:_LONGEST_LABEL] + bracket + units)
+
     def tickValues(self, minVal: float, maxVal: float, size: float) -> list[tuple[float, list[float]]]:
         metrics = QFontMetricsF(self.style["tickFont"])
-        if self.scale_shown is None and self.log:
+        if self.log:
             low, high = (10.0 ** max(-300.0, min(300.0, end)) for end in sorted((minVal, maxVal)))
             ticks = log_ticks(low, high, max(2, int(size / (metrics.height() * 2))))
             self._texts = {log10(value): text for value, text in ticks}

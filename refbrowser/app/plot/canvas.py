@@ -16,6 +16,7 @@ from refbrowser.app.plot.box import PlotBox
 from refbrowser.app.plot.chunk_states import ChunkStateItem
 from refbrowser.app.plot.image_layer import ImageLayer, View
 from refbrowser.app.plot.line_layer import LineLayer
+from refbrowser.app.plot.patterns import ground_color
 from refbrowser.engine.views.coordinates import AxisScale
 
 #: Around the axes: left, top, right, bottom.
@@ -80,6 +81,11 @@ class PlotCanvas(GraphicsLayoutWidget):
         for line in self._cross:
             line.setZValue(20)
             line.hide()
+        #: Behind an image: seen where elements have no value.
+        self.ground = QGraphicsRectItem()
+        self.ground.setZValue(-1)
+        self.ground.setPen(mkPen(None))
+        self.box.addItem(self.ground, ignoreBounds=True)
         #: A light dashed line over a dark one, as the cross.
         self._outline = tuple(QGraphicsRectItem() for _ in range(2))
         for frame in self._outline:
@@ -119,6 +125,7 @@ class PlotCanvas(GraphicsLayoutWidget):
             item.setPen(mkPen(color, width=1, style=Qt.PenStyle[f"{style}Line"]))
         for frame, color, style in zip(self._outline, "kw", ("Solid", "Dash"), strict=True):
             frame.setPen(mkPen(color, width=2, style=Qt.PenStyle[f"{style}Line"]))
+        self.ground.setBrush(ground_color())
         self.states.restyle()
         self.line.set_picture(self.line.picture)
 
@@ -133,16 +140,16 @@ class PlotCanvas(GraphicsLayoutWidget):
     def set_scales(
         self,
         across: AxisScale,
-        upwards: AxisScale | None,
+        upwards: AxisScale,
         across_label: str,
         label: str,
         log: bool = False,
     ) -> None:
-        """Show dimensions on the axes; `upwards` None: values of a line, or with `log` their logarithms."""
+        """Show a dimension across, and upwards another one or values, with `log` the logarithms of these."""
         self.across.set_scale(across, across_label)
-        self.upwards.set_scale(upwards, label, log and upwards is None)
+        self.upwards.set_scale(upwards, label, log)
         self.box.invertX(across.runs_backwards(vertical=False))
-        self.box.invertY(upwards is not None and upwards.runs_backwards(vertical=True))
+        self.box.invertY(upwards.runs_backwards(vertical=True))
 
     def set_limits(self, across: tuple[float, float], upwards: tuple[float, float] | None) -> None:
         """Hold panning and zooming inside these ranges; None: without limits."""
@@ -195,6 +202,11 @@ class PlotCanvas(GraphicsLayoutWidget):
         for item, place in zip(self._cross, (position or (0.0, 0.0)) * 2, strict=True):
             item.setVisible(position is not None)
             item.setPos(place)
+
+    def set_ground(self, part: QRectF | None) -> None:
+        """Lay the colour of elements without a value under an image, or nothing."""
+        self.ground.setRect(part or QRectF())
+        self.ground.setVisible(part is not None)
 
     def set_outline(self, part: QRectF | None) -> None:
         """Draw a frame around a part of the picture, or none."""

@@ -11,6 +11,7 @@ from PySide6.QtGui import QIcon, QImage, QPixmap
 
 from refbrowser.engine.views.colouring import OTHER
 from refbrowser.engine.views.painting import COLOURS, NO_VALUE
+from refbrowser.engine.views.quantity import Quantity
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +49,8 @@ MAPS = {
     )
 }
 DEFAULT_MAP = "Viridis"
+#: Where the quantity calls for a map of its own kind.
+SPECIAL_MAPS = {Quantity.SIGNED: "Blue–red, diverging", Quantity.CYCLIC: "Cyclic"}
 Table = npt.NDArray[np.uint8]
 #: Colours of flags in their order; further ones are these, darker.
 _FLAG_COLOURS = (

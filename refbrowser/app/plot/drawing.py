@@ -95,11 +95,14 @@ class Drawing(QObject):
         units = f"{label} [{shown.units}]" if shown.units else label
         if state.y is None:
             self.across, self.upwards = line_scale(coordinates[state.x]), None
-            self.canvas.set_scales(self.across, None, coordinates[state.x].axis_label, units, self.log)
+            values = AxisScale(Coordinate(name="value", size=0, dates=shown.dates), by_value=True)
+            self.canvas.set_scales(self.across, values, coordinates[state.x].axis_label, units, self.log)
+            self.canvas.set_ground(None)
         else:
             self.across, self.upwards = AxisScale(coordinates[state.x]), AxisScale(coordinates[state.y])
             labels = coordinates[state.x].axis_label, coordinates[state.y].axis_label
             self.canvas.set_scales(self.across, self.upwards, *labels)
+            self.canvas.set_ground(QRectF(-0.5, -0.5, state.shape[state.x], state.shape[state.y]))
         self.palette.by_flags = shown.flags is not None
         self.bar.setVisible(not self.is_line and not self.palette.by_flags)
         self.bar.set_meaning(shown.units, shown.dates)
@@ -272,6 +275,8 @@ class Drawing(QObject):
         """Give the value axis of a line the range of its values; it shrinks for another line only."""
         found = self.canvas.line.value_range()
         if found is None:
+            if complete and self._value_range is None:
+                self.canvas.show_range(self.canvas.view()[0], (0.0, 1.0))
             return
         margin = (found.high - found.low) * _PADDING
         wanted = (found.low - margin, found.high + margin)

@@ -6,13 +6,14 @@ from dataclasses import dataclass
 
 from PySide6.QtCore import QObject, Signal
 
-from refbrowser.app.plot.colour_maps import DEFAULT_MAP, MAPS
+from refbrowser.app.plot.colour_maps import DEFAULT_MAP, MAPS, SPECIAL_MAPS
 from refbrowser.app.plot.options import PlotOptions
 from refbrowser.app.plot.parts import PaneParts
 from refbrowser.app.plot.source import PlotSource
 from refbrowser.app.plot.stage import Stage
 from refbrowser.app.plot.subject import Subject
 from refbrowser.engine.views.levels import Levels
+from refbrowser.engine.views.quantity import Quantity, quantity_of
 from refbrowser.model.nodes import ArrayNode
 
 #: Arrays whose choices are remembered.
@@ -26,7 +27,9 @@ class _Kept:
 
 
 class Look(QObject):
-    """The switches of one pane; coding and scale are kept for each array, the rest for all.
+    """The switches of one pane.
+
+    Coding and scale are kept for each array, the colour map for each kind of quantity, the rest for all.
 
     Signals
     -------
@@ -44,6 +47,9 @@ class Look(QObject):
         self._pane, self._subject, self._stage, self._drawing = pane, subject, stage, stage.drawing
         self._kept: dict[tuple[str, str], _Kept] = {}
         self._decoded = True
+        self._quantity = Quantity.PLAIN
+        self._default_map = DEFAULT_MAP
+        self._maps = {Quantity.PLAIN: DEFAULT_MAP, **SPECIAL_MAPS}
         self._histogram = False
         self.options = PlotOptions()
         stage.controlsChanged.connect(self._tell)
@@ -52,15 +58,17 @@ class Look(QObject):
         """Use a colour map from now on, and the coding for arrays that were not shown before."""
         self._decoded = decoded
         title = colour_map if colour_map in MAPS else DEFAULT_MAP
-        if title != self._drawing.palette.map_title:
-            self._pane.header.choose_map(title)
-            self.set_map(title)
+        if title != self._default_map:
+            self._default_map = self._maps[Quantity.PLAIN] = title
+            self._use_map(self._maps[self._quantity])
 
     def begin(self, document: PlotSource, node: ArrayNode) -> None:
         """Take the choices for another array."""
         kept = self._kept.get(_key(document, node), _Kept(self._decoded, False))
         self._subject.decoded = kept.decoded
         self._drawing.log = self._drawing.keeper.log = kept.log
+        self._quantity = quantity_of(node)
+        self._use_map(self._maps[self._quantity])
 
     # Coding
 
@@ -84,17 +92,21 @@ class Look(QObject):
         self._show_again()
 
     def set_map(self, title: str) -> None:
-        """Use another colour map."""
-        self._drawing.set_map(title, self._drawing.palette.reverse)
+        """Use another colour map, for all arrays of such quantities."""
+        self._maps[self._quantity] = title
+        self._use_map(title)
+
+    def _use_map(self, title: str) -> None:
+        if title != self._drawing.palette.map_title:
+            self._pane.header.choose_map(title)
+            self._drawing.set_map(title, self._drawing.palette.reverse)
         self._tell()
 
     def next_map(self) -> None:
         """Use the colour map after this one."""
         if self.options.has_levels:
             titles = list(MAPS)
-            title = titles[(titles.index(self._drawing.palette.map_title) + 1) % len(titles)]
-            self._pane.header.choose_map(title)
-            self.set_map(title)
+            self.set_map(titles[(titles.index(self._drawing.palette.map_title) + 1) % len(titles)])
 
     def set_reverse(self, reverse: bool) -> None:
         """Run through the colour map from its other end."""
@@ -158,6 +170,7 @@ class Look(QObject):
             histogram=self._histogram,
             aspect=drawing.aspect_locked,
             reverse=drawing.palette.reverse,
+            is_dates=is_shown and subject.shown.dates is not None,
         )
         self._pane.header.set_options(self.options)
         if self.options != before:

@@ -19,6 +19,8 @@ class PlotOptions:
         Its colours stand for numbers, not for flags.
     has_coding
         The CF conventions make a difference.
+    is_dates
+        The numbers are shown as dates.
     """
 
     has_plot: bool = False
@@ -30,8 +32,9 @@ class PlotOptions:
     histogram: bool = False
     aspect: bool = False
     reverse: bool = False
+    is_dates: bool = False
 
     @property
     def can_log(self) -> bool:
         """Whether there is anything that a logarithmic scale could be for."""
-        return self.has_plot and (self.has_levels or not self.has_image)
+        return self.has_plot and not self.is_dates and (self.has_levels or not self.has_image)

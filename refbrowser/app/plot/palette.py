@@ -43,7 +43,7 @@ class Palette:
     def table(self) -> Table:
         """Return the colours; the same object for the same ones."""
         if self.by_flags:
-            return flag_table(theme.colors().border)
+            return flag_table(theme.colors().surface)
         return table(self.map_title, self.reverse)
 
     def take(self, numbers: npt.NDArray[Any], complete: bool) -> None:

@@ -30,6 +30,11 @@ def state_colors(state: ChunkState) -> tuple[QColor, QColor]:
     return QColor("#6b2d2f" if colors.dark else "#f3b8b3"), QColor(colors.fault)
 
 
+def ground_color() -> QColor:
+    """Return the colour behind an image, which stands for elements without a value."""
+    return QColor("#3d4551" if theme.colors().dark else "#d3d8df")
+
+
 def state_brush(state: ChunkState) -> QBrush:
     """Return the pattern of a state; it is laid in device pixels, so zooming does not change it."""
     ground, mark = state_colors(state)

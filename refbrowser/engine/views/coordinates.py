@@ -76,7 +76,10 @@ class Coordinate:
     @cached_property
     def tells_cells_apart(self) -> bool:
         """Whether there is more than one value, so that naming cells by them says something."""
-        return self.values is not None and (self.size < 2 or bool((self.values != self.values[0]).any()))
+        if self.values is None:
+            return False
+        known = self.values[np.isfinite(self.values)]
+        return len(known) > 0 and (self.size < 2 or bool((known != known[0]).any()))
 
     @cached_property
     def step(self) -> float:
@@ -188,9 +191,8 @@ class Coordinate:
         found: list[tuple[float, str]] = []
         for cell in cells:
             value = float(self.values[cell])
-            found.append(
-                (cell, degrees_text(value, self.step, *degrees) if degrees else value_text(value, 6))
-            )
+            text = degrees_text(value, self.step, *degrees) if degrees else value_text(value, 6)
+            found.append((cell, text if np.isfinite(value) else "no value"))
         return found
 
 

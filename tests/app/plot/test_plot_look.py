@@ -17,6 +17,7 @@ from pytestqt.qtbot import QtBot
 from refbrowser.app import theme
 from refbrowser.app.plot import colour_maps
 from refbrowser.app.plot.pane import PlotPane
+from refbrowser.app.plot.patterns import ground_color
 from refbrowser.engine.views.levels import Levels
 from refbrowser.engine.views.painting import NO_VALUE
 
@@ -269,12 +270,12 @@ def test_flags_have_colours_and_meanings(plotted: Plotted, pane: PlotPane, qtbot
     assert pane.flags.isVisible()
     assert not pane.bar.isVisible()
     assert pane.flags.texts() == ["good  33.3 %", "doubtful value  33.3 %", "bad  25 %", "none of these"]
-    table = colour_maps.flag_table(theme.colors().border)
+    table = colour_maps.flag_table(theme.colors().surface)
     assert near(colour_at(pane, 5, 5), table[0])
     assert near(colour_at(pane, 5, 15), table[1])
     assert near(colour_at(pane, 15, 25), table[2])
-    assert near(colour_at(pane, 5, 27), QColor(theme.colors().border).getRgb())
-    assert near(colour_at(pane, 25, 5), QColor(theme.colors().surface).getRgb())
+    assert near(colour_at(pane, 5, 27), QColor(theme.colors().surface).getRgb())
+    assert near(colour_at(pane, 25, 5), ground_color().getRgb())
     assert pane.canvas.image.indices[5, 25] == NO_VALUE
     assert "2: doubtful value" in hover(pane, 5, 15)
     assert "9: no flag" in hover(pane, 5, 27)
@@ -290,7 +291,7 @@ def test_one_flag_is_coloured_alone(plotted: Plotted, pane: PlotPane, qtbot: QtB
     entries = child(pane, QListWidget, "flagList")
     place = entries.visualItemRect(entries.item(1)).center()
     qtbot.mouseClick(entries.viewport(), Qt.MouseButton.LeftButton, pos=place)
-    table = colour_maps.flag_table(theme.colors().border)
+    table = colour_maps.flag_table(theme.colors().surface)
     assert near(colour_at(pane, 5, 15), table[1])
     assert near(colour_at(pane, 5, 5), table[254])
     qtbot.mouseClick(child(pane, QPushButton, "allFlagsButton"), Qt.MouseButton.LeftButton)
@@ -447,3 +448,80 @@ def test_latitude_and_longitude_of_a_curvilinear_grid(plotted: Plotted, pane: Pl
     pane.sliders.step(0, 1)
     qtbot.waitUntil(pane.is_settled)
     assert f"lat {latitudes[1, 1]:.7g}°N" in hover(pane, 1, 1), "they are the same for each time"
+
+
+# Colour maps that fit the quantity
+
+
+def test_signed_quantities_have_a_map_with_a_middle(plotted: Plotted, pane: PlotPane) -> None:
+    wind = np.linspace(-2, 10, 100).reshape(10, 10)
+    plotted(array("/u", wind, ("y", "x"), standard_name="eastward_wind"))
+    assert pane.header.map.currentText() == "Blue–red, diverging"
+    assert pane.bar.strip.levels is not None
+    assert pane.bar.strip.levels.low == -pane.bar.strip.levels.high
+    plotted(array("/t", wind, ("y", "x")))
+    assert pane.header.map.currentText() == "Viridis"
+    assert pane.bar.strip.levels is not None
+    assert pane.bar.strip.levels.low > -3
+
+
+def test_a_chosen_map_is_for_all_of_its_kind(plotted: Plotted, pane: PlotPane, qtbot: QtBot) -> None:
+    values = np.linspace(-2, 10, 100).reshape(10, 10)
+    signed = {"standard_name": "eastward_wind"}
+    plotted(array("/u", values, ("y", "x"), **signed))
+    qtbot.keyClick(pane.canvas, Qt.Key.Key_C)
+    assert pane.header.map.currentText() == "Green–violet, diverging"
+    plotted(array("/t", values, ("y", "x")))
+    qtbot.keyClick(pane.canvas, Qt.Key.Key_C)
+    assert pane.header.map.currentText() == "Cividis"
+    plotted(array("/v", values, ("y", "x"), **signed))
+    assert pane.header.map.currentText() == "Green–violet, diverging"
+    pane.set_defaults("Magma", decoded=True)
+    assert pane.header.map.currentText() == "Green–violet, diverging"
+    plotted(array("/s", values, ("y", "x")))
+    assert pane.header.map.currentText() == "Magma"
+
+
+# Axes
+
+
+def test_a_line_of_times_has_dates_upwards(plotted: Plotted, pane: PlotPane) -> None:
+    times = {"units": "days since 2001-01-01", "calendar": "360_day"}
+    plotted(array("/time", np.arange(0.0, 360.0, 30.0), ("time",), **times))
+    pane.canvas.grab()
+    assert "2001-07" in pane.canvas.upwards.tick_texts()
+    assert not pane.header.log.isVisible()
+    pane.header.coding.click()
+    pane.canvas.grab()
+    assert "100" in pane.canvas.upwards.tick_texts()
+    assert pane.header.log.isVisible()
+
+
+def test_numbers_close_together_are_told_apart(plotted: Plotted, pane: PlotPane) -> None:
+    plotted(array("/bounds", np.array([5.62236e8, 5.622361e8]), ("bounds",)))
+    pane.canvas.grab()
+    texts = pane.canvas.upwards.tick_texts()
+    assert len(texts) > 2
+    assert len(set(texts)) == len(texts)
+
+
+def test_long_labels_are_cut_but_for_their_units(plotted: Plotted, pane: PlotPane) -> None:
+    name = "threshold angle between the line of sight to the satellite and the local zenith " * 2
+    plotted(array("/angle", np.arange(5.0), ("n",), long_name=name, units="degree"))
+    label = pane.canvas.upwards.labelText
+    assert label.startswith("threshold angle between")
+    assert label.endswith("… [degree]")
+    length = pane.canvas.upwards.label.boundingRect().width()
+    assert length <= pane.canvas.upwards.size().height()
+
+
+def test_no_number_at_all_leaves_plain_axes(plotted: Plotted, pane: PlotPane) -> None:
+    plotted(array("/full", np.linspace(1000, 2000, 30), ("x",)))
+    plotted(
+        array("/empty", np.full(30, np.nan), ("x",)),
+        array("/x", np.full(30, np.nan), ("x",)),
+    )
+    pane.canvas.grab()
+    assert "10" in pane.canvas.across.tick_texts()
+    assert "nan" not in pane.canvas.across.tick_texts()
+    assert pane.canvas.view()[1] == (0.0, 1.0)

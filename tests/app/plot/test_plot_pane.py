@@ -750,7 +750,7 @@ def test_the_colours_follow_the_theme(plotted: Plotted, pane: PlotPane, qtbot: Q
     try:
         theme.apply(application, theme.DARK)
         QApplication.sendPostedEvents(None, QEvent.Type.PaletteChange)
-        qtbot.waitUntil(lambda: near(pixel(pane, shown_image(pane), 5, 5), QColor(theme.DARK.surface)))
+        qtbot.waitUntil(lambda: near(pixel(pane, shown_image(pane), 5, 5), QColor("#3d4551")))
     finally:
         application.setStyleSheet(sheet)
         application.setPalette(palette)
