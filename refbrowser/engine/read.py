@@ -6,9 +6,8 @@ import json
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass, replace
-from enum import StrEnum
+from collections.abc import Hashable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,6 +20,7 @@ from refbrowser.engine.columns import taken
 from refbrowser.engine.decoding import Rests
 from refbrowser.engine.fetching import fetch_rows
 from refbrowser.engine.part_table import Parts
+from refbrowser.engine.pieces import Piece, PieceState, ReadOptions
 from refbrowser.engine.resources import Resources
 from refbrowser.engine.shards import open_shards
 from refbrowser.engine.wanted import Wanted, cut_uncompressed, refuse_large
@@ -42,55 +42,6 @@ AT_ONCE = 256 * 1024
 #: codecs do, so more threads gain nothing: they pass the interpreter back and forth (2.5 times the CPU time
 #: for 20,000 chunks of 400 bytes), and the window waits behind each of them.
 TINY = 4096
-
-#: Called with chunks done, chunks in all, and bytes read and requests made so far.
-Progress = Callable[..., None]
-
-
-class PieceState(StrEnum):
-    """What became of a chunk."""
-
-    DONE = "done"
-    MISSING = "missing"
-    FAILED = "failed"
-
-
-@dataclass(frozen=True, slots=True)
-class Piece:
-    """One chunk's part of a read, ended.
-
-    `part.target` is where it lies in `Selection.box` of the result; a missing chunk's part holds the fill
-    value, a failed one's is undefined.
-    """
-
-    part: ChunkPart
-    state: PieceState
-    error: RefbrowserError | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class ReadOptions:
-    """How to read.
-
-    Attributes
-    ----------
-    on_piece
-        Told each chunk that has ended, on a worker thread; failures are then told, not raised.
-    token
-        Ends the read.
-    progress
-        Called as `progress(done, total, read_bytes=..., requests=...)`, from worker threads.
-    export
-        Try failing requests longer, and keep nothing in the cache.
-    priority
-        Lower goes first.
-    """
-
-    on_piece: Callable[[Piece], None] | None = None
-    token: CancelToken | None = None
-    progress: Progress | None = None
-    export: bool = False
-    priority: int = 0
 
 
 class Reader:

@@ -157,7 +157,9 @@ class _Lowering:
         compiled = compile_expression(self.syntax, node, self.scope)
         slots: list[Any] = [None] * len(self.scope.slots)
         for name in compiled.uses:
-            known = _constant_value(self.names[name])
+            # A dimension that is at fault is a name of the scope and has no values.
+            lowered = self.names.get(name)
+            known = None if lowered is None else _constant_value(lowered)
             if known is None:
                 return None
             slots[self.scope.slots[name]] = known

@@ -71,3 +71,11 @@ def test_what_is_too_much_is_not_decided(monkeypatch: pytest.MonkeyPatch) -> Non
 def test_a_good_document_has_no_findings() -> None:
     document = document_of([rule("a/{{i}}", 3), rule("b/{{i}}", 3)], {"c/0": ["x"]})
     assert all_findings(document) == ()
+
+
+def test_a_dimension_at_fault_hides_no_other_finding() -> None:
+    bad = {"key": "a/{{i}}", "url": "{{nowhere}}", "dimensions": {"i": "ten"}}
+    # The rule has no rows; what its key begins with is still looked for among the references.
+    messages = [finding.message for finding in all_findings(document_of([bad], {"a/0": ["x"]}))]
+    assert "a dimension is an object with stop, or a list of integers" in messages
+    assert document_of([bad]).rules[0].static_prefix == "a/"

@@ -20,7 +20,7 @@ from refbrowser.engine.export.layout import ArrayLayout
 from refbrowser.engine.export.request import Tally
 from refbrowser.engine.fetching import fetch_rows
 from refbrowser.engine.part_table import ListedParts
-from refbrowser.engine.read import Piece, PieceState, ReadOptions
+from refbrowser.engine.pieces import Piece, PieceState, ReadOptions
 from refbrowser.errors import RefbrowserError
 from refbrowser.io.cancel import CancelToken
 from refbrowser.model.grid import ChunkPart

@@ -18,7 +18,7 @@ from refbrowser.model.nodes import ArrayNode, GroupNode, Hierarchy
 from refbrowser.model.selection import Selection
 
 if TYPE_CHECKING:
-    from refbrowser.engine.read import Piece
+    from refbrowser.engine.pieces import Piece
     from refbrowser.engine.session import Session
     from refbrowser.io.access import Access
     from refbrowser.io.cancel import CancelToken
@@ -41,7 +41,7 @@ def read_picture(
     RefbrowserError
         Nothing can be read at all; chunks that failed alone are noted in the picture.
     """
-    from refbrowser.engine.read import PieceState
+    from refbrowser.engine.pieces import PieceState
 
     states = {
         PieceState.DONE: ChunkState.DONE,

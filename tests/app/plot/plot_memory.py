@@ -13,7 +13,7 @@ import numpy as np
 from PySide6.QtCore import QObject, Signal
 
 from refbrowser.app.tasks import Tasks
-from refbrowser.engine.read import Piece, PieceState
+from refbrowser.engine.pieces import Piece, PieceState
 from refbrowser.errors import ErrorKind, Place, RefbrowserError
 from refbrowser.model.grid import RegularChunkGrid
 from refbrowser.model.nodes import ArrayNode, GroupNode, Hierarchy
