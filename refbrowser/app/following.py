@@ -30,6 +30,7 @@ class DocumentFollower(QObject):
         document.firstRows.connect(lambda rows: window.centre.show_first_rows(document, rows))
         document.sizeAsked.connect(lambda question: self._ask_size(document, question))
         document.problems.changed.connect(window.hierarchy.update_titles)
+        document.changes.changed.connect(lambda: self._changes_known(document))
         document.progressChanged.connect(
             lambda done, total: window.centre.show_progress(document, done, total)
         )
@@ -96,6 +97,11 @@ class DocumentFollower(QObject):
         if document is window.documents.current:
             window.centre.trust_bar.set_document(document)
             window.centre.raw.refresh()
+
+    def _changes_known(self, document: OpenDocument) -> None:
+        self._window.hierarchy.update_titles()
+        if document is self._window.documents.current:
+            self._window.centre.references.show_changes()
 
     def _recoveries_changed(self, document: OpenDocument) -> None:
         window = self._window

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRect, QSize, Qt, QTimer, Signal
-from PySide6.QtGui import QColor, QFontMetrics, QKeyEvent, QPainter, QPaintEvent, QPalette, QShortcut
+from PySide6.QtGui import QColor, QFont, QFontMetrics, QKeyEvent, QPainter, QPaintEvent, QPalette, QShortcut
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QLineEdit,
@@ -18,8 +18,17 @@ from PySide6.QtWidgets import (
 from refbrowser.app import icons, theme
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.docks import hint_of
-from refbrowser.app.hierarchy_model import BADGE_ROLE, DETAIL_ROLE, HierarchyModel, Identity, Item, ItemKind
+from refbrowser.app.hierarchy_model import (
+    BADGE_ROLE,
+    CHANGED_ROLE,
+    DETAIL_ROLE,
+    HierarchyModel,
+    Identity,
+    Item,
+    ItemKind,
+)
 from refbrowser.app.problems.badges import badge_width, paint_badge
+from refbrowser.app.tree_changes import CHANGED_MARK
 
 #: The filter waits this long after a keystroke, in milliseconds.
 FILTER_DELAY = 120
@@ -290,14 +299,16 @@ class _Delegate(QStyledItemDelegate):
         area = QRect(full.rect)
         metrics = full.fontMetrics
         badge = index.data(BADGE_ROLE)
+        changed = f" {CHANGED_MARK}" if index.data(CHANGED_ROLE) else ""
         marked = badge_width(badge, metrics)
         area.setRight(area.right() - marked)
-        left = area.width() - metrics.horizontalAdvance(full.text) - MARGINS
+        left = area.width() - metrics.horizontalAdvance(full.text + changed) - MARGINS
         most = max(area.width() * 45 // 100, left)
         detail = fitting(detail, metrics, most)
         wide = min(metrics.horizontalAdvance(detail) + 2, most)
         room = area.width() - wide - (MARGINS if detail else 0)
-        full.text = metrics.elidedText(full.text, Qt.TextElideMode.ElideRight, room)
+        room -= metrics.horizontalAdvance(changed)
+        full.text = metrics.elidedText(full.text, Qt.TextElideMode.ElideRight, room) + changed
         view = self.parent()
         if isinstance(view, QWidget):
             view.style().drawControl(QStyle.ControlElement.CE_ItemViewItem, full, painter, view)
@@ -306,7 +317,9 @@ class _Delegate(QStyledItemDelegate):
             paint_badge(painter, place, badge, full.font)
         if detail:
             painter.save()
-            painter.setFont(full.font)
+            plain = QFont(full.font)
+            plain.setBold(False)
+            painter.setFont(plain)
             role = QPalette.ColorRole.PlaceholderText
             painter.setPen(full.palette.color(role))
             box = area.adjusted(area.width() - wide - 8, 0, -6, 0)

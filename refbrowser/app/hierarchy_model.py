@@ -13,6 +13,7 @@ from refbrowser.app import icons, theme
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.plain_text import one_line
 from refbrowser.app.problems.badges import badge_of, badge_words
+from refbrowser.app.tree_changes import changed_words
 
 if TYPE_CHECKING:
     from refbrowser.model.nodes import ArrayNode, GroupNode, Node
@@ -22,9 +23,10 @@ Index = QModelIndex | QPersistentModelIndex
 Identity = tuple[int, str, str | int]
 _ROOT = QModelIndex()
 
-#: The roles of the muted text at the right of a row, and of its `Badge`.
+#: The roles of the muted text at the right of a row, of its `Badge`, and of what changed, in words.
 DETAIL_ROLE = Qt.ItemDataRole.UserRole + 1
 BADGE_ROLE = Qt.ItemDataRole.UserRole + 2
+CHANGED_ROLE = Qt.ItemDataRole.UserRole + 3
 
 
 class ItemKind(StrEnum):
@@ -291,7 +293,9 @@ class HierarchyModel(QAbstractItemModel):
             return badge_of(item)
         if role == Qt.ItemDataRole.DecorationRole:
             return icon_of(item)
-        if role == Qt.ItemDataRole.FontRole and item.kind is ItemKind.DOCUMENT:
+        if role == CHANGED_ROLE:
+            return changed_words(item)
+        if role == Qt.ItemDataRole.FontRole and (item.kind is ItemKind.DOCUMENT or changed_words(item)):
             font = QFont()
             font.setBold(True)
             return font
@@ -299,7 +303,8 @@ class HierarchyModel(QAbstractItemModel):
             return theme.plain_tooltip(tooltip_of(item))
         if role == Qt.ItemDataRole.AccessibleTextRole:
             words = (f"{item.kind} {name_of(item)} {detail_of(item)}", problem_of(item))
-            return ", ".join(part for part in (*words, badge_words(badge_of(item))) if part)
+            words = (*words, badge_words(badge_of(item)), changed_words(item))
+            return ", ".join(part for part in words if part)
         return None
 
 
@@ -398,7 +403,7 @@ def tooltip_of(item: Item) -> str:
         full = str(item.place)
     detail, problem = detail_of(item), problem_of(item)
     below = badge_words(badge_of(item))
-    return "\n".join(part for part in (full, detail, problem, below) if part)
+    return "\n".join(part for part in (full, detail, changed_words(item), problem, below) if part)
 
 
 def icon_of(item: Item) -> Any:

@@ -91,7 +91,7 @@ class Navigation(QObject):
     def show_row(self, row: int) -> None:
         """Show a row of the Version 0 view in the table of references."""
         self._window.centre.show_tab(REFERENCES)
-        self._window.centre.references.table.set_current(row)
+        self._window.centre.references.show_row(row)
 
     def go_to_node(self, document: OpenDocument, path: str) -> None:
         """Select a group or array, and put the keyboard in the tree."""

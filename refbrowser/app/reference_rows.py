@@ -26,6 +26,8 @@ COLUMNS = (
     Column("Length", 72, right=True),
     Column("From", 56, mono=False),
 )
+#: Number of the column of keys.
+KEY = 1
 #: Words for `ReferenceKind`, in its order.
 KINDS = ("missing", "inline", "range", "whole", "fault")
 _INLINE, _FAULTY = 1, 4
@@ -59,7 +61,7 @@ class ExpansionRows:
         is_changed: Callable[[int], bool] | None,
         later: Callable[[], None],
     ) -> None:
-        self._document = document
+        self.document = document
         self._expansion = document.expansion
         self._is_changed = is_changed
         self._later = later
@@ -68,6 +70,14 @@ class ExpansionRows:
     def row_count(self) -> int:
         """Return the number of rows."""
         return self._expansion.rows
+
+    def row(self, number: int) -> int | None:
+        """Return the row of the Version 0 view: the same."""
+        return number
+
+    def number_of(self, row: int) -> int | None:
+        """Return where a row of the Version 0 view is shown: at its number."""
+        return row
 
     def key(self, row: int) -> str | None:
         """Return the key of a row; None where it could not be made."""
@@ -121,7 +131,7 @@ class ExpansionRows:
             )
 
     def _inline_text(self, row: int) -> str:
-        refs = self._document.refs
+        refs = self.document.refs
         return refs.value_text(refs.slot(row))[: 4 * CELL_LIMIT].decode("utf-8", "replace")
 
 

@@ -5,19 +5,29 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, QTimer, Signal
-from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QToolButton, QVBoxLayout, QWidget
 
 from refbrowser.app import theme
+from refbrowser.app.changed_only_rows import ChangedOnlyRows
 from refbrowser.app.controller.open_document import OpenDocument
-from refbrowser.app.reference_rows import COLUMNS, ExpansionRows, FirstRowsModel
+from refbrowser.app.generated_bar import GeneratedBar
+from refbrowser.app.key_editor import KeyEditor
+from refbrowser.app.reference_rows import COLUMNS, KEY, ExpansionRows, FirstRowsModel
+from refbrowser.app.selected_rows import SelectedRows, split_rows
 from refbrowser.app.tasks import TaskControl
 from refbrowser.app.virtual_table import NoRows, VirtualTable
 from refbrowser.app.widgets import plain_label, push_button
 
 if TYPE_CHECKING:
     from refbrowser.app.controller.reading import FirstRows
+    from refbrowser.references.document import ReferenceDocument
 
 NOTHING = "Open a document to see its keys: every key with its URL, offset and length."
+NONE_CHANGED = "No key differs from the saved state."
+LOOKING = "Looking for the keys that differ from the saved state…"
+NO_REFERENCES = "This document has no references."
+#: Rows of those that differ that are acted on at once, at most.
+MOST_SELECTED = 100_000
 #: Rows that the budget left out follow after this pause, in milliseconds.
 REST_PAUSE = 5
 #: The other panes follow the current row when it rests so long, in milliseconds: a held key stays fluent.
@@ -25,7 +35,7 @@ TELL_PAUSE = 60
 
 
 class ReferencesPane(QWidget):
-    """The virtual table of keys, with a field to go to a key or row.
+    """The virtual table of keys, with a field to go to a key or row; all of them, or those that differ.
 
     Signals
     -------
@@ -33,10 +43,16 @@ class ReferencesPane(QWidget):
         The key that the user made current and its row in the Version 0 view.
     keyActivated(str, object)
         The same, after a double click or Return.
+    renameWanted(str, str)
+        The user gave a key another name.
+    changedOnlyToggled(bool)
+        Whether only the rows are shown that differ from the saved state.
     """
 
     keySelected = Signal(str, object)
     keyActivated = Signal(str, object)
+    renameWanted = Signal(str, str)
+    changedOnlyToggled = Signal(bool)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -68,12 +84,26 @@ class ReferencesPane(QWidget):
         self.table.set_placeholder(NOTHING)
         self.table.currentChanged.connect(self._row_chosen)
         self.table.activated.connect(self._row_activated)
+        self.table.currentChanged.connect(lambda _row: self._show_origin())
+        self.changed_only = QToolButton()
+        self.changed_only.setObjectName("referencesChangedOnly")
+        self.changed_only.setText("Changed only")
+        self.changed_only.setAccessibleName("Show changed keys only")
+        self.changed_only.setToolTip("Show only the keys that differ from the saved state")
+        self.changed_only.setCheckable(True)
+        self.changed_only.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.changed_only.toggled.connect(self._filter)
+        self.generated = GeneratedBar()
+        self._editor = KeyEditor(self._key_mistake, self.table)
+        self._editor.accepted.connect(self._key_typed)
+        self._edited: str | None = None
         self._rest.timeout.connect(self.table.refresh)
         top = QHBoxLayout()
         top.setContentsMargins(theme.MEDIUM, theme.MEDIUM, theme.MEDIUM, 0)
         top.setSpacing(theme.MEDIUM)
         top.addWidget(self._go, 1)
         top.addWidget(self._go_button)
+        top.addWidget(self.changed_only)
         top.addWidget(self._count)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
@@ -81,17 +111,30 @@ class ReferencesPane(QWidget):
         layout.addLayout(top)
         layout.addWidget(self._answer)
         layout.addWidget(self.table, 1)
+        layout.addWidget(self.generated)
         self._answer.setContentsMargins(theme.MEDIUM, 0, theme.MEDIUM, 0)
 
     def set_document(self, document: OpenDocument | None) -> None:
         """Show another document; the table begins at its first row."""
         if document is not self._document:
             self._document = document
+            self.changed_only.setChecked(False)
             self._show_rows(keep=False)
 
     def refresh(self) -> None:
         """Show the document's newest state; the position stays."""
         self._show_rows(keep=True)
+
+    def show_changes(self) -> None:
+        """Show which rows differ, now that it is known."""
+        if self.changed_only.isChecked():
+            self._show_rows(keep=True)
+        else:
+            self._show_count()
+
+    def show_changed_only(self, on: bool) -> None:
+        """Show only the rows that differ from the saved state, or all of them."""
+        self.changed_only.setChecked(on)
 
     def show_first_rows(self, rows: FirstRows) -> None:
         """Show rows of a document that is still being read."""
@@ -109,6 +152,36 @@ class ReferencesPane(QWidget):
         """Return the key of the current row."""
         row = self.table.current()
         return None if row is None else self._key(row)
+
+    def current_row(self) -> int | None:
+        """Return the current row of the Version 0 view."""
+        number, model = self.table.current(), self.table.model()
+        if number is None or not isinstance(model, ExpansionRows | ChangedOnlyRows):
+            return None
+        return model.row(number)
+
+    def selected_rows(self) -> SelectedRows:
+        """Return what is selected; nothing while the rows are not those of the document as it is now."""
+        model, chosen = self.table.model(), self.table.selected()
+        state = None if self._document is None else self._document.document
+        if state is None or not chosen:
+            return SelectedRows()
+        runs: tuple[tuple[int, int], ...] = ((chosen.start, chosen.stop),)
+        if isinstance(model, ChangedOnlyRows):
+            from refbrowser.references.many_edits import runs_of
+
+            runs = runs_of(model.changes.rows(chosen.start, min(chosen.stop, chosen.start + MOST_SELECTED)))
+        if not isinstance(model, ExpansionRows | ChangedOnlyRows) or model.document is not state:
+            return SelectedRows()
+        return split_rows(runs, state.expansion.refs_rows, state.expansion.gen_rows)
+
+    def rename_current(self) -> None:
+        """Edit the key of the current row in its place."""
+        number, key = self.table.current(), self.current_key()
+        if number is not None and key is not None:
+            self.table.scroll_to(number)
+            self._edited = key
+            self._editor.begin(key, self.table.cell_rect(number, KEY))
 
     def show_array(self, path: str) -> None:
         """Scroll to the keys of an array (or group) unless the current key is one of them."""
@@ -160,6 +233,7 @@ class ReferencesPane(QWidget):
         document = self._document
         state = None if document is None else document.document
         self._answer.hide()
+        self._editor.end()
         if document is None or state is None:
             self.table.set_model(NoRows(COLUMNS))
             self._count.setText("")
@@ -167,19 +241,76 @@ class ReferencesPane(QWidget):
             return
         top, current = self.table.top_row(), self.table.current()
         self._quiet = True
-        self.table.set_model(ExpansionRows(state, document.is_row_changed, self._rest.start))
-        rows = self.table.model().row_count()
-        self.table.set_placeholder("This document has no references.")
+        self.table.set_model(self._rows(document, state))
         if keep:
             self.table.set_top_row(top)
-            if current is not None and current < rows:
+            if current is not None and current < self.table.model().row_count():
                 self.table.set_current(current)
         self._quiet = False
-        self._count.setText(f"{theme.count_text(rows)} row{'' if rows == 1 else 's'}")
+        self._show_count()
+        self._show_origin()
+
+    def _rows(
+        self, document: OpenDocument, state: ReferenceDocument
+    ) -> ExpansionRows | ChangedOnlyRows | NoRows:
+        """Return what the table shows, with the words for when that is nothing."""
+        rows = ExpansionRows(state, document.is_row_changed, self._rest.start)
+        if not self.changed_only.isChecked():
+            self.table.set_placeholder(NO_REFERENCES)
+            return rows
+        changes, saved = document.changes.rows, document.saved_document
+        if not document.changes.is_known or changes is None or saved is None:
+            self.table.set_placeholder(LOOKING if document.is_dirty else NONE_CHANGED)
+            return NoRows(COLUMNS)
+        self.table.set_placeholder(NONE_CHANGED)
+        return ChangedOnlyRows(rows, changes, saved, self._rest.start)
+
+    def _show_count(self) -> None:
+        rows = self.table.model().row_count()
+        document = self._document
+        changes = None if document is None or not document.changes.is_known else document.changes.rows
+        text = f"{theme.count_text(rows)} row{'' if rows == 1 else 's'}"
+        if self.changed_only.isChecked():
+            at_most = "" if changes is None or changes.is_exact else "at most "
+            text = f"{at_most}{text} differ{'s' if rows == 1 else ''}"
+        self._count.setText(text)
+
+    def _filter(self, on: bool) -> None:
+        row = self.current_row()
+        self._show_rows(keep=False)
+        number = None if row is None else self._number_of(row)
+        if number is not None:
+            self.table.set_current(number)
+        self.changedOnlyToggled.emit(on)
+
+    def _show_origin(self) -> None:
+        """Tell beneath the table that the current row comes from a rule, where it does."""
+        state = None if self._document is None else self._document.document
+        row, key = self.current_row(), self.current_key()
+        if state is None or row is None or key is None or row < state.expansion.refs_rows:
+            self.generated.hide()
+            return
+        self.generated.show_row(key, *state.expansion.origin(row))
+
+    # Renaming
+
+    def _key_mistake(self, text: str) -> str:
+        """Return why a text cannot be the key of the entry that is edited."""
+        state = None if self._document is None else self._document.document
+        if not text:
+            return "the key is empty"
+        if state is None or state.refs.find_slot(text) is None:
+            return ""
+        return "there is a reference with this key already"
+
+    def _key_typed(self, key: str) -> None:
+        if self._edited is not None:
+            self.renameWanted.emit(self._edited, key)
 
     def _go_to_text(self) -> None:
         text = self._go.text().strip()
-        rows = self.table.model().row_count()
+        state = None if self._document is None else self._document.document
+        rows = self.table.model().row_count() if state is None else state.expansion.rows
         number = text.replace(",", "").replace("_", "").replace(" ", "").removeprefix("#")
         if number.isascii() and number.isdigit() and len(number) <= 40 and int(number) < rows:
             self._found(int(number))
@@ -191,34 +322,48 @@ class ReferencesPane(QWidget):
         if isinstance(answer, str):
             self._answer.setText(answer)
         else:
-            self.table.set_current(answer)
+            self.show_row(answer)
             if focus:
                 self.table.setFocus()
 
+    def show_row(self, row: int) -> None:
+        """Make a row of the Version 0 view current; all rows are shown where it is none that differs."""
+        number = self._number_of(row)
+        if number is None:
+            self.changed_only.setChecked(False)
+            number = row
+        self.table.set_current(number)
+
+    def _number_of(self, row: int) -> int | None:
+        model = self.table.model()
+        return model.number_of(row) if isinstance(model, ExpansionRows | ChangedOnlyRows) else None
+
     def _show_row_quietly(self, row: int | None) -> None:
-        if row is None:
+        number = None if row is None else self._number_of(row)
+        if number is None:
             return
         self._told.stop()
         self._quiet = True
-        self.table.set_current(row)
-        self.table.set_top_row(row)
+        self.table.set_current(number)
+        self.table.set_top_row(number)
         self._quiet = False
 
     def _key(self, row: int) -> str | None:
         model = self.table.model()
-        return model.key(row) if isinstance(model, ExpansionRows | FirstRowsModel) else None
+        if not isinstance(model, ExpansionRows | ChangedOnlyRows | FirstRowsModel):
+            return None
+        return model.key(row)
 
     def _row_chosen(self, row: int | None) -> None:
         if row is not None and not self._quiet:
             self._told.start()
 
     def _tell(self) -> None:
-        row = self.table.current()
-        key = None if row is None else self._key(row)
-        if key is not None:
+        row, key = self.current_row(), self.current_key()
+        if key is not None and row is not None:
             self.keySelected.emit(key, row)
 
-    def _row_activated(self, row: int) -> None:
-        key = self._key(row)
-        if key is not None:
+    def _row_activated(self, _number: int) -> None:
+        row, key = self.current_row(), self.current_key()
+        if key is not None and row is not None:
             self.keyActivated.emit(key, row)

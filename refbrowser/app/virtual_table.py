@@ -178,6 +178,12 @@ class VirtualTable(QAbstractScrollArea):
         top = (row - self._rows.first) * self._row_height
         return QRect(0, int(top), self.viewport().width(), self._row_height)
 
+    def cell_rect(self, row: int, section: int) -> QRect:
+        """Return where a cell is painted, in the coordinates of the table."""
+        area = self.row_rect(row).translated(self.viewport().pos())
+        left = self.viewport().x() + self._header.sectionViewportPosition(section)
+        return QRect(left, area.top(), self._header.sectionSize(section), area.height())
+
     def column_widths(self) -> list[int]:
         """Return the widths of the columns, to be kept."""
         return [self._header.sectionSize(section) for section in range(self._header.count())]

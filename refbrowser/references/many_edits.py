@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
 from refbrowser.errors import quoted
 from refbrowser.references.content import DocumentContent
@@ -149,7 +150,7 @@ def copy_key(key: str, taken: set[str], refs: References) -> str:
         number += 1
 
 
-def runs_of(positions: np.ndarray) -> Runs:  # type: ignore[type-arg]
+def runs_of(positions: npt.NDArray[np.int64]) -> Runs:
     """Return rising positions as runs of neighbours."""
     if not len(positions):
         return ()

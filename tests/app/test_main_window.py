@@ -165,7 +165,7 @@ class TestMoving:
         self, window: MainWindow, small: Path, opened: Open, settle: Settle
     ) -> None:
         opened(small)
-        window.actions_["go_to_key"].trigger()
+        window.actions_["show_references"].trigger()
         field = window.findChild(QLineEdit, "goToKeyField")
         field.setText("temp/9.9")
         button(window, "goToKeyButton").click()

@@ -46,7 +46,7 @@ def read(value: Any = DOCUMENT) -> ReferenceDocument:
 
 
 def changed_keys(scope: PrefixScope, document: ReferenceDocument | None = None) -> set[str]:
-    """Return the keys, templates and rules that a replacement changes, and see that undo gives the bytes back."""
+    """Return what a replacement changes, and see that undo gives the bytes back."""
     before = document or read()
     history = History(before)
     after = history.apply(ReplacePrefixIn("s3://b/", "http://new/", scope))

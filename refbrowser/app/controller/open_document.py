@@ -13,11 +13,12 @@ from PySide6.QtCore import QObject, Signal
 from refbrowser.app.controller.disk import DocumentFile
 from refbrowser.app.controller.journaling import DocumentJournal
 from refbrowser.app.controller.problems import DocumentProblems
+from refbrowser.app.controller.row_changes import DocumentChanges
 from refbrowser.app.controller.shared_session import SharedSession
 from refbrowser.app.tasks import TaskControl, Tasks
 
 if TYPE_CHECKING:
-    from refbrowser.app.controller.changes import Difference
+    from refbrowser.engine.views.row_changes import Difference
     from refbrowser.app.controller.reading import FirstRows, SizeQuestion
     from refbrowser.app.controller.work import DatasetState, Identity, Opened, Saved
     from refbrowser.engine.dataset import Dataset
@@ -110,6 +111,7 @@ class OpenDocument(QObject):
         self.draft_count = 0
         self.journal = DocumentJournal(self)
         self.problems = DocumentProblems(self)
+        self.changes = DocumentChanges(self)
         self.file = DocumentFile(self)
 
     # What it is
@@ -290,6 +292,31 @@ class OpenDocument(QObject):
         self._edited()
         return True
 
+    def apply_later(self, edit: Any, done: Callable[[], object] = lambda: None) -> None:
+        """Make an edit of many entries one step of the history, off the GUI thread.
+
+        `done` is called when it is made; where it cannot be made, `editFailed` tells why.
+        """
+        before, history = self.document, self.history
+        if before is None or history is None:
+            return
+
+        def make(_control: TaskControl) -> ReferenceDocument:
+            from refbrowser.app.controller.work import edited
+
+            return edited(before, edit)
+
+        def made(changed: ReferenceDocument) -> None:
+            if self.history is not history or self.document is not before:
+                self.editFailed.emit(moved_on(edit))
+                return
+            if changed is not before:
+                history.take(edit, changed)
+                self._edited()
+            done()
+
+        self.tasks.run(self.owner("edit"), edit.title, make, made, self.editFailed.emit)
+
     def undo(self) -> None:
         """Take back the last edit."""
         if self.history is not None and self.history.can_undo:
@@ -359,6 +386,7 @@ class OpenDocument(QObject):
     def _take(self, state: DatasetState) -> None:
         self.dataset, self.access = state.dataset, state.dataset.access
         self.wants, self._difference = state.wants, state.difference
+        self.changes.look(state.difference)
 
     # Trust
 
@@ -454,3 +482,11 @@ class OpenDocument(QObject):
         self.journal.close()
         self.history = self.dataset = self.access = None
         self.wants = ()
+
+
+def moved_on(edit: Any) -> Exception:
+    """Return the error for an edit that was made of a state that is not the document's any more."""
+    from refbrowser.errors import ErrorKind, RefbrowserError
+
+    message = f"the document changed while this was done: {edit.title}"
+    return RefbrowserError(ErrorKind.USAGE, message, advice="Nothing was changed by it; do it again.")

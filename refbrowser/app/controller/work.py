@@ -19,11 +19,11 @@ from refbrowser.io.identity import FileIdentity, ObjectIdentity
 from refbrowser.io.origins import Origin, scheme_of
 
 if TYPE_CHECKING:
-    from refbrowser.app.controller.changes import Difference
+    from refbrowser.engine.views.row_changes import Difference
     from refbrowser.app.controller.shared_session import SharedSession
     from refbrowser.engine.dataset import Dataset
     from refbrowser.engine.saving.write import SaveOrder, Written
-    from refbrowser.references.document import ReferenceDocument
+    from refbrowser.references.document import Edit, ReferenceDocument
     from refbrowser.references.history import History
 
 Identity = FileIdentity | ObjectIdentity
@@ -123,12 +123,20 @@ def rebuilt(
     return _state(dataset.with_document(document, control), saved)
 
 
+def edited(document: ReferenceDocument, edit: Edit) -> ReferenceDocument:
+    """Return a document after an edit, with what the window asks it first ready."""
+    changed = document.apply(edit)
+    changed.expansion.items(0, 1)
+    changed.refs.find_slot("")
+    return changed
+
+
 def _state(dataset: Dataset, saved: ReferenceDocument | None) -> DatasetState:
     document = dataset.document
     wants = tuple(dataset.access.wanted(sources_of(document)))
     difference = None
     if saved is not None and saved is not document:
-        from refbrowser.app.controller.changes import Difference
+        from refbrowser.engine.views.row_changes import Difference
 
         difference = Difference(document, saved)
     return DatasetState(dataset, wants, difference)
