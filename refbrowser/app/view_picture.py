@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from PySide6.QtCore import QBuffer, QByteArray, QIODevice, QPoint, QRect, QRectF, QSize, Qt
-from PySide6.QtGui import QColor, QFontMetrics, QImage, QImageWriter, QPainter
+from PySide6.QtGui import QColor, QFontMetrics, QImage, QImageWriter, QPainter, QRegion
 from PySide6.QtWidgets import QGraphicsView, QWidget
 
 from refbrowser.app import theme
@@ -36,8 +36,13 @@ class ViewPicture:
     def size(self) -> QSize:
         """Return the size in device independent pixels."""
         width = sum(part.width() for part in self._parts) + theme.MEDIUM * (len(self._parts) - 1)
-        height = max((part.height() for part in self._parts), default=0)
+        height = max((self._drop(part) + part.height() for part in self._parts), default=0)
         return QSize(width + 2 * _MARGIN, self._top + height + _MARGIN)
+
+    def _drop(self, part: QWidget) -> int:
+        """Return how much lower than the first part another one stands."""
+        first = self._parts[0]
+        return max(0, part.mapToGlobal(QPoint()).y() - first.mapToGlobal(QPoint()).y())
 
     def image(self) -> QImage:
         """Return the picture in pixels, `SCALE` for each of the screen."""
@@ -84,16 +89,15 @@ class ViewPicture:
             self._paint_text(painter, line, self._subtitle, colors.muted, heading=False)
         left = _MARGIN
         for part in self._parts:
+            top = self._top + self._drop(part)
+            painter.save()
             if isinstance(part, QGraphicsView):
-                target = QRectF(left, self._top, part.width(), part.height())
-                painter.save()
-                part.render(painter, target, part.viewport().rect())
-                painter.restore()
+                part.render(painter, QRectF(left, top, part.width(), part.height()), part.viewport().rect())
             else:
-                painter.save()
-                painter.translate(left, self._top)
-                part.render(painter, QPoint())
-                painter.restore()
+                painter.translate(left, top)
+                # Without the background: it is that of the picture.
+                part.render(painter, QPoint(), QRegion(), QWidget.RenderFlag.DrawChildren)
+            painter.restore()
             left += part.width() + theme.MEDIUM
 
     def _paint_text(self, painter: QPainter, line: QRect, text: str, color: str, *, heading: bool) -> None:

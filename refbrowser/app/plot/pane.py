@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from PySide6.QtCore import QEvent, QTimer, Signal
-from PySide6.QtWidgets import QHBoxLayout, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtCore import QEvent, Qt, QTimer, Signal
+from PySide6.QtWidgets import QHBoxLayout, QSplitter, QStackedWidget, QVBoxLayout, QWidget
 
 from refbrowser.app import theme
 from refbrowser.app.plot.canvas import PlotCanvas
@@ -19,6 +19,7 @@ from refbrowser.app.plot.plot_cards import PlotCards
 from refbrowser.app.plot.presenter import Presenter
 from refbrowser.app.plot.sliders import DimensionSliders
 from refbrowser.app.plot.source import PlotSource
+from refbrowser.app.plot.tools import PlotTools
 from refbrowser.app.plot.values_view import ValuesView
 from refbrowser.engine.views.picture import ChunkState
 
@@ -75,7 +76,7 @@ class PlotPane(QWidget):
         self.cards = PlotCards()
         self.values = ValuesView()
         self.legend = StateLegend()
-        self.sliders = DimensionSliders()
+        self.sliders = DimensionSliders(playable=True)
         self.status = ElidedLabel()
         self.status.setObjectName("plotStatus")
         self.status.setFont(theme.mono_font(-0.5))
@@ -94,7 +95,10 @@ class PlotPane(QWidget):
             self._show_page,
         )
         self._presenter = Presenter(parts, self)
+        self.tools = PlotTools(self._presenter, self._split, self)
+        self._column.insertWidget(self._column.indexOf(self.status), self.tools.bar)
         self.keys = PlotKeys(self._presenter)
+        self._add_tool_keys()
         self.canvas.pane_keys = self.keys.known
         self._connect()
         self._presenter.clear()
@@ -235,11 +239,15 @@ class PlotPane(QWidget):
         self._pages = QStackedWidget()
         for page in (self.cards, self._plot, self.values):
             self._pages.addWidget(page)
-        layout = QVBoxLayout(self)
+        layout = self._column = QVBoxLayout(self)
         layout.setContentsMargins(theme.LARGE, theme.LARGE, theme.LARGE, theme.MEDIUM)
         layout.setSpacing(theme.MEDIUM)
         layout.addWidget(self.header)
-        layout.addWidget(self._pages, 1)
+        self._split = QSplitter(Qt.Orientation.Vertical)
+        self._split.setObjectName("plotSplitter")
+        self._split.setChildrenCollapsible(False)
+        self._split.addWidget(self._pages)
+        layout.addWidget(self._split, 1)
         layout.addWidget(self.legend)
         layout.addWidget(self.sliders)
         layout.addWidget(self.status)
@@ -258,6 +266,10 @@ class PlotPane(QWidget):
         look.changed.connect(self.optionsChanged)
         self.header.resetRequested.connect(presenter.reset_view)
         self.sliders.indexChanged.connect(presenter.set_index)
+        self.sliders.playAsked.connect(self.tools.animation.toggle)
+        self.tools.animation.changed.connect(self._show_playing)
+        self.tools.changed.connect(self.optionsChanged)
+        self.tools.connect_buttons(self.header.profile, self.header.series)
         self.bar.levelsEdited.connect(look.set_levels)
         self.bar.autoRequested.connect(look.auto_levels)
         self.legend.retry.clicked.connect(presenter.retry)
@@ -277,6 +289,18 @@ class PlotPane(QWidget):
         presenter.changed.connect(self.viewChanged)
         presenter.stage.settled.connect(self.settled)
 
+    def _add_tool_keys(self) -> None:
+        tools, keys = self.tools, self.keys
+        keys.add(Qt.Key.Key_P, tools.toggle_profile)
+        keys.add(Qt.Key.Key_S, lambda: tools.series_here(extend=self.canvas.extends))
+        keys.add(Qt.Key.Key_Space, tools.play)
+        keys.add(Qt.Key.Key_Escape, tools.escape)
+        self.canvas.shift_keys.add(Qt.Key.Key_S)
+
+    def _show_playing(self) -> None:
+        animation = self.tools.animation
+        self.sliders.set_playing(animation.dimension if animation.is_playing else None)
+
     def _say(self, text: str) -> None:
         if text != self.status.whole():
             self.status.set_whole(text)
@@ -293,4 +317,6 @@ class PlotPane(QWidget):
         self.header.restyle()
         self.legend.restyle()
         self.bar.strip.update()
+        self.tools.restyle()
+        self._show_playing()
         self._presenter.stage.redraw()

@@ -91,11 +91,11 @@ class TablePane(QWidget):
         self.go_to = QLineEdit()
         self.go_to.setObjectName("tableGoTo")
         self.go_to.setAccessibleName("Go to a row and column")
-        self.go_to.setPlaceholderText("Go to row, column")
+        self.go_to.setPlaceholderText("Row, column")
         self.go_to.setToolTip(
             "Type a row, or a row and a column: 12, 40; negative ones count from the end (Ctrl+G)"
         )
-        self.go_to.setFixedWidth(self.go_to.fontMetrics().horizontalAdvance("Go to row, column") + 30)
+        self.go_to.setFixedWidth(self.go_to.fontMetrics().horizontalAdvance("Row, column") + 30)
         self.export = self._button("tableExportButton", "Export view…", "Write the values to a file")
         self.status = ElidedLabel()
         self.status.setObjectName("tableStatus")
@@ -268,6 +268,7 @@ class TablePane(QWidget):
             return
         for axis in layout.slice.sliders if found.held is not None else ():
             self._plot.set_index(axis, (found.held or ())[axis])
+        self.go_to.clear()
         self.grid.set_current(found.cell)
         self.grid.setFocus(Qt.FocusReason.OtherFocusReason)
 
