@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QSizePolicy, QSpinBox, QToolButton, QWidget
+from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QSizePolicy, QSpinBox, QWidget
 
 from refbrowser.app import theme
 from refbrowser.app.chunk_map.words import COLOURINGS
@@ -29,15 +29,12 @@ class MapControls(QWidget):
         A dimension was chosen for an axis; None for down: one dimension, wrapped.
     indexChanged(int, int)
         Another chunk along a dimension that is not on an axis.
-    fitAsked()
-        The whole map is to be seen.
     """
 
     byChosen = Signal(str)
     downChosen = Signal(object)
     acrossChosen = Signal(int)
     indexChanged = Signal(int, int)
-    fitAsked = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -53,25 +50,26 @@ class MapControls(QWidget):
         self.by.activated.connect(lambda _at: self.byChosen.emit(self.by.currentData()))
         self.down.activated.connect(lambda _at: self._choose_down())
         self.across.activated.connect(lambda _at: self.acrossChosen.emit(self.across.currentData()))
-        self.fit = QToolButton()
-        self.fit.setObjectName("chunkMapFit")
-        self.fit.setText("Fit")
-        self.fit.setAccessibleName("See all chunks")
-        self.fit.setToolTip("See all chunks (R)")
-        self.fit.clicked.connect(lambda _checked=False: self.fitAsked.emit())
+        self.wrapped = plain_label("", role="muted", wrap=False)
+        self.wrapped.setObjectName("chunkMapWrapped")
         self._flow = FlowLayout(self, spacing=theme.MEDIUM)
         self._axes = [_labelled("Down", self.down), _labelled("Across", self.across)]
         self._fields: dict[int, tuple[QWidget, QSpinBox]] = {}
-        for part in (_labelled("Colour by", self.by), *self._axes, self.fit):
+        for part in (_labelled("Colour by", self.by), *self._axes, self.wrapped):
             self._flow.addWidget(part)
 
-    def set_slice(self, state: SliceState | None) -> None:
-        """Show the slice of a chunk grid; fields are made anew only for other dimensions."""
+    def set_slice(self, state: SliceState | None, columns: int = 1) -> None:
+        """Show the slice of a chunk grid; fields are made anew only for other dimensions.
+
+        One dimension alone is wrapped into rows of `columns` chunks.
+        """
         same = self._state is not None and state is not None and _form(self._state) == _form(state)
         self._state = state
         if not same:
             self._make_choices()
             self._make_fields()
+        self.wrapped.setText("" if state is None else _wrapped(state, columns))
+        self.wrapped.setVisible(bool(self.wrapped.text()))
         if state is None:
             return
         self.across.setCurrentIndex(self.across.findData(state.x))
@@ -101,7 +99,6 @@ class MapControls(QWidget):
                 combo.addItem(_shortened(state.names[axis]), axis)
         for box in self._axes:
             box.setVisible(len(long) > 1)
-        self.fit.setVisible(bool(long))
 
     def _make_fields(self) -> None:
         for box, _field in self._fields.values():
@@ -125,7 +122,7 @@ class MapControls(QWidget):
             )
             box = _labelled(_shortened(state.names[dimension]), field)
             self._fields[dimension] = (box, field)
-            self._flow.insert(self._flow.count() - 1, box)
+            self._flow.addWidget(box)
             box.show()
         self.updateGeometry()
 
@@ -140,6 +137,16 @@ def _form(state: SliceState) -> tuple[object, ...]:
 def _shortened(name: str) -> str:
     shown = one_line(name)
     return shown if len(shown) <= _LONGEST_NAME else f"{shown[: _LONGEST_NAME - 1]}…"
+
+
+def _wrapped(state: SliceState, columns: int) -> str:
+    """Return how the only dimension of a map runs; empty where that is plain."""
+    if not state.shape or state.y is not None or state.shape[state.x] < 2:
+        return ""
+    name = _shortened(state.names[state.x])
+    if state.shape[state.x] <= columns:
+        return f"Across: {name}"
+    return f"{name}, {theme.count_text(columns)} chunks in a row"
 
 
 def _combo(name: str, title: str) -> QComboBox:

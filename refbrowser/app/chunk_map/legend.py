@@ -19,8 +19,10 @@ if TYPE_CHECKING:
 
 #: Entries that are shown; of more, those with most chunks.
 ENTRIES_MOST = 12
-#: Lines that they take at most.
+#: Lines that they take at most under the map; beside it they have its height.
 LINES_MOST = 2
+_UNLIMITED = 16777215
+_LOW = "QToolButton { padding: 2px 5px 2px 1px; }"
 
 
 class MapLegend(QWidget):
@@ -47,6 +49,17 @@ class MapLegend(QWidget):
         self._shown: ColouredMap | None = None
         self._note = ""
         self._used = self._present = 0
+        self._beside = False
+
+    def set_beside(self, beside: bool) -> None:
+        """Stand as a column beside the map, where it is low, or as lines under it."""
+        if beside != self._beside:
+            self._beside = beside
+            fixed, ignored = QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Ignored
+            self.setSizePolicy(*((fixed, ignored) if beside else (ignored, fixed)))
+            self.setMinimumSize(0, 0)
+            self.setMaximumSize(_UNLIMITED, _UNLIMITED)
+            self._fit()
 
     def set_map(self, shown: ColouredMap | None, note: str = "") -> None:
         """Explain a map; `note` is said beside the entries."""
@@ -70,22 +83,26 @@ class MapLegend(QWidget):
         self._fit()
 
     def _fit(self) -> None:
-        """Show as many entries as fit a few lines, with the note behind them."""
-        kept = self._used
+        """Show as many entries as fit, with the note behind them where there is room for it."""
+        kept, note = self._used, "" if self._beside else self._note
+        line = max(part.sizeHint().height() for part in (*self._buttons, self._more)) + self._flow.spacing()
+        most = max(1, self.height() // line) if self._beside else LINES_MOST
+        if self._beside:
+            self.setFixedWidth(max((each.sizeHint().width() for each in self._buttons[:kept]), default=0))
         while True:
             hidden = self._present - kept
             words = [f"and {hidden} more"] if hidden > 0 else []
-            self._more.setText("   ".join([*words, self._note] if self._note else words))
+            self._more.setText("   ".join([*words, note] if note else words))
             parts = [*self._buttons[:kept], *([self._more] if self._more.text() else [])]
             lines = self._lines([part.sizeHint().width() for part in parts])
-            if lines <= LINES_MOST or not kept:
+            if lines <= most or not kept:
                 break
             kept -= 1
         for place, button in enumerate(self._buttons):
             button.setVisible(place < kept)
         self._more.setVisible(bool(self._more.text()))
-        line = max(part.sizeHint().height() for part in (*self._buttons, self._more))
-        self.setFixedHeight(lines * (line + self._flow.spacing()))
+        if not self._beside:
+            self.setFixedHeight(lines * line)
 
     def _lines(self, widths: list[int]) -> int:
         """Return how many lines parts of these widths need."""
@@ -109,6 +126,7 @@ class MapLegend(QWidget):
         button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
         button.setIconSize(QSize(20, 14))
         button.setAutoRaise(True)
+        button.setStyleSheet(_LOW)
         button.clicked.connect(lambda _checked=False: self.wanted.emit(button.property("class")))
         place = len(self._buttons)
         self._buttons.append(button)

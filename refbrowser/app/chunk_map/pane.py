@@ -6,17 +6,17 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, QPoint, QTimer, Signal
 from PySide6.QtGui import QAction, QGuiApplication, QHideEvent, QResizeEvent, QShowEvent
-from PySide6.QtWidgets import QHBoxLayout, QMenu, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QGridLayout, QMenu, QStackedWidget, QVBoxLayout, QWidget
 
 from refbrowser.app import theme
-from refbrowser.app.bars import ElidedLabel
 from refbrowser.app.chunk_map.controls import MapControls
+from refbrowser.app.chunk_map.foot import MapFoot
 from refbrowser.app.chunk_map.legend import MapLegend
 from refbrowser.app.chunk_map.loader import MapLoader
 from refbrowser.app.chunk_map.plotted import plotted_parts
 from refbrowser.app.chunk_map.pointed import PointedChunk
 from refbrowser.app.chunk_map.view import Cell, ChunkMapView
-from refbrowser.app.widgets import hint_label, plain_label
+from refbrowser.app.widgets import hint_label
 from refbrowser.engine.views.chunk_colouring import ColourBy, ColouredMap
 from refbrowser.engine.views.chunk_layout import ChunkLayout, first_chunk_slice
 from refbrowser.model.nodes import ArrayNode
@@ -28,8 +28,10 @@ if TYPE_CHECKING:
 
 #: A view that stands still so long, in milliseconds, is looked at more closely.
 _IDLE = 120
-#: Heights of the pane: the least, and from which on choices and legend are shown.
-_LEAST, _WITH_CONTROLS, _WITH_LEGEND = 70, 110, 180
+#: Heights of the pane: the least, from which on choices and legend are shown, and the legend under the map.
+_LEAST, _WITH_CONTROLS, _WITH_LEGEND = 70, 110, 210
+#: Width from which on the legend stands beside a map that is low.
+_WITH_COLUMN = 460
 _NOTHING = (
     "The chunks of the selected array appear here: which are stored, missing or read, their sizes and URLs."
 )
@@ -57,13 +59,11 @@ class ChunkMapPane(QWidget):
         self._layout: ChunkLayout | None = None
         self._plot: PlotPane | None = None
         self._plotted: tuple[range, ...] | None = None
+        self._by_before = ColourBy.STATE
         self.controls = MapControls()
         self.view = ChunkMapView()
         self.legend = MapLegend()
-        self.readout = ElidedLabel("chunkMapReadout")
-        self.readout.setFont(theme.mono_font(-0.5))
-        self.counts = plain_label("", role="muted", wrap=False)
-        self.counts.setObjectName("chunkMapCounts")
+        self.foot = MapFoot()
         self.loader = MapLoader(self)
         self.pointed = PointedChunk(self.loader, self)
         self._hint = hint_label(_NOTHING)
@@ -83,13 +83,13 @@ class ChunkMapPane(QWidget):
         layout.setContentsMargins(theme.MEDIUM, theme.SMALL, theme.MEDIUM, 0)
         layout.setSpacing(theme.SMALL)
         layout.addWidget(self.controls)
-        layout.addWidget(self.view, 1)
-        layout.addWidget(self.legend)
-        words = QHBoxLayout()
-        words.setSpacing(theme.LARGE)
-        words.addWidget(self.readout, 1)
-        words.addWidget(self.counts)
-        layout.addLayout(words)
+        self._map = QGridLayout()
+        self._map.setVerticalSpacing(theme.SMALL)
+        self._map.setHorizontalSpacing(theme.MEDIUM)
+        self._map.setColumnStretch(0, 1)
+        self._map.setRowStretch(0, 1)
+        layout.addLayout(self._map, 1)
+        self._place(beside=False)
         self._inner = inner
         self._pages = QStackedWidget()
         self._pages.addWidget(self._hint)
@@ -98,17 +98,33 @@ class ChunkMapPane(QWidget):
         outer.setContentsMargins(0, 0, 0, 0)
         outer.addWidget(self._pages)
 
+    def _place(self, *, beside: bool) -> None:
+        """Put the legend under the map, or beside it and the line of words."""
+        for part in (self.view, self.legend, self.foot):
+            self._map.removeWidget(part)
+        self._map.addWidget(self.view, 0, 0)
+        self._map.addWidget(self.foot, 2, 0)
+        if beside:
+            self._map.addWidget(self.legend, 0, 1, 3, 1)
+        else:
+            self._map.addWidget(self.legend, 1, 0)
+        self._is_beside = beside
+        self.legend.set_beside(beside)
+        # The legend beside the map counts them too, where there is little room.
+        self.foot.counts.setVisible(not beside)
+
     def _connect(self) -> None:
         controls, view = self.controls, self.view
         controls.byChosen.connect(lambda by: self.colour_by(ColourBy(by)))
         controls.downChosen.connect(lambda axis: self._change_slice(lambda state: state.with_y(axis)))
         controls.acrossChosen.connect(lambda axis: self._change_slice(lambda state: state.with_x(axis)))
         controls.indexChanged.connect(self.set_index)
-        controls.fitAsked.connect(view.fit)
+        self.foot.fitAsked.connect(view.fit)
+        self.foot.changesAsked.connect(self.show_changes)
         view.hovered.connect(self._point)
         view.cursorMoved.connect(self._point)
         view.chosen.connect(self._choose)
-        view.viewMoved.connect(self._idle.start)
+        view.viewMoved.connect(self._moved)
         view.copyAsked.connect(self.copy_key)
         view.explainAsked.connect(self.explainWanted)
         view.nextAsked.connect(self._next_alike)
@@ -134,7 +150,7 @@ class ChunkMapPane(QWidget):
         else:
             state = first_chunk_slice(node, None if before is None else before.slice)
             self._pages.setCurrentWidget(self._inner)
-            self._set_layout(ChunkLayout.of(state))
+            self._set_layout(ChunkLayout.of(state), same=before is not None)
             self._follow_plot()
 
     def clear(self) -> None:
@@ -181,7 +197,14 @@ class ChunkMapPane(QWidget):
     def colour_by(self, by: ColourBy) -> None:
         """Colour chunks by something else."""
         self.controls.set_by(by)
+        self.foot.set_showing_changes(by is ColourBy.CHANGE)
         self.loader.set_by(by)
+
+    def show_changes(self, on: bool) -> None:
+        """Colour chunks by what edits changed, or again as before."""
+        if on and self.loader.by is not ColourBy.CHANGE:
+            self._by_before = self.loader.by
+        self.colour_by(ColourBy.CHANGE if on else self._by_before)
 
     def set_index(self, dimension: int, index: int) -> None:
         """Show another chunk along a dimension that is not on an axis."""
@@ -215,15 +238,16 @@ class ChunkMapPane(QWidget):
         self.view.set_layout(None)
         self.controls.set_slice(None)
         self.legend.set_map(None)
+        self.foot.set_changed(0)
         self._say("")
         self._pages.setCurrentWidget(self._hint)
 
-    def _set_layout(self, layout: ChunkLayout) -> None:
+    def _set_layout(self, layout: ChunkLayout, same: bool = False) -> None:
         assert self._document is not None
         assert self._node is not None
         self._layout = layout
-        self.controls.set_slice(layout.slice)
-        self.view.set_layout(layout)
+        self.controls.set_slice(layout.slice, layout.columns)
+        self.view.set_layout(layout, same)
         self.pointed.set_map(self._document, self._node)
         self.loader.set_map(self._document, self._node, layout)
         self._outline()
@@ -240,7 +264,8 @@ class ChunkMapPane(QWidget):
         self.view.set_maps(maps)
         shown = maps[0] if maps else None
         self.legend.set_map(shown, "" if shown is None else _note(shown))
-        self.counts.setText("" if shown is None else _counts(shown))
+        self.foot.counts.setText("" if shown is None else _counts(shown))
+        self.foot.set_changed(0 if shown is None else shown.changed)
         self.pointed.say()
 
     # What is followed
@@ -276,8 +301,12 @@ class ChunkMapPane(QWidget):
         parts, layout = self._plotted, self._layout
         boxes = [] if parts is None or layout is None else layout.boxes(parts)
         # Around everything it would say nothing.
-        whole = layout is not None and boxes == [(0, layout.rows, 0, layout.columns)]
+        whole = layout is not None and sum((b - t) * (r - l) for t, b, l, r in boxes) == layout.size
         self.view.set_outline([] if whole else boxes)
+
+    def _moved(self) -> None:
+        self.foot.set_zoomed(self._layout is not None and not self.view.viewport.is_fitted)
+        self._idle.start()
 
     def _look_closer(self) -> None:
         self.loader.look_closer(*self.view.viewport.visible())
@@ -293,7 +322,7 @@ class ChunkMapPane(QWidget):
         self.pointed.set_chunk(self._coords_at(cell), cell)
 
     def _say(self, text: str) -> None:
-        self.readout.set_text(
+        self.foot.readout.set_text(
             text or ("Click a chunk to plot it; arrow keys move the cursor" if self._layout else "")
         )
         self.view.say(text)
@@ -340,7 +369,11 @@ class ChunkMapPane(QWidget):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        self.legend.setVisible(self.height() >= _WITH_LEGEND)
+        low = self.height() < _WITH_LEGEND
+        beside = low and self.width() >= _WITH_COLUMN
+        if beside != self._is_beside:
+            self._place(beside=beside)
+        self.legend.setVisible(beside or not low)
         self.controls.setVisible(self.height() >= _WITH_CONTROLS)
 
     def showEvent(self, event: QShowEvent) -> None:
@@ -359,6 +392,7 @@ class ChunkMapPane(QWidget):
 
     def _restyle(self) -> None:
         self.view.restyle()
+        self.foot.restyle()
         self.legend.restyle()
 
 

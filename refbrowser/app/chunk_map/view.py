@@ -77,7 +77,7 @@ class ChunkMapView(QWidget):
         self.setToolTip("")
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setMouseTracking(True)
-        self.setMinimumSize(120, 48)
+        self.setMinimumSize(120, 32)
         self.setAttribute(Qt.WidgetAttribute.WA_OpaquePaintEvent)
         self.viewport = Viewport()
         self.painting = MapPainter(self.viewport)

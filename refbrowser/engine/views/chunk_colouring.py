@@ -76,6 +76,10 @@ class ColouredMap:
         What each number means.
     stored, inline, missing, failed
         Chunks with a reference to other files, within the document, without one, and that cannot be read.
+    change
+        `Change` of each cell, shaped as `classes`; None where edits changed none of them.
+    changed
+        Chunks that edits changed.
     is_complete
         Every cell was looked at.
     """
@@ -91,6 +95,8 @@ class ColouredMap:
     missing: int
     failed: int
     is_complete: bool
+    change: Classes | None = None
+    changed: int = 0
 
     @property
     def is_sampled(self) -> bool:
@@ -101,6 +107,11 @@ class ColouredMap:
         """Return what is known of the chunk in a cell of the layout."""
         down, across = self.position(row, column) or (-1, -1)
         return self.legend[int(self.classes[down, across])] if down >= 0 else self.legend[0]
+
+    def is_changed(self, row: int, column: int) -> bool:
+        """Tell whether edits changed the chunk in a cell of the layout."""
+        position = None if self.change is None else self.position(row, column)
+        return position is not None and self.change is not None and bool(self.change[position])
 
     def position(self, row: int, column: int) -> tuple[int, int] | None:
         """Return where in `classes` a cell of the layout is."""
@@ -128,6 +139,7 @@ def coloured(values: ChunkMapValues, by: ColourBy) -> ColouredMap:
     counts = np.bincount(classes.ravel(), minlength=len(legend)).tolist()
     of_kind = np.bincount(values.kind.ravel(), minlength=256)
     failed = int(np.count_nonzero(values.state == ReadState.FAILED))
+    changed = int(np.count_nonzero(values.change))
     return ColouredMap(
         values.layout,
         values.rows,
@@ -143,6 +155,8 @@ def coloured(values: ChunkMapValues, by: ColourBy) -> ColouredMap:
         missing=int(of_kind[ReferenceKind.MISSING]),
         failed=failed + int(of_kind[ReferenceKind.FAULTY]),
         is_complete=values.is_complete,
+        change=values.change.copy() if changed else None,
+        changed=changed,
     )
 
 
