@@ -1,299 +1,294 @@
-"""The attributes pane: attributes and metadata of what is selected in the tree."""
+"""The attributes pane: attributes and metadata of what is selected in the tree, and edits of both."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
-from PySide6.QtCore import QModelIndex, QPoint, Qt
-from PySide6.QtGui import QGuiApplication, QKeyEvent, QKeySequence, QStandardItem, QStandardItemModel
-from PySide6.QtWidgets import (
-    QAbstractItemView,
-    QHeaderView,
-    QMenu,
-    QStackedWidget,
-    QTreeView,
-    QVBoxLayout,
-    QWidget,
-)
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QHBoxLayout, QStackedWidget, QTabBar, QVBoxLayout, QWidget
 
 from refbrowser.app import theme
+from refbrowser.app.attribute_rows import STORED, STORED_SIZE, node_of, sections_of, stored_pairs
+from refbrowser.app.attributes_tree import AttributesTree
+from refbrowser.app.bars import ElidedLabel
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.docks import hint_of
-from refbrowser.app.hierarchy_model import Item, ItemKind, shape_text
-from refbrowser.app.plain_text import one_line
+from refbrowser.app.editors.metadata_editor import MetadataEditor
+from refbrowser.app.editors.rows import named, tool_button
+from refbrowser.app.hierarchy_model import Item
 from refbrowser.app.tasks import TaskControl
 from refbrowser.app.widgets import hint_label
 
-#: Attributes that are listed at most; a document may hold any number.
-ATTRIBUTES_SHOWN = 2_000
-#: The full value is kept for the clipboard and the tool tip.
-VALUE_ROLE = Qt.ItemDataRole.UserRole + 1
+if TYPE_CHECKING:
+    from refbrowser.engine.node_metadata import MetadataText
+    from refbrowser.engine.views.stored_chunks import StoredChunks
+    from refbrowser.references.document import ReferenceDocument
 
-Rows = list[tuple[str, str]]
+#: Makes other attributes of those that a node has.
+Change = Callable[[dict[str, Any]], dict[str, Any]]
+HINT = "Enter edits, F2 renames, Ins adds, Del removes"
+ATTRIBUTES, METADATA = 0, 1
 
 
 class AttributesPane(QWidget):
-    """Names and values in sections."""
+    """Names and values in sections, and behind a tab the metadata as JSON.
+
+    Signals
+    -------
+    ruleWanted(object, int)
+        The user wants to see a gen rule of an opened document.
+    """
+
+    ruleWanted = Signal(object, int)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._model = QStandardItemModel(0, 2, self)
-        self._tree = _Tree()
-        self._tree.setModel(self._model)
-        self._tree.header().setSectionResizeMode(0, QHeaderView.ResizeMode.Interactive)
-        self._tree.header().resizeSection(0, 128)
+        self._item: Item | None = None
+        self._later: Item | None = None
+        self._texts: list[MetadataText] = []
+        self._read: ReferenceDocument | None = None
+        self._waiting: list[tuple[str, Change]] = []
+        self._then: str | None = None
+        self.tree = AttributesTree()
+        self.metadata = MetadataEditor()
         self._empty = hint_label(hint_of("attributesDock"))
+        self._build()
+        self.tree.valueTyped.connect(self._value_typed)
+        self.tree.renamed.connect(self._renamed)
+        self.tree.added.connect(self._added)
+        self.tree.removed.connect(self._removed)
+        self.tree.editEnded.connect(self._edit_ended)
+        self.metadata.ruleWanted.connect(self._rule_wanted)
+        self.set_item(None)
+
+    def _build(self) -> None:
+        self.tabs = named(QTabBar(), "attributesTabs", "Attributes or metadata")
+        self.tabs.addTab("Attributes")
+        self.tabs.addTab("Metadata")
+        self.tabs.setExpanding(False)
+        self.tabs.currentChanged.connect(self._tab_chosen)
+        self._add = tool_button("attributeAdd", "+", "Add an attribute (Insert)", self.tree.begin_new)
+        self._remove = tool_button(
+            "attributeRemove", "−", "Remove the attribute (Delete)", self.tree.remove_current
+        )
+        self.hint = ElidedLabel("attributesHint")
+        self._bar = QWidget()
+        line = QHBoxLayout(self._bar)
+        line.setContentsMargins(theme.SMALL, 0, theme.SMALL, 0)
+        line.setSpacing(theme.SMALL)
+        for part in (self._add, self._remove):
+            line.addWidget(part)
+        line.addWidget(self.hint, 1)
+        listed = QWidget()
+        below = QVBoxLayout(listed)
+        below.setContentsMargins(0, 0, 0, 0)
+        below.setSpacing(theme.SMALL)
+        below.addWidget(self.tree, 1)
+        below.addWidget(self._bar)
         self._pages = QStackedWidget()
-        self._pages.addWidget(self._empty)
-        self._pages.addWidget(self._tree)
+        for page in (listed, self.metadata, self._empty):
+            self._pages.addWidget(page)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
-        layout.addWidget(self._pages)
-        self._stored: QStandardItem | None = None
+        layout.setSpacing(0)
+        layout.addWidget(self.tabs)
+        layout.addWidget(self._pages, 1)
+        self.tree.selectionModel().currentChanged.connect(lambda *_: self._show_buttons())
+
+    # What is shown
 
     def set_item(self, item: Item | None) -> None:
-        """Show what is known about an item of the tree."""
-        self._model.clear()
-        self._model.setHorizontalHeaderLabels(["Name", "Value"])
-        self._tree.header().resizeSection(0, 128)
-        self._stored = None
-        self._pages.setCurrentWidget(self._empty if item is None else self._tree)
-        if item is None:
+        """Show what is known about an item of the tree; an edit that is open is ended by another item."""
+        anew = item is None or self._item is None or item.identity != self._item.identity
+        if not anew and self.tree.is_editing:
+            self._later = item
             return
-        if item.kind is ItemKind.DOCUMENT:
-            self._show_document(item.document)
-        elif item.node is not None:
-            self._show_node(item)
-        elif item.document.document is not None:
-            self._show_entry(item)
-        self._tree.expandAll()
+        self._later = None
+        if anew:
+            self._waiting = []
+        self._item = item
+        node = node_of(item)
+        self.tabs.setVisible(node is not None)
+        self._bar.setVisible(node is not None)
+        self.tree.show_sections([] if item is None else self._sections(item, anew), anew=anew)
+        if not anew and self._then is not None:
+            self.tree.choose(self._then)
+            self._then = None
+        if anew:
+            self._texts, self._read = [], None
+            self.metadata.clear()
+            self.tree.set_editable(False)
+            self.hint.set_text("")
+        self._show_page()
+        self._show_buttons()
+        if item is not None and node is not None:
+            self._read_metadata(item, node, anew)
+            self._count_stored(item, node)
+
+    def _sections(self, item: Item, anew: bool) -> list[Any]:
+        """Return what is to be shown; counts stay until they are counted anew."""
+        from dataclasses import replace
+
+        found = sections_of(item)
+        if anew:
+            return found
+        shown = self.tree.values()
+        return [
+            replace(
+                section,
+                rows=tuple(
+                    replace(row, value=shown[row.name])
+                    if row.attribute is None and row.name in (STORED, STORED_SIZE) and row.name in shown
+                    else row
+                    for row in section.rows
+                ),
+            )
+            for section in found
+        ]
 
     def values(self) -> dict[str, str]:
         """Return every name and its full value, as shown."""
-        result = {}
-        for section in range(self._model.rowCount()):
-            parent = self._model.item(section)
-            for row in range(parent.rowCount()):
-                result[parent.child(row, 0).text()] = str(parent.child(row, 1).data(VALUE_ROLE))
-        return result
+        return self.tree.values()
 
-    def _show_document(self, document: OpenDocument) -> None:
-        rows: Rows = [("Path", document.path)]
-        state = document.document
-        if state is not None:
-            rows += document_rows(state)
-        self._add_section("Document", rows)
-        if document.template_values:
-            self._add_section("Template values", list(document.template_values.items()))
-        root = None if document.hierarchy is None else document.hierarchy.root
-        if root is not None:
-            self._add_attributes(root.attributes)
+    def show_metadata(self, key: str | None = None) -> None:
+        """Show the metadata as JSON, that under a key where one is given."""
+        self.tabs.setCurrentIndex(METADATA)
+        if key is not None:
+            self.metadata.choose(key)
 
-    def _show_node(self, item: Item) -> None:
-        node: Any = item.node
-        if node.error is not None:
-            self._add_section("Error", [("What", str(node.error)), ("Advice", node.error.advice)])
-        if node.attributes:
-            self._add_attributes(node.attributes)
-        if item.kind is ItemKind.ARRAY:
-            rows = array_rows(node)
-            if node.unreadable is not None:
-                rows.insert(0, ("Not readable", str(node.unreadable)))
-            section = self._add_section("Array", rows)
-            self._count_stored(item, section)
+    def _tab_chosen(self, _number: int) -> None:
+        self._show_page()
+
+    def _show_page(self) -> None:
+        if self._item is None:
+            self._pages.setCurrentWidget(self._empty)
+        elif node_of(self._item) is None:
+            self._pages.setCurrentIndex(ATTRIBUTES)
         else:
-            rows = [("Path", node.path), ("Arrays", str(len(node.arrays))), ("Groups", str(len(node.groups)))]
-            self._add_section("Group", rows)
+            self._pages.setCurrentIndex(self.tabs.currentIndex())
 
-    def _show_entry(self, item: Item) -> None:
-        state = item.document.document
-        if state is None:
+    def _show_buttons(self) -> None:
+        self._add.setEnabled(self.tree.can_edit)
+        self._remove.setEnabled(self.tree.can_edit and self.tree.current_attribute() is not None)
+
+    def _edit_ended(self) -> None:
+        if self._later is not None:
+            self.set_item(self._later)
+
+    def _rule_wanted(self, number: int) -> None:
+        if self._item is not None:
+            self.ruleWanted.emit(self._item.document, number)
+
+    # Reading, off the GUI thread
+
+    def _read_metadata(self, item: Item, node: Any, anew: bool) -> None:
+        opened = item.document
+        dataset, document = opened.dataset, opened.document
+        if dataset is None or document is None:
             return
-        if item.kind is ItemKind.TEMPLATE:
-            self._add_section(
-                "Template",
-                [
-                    ("Name", str(item.place)),
-                    ("Text", str(state.templates.templates.get(str(item.place), ""))),
-                ],
-            )
-        elif item.kind is ItemKind.RULE:
-            rule = state.rules[int(item.place)]
-            fields = ("key", "url", "offset", "length")
-            rows = [
-                ("URL" if name == "url" else name.capitalize(), str(getattr(rule, name)))
-                for name in fields
-                if getattr(rule, name) is not None
-            ]
-            rows += [(f"Dimension {name}", dimension_text(values)) for name, values in rule.dimensions]
-            self._add_section("Gen rule", [*rows, ("Rows", theme.count_text(rule.count))])
-        elif item.kind is ItemKind.TEMPLATES:
-            self._add_section(
-                "Templates", [(name, str(text)) for name, text in state.templates.templates.items()]
-            )
-        elif item.kind is ItemKind.RULES:
-            rows = [
-                (f"Rule {n}", f"{rule.key}  ({theme.count_text(rule.count)} rows)")
-                for n, rule in enumerate(state.rules)
-            ]
-            self._add_section("Gen rules", rows)
-        problem = item.document.problem_at(str(item.kind), item.place)
-        if problem:
-            self._add_section("Fault", [("What", problem)])
 
-    def _add_attributes(self, attributes: Mapping[str, Any]) -> None:
-        rows = [(str(name), value_text(value)) for name, value in list(attributes.items())[:ATTRIBUTES_SHOWN]]
-        if len(attributes) > ATTRIBUTES_SHOWN:
-            rows.append(("…", f"{len(attributes) - ATTRIBUTES_SHOWN} more"))
-        self._add_section(f"Attributes ({len(attributes)})", rows or [("", "none")])
+        def read(control: TaskControl) -> list[MetadataText]:
+            from refbrowser.engine.node_metadata import read_metadata
 
-    def _add_section(self, title: str, rows: Iterable[tuple[str, str]]) -> QStandardItem:
-        section = QStandardItem(title)
-        font = section.font()
-        font.setBold(True)
-        section.setFont(font)
-        for name, value in rows:
-            if value:
-                section.appendRow([_cell(name), _cell(value)])
-        self._model.appendRow([section, QStandardItem("")])
-        self._tree.setFirstColumnSpanned(self._model.rowCount() - 1, QModelIndex(), True)
-        return section
+            return read_metadata(dataset, document, node, control.token)
 
-    def _count_stored(self, item: Item, section: QStandardItem) -> None:
-        node: Any = item.node
-        if node.manifest is None or node.grid is None:
+        def done(texts: list[MetadataText]) -> None:
+            if self._item is item:
+                self._texts, self._read = texts, document
+                self.metadata.show_texts(opened, texts, anew=anew)
+                self._show_editable(node)
+                self._go_on()
+
+        title = f"Read the metadata of {node.path}"
+        opened.tasks.run(opened.owner("metadata"), title, read, done, lambda _error: None)
+
+    def _attributes_text(self, node: Any) -> MetadataText | None:
+        from refbrowser.engine.node_metadata import attributes_key
+
+        key = attributes_key(node)
+        return next((text for text in self._texts if text.place.key == key), None)
+
+    def _show_editable(self, node: Any) -> None:
+        """Let attributes be edited where their document can be; else say why not."""
+        text = self._attributes_text(node)
+        can_edit = text is not None and text.place.can_edit and text.json is not None
+        if text is None:
+            words = ""
+        elif not can_edit:
+            words = text.place.note if not text.place.can_edit else f"{text.place.key}: {text.fault}"
+        else:
+            words = text.place.note if text.place.origin in ("elsewhere",) else HINT
+        self.tree.set_editable(can_edit)
+        self.hint.set_text(words)
+        self._show_buttons()
+
+    def _count_stored(self, item: Item, node: Any) -> None:
+        if getattr(node, "manifest", None) is None or node.grid is None:
             return
-        value = _cell("counting…")
-        section.appendRow([_cell("Stored chunks"), value])
-        self._stored = value
-        total = node.grid.size
 
-        def count(_control: TaskControl) -> int | None:
-            stored: int | None = node.manifest.stored()
-            return stored
+        def count(control: TaskControl) -> StoredChunks | None:
+            from refbrowser.engine.views.stored_chunks import stored_chunks
 
-        def done(stored: int | None) -> None:
-            if self._stored is value:
-                _set_text(value, stored_text(stored, total))
+            return stored_chunks(node, control.check)
+
+        def done(found: StoredChunks | None) -> None:
+            if self._item is item:
+                for name, value in stored_pairs(found).items():
+                    self.tree.set_text(name, value)
 
         def failed(error: BaseException) -> None:
-            if self._stored is value:
-                _set_text(value, f"not counted: {error}")
+            if self._item is item:
+                for name in (STORED, STORED_SIZE):
+                    self.tree.set_text(name, f"not counted: {error}")
 
         document = item.document
         document.tasks.run(document.owner("stored"), f"Count the chunks of {node.path}", count, done, failed)
 
+    # Edits of attributes
 
-class _Tree(QTreeView):
-    def __init__(self) -> None:
-        super().__init__()
-        self.setObjectName("attributesView")
-        self.setAccessibleName("Attributes and metadata")
-        self.setUniformRowHeights(True)
-        self.setIndentation(12)
-        self.setRootIsDecorated(True)
-        self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
-        self.setTextElideMode(Qt.TextElideMode.ElideRight)
-        self.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
-        self.customContextMenuRequested.connect(self._menu)
+    def _value_typed(self, name: str, value: Any) -> None:
+        self._edit(f"Change attribute {name}", lambda attributes: {**attributes, name: value})
 
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        if event.matches(QKeySequence.StandardKey.Copy):
-            self.copy_value()
-            return
-        super().keyPressEvent(event)
+    def _added(self, name: str, value: Any) -> None:
+        self._edit(f"Add attribute {name}", lambda attributes: {**attributes, name: value}, then=name)
 
-    def copy_value(self) -> None:
-        """Put the value of the current row on the clipboard."""
-        index = self.currentIndex()
-        value = index.siblingAtColumn(1).data(VALUE_ROLE)
-        QGuiApplication.clipboard().setText(str(value or index.data() or ""))
-
-    def _menu(self, position: QPoint) -> None:
-        menu = QMenu(self)
-        menu.addAction("Copy value", self.copy_value)
-        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        menu.popup(self.viewport().mapToGlobal(position))
-
-
-def _cell(text: str) -> QStandardItem:
-    item = QStandardItem()
-    _set_text(item, text)
-    return item
-
-
-def _set_text(item: QStandardItem, text: str) -> None:
-    item.setText(one_line(text))
-    item.setData(text, VALUE_ROLE)
-    item.setToolTip(theme.plain_tooltip(text))
-
-
-def document_rows(document: Any) -> Rows:
-    """Return what is told about a document: version, size, how many references, rules and rows."""
-    rows: Rows = [("Version", str(document.version))]
-    rows.append(("References", theme.count_text(len(document.refs))))
-    if document.version == 1:
-        rows.append(("Templates", str(len(document.templates.templates))))
-        rows.append(("Gen rules", str(len(document.rules))))
-        rows.append(("Version 0 rows", theme.count_text(document.expansion.rows)))
-    return rows
-
-
-def array_rows(node: Any) -> Rows:
-    """Return the metadata of an array, in the words of the field."""
-    rows: Rows = [("Path", node.path), ("Shape", shape_text(node.shape) or "scalar")]
-    if node.dimensions:
-        pairs = zip(node.dimensions, node.shape, strict=False)
-        rows.append(("Dimensions", ", ".join(f"{name or '-'} {size}" for name, size in pairs)))
-    rows.append(("Type", node.type_name if node.dtype is None else f"{node.type_name}  ({node.dtype.name})"))
-    if node.grid is not None:
-        rows.append(
-            (
-                "Chunks",
-                f"{theme.count_text(node.grid.size)} of {shape_text(node.grid.chunk_shape) or 'one value'}",
-            )
+    def _removed(self, name: str) -> None:
+        self._edit(
+            f"Remove attribute {name}",
+            lambda attributes: {key: value for key, value in attributes.items() if key != name},
         )
-    codecs = " → ".join(codec_text(codec) for codec in node.codecs)
-    rows += [("Codecs", codecs or "none"), ("Order", node.order)]
-    rows.append(("Fill value", "none" if node.fill_value is None else str(node.fill_value)))
-    if node.dtype is not None:
-        size = node.dtype.itemsize
-        for length in node.shape:
-            size *= int(length)
-        rows.append(("Decoded size", theme.size_text(size)))
-    rows.append(("Format", node.format))
-    return rows
 
+    def _renamed(self, old: str, new: str) -> None:
+        self._edit(
+            f"Rename attribute {old} to {new}",
+            lambda attributes: {new if key == old else key: value for key, value in attributes.items()},
+            then=new,
+        )
 
-def codec_text(codec: Any) -> str:
-    """Return a codec with its configuration on one line."""
-    inside = ", ".join(f"{name}={value_text(value)}" for name, value in codec.configuration.items())
-    return f"{codec.name}({inside})" if inside else str(codec.name)
+    def _edit(self, title: str, change: Change, *, then: str | None = None) -> None:
+        """Make an edit one step of the history, at once or as soon as the metadata was read anew."""
+        self._then = then
+        self._waiting.append((title, change))
+        self._go_on()
 
+    def _go_on(self) -> None:
+        item, node = self._item, node_of(self._item)
+        if item is None or node is None or self._read is not item.document.document:
+            return
+        if self._waiting:
+            title, change = self._waiting.pop(0)
+            self._apply(item.document, node, title, change)
 
-def value_text(value: Any) -> str:
-    """Return an attribute's value as a person reads it: text as it stands, anything else as JSON."""
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+    def _apply(self, opened: OpenDocument, node: Any, title: str, change: Change) -> None:
+        from refbrowser.engine.node_metadata import attributes_in, attributes_key, with_attributes
+        from refbrowser.references.edits import Compound, SetMetadata
 
-
-def stored_text(stored: int | None, total: int) -> str:
-    """Return how many chunks are stored and how many are missing."""
-    if stored is None:
-        return "not known without reading"
-    missing = total - stored
-    return (
-        f"{theme.count_text(stored)}, {theme.count_text(missing)} missing"
-        if missing
-        else f"all {theme.count_text(stored)}"
-    )
-
-
-def dimension_text(values: range | tuple[int, ...]) -> str:
-    """Return the values of a dimension, short."""
-    if isinstance(values, range):
-        step = f", step {values.step}" if values.step != 1 else ""
-        return f"{values.start} to {values.stop} (not included){step}"
-    shown = ", ".join(map(str, values[:12]))
-    return f"{shown}, … ({len(values)} values)" if len(values) > 12 else shown
+        key, text = attributes_key(node), self._attributes_text(node)
+        if text is None or not text.place.can_edit:
+            return
+        attributes = change(attributes_in(key, text.json))
+        edit = SetMetadata(key, with_attributes(key, text.json, attributes))
+        path = "" if node.path == "/" else f" of {node.path}"
+        if not opened.apply(Compound(f"{title}{path}", (edit,))):
+            self.tree.show_sections([] if self._item is None else sections_of(self._item), anew=True)

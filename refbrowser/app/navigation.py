@@ -32,6 +32,8 @@ class Navigation(QObject):
         window.centre.references.keyActivated.connect(self._key_activated)
         window.editors.ruleChosen.connect(self._rule_chosen)
         window.documents.removed.connect(self._document_removed)
+        window.documents.currentChanged.connect(self._current_changed)
+        window.attributes.ruleWanted.connect(self.go_to_rule)
         window.editors.keyChosen.connect(window.centre.references.go_to_key)
 
     def plotted(self) -> str | None:
@@ -99,6 +101,14 @@ class Navigation(QObject):
         self._window.hierarchy.select_node(document, path)
         self._window.docks.raise_("hierarchyDock")
         self._window.hierarchy.tree.setFocus()
+
+    def go_to_rule(self, document: OpenDocument, number: int) -> None:
+        """Select a gen rule, and edit it."""
+        self._window.documents.set_current(document)
+        identity = (document.number, str(ItemKind.RULE), number)
+        self._window.hierarchy.select_index(self._window.hierarchy.model.find_identity(identity))
+        self._window.docks.raise_("editorDock")
+        self._window.editors.focus_editor()
 
     # Reactions
 
@@ -168,6 +178,11 @@ class Navigation(QObject):
             window.editors.show_reference(document, key)
         else:
             window.editors.show_rule(document, rule)
+
+    def _current_changed(self, document: OpenDocument | None) -> None:
+        """Note that the plot is empty: another document is shown."""
+        if self._plotted is not None and self._plotted[0] is not document:
+            self._plotted = None
 
     def _document_removed(self, document: OpenDocument) -> None:
         """Hold nothing of a closed document: it may be large."""

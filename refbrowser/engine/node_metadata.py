@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
+from refbrowser.engine.dataset import Dataset
+from refbrowser.engine.views.typed_values import laid_out, parsed
 from refbrowser.errors import RefbrowserError, quoted
 from refbrowser.formats.zarr.documents import (
     ARRAY_V2,
@@ -16,6 +18,7 @@ from refbrowser.formats.zarr.documents import (
     NODE_V3,
     split_key,
 )
+from refbrowser.io.cancel import CancelToken
 from refbrowser.model.nodes import ArrayNode, GroupNode, Node
 from refbrowser.model.reference import ByteRange, Inline, WholeFile
 from refbrowser.references.document import ReferenceDocument
@@ -64,8 +67,54 @@ class MetadataPlace:
         return self.origin is not Origin.GENERATED
 
 
+@dataclass(frozen=True, slots=True)
+class MetadataText:
+    """One metadata document of a node as it is edited.
+
+    Attributes
+    ----------
+    text
+        Its JSON, laid out; as it stands where it is no JSON.
+    json
+        The value; None where there is none.
+    fault
+        Why there is no value: it is no JSON, or it could not be read.
+    """
+
+    place: MetadataPlace
+    text: str = ""
+    json: Any = None
+    fault: str = ""
+
+
+def read_metadata(
+    dataset: Dataset, document: ReferenceDocument, node: Node, token: CancelToken
+) -> list[MetadataText]:
+    """Return the metadata documents of a node; what lies elsewhere is read, where that is permitted."""
+    return [_read(dataset, place_of(document, key), token) for key in metadata_keys(document, node)]
+
+
+def _read(dataset: Dataset, place: MetadataPlace, token: CancelToken) -> MetadataText:
+    data = place.data
+    try:
+        if data is None and place.origin is not Origin.FAULTY:
+            data = dataset.read_key(place.key, token)
+        if data is None:
+            return MetadataText(place, fault=place.note)
+        text = data.decode("utf-8")
+    except RefbrowserError as error:
+        return MetadataText(place, fault=f"{error.message}. {error.advice}".removesuffix(". "))
+    except UnicodeDecodeError:
+        return MetadataText(place, fault="it is not text")
+    try:
+        json = parsed(text)
+    except RefbrowserError as error:
+        return MetadataText(place, text, fault=error.message)
+    return MetadataText(place, laid_out(json), json)
+
+
 def uses_v3(node: Node) -> bool:
-    """Tell whether the metadata of a node is that of version 3 of Zarr; a group without any is like its arrays."""
+    """Tell whether the metadata of a node is of version 3 of Zarr; a group without any is like its arrays."""
     if isinstance(node, ArrayNode):
         return node.format == "zarr-v3"
     if node.metadata_keys:
@@ -76,9 +125,9 @@ def uses_v3(node: Node) -> bool:
 def metadata_keys(document: ReferenceDocument, node: Node) -> tuple[str, ...]:
     """Return the keys of the documents that describe a node, or could; the consolidated one of it last."""
     prefix = prefix_of(node)
-    names = (
-        [NODE_V3] if uses_v3(node) else [ARRAY_V2 if isinstance(node, ArrayNode) else GROUP_V2, ATTRIBUTES_V2]
-    )
+    names = [ARRAY_V2 if isinstance(node, ArrayNode) else GROUP_V2, ATTRIBUTES_V2]
+    if uses_v3(node):
+        names = [NODE_V3]
     keys = dict.fromkeys(prefix + name for name in names)
     keys |= dict.fromkeys(key for key in node.metadata_keys if key not in keys)
     if isinstance(node, GroupNode) and document.refs.find_slot(prefix + CONSOLIDATED_V2) is not None:
@@ -159,7 +208,7 @@ def _consolidated(document: ReferenceDocument, key: str) -> tuple[str, bytes] | 
 
 
 def with_attributes(key: str, json: Any, attributes: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the document under `key` with other attributes: all of ``.zattrs``, one member of ``zarr.json``."""
+    """Return a document with other attributes: they are all of ``.zattrs``, one member of ``zarr.json``."""
     if split_key(key)[1] != NODE_V3:
         return dict(attributes)
     return {**(json if isinstance(json, Mapping) else {}), "attributes": dict(attributes)}

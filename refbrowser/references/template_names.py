@@ -9,11 +9,12 @@ from refbrowser.references.template import Template
 from refbrowser.references.template_syntax import DELIMITERS, Span, lex
 
 #: Words that jinja takes for itself.
-RESERVED = frozenset(
-    "and block call do elif else endblock endcall endfilter endfor endif endmacro endraw endset endwith extends "
-    "false False filter for from if import in include is macro none None not or print raw recursive set true "
-    "True with without".split()
-)
+RESERVED = frozenset({
+    "and", "block", "call", "do", "elif", "else", "endblock", "endcall", "endfilter", "endfor", "endif",
+    "endmacro", "endraw", "endset", "endwith", "extends", "false", "False", "filter", "for", "from",
+    "if", "import", "in", "include", "is", "macro", "none", "None", "not", "or", "print", "raw",
+    "recursive", "set", "true", "True", "with", "without",
+})  # fmt: skip
 
 
 def can_be_named(name: str) -> bool:
@@ -46,7 +47,7 @@ def uses_in(text: str, name: str, *, only_calls: bool = False) -> list[Span]:
     Parameters
     ----------
     only_calls
-        A plain name means something else there: a dimension, or an argument of the template that it stands in.
+        A plain name means something else there: a dimension, or an argument of the template around it.
     """
     if name not in text or not any(delimiter in text for delimiter in DELIMITERS):
         return []

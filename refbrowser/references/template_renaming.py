@@ -20,7 +20,7 @@ RULE_FIELDS = ("key", "url", "offset", "length")
 
 @dataclass(frozen=True, slots=True)
 class RenameTemplateAndUses:
-    """Another name for a template, in its place, and in the URLs of refs, gen rules and calls that name it."""
+    """Another name for a template, in its place, and wherever URLs of refs, gen rules and calls name it."""
 
     old: str
     new: str

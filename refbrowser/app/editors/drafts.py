@@ -10,6 +10,7 @@ from PySide6.QtCore import QObject, Signal
 
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.editors.draft import RuleDraft, rule_fields
+from refbrowser.app.editors.metadata_draft import MetadataDraft
 from refbrowser.app.editors.reference_draft import ReferenceDraft, stored_draft
 
 if TYPE_CHECKING:
@@ -57,7 +58,7 @@ class _NamedEntry(Generic[Draft]):
 
 
 class Drafts(QObject):
-    """The pending edits of one document: of each rule, template and reference.
+    """The pending edits of one document: of each rule, template, reference and metadata document.
 
     When the document changes under them (undo, redo, another edit), what was typed stays and is put on top
     of what the document has now (`moved_on` tells the editor to say so).
@@ -76,16 +77,18 @@ class Drafts(QObject):
         self._rules: list[_RuleEntry] = []
         self._templates: dict[str, _NamedEntry[TemplateDraft]] = {}
         self._references: dict[str | None, _NamedEntry[ReferenceDraft]] = {}
+        self._metadata: dict[str, MetadataDraft] = {}
         self._before = document.document
         self._told = 0
         document.documentChanged.connect(self._rebase)
 
     @property
     def count(self) -> int:
-        """How many rules, templates and references have pending edits."""
+        """How many rules, templates, references and metadata documents have pending edits."""
         rules = sum(entry.index is not None for entry in self._rules)
         templates = sum(entry.is_there for entry in self._templates.values())
-        return rules + templates + sum(entry.is_there for entry in self._references.values())
+        references = sum(entry.is_there for entry in self._references.values())
+        return rules + templates + references + len(self._metadata)
 
     def rules(self) -> list[tuple[int, RuleDraft]]:
         """Return number and pending edit of each rule that has one."""
@@ -104,6 +107,7 @@ class Drafts(QObject):
         self._rules = []
         self._templates = {}
         self._references = {}
+        self._metadata = {}
         self._tell()
 
     # Rules
@@ -192,6 +196,29 @@ class Drafts(QObject):
         self._references.pop(key, None)
         self._tell()
 
+    # Metadata
+
+    def metadata(self) -> list[MetadataDraft]:
+        """Return the pending edits of metadata documents."""
+        return list(self._metadata.values())
+
+    def metadata_of(self, key: str) -> MetadataDraft | None:
+        """Return the pending edit of the metadata document under a key, or None."""
+        return self._metadata.get(key)
+
+    def put_metadata(self, draft: MetadataDraft) -> None:
+        """Keep what was typed; a draft that says what the document says is dropped."""
+        if draft.is_changed:
+            self._metadata[draft.key] = draft
+        else:
+            self._metadata.pop(draft.key, None)
+        self._tell()
+
+    def drop_metadata(self, key: str) -> None:
+        """Forget what was typed for a metadata document."""
+        self._metadata.pop(key, None)
+        self._tell()
+
     # The document changed
 
     def _rebase(self) -> None:
@@ -258,4 +285,8 @@ def _rebase_rule(entry: _RuleEntry, rules: list[Any], before: list[Any]) -> None
 def drafts_of(document: OpenDocument) -> Drafts:
     """Return the pending edits of an opened document; they live as long as it does."""
     found = document.findChild(Drafts)
-    return found if isinstance(found, Drafts) else Drafts(document)
+    if isinstance(found, Drafts):
+        return found
+    drafts = Drafts(document)
+    drafts.countChanged.connect(document.set_draft_count)
+    return drafts

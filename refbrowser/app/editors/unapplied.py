@@ -32,8 +32,10 @@ def apply_drafts(document: OpenDocument) -> bool:
 
 
 def _edits(drafts: Drafts) -> list[Any]:
+    from refbrowser.app.editors.metadata_draft import metadata_edit
     from refbrowser.app.editors.reference_editor import reference_edit
     from refbrowser.app.editors.templates_editor import template_edit
+    from refbrowser.errors import RefbrowserError
     from refbrowser.references.edits import SetRule
 
     found: list[Any] = []
@@ -44,6 +46,11 @@ def _edits(drafts: Drafts) -> list[Any]:
     for key, reference in drafts.references():
         _refuse(f"reference {reference.key}", list(reference.mistakes().values()))
         found.append(reference_edit(key, reference))
+    for metadata in drafts.metadata():
+        try:
+            found.append(metadata_edit(metadata))
+        except RefbrowserError as error:
+            _refuse(metadata.key, [error.message])
     return found
 
 

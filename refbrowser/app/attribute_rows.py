@@ -1,0 +1,204 @@
+"""What the attributes pane says about a row of the tree, as names and values in sections; no Qt here."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from refbrowser.app import theme
+from refbrowser.app.controller.open_document import OpenDocument
+from refbrowser.app.hierarchy_model import Item, ItemKind, shape_text
+
+if TYPE_CHECKING:
+    from refbrowser.engine.views.stored_chunks import StoredChunks
+
+#: Attributes that are listed at most; a document may hold any number.
+ATTRIBUTES_SHOWN = 2_000
+STORED, STORED_SIZE = "Stored chunks", "Stored size"
+COUNTING = "counting…"
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A name and its value; `attribute` where it is an attribute that can be edited."""
+
+    name: str
+    value: str
+    attribute: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """Rows under a title; those of attributes are edited in place."""
+
+    title: str
+    rows: tuple[Row, ...] = field(default=())
+    has_attributes: bool = False
+
+
+def sections_of(item: Item) -> list[Section]:
+    """Return everything that is known about a row of the tree without reading anything."""
+    if item.kind is ItemKind.DOCUMENT:
+        return _document(item.document)
+    if item.node is not None:
+        return _node(item)
+    return [] if item.document.document is None else _entry(item)
+
+
+def node_of(item: Item | None) -> Any:
+    """Return the group or array whose attributes a row of the tree shows; None where there is none."""
+    if item is None:
+        return None
+    if item.kind is ItemKind.DOCUMENT:
+        return None if item.document.hierarchy is None else item.document.hierarchy.root
+    return item.node
+
+
+def _section(title: str, pairs: list[tuple[str, str]]) -> Section:
+    return Section(title, tuple(Row(name, value) for name, value in pairs if value))
+
+
+def _document(document: OpenDocument) -> list[Section]:
+    pairs = [("Path", document.path)]
+    state = document.document
+    if state is not None:
+        pairs += document_pairs(state)
+    found = [_section("Document", pairs)]
+    if document.template_values:
+        found.append(_section("Template values", list(document.template_values.items())))
+    root: Any = None if document.hierarchy is None else document.hierarchy.root
+    if root is not None:
+        found.append(_attributes(root))
+    return found
+
+
+def _node(item: Item) -> list[Section]:
+    node: Any = item.node
+    found = []
+    if node.error is not None:
+        found.append(_section("Error", [("What", str(node.error)), ("Advice", node.error.advice)]))
+    found.append(_attributes(node))
+    if item.kind is ItemKind.ARRAY:
+        pairs = array_pairs(node)
+        if node.unreadable is not None:
+            pairs.insert(0, ("Not readable", str(node.unreadable)))
+            pairs.insert(1, ("Advice", node.unreadable.advice))
+        if node.manifest is not None and node.grid is not None:
+            pairs += [(STORED, COUNTING), (STORED_SIZE, COUNTING)]
+        found.append(_section("Array", pairs))
+    else:
+        pairs = [("Path", node.path), ("Arrays", str(len(node.arrays))), ("Groups", str(len(node.groups)))]
+        names = ", ".join(f"{each.name} {each.size}" for each in node.dimensions.values())
+        found.append(_section("Group", [*pairs, ("Dimensions", names)]))
+    return found
+
+
+def _attributes(node: Any) -> Section:
+    from refbrowser.engine.views.typed_values import typed_text
+
+    names = list(node.attributes)
+    rows = [Row(str(name), typed_text(node.attributes[name]), name) for name in names[:ATTRIBUTES_SHOWN]]
+    if len(names) > ATTRIBUTES_SHOWN:
+        rows.append(Row("…", f"{len(names) - ATTRIBUTES_SHOWN} more: see Metadata"))
+    return Section(f"Attributes ({len(names)})", tuple(rows), has_attributes=True)
+
+
+def _entry(item: Item) -> list[Section]:
+    state: Any = item.document.document
+    found = []
+    if item.kind is ItemKind.TEMPLATE:
+        text = str(state.templates.templates.get(str(item.place), ""))
+        found.append(_section("Template", [("Name", str(item.place)), ("Text", text)]))
+    elif item.kind is ItemKind.RULE and int(item.place) < len(state.rules):
+        rule = state.rules[int(item.place)]
+        fields = ("key", "url", "offset", "length")
+        pairs = [
+            ("URL" if name == "url" else name.capitalize(), str(getattr(rule, name)))
+            for name in fields
+            if getattr(rule, name) is not None
+        ]
+        pairs += [(f"Dimension {name}", dimension_text(values)) for name, values in rule.dimensions]
+        found.append(_section("Gen rule", [*pairs, ("Rows", theme.count_text(rule.count))]))
+    elif item.kind is ItemKind.TEMPLATES:
+        pairs = [(name, str(text)) for name, text in state.templates.templates.items()]
+        found.append(_section("Templates", pairs))
+    elif item.kind is ItemKind.RULES:
+        pairs = [
+            (f"Rule {number}", f"{rule.key}  ({theme.count_text(rule.count)} rows)")
+            for number, rule in enumerate(state.rules)
+        ]
+        found.append(_section("Gen rules", pairs))
+    problem = item.document.problem_at(str(item.kind), item.place)
+    if problem:
+        found.append(_section("Fault", [("What", problem)]))
+    return found
+
+
+def document_pairs(document: Any) -> list[tuple[str, str]]:
+    """Return what is told about a document: version, how many references, rules and rows."""
+    pairs = [("Version", str(document.version)), ("References", theme.count_text(len(document.refs)))]
+    if document.version == 1:
+        pairs.append(("Templates", str(len(document.templates.templates))))
+        pairs.append(("Gen rules", str(len(document.rules))))
+        pairs.append(("Version 0 rows", theme.count_text(document.expansion.rows)))
+    return pairs
+
+
+def array_pairs(node: Any) -> list[tuple[str, str]]:
+    """Return the metadata of an array, in the words of the field."""
+    pairs = [("Path", node.path), ("Shape", shape_text(node.shape) or "scalar")]
+    if node.dimensions:
+        named = zip(node.dimensions, node.shape, strict=False)
+        pairs.append(("Dimensions", ", ".join(f"{name or '-'} {size}" for name, size in named)))
+    pairs.append(("Type", node.type_name if node.dtype is None else f"{node.type_name}  ({node.dtype.name})"))
+    if node.grid is not None:
+        chunk = shape_text(node.grid.chunk_shape) or "one value"
+        pairs.append(("Chunks", f"{theme.count_text(node.grid.size)} of {chunk}"))
+        if node.dtype is not None:
+            pairs.append(("Chunk size", theme.size_text(_bytes(node.dtype.itemsize, node.grid.chunk_shape))))
+    codecs = " → ".join(codec_text(codec) for codec in node.codecs)
+    pairs += [("Codecs", codecs or "none"), ("Order", node.order)]
+    pairs.append(("Fill value", "none" if node.fill_value is None else str(node.fill_value)))
+    if node.dtype is not None:
+        pairs.append(("Decoded size", theme.size_text(_bytes(node.dtype.itemsize, node.shape))))
+    pairs.append(("Format", node.format))
+    return pairs
+
+
+def _bytes(size: int, shape: tuple[int, ...]) -> int:
+    for length in shape:
+        size *= int(length)
+    return size
+
+
+def codec_text(codec: Any) -> str:
+    """Return a codec with its configuration on one line."""
+    from refbrowser.engine.views.typed_values import typed_text
+
+    inside = ", ".join(f"{name}={typed_text(value)}" for name, value in codec.configuration.items())
+    return f"{codec.name}({inside})" if inside else str(codec.name)
+
+
+def stored_pairs(found: StoredChunks | None) -> dict[str, str]:
+    """Return how many chunks are stored, how many are missing, and the bytes that they take."""
+    if found is None or found.stored is None:
+        return {STORED: "not known without reading", STORED_SIZE: "not known"}
+    missing, stored = found.total - found.stored, theme.count_text(found.stored)
+    texts = {STORED: f"{stored}, {theme.count_text(missing)} missing" if missing else f"all {stored}"}
+    if found.size is None:
+        texts[STORED_SIZE] = "not added up: too many chunks"
+    elif found.unsized:
+        files = f"{theme.count_text(found.unsized)} whole {'file' if found.unsized == 1 else 'files'}"
+        texts[STORED_SIZE] = f"{theme.size_text(found.size)} and {files}" if found.size else files
+    else:
+        texts[STORED_SIZE] = theme.size_text(found.size)
+    return texts
+
+
+def dimension_text(values: range | tuple[int, ...]) -> str:
+    """Return the values of a dimension, short."""
+    if isinstance(values, range):
+        step = f", step {values.step}" if values.step != 1 else ""
+        return f"{values.start} to {values.stop} (not included){step}"
+    shown = ", ".join(map(str, values[:12]))
+    return f"{shown}, … ({len(values)} values)" if len(values) > 12 else shown

@@ -1,0 +1,445 @@
+"""Names and values in sections; those of attributes are edited in place."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from PySide6.QtCore import QEvent, QModelIndex, QObject, QPersistentModelIndex, QPoint, Qt, QTimer, Signal
+from PySide6.QtGui import QGuiApplication, QKeyEvent, QKeySequence, QStandardItem, QStandardItemModel
+from PySide6.QtWidgets import (
+    QAbstractItemDelegate,
+    QAbstractItemView,
+    QHeaderView,
+    QLabel,
+    QLineEdit,
+    QMenu,
+    QStyledItemDelegate,
+    QStyleOptionViewItem,
+    QTreeView,
+    QWidget,
+)
+
+from refbrowser.app import theme
+from refbrowser.app.attribute_rows import Row, Section
+from refbrowser.app.plain_text import one_line
+
+Index = QModelIndex | QPersistentModelIndex
+NAME, VALUE = 0, 1
+#: The full value for the clipboard and the tool tip; the name of the attribute that a row is.
+VALUE_ROLE = Qt.ItemDataRole.UserRole + 1
+ATTRIBUTE_ROLE = Qt.ItemDataRole.UserRole + 2
+_NEW = "\0"
+_LEAVE = (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Tab, Qt.Key.Key_Backtab)
+
+
+class AttributesTree(QTreeView):
+    """Sections of names and values. Enter edits a value, F2 what is current, Insert adds, Delete removes.
+
+    A value that is JSON is that value, anything else is text; what cannot be is refused beside the field.
+
+    Signals
+    -------
+    valueTyped(str, object), renamed(str, str), added(str, object), removed(str)
+        What the user wants of the attributes.
+    editEnded()
+        No cell is edited any more.
+    """
+
+    valueTyped = Signal(str, object)
+    renamed = Signal(str, str)
+    added = Signal(str, object)
+    removed = Signal(str)
+    editEnded = Signal()
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.setObjectName("attributesView")
+        self.setAccessibleName("Attributes and metadata")
+        self.setUniformRowHeights(True)
+        self.setIndentation(12)
+        self.setRootIsDecorated(True)
+        self.setTextElideMode(Qt.TextElideMode.ElideRight)
+        self.setTabKeyNavigation(False)
+        self._model = QStandardItemModel(0, 2, self)
+        self._model.setHorizontalHeaderLabels(["Name", "Value"])
+        self.setModel(self._model)
+        self._delegate = _Cells(self)
+        self.setItemDelegate(self._delegate)
+        self.setEditTriggers(
+            QAbstractItemView.EditTrigger.DoubleClicked | QAbstractItemView.EditTrigger.EditKeyPressed
+        )
+        self.setExpandsOnDoubleClick(False)
+        self.header().setSectionResizeMode(0, QHeaderView.ResizeMode.Interactive)
+        self.header().resizeSection(0, 128)
+        self.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
+        self.customContextMenuRequested.connect(self._menu)
+        self._sections: list[Section] = []
+        self._can_edit = False
+        self._new: QPersistentModelIndex | None = None
+        self._new_name = ""
+        self.beside = _Beside(self.viewport())
+
+    # What is shown
+
+    def show_sections(self, sections: Sequence[Section], *, anew: bool) -> None:
+        """Show other sections; unless `anew`, the current row, and what is folded, stay as they are."""
+        if not anew and _layout(sections) == _layout(self._sections):
+            self._sections = list(sections)
+            for number, section in enumerate(sections):
+                parent = self._model.item(number)
+                for place, row in enumerate(section.rows):
+                    if parent.child(place, VALUE).data(VALUE_ROLE) != row.value:
+                        _set_text(parent.child(place, VALUE), row.value)
+            return
+        current = None if anew else self.current_attribute()
+        top = 0 if anew else self.verticalScrollBar().value()
+        folded = set() if anew else self._folded()
+        self._new = None
+        self._sections = list(sections)
+        self._model.removeRows(0, self._model.rowCount())
+        for number, section in enumerate(sections):
+            self._add(number, section)
+        self.expandAll()
+        for number in folded:
+            self.collapse(self._model.index(number, 0))
+        if current is not None:
+            self.choose(current)
+        self.verticalScrollBar().setValue(top)
+
+    def _folded(self) -> set[int]:
+        rows = range(self._model.rowCount())
+        return {row for row in rows if not self.isExpanded(self._model.index(row, 0))}
+
+    def _add(self, number: int, section: Section) -> None:
+        title = QStandardItem(section.title)
+        title.setEditable(False)
+        font = title.font()
+        font.setBold(True)
+        title.setFont(font)
+        for row in section.rows:
+            title.appendRow(_cells(row))
+        blank = QStandardItem("")
+        blank.setEditable(False)
+        self._model.appendRow([title, blank])
+        self.setFirstColumnSpanned(number, QModelIndex(), True)
+
+    def set_text(self, name: str, value: str) -> None:
+        """Show another value in the rows of a name that is no attribute."""
+        for number, section in enumerate(self._sections):
+            for place, row in enumerate(section.rows):
+                if row.attribute is None and row.name == name:
+                    _set_text(self._model.item(number).child(place, VALUE), value)
+
+    def values(self) -> dict[str, str]:
+        """Return every name and its full value, as shown."""
+        result = {}
+        for section in range(self._model.rowCount()):
+            parent = self._model.item(section)
+            for row in range(parent.rowCount()):
+                result[parent.child(row, NAME).text()] = str(parent.child(row, VALUE).data(VALUE_ROLE))
+        return result
+
+    def set_editable(self, can_edit: bool) -> None:
+        """Let attributes be edited, or not."""
+        self._can_edit = can_edit
+
+    @property
+    def can_edit(self) -> bool:
+        """Whether attributes can be edited now."""
+        return self._can_edit
+
+    # Attributes
+
+    def current_attribute(self) -> str | None:
+        """Return the name of the attribute that is current."""
+        name = self.currentIndex().siblingAtColumn(NAME).data(ATTRIBUTE_ROLE)
+        return None if name is None or name == _NEW else str(name)
+
+    def choose(self, attribute: str) -> None:
+        """Make an attribute current."""
+        index = self.index_of(attribute)
+        if index.isValid():
+            self.setCurrentIndex(index)
+
+    def index_of(self, attribute: str, column: int = NAME) -> QModelIndex:
+        """Return the cell of an attribute; an invalid index where there is none."""
+        parent = self._parent()
+        for row in range(0 if parent is None else parent.rowCount()):
+            if parent is not None and parent.child(row, NAME).data(ATTRIBUTE_ROLE) == attribute:
+                return parent.child(row, column).index()
+        return QModelIndex()
+
+    def names(self) -> list[str]:
+        """Return the names of the attributes."""
+        parent = self._parent()
+        rows = range(0 if parent is None else parent.rowCount())
+        names = [parent.child(row, NAME).data(ATTRIBUTE_ROLE) for row in rows] if parent is not None else []
+        return [str(name) for name in names if name is not None and name != _NEW]
+
+    def _parent(self) -> QStandardItem | None:
+        for number, section in enumerate(self._sections):
+            if section.has_attributes:
+                return self._model.item(number)
+        return None
+
+    def begin_new(self) -> None:
+        """Begin an attribute: its name is typed first, then its value."""
+        parent = self._parent()
+        if parent is None or not self._can_edit or self._new is not None:
+            return
+        cells = _cells(Row("", "", _NEW))
+        parent.appendRow(cells)
+        self.expand(parent.index())
+        self._new, self._new_name = QPersistentModelIndex(cells[NAME].index()), ""
+        self._edit_cell(cells[NAME].index())
+
+    def remove_current(self) -> None:
+        """Remove the attribute that is current."""
+        name = self.current_attribute()
+        if name is not None and self._can_edit:
+            self.removed.emit(name)
+
+    def edit_current(self) -> None:
+        """Edit the value of the attribute that is current."""
+        name = self.current_attribute()
+        if name is not None and self._can_edit:
+            self._edit_cell(self.index_of(name, VALUE))
+
+    def _edit_cell(self, index: QModelIndex) -> None:
+        self.scrollTo(index)
+        self.setCurrentIndex(index)
+        super().edit(index)
+
+    @property
+    def is_editing(self) -> bool:
+        """Whether a cell is being edited, or an attribute is begun."""
+        return self.state() == QAbstractItemView.State.EditingState or self._new is not None
+
+    # Editing, for the delegate
+
+    def edit(  # type: ignore[override]
+        self,
+        index: QModelIndex,
+        trigger: QAbstractItemView.EditTrigger = QAbstractItemView.EditTrigger.AllEditTriggers,
+        event: QEvent | None = None,
+    ) -> bool:
+        if not self._can_edit or index.siblingAtColumn(NAME).data(ATTRIBUTE_ROLE) is None:
+            return False
+        return bool(super().edit(index, trigger, event))
+
+    def verdict(self, index: Index, text: str) -> tuple[str, str]:
+        """Return why a text cannot stand in a cell, or else what it comes to."""
+        if index.column() == NAME:
+            own = index.data(ATTRIBUTE_ROLE)
+            if text == "":
+                return "the attribute has no name", ""
+            if text != own and text in self.names():
+                return "there is another attribute of this name", ""
+            return "", ""
+        from refbrowser.engine.views.typed_values import kind_words, typed_value
+        from refbrowser.errors import RefbrowserError
+
+        try:
+            value = typed_value(text)
+        except RefbrowserError as error:
+            return f"column {error.place.column}: {error.message}. {error.advice}".strip(), ""
+        return "", kind_words(value)
+
+    def committed(self, index: Index, text: str) -> None:
+        """Take what was typed in a cell."""
+        if self.verdict(index, text)[0]:
+            return
+        attribute = str(index.siblingAtColumn(NAME).data(ATTRIBUTE_ROLE))
+        if attribute == _NEW:
+            self._new_committed(index, text)
+        elif index.column() == NAME:
+            if text != attribute:
+                self.renamed.emit(attribute, text)
+        elif text != index.data(VALUE_ROLE):
+            from refbrowser.engine.views.typed_values import typed_text, typed_value
+
+            value = typed_value(text)
+            _set_text(self._model.itemFromIndex(QModelIndex(index)), typed_text(value))
+            self.valueTyped.emit(attribute, value)
+
+    def _new_committed(self, index: Index, text: str) -> None:
+        if index.column() == NAME:
+            self._new_name = text
+            _set_text(self._model.itemFromIndex(QModelIndex(index)), text)
+            return
+        from refbrowser.engine.views.typed_values import typed_value
+
+        name, self._new_name = self._new_name, ""
+        self._drop_new()
+        self.added.emit(name, typed_value(text))
+
+    def closeEditor(self, editor: QWidget, hint: QAbstractItemDelegate.EndEditHint) -> None:
+        was_name = self.currentIndex().column() == NAME
+        super().closeEditor(editor, QAbstractItemDelegate.EndEditHint.NoHint)
+        self.beside.hide()
+        reverted = hint == QAbstractItemDelegate.EndEditHint.RevertModelCache
+        if self._new is not None:
+            if was_name and self._new_name and not reverted:
+                QTimer.singleShot(0, self._edit_new_value)
+                return
+            self._drop_new()
+        self.editEnded.emit()
+
+    def _edit_new_value(self) -> None:
+        if self._new is not None:
+            self._edit_cell(QModelIndex(self._new).siblingAtColumn(VALUE))
+
+    def _drop_new(self) -> None:
+        new, self._new, parent = self._new, None, self._parent()
+        if new is not None and new.isValid() and parent is not None:
+            parent.removeRow(new.row())
+
+    # Events
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        plain = event.modifiers() in (Qt.KeyboardModifier.NoModifier, Qt.KeyboardModifier.KeypadModifier)
+        if event.matches(QKeySequence.StandardKey.Copy):
+            self.copy_value()
+        elif plain and event.key() == Qt.Key.Key_Insert:
+            self.begin_new()
+        elif plain and event.key() == Qt.Key.Key_Delete:
+            self.remove_current()
+        elif plain and event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and self.current_attribute():
+            self.edit_current()
+        else:
+            super().keyPressEvent(event)
+
+    def copy_value(self) -> None:
+        """Put the value of the current row on the clipboard."""
+        index = self.currentIndex()
+        value = index.siblingAtColumn(VALUE).data(VALUE_ROLE)
+        QGuiApplication.clipboard().setText(str(value or index.data() or ""))
+
+    def _menu(self, position: QPoint) -> None:
+        menu = QMenu(self)
+        menu.addAction("Copy value", self.copy_value)
+        if self._parent() is not None:
+            menu.addSeparator()
+            attribute = self.current_attribute()
+            for title, keys, act, needs in (
+                ("Edit value", "Enter", self.edit_current, True),
+                ("Rename", "F2", self._rename_current, True),
+                ("Remove", "Del", self.remove_current, True),
+                ("Add attribute", "Ins", self.begin_new, False),
+            ):
+                action = menu.addAction(f"{title}\t{keys}", act)
+                action.setEnabled(self._can_edit and (attribute is not None or not needs))
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        menu.popup(self.viewport().mapToGlobal(position))
+
+    def _rename_current(self) -> None:
+        name = self.current_attribute()
+        if name is not None:
+            self._edit_cell(self.index_of(name, NAME))
+
+
+class _Beside(QLabel):
+    """What a cell comes to while it is typed, or why it cannot be, right below it."""
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.setObjectName("attributeOutcome")
+        self.setTextFormat(Qt.TextFormat.PlainText)
+        self.setWordWrap(True)
+        self.hide()
+
+    def show_verdict(self, editor: QWidget, fault: str, hint: str) -> None:
+        """Show the verdict below an editor, or above it where there is no room."""
+        parent = self.parentWidget()
+        if parent is None or not (fault or hint):
+            self.hide()
+            return
+        scheme = theme.colors()
+        ink, ground = (scheme.fault, scheme.fault_soft) if fault else (scheme.muted, scheme.raised)
+        self.setStyleSheet(
+            f"color: {ink}; background: {ground}; border: 1px solid {scheme.border}; border-radius: 4px; "
+            "padding: 2px 6px;"
+        )
+        self.setText(f"✕ {fault}" if fault else f"→ {hint}")
+        width = parent.width() - 2 * theme.SMALL
+        self.setFixedWidth(min(width, max(editor.width(), 200)))
+        self.adjustSize()
+        below = editor.geometry().bottom() + 2
+        if below + self.height() > parent.height():
+            below = editor.geometry().top() - self.height() - 2
+        left = min(editor.geometry().left(), parent.width() - self.width() - theme.SMALL)
+        self.move(max(0, left), max(0, below))
+        self.show()
+        self.raise_()
+
+
+class _Cells(QStyledItemDelegate):
+    """Editors of cells that stay open while what is typed cannot be."""
+
+    def __init__(self, tree: AttributesTree) -> None:
+        super().__init__(tree)
+        self._tree = tree
+        self._index = QPersistentModelIndex()
+
+    def createEditor(self, parent: QWidget, option: QStyleOptionViewItem, index: Index) -> QWidget:
+        line = QLineEdit(parent)
+        line.setObjectName("attributeCell")
+        line.setAccessibleName(
+            "Name of the attribute" if index.column() == NAME else "Value of the attribute"
+        )
+        line.setFont(theme.mono_font())
+        line.setFrame(False)
+        line.setStyleSheet("QLineEdit { border-radius: 0; padding: 0 2px; }")
+        self._index = QPersistentModelIndex(index)
+        line.textEdited.connect(lambda _text: self._follow(line))
+        return line
+
+    def _follow(self, line: QLineEdit) -> str:
+        """Show what is typed comes to; return why it cannot be."""
+        fault, hint = self._tree.verdict(self._index, line.text())
+        self._tree.beside.show_verdict(line, fault, hint)
+        line.setAccessibleDescription(fault)
+        return fault
+
+    def setEditorData(self, editor: QWidget, index: Index) -> None:
+        if isinstance(editor, QLineEdit):
+            role = VALUE_ROLE if index.column() == VALUE else ATTRIBUTE_ROLE
+            text = str(index.data(role) or "")
+            editor.setText("" if text == _NEW else text)
+            editor.selectAll()
+
+    def setModelData(self, editor: QWidget, model: Any, index: Index) -> None:
+        if isinstance(editor, QLineEdit):
+            self._tree.committed(index, editor.text())
+
+    def eventFilter(self, editor: QObject, event: QEvent) -> bool:
+        if isinstance(editor, QLineEdit) and event.type() == QEvent.Type.KeyPress:
+            assert isinstance(event, QKeyEvent)
+            if event.key() in _LEAVE and self._follow(editor):
+                return True  # stays open, with the reason beside it
+            if event.key() in _LEAVE:
+                self.commitData.emit(editor)
+                self.closeEditor.emit(editor, QAbstractItemDelegate.EndEditHint.NoHint)
+                return True
+        return super().eventFilter(editor, event)
+
+
+def _layout(sections: Sequence[Section]) -> list[tuple[str, tuple[tuple[str, str | None], ...]]]:
+    return [(each.title, tuple((row.name, row.attribute) for row in each.rows)) for each in sections]
+
+
+def _cells(row: Row) -> list[QStandardItem]:
+    name, value = QStandardItem(), QStandardItem()
+    _set_text(name, row.name)
+    _set_text(value, row.value)
+    for cell in (name, value):
+        cell.setEditable(row.attribute is not None)
+    name.setData(row.attribute, ATTRIBUTE_ROLE)
+    return [name, value]
+
+
+def _set_text(item: QStandardItem, text: str) -> None:
+    item.setText(one_line(text))
+    item.setData(text, VALUE_ROLE)
+    item.setToolTip(theme.plain_tooltip(text))

@@ -1,0 +1,56 @@
+"""How many chunks of an array are stored, and how many bytes they take."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from refbrowser.model.nodes import ArrayNode
+from refbrowser.model.reference import ReferenceKind
+
+#: Arrays of more chunks are counted, but their sizes are not added up.
+SIZED_CHUNKS = 500_000
+_BLOCK = 16_384
+
+
+@dataclass(frozen=True, slots=True)
+class StoredChunks:
+    """What is stored of an array.
+
+    Attributes
+    ----------
+    stored
+        Chunks with a reference, out of `total`; None where that is not known.
+    size
+        Their bytes, as far as the references tell; None where they were not added up.
+    unsized
+        Stored chunks whose size the references do not tell: whole files.
+    """
+
+    stored: int | None
+    total: int
+    size: int | None = None
+    unsized: int = 0
+
+
+def stored_chunks(node: ArrayNode, check: Callable[[], None]) -> StoredChunks | None:
+    """Count the stored chunks of an array; None where it has no chunk grid. `check` raises when cancelled."""
+    if node.manifest is None or node.grid is None:
+        return None
+    stored, total = node.manifest.stored(), node.grid.size
+    if total > SIZED_CHUNKS:
+        return StoredChunks(stored, total)
+    size = unsized = 0
+    for start in range(0, total, _BLOCK):
+        check()
+        flat = np.arange(start, min(start + _BLOCK, total), dtype=np.int64)
+        shape = node.manifest.grid_shape
+        coords = np.stack(np.unravel_index(flat, shape), axis=1) if shape else np.zeros((1, 0), np.int64)
+        columns = node.manifest.columns(coords.astype(np.int64))
+        there = (columns.kind != ReferenceKind.MISSING) & (columns.kind != ReferenceKind.FAULTY)
+        known = there & (columns.length >= 0)
+        size += int(columns.length[known].sum())
+        unsized += int(there.sum() - known.sum())
+    return StoredChunks(stored, total, size, unsized)
