@@ -60,6 +60,41 @@ DATA: tuple[ActionSpec | None, ...] = (
     ),
     None,
     ActionSpec(
+        "toggle_profile",
+        "&Profile",
+        when="can_profile",
+        check="is_profile",
+        plot_key="P",
+        tip="Draw a line across the image, and show the values along it below",
+    ),
+    ActionSpec(
+        "series_here",
+        "&Series at the cursor",
+        when="can_series",
+        plot_key="S",
+        tip="Show the values of the element under the cursor along the slider's dimension (Shift+S adds it)",
+    ),
+    ActionSpec(
+        "toggle_series",
+        "Series of what is clic&ked",
+        when="can_series",
+        check="is_series",
+        tip="Show the values of each element that is clicked along the slider's dimension",
+    ),
+    ActionSpec(
+        "play",
+        "Pla&y",
+        when="can_series",
+        check="is_playing",
+        plot_key="Space",
+        tip="Move through the slices along the slider's dimension, one frame after the other",
+    ),
+    ActionSpec(
+        "export_profile", "Export profile…", when="is_profile", tip="Write the profile to a file (CSV)"
+    ),
+    ActionSpec("export_series", "Export series…", when="is_series", tip="Write the series to a file (CSV)"),
+    None,
+    ActionSpec(
         "explain",
         "E&xplain",
         shortcut="Ctrl+I",

@@ -11,6 +11,7 @@ from refbrowser.app.commands.copying import CopyCommands
 from refbrowser.app.commands.data import DataCommands
 from refbrowser.app.commands.edit import EditCommands
 from refbrowser.app.commands.explain import ExplainCommands
+from refbrowser.app.commands.exploring import ExploreCommands
 from refbrowser.app.commands.files import FileCommands
 from refbrowser.app.commands.finding import FindCommands
 from refbrowser.app.commands.group import CommandGroup
@@ -43,6 +44,7 @@ class Commands(QObject):
         self.values = ValueCommands(window)
         self.copying = CopyCommands(window)
         self.explain = ExplainCommands(window)
+        self.exploring = ExploreCommands(window)
         self.help = HelpCommands(window)
         self._groups: tuple[CommandGroup, ...] = (
             self.files,
@@ -57,6 +59,7 @@ class Commands(QObject):
             self.values,
             self.copying,
             self.explain,
+            self.exploring,
             self.help,
         )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from refbrowser.app.plot.source import PlotSource
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from refbrowser.engine.views.reading import CoordinateSet
 
 _COORDINATES, _AUXILIARY, _NEIGHBOURS = "plot-coordinates", "plot-auxiliary", "plot-neighbours"
+_AHEAD = "plot-ahead"
 #: Neighbouring slices are read ahead when they are at most this large.
 AHEAD_CHUNKS, AHEAD_BYTES = 64, 64 << 20
 
@@ -103,9 +104,45 @@ def neighbour_plans(node: ArrayNode, state: SliceState, dimension: int) -> list[
     return plans
 
 
+def read_ahead(
+    document: PlotSource,
+    node: ArrayNode,
+    plans: Sequence[tuple[int, ViewPlan]],
+    came: Callable[[int], None],
+    ended: Callable[[], None],
+) -> None:
+    """Read numbered plans into the cache, in their order; `came` is told each number that is there."""
+    dataset = document.dataset
+    if dataset is None:
+        return
+    from refbrowser.engine.jobs import Priority
+
+    def read(control: TaskControl) -> None:
+        for number, plan in plans:
+            dataset.session.read(
+                node, dataset.access, plan.selection, cancel=control.token, priority=Priority.NEIGHBOUR
+            )
+            control.send(number)
+
+    document.tasks.run(
+        document.owner(_AHEAD),
+        f"Read ahead in {node.path}",
+        read,
+        lambda _none: ended(),
+        lambda _error: ended(),
+        received=came,
+        priority=Priority.NEIGHBOUR,
+    )
+
+
+def cancel_ahead(document: PlotSource) -> None:
+    """Stop reading ahead."""
+    document.tasks.cancel_owner(document.owner(_AHEAD))
+
+
 def cancel(document: PlotSource) -> None:
     """Stop these reads."""
-    for what in (_COORDINATES, _AUXILIARY, _NEIGHBOURS):
+    for what in (_COORDINATES, _AUXILIARY, _NEIGHBOURS, _AHEAD):
         document.tasks.cancel_owner(document.owner(what))
 
 

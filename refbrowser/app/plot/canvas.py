@@ -67,6 +67,10 @@ class PlotCanvas(GraphicsLayoutWidget):
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         #: Returns the keys that mean something to the pane while the plot has the focus.
         self.pane_keys: Callable[[], Container[Qt.Key]] = frozenset
+        #: Those of them that mean something with Shift, too.
+        self.shift_keys: set[Qt.Key] = set()
+        #: Whether Shift was held at the last click or key: what is there already is to be kept.
+        self.extends = False
         self.across = CoordinateAxis("bottom")
         self.upwards = CoordinateAxis("left")
         self.box = PlotBox(enableMenu=False)
@@ -230,6 +234,7 @@ class PlotCanvas(GraphicsLayoutWidget):
 
     def _mouse_clicked(self, event: Any) -> None:
         position = self.position_at(event.scenePos())
+        self.extends = bool(event.modifiers() & Qt.KeyboardModifier.ShiftModifier)
         if event.double():
             self.keyUsed.emit(int(Qt.Key.Key_R))
         elif event.button() == Qt.MouseButton.RightButton:
@@ -279,7 +284,10 @@ class PlotCanvas(GraphicsLayoutWidget):
             across = -across if self.box.xInverted() else across
             upwards = -upwards if self.box.yInverted() else upwards
             self.cursorMoved.emit(across, upwards)
-        elif not event.modifiers() & ~Qt.KeyboardModifier.AltModifier and key in self.pane_keys():
+        elif key in self.pane_keys() and (
+            not event.modifiers() & ~Qt.KeyboardModifier.AltModifier or (shift and key in self.shift_keys)
+        ):
+            self.extends = shift
             self.keyUsed.emit(event.keyCombination().toCombined())
         else:
             event.ignore()

@@ -95,6 +95,10 @@ class PlotHeader(QWidget):
         self.log = self._switch("logButton", "Logarithmic scale (L)")
         self.histogram = self._switch("histogramButton", "Histogram to drag the levels in (H)")
         self.aspect = self._switch("aspectButton", "True proportions (A)")
+        self.profile = self._switch("profileButton", "Profile: values along a line across the image (P)")
+        self.series = self._switch("seriesButton", "Series: values along a slider at what is clicked (S)")
+        self.profile.hide()
+        self.series.hide()
         self.map = self._combo("colourMapCombo", "Colour map")
         self.map.setIconSize(QSize(48, 12))
         for title in colour_maps.MAPS:
@@ -120,6 +124,8 @@ class PlotHeader(QWidget):
         self.log.setIcon(icons.icon("log"))
         self.histogram.setIcon(icons.icon("histogram"))
         self.aspect.setIcon(icons.icon("aspect"))
+        self.profile.setIcon(icons.icon("profile"))
+        self.series.setIcon(icons.icon("series"))
 
     def set_title(self, title: str, path: str) -> None:
         """Show what the array is called, and its path."""
@@ -174,6 +180,8 @@ class PlotHeader(QWidget):
             self.log,
             self.histogram,
             self.aspect,
+            self.profile,
+            self.series,
             self.reset,
             self.map,
         )

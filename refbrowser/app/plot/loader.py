@@ -60,6 +60,8 @@ class PictureLoader(QObject):
         self._seen = 0
         self._told_end = True
         self.current: Picture | None = None
+        #: How long the old picture stays while the new one is not complete, in seconds.
+        self.hold = HOLD
         self._timer = QTimer(self)
         self._timer.setSingleShot(True)
         self._timer.timeout.connect(self._look)
@@ -98,7 +100,7 @@ class PictureLoader(QObject):
 
         self._document = document
         self._incoming = picture
-        self._since = time.monotonic() - (HOLD if at_once else 0.0)
+        self._since = time.monotonic() - (self.hold if at_once else 0.0)
         self._handle = document.tasks.run(
             document.owner(self._what), f"{self._verb} {node.path}", read, done, failed
         )
@@ -126,7 +128,7 @@ class PictureLoader(QObject):
         started = time.monotonic()
         self._note_ends()
         incoming = self._incoming
-        if incoming is not None and (incoming.finished or started - self._since >= HOLD):
+        if incoming is not None and (incoming.finished or started - self._since >= self.hold):
             self.current, self._incoming = incoming, None
             self._seen, self._told_end = incoming.arrived, False
             self.shown.emit(incoming)

@@ -14,10 +14,11 @@ from PySide6.QtWidgets import (
     QSizePolicy,
     QSlider,
     QSpinBox,
+    QToolButton,
     QWidget,
 )
 
-from refbrowser.app import theme
+from refbrowser.app import icons, theme
 from refbrowser.app.cards import plain_label
 from refbrowser.engine.views.coordinates import Coordinate
 from refbrowser.engine.views.slicing import SliceState
@@ -34,6 +35,12 @@ class _Row:
     slider: QSlider
     field: QSpinBox
     text: QLabel
+    play: QToolButton | None
+
+    def widgets(self) -> list[QWidget]:
+        """Return them all."""
+        always: list[QWidget] = [self.name, self.slider, self.field, self.text]
+        return always if self.play is None else [*always, self.play]
 
 
 class DimensionSliders(QScrollArea):
@@ -43,18 +50,24 @@ class DimensionSliders(QScrollArea):
     ----------
     prefix
         Of the object names, where there is more than one in a window.
+    playable
+        Whether each row has a button that plays it.
 
     Signals
     -------
     indexChanged(int, int)
         The user moved a dimension (its number) to an index.
+    playAsked(int)
+        The slices along a dimension are to be played, or no longer.
     """
 
     indexChanged = Signal(int, int)
+    playAsked = Signal(int)
 
-    def __init__(self, prefix: str = "", parent: QWidget | None = None) -> None:
+    def __init__(self, prefix: str = "", parent: QWidget | None = None, *, playable: bool = False) -> None:
         super().__init__(parent)
-        self._prefix = prefix
+        self._prefix, self._playable = prefix, playable
+        self._playing: int | None = None
         self.setObjectName(f"{prefix}dimensionSliders")
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setWidgetResizable(True)
@@ -66,7 +79,7 @@ class DimensionSliders(QScrollArea):
         self._grid.setContentsMargins(0, 0, 0, 0)
         self._grid.setHorizontalSpacing(theme.LARGE)
         self._grid.setVerticalSpacing(theme.SMALL)
-        self._grid.setColumnStretch(1, 1)
+        self._grid.setColumnStretch(2, 1)
         self.setWidget(self._inner)
         # The pane's own ground shows through.
         self._inner.setAutoFillBackground(False)
@@ -110,7 +123,7 @@ class DimensionSliders(QScrollArea):
 
     def _make_rows(self) -> None:
         for row in self._rows.values():
-            for widget in (row.name, row.slider, row.field, row.text):
+            for widget in row.widgets():
                 self._grid.removeWidget(widget)
                 widget.hide()
                 widget.deleteLater()
@@ -148,10 +161,36 @@ class DimensionSliders(QScrollArea):
             control.valueChanged.connect(self._moved)
             control.setProperty("dimension", dimension)
         self._grid.addWidget(label, place, 0)
-        self._grid.addWidget(slider, place, 1)
-        self._grid.addWidget(field, place, 2)
-        self._grid.addWidget(text, place, 3)
-        return _Row(label, slider, field, text)
+        self._grid.addWidget(slider, place, 2)
+        self._grid.addWidget(field, place, 3)
+        self._grid.addWidget(text, place, 4)
+        play = self._make_play(name, dimension) if self._playable else None
+        if play is not None:
+            play.setEnabled(last > 0)
+            self._grid.addWidget(play, place, 1)
+            QWidget.setTabOrder(play, slider)
+        return _Row(label, slider, field, text, play)
+
+    def _make_play(self, name: str, dimension: int) -> QToolButton:
+        play = QToolButton()
+        play.setObjectName(f"{self._prefix}play_{name}")
+        play.clicked.connect(lambda _checked=False: self.playAsked.emit(dimension))
+        self._show_play(play, name, is_playing=dimension == self._playing)
+        return play
+
+    @staticmethod
+    def _show_play(play: QToolButton, name: str, *, is_playing: bool) -> None:
+        play.setIcon(icons.icon("pause" if is_playing else "play"))
+        words = f"Pause {name}" if is_playing else f"Play along {name}"
+        play.setAccessibleName(words)
+        play.setToolTip(theme.plain_tooltip(f"{words} (Space in the plot)"))
+
+    def set_playing(self, dimension: int | None) -> None:
+        """Show which dimension is played."""
+        self._playing = dimension
+        for number, row in self._rows.items():
+            if row.play is not None and self._state is not None:
+                self._show_play(row.play, self._state.names[number], is_playing=number == dimension)
 
     def _fill_rows(self) -> None:
         if self._state is None:

@@ -29,11 +29,14 @@ class Stage(QObject):
         The picture on the screen is complete.
     controlsChanged()
         Something of another kind is shown: a line, an image, values or a card.
+    valuesChanged()
+        Other values are on the screen, or more of them.
     """
 
     settled = Signal()
     pictureEnded = Signal()
     controlsChanged = Signal()
+    valuesChanged = Signal()
 
     def __init__(
         self, pane: PaneParts, subject: Subject, coordinates: CoordinateReader, parent: QObject
@@ -59,6 +62,7 @@ class Stage(QObject):
         self.drawing.clear()
         self.pointing.forget()
         self._pane.values.clear()
+        self.valuesChanged.emit()
 
     @property
     def is_settled(self) -> bool:
@@ -131,6 +135,7 @@ class Stage(QObject):
         else:
             self._show_values(picture)
         self._show_notes(picture)
+        self.valuesChanged.emit()
 
     def _ended(self, picture: Picture) -> None:
         if self._coordinates.waits or self._show_failure(picture):
@@ -139,6 +144,7 @@ class Stage(QObject):
             self.drawing.take_news(complete=True)
             self.pointing.say()
             self._show_notes(picture)
+            self.valuesChanged.emit()
             self.pictureEnded.emit()
         self.tell_settled()
 
@@ -148,6 +154,7 @@ class Stage(QObject):
             self.drawing.set_pictures(base, self.refiner.picture_for(base))
             self.drawing.draw()
             self._show_notes(base)
+            self.valuesChanged.emit()
 
     def _show_notes(self, picture: Picture) -> None:
         """Show what the colours and patterns of a picture mean, and what else there is to know."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from math import prod
 from typing import TYPE_CHECKING, Any
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from refbrowser.engine.pieces import Piece, PieceState
 from refbrowser.engine.views.exact import coordinate_text, coordinate_title, exact_text, exact_texts
 from refbrowser.engine.views.table import TableLayout
 from refbrowser.errors import ErrorKind, Place, RefbrowserError
@@ -25,6 +27,8 @@ if TYPE_CHECKING:
 
 #: Cells that are made text together.
 _TOGETHER = 16_384
+#: Calendars whose dates numpy has too.
+_NUMPY_CALENDARS = ("standard", "gregorian", "proleptic_gregorian")
 #: Characters that would begin another cell or line where cells are parted by tabs.
 _PLAIN = str.maketrans({"\t": " ", "\r": " ", "\n": " "})
 
@@ -39,11 +43,14 @@ class ShownValues:
         Indices along the axes of the slice.
     values
         In the order of the axes, ``(y, x)`` or ``(x,)``.
+    missing
+        Where the chunk is missing and `values` has the fill value, as bool of the same shape.
     """
 
     layout: TableLayout
     ranges: tuple[range, ...]
     values: npt.NDArray[Any]
+    missing: npt.NDArray[np.bool_]
 
 
 def read_shown(
@@ -69,8 +76,22 @@ def read_shown(
         raise RefbrowserError(ErrorKind.BUDGET, message, Place(path=layout.node.path), advice)
     state = layout.slice
     selection = Selection.from_index(state.index(ranges), state.shape)
-    values = session.read(layout.node, access, selection, cancel=cancel, progress=progress)
-    return ShownValues(layout, ranges, values.T if state.y is not None and state.y > state.x else values)
+    missing = np.zeros(selection.box_shape, bool)
+    failed: list[RefbrowserError] = []
+
+    def told(piece: Piece) -> None:
+        if piece.state is PieceState.MISSING:
+            missing[piece.part.target] = True
+        elif piece.error is not None:
+            failed.append(piece.error)
+
+    values = session.read(layout.node, access, selection, on_piece=told, cancel=cancel, progress=progress)
+    if failed:
+        raise failed[0]
+    nothing = missing.reshape(selection.shape)
+    if state.y is not None and state.y > state.x:
+        values, nothing = values.T, nothing.T
+    return ShownValues(layout, ranges, values, nothing)
 
 
 def cells_as_tsv(
@@ -91,14 +112,24 @@ def cells_as_tsv(
 
 
 def cell_texts(shown: ShownValues) -> Iterator[list[str]]:
-    """Yield the cells of each row, without headers."""
-    layout, values = shown.layout, shown.values
-    block = values.reshape(1, 1) if not values.ndim else values[:, np.newaxis] if values.ndim == 1 else values
+    """Yield the cells of each row, without headers; those of missing chunks are empty, as in the window."""
+    layout = shown.layout
+    block, missing = _as_table(shown.values), _as_table(shown.missing)
     together = max(1, _TOGETHER // max(1, block.shape[1]))
     for start in range(0, len(block), together):
-        parts = [exact_texts(layout.shown, part) for part in layout.parts(block[start : start + together])]
-        for lines in zip(*parts, strict=True):
-            yield [text for texts in zip(*lines, strict=True) for text in texts]
+        taken = slice(start, start + together)
+        parts = [exact_texts(layout.shown, part) for part in layout.parts(block[taken])]
+        for nothing, *lines in zip(missing[taken].tolist(), *parts, strict=True):
+            yield [
+                "" if none else text
+                for none, texts in zip(nothing, zip(*lines, strict=True), strict=True)
+                for text in texts
+            ]
+
+
+def _as_table(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Return elements as rows and columns."""
+    return values.reshape(1, 1) if not values.ndim else values[:, np.newaxis] if values.ndim == 1 else values
 
 
 def rows_with_headers(shown: ShownValues) -> Iterator[list[str]]:
@@ -125,9 +156,14 @@ def rows_with_headers(shown: ShownValues) -> Iterator[list[str]]:
 
 def csv_blocks(shown: ShownValues) -> Iterator[bytes]:
     """Yield comma-separated values with coordinates, UTF-8."""
+    return csv_lines(rows_with_headers(shown))
+
+
+def csv_lines(rows: Iterable[list[str]]) -> Iterator[bytes]:
+    """Yield rows as comma-separated values, UTF-8, many together."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    for row in rows_with_headers(shown):
+    for row in rows:
         writer.writerow(row)
         if text.tell() > 1 << 16:
             yield text.getvalue().encode("utf-8", "replace")
@@ -142,11 +178,32 @@ def tsv_text(rows: Iterable[list[str]]) -> str:
 
 
 def npy_bytes(shown: ShownValues) -> bytes:
-    """Return a numpy file of the slice: decoded, with NaN for no value, or as stored."""
-    values = shown.layout.shown.packing.decode(shown.values) if shown.layout.shown.decoded else shown.values
+    """Return a numpy file of the slice.
+
+    Decoded: NaN (or NaT) for no value, times as datetime64, those of other calendars as text. As stored:
+    missing chunks have the fill value.
+    """
+    data = io.BytesIO()
+    values = _for_numpy(shown)
+    np.save(data, np.ascontiguousarray(values).reshape(shown.values.shape), allow_pickle=False)
+    return data.getvalue()
+
+
+def _for_numpy(shown: ShownValues) -> npt.NDArray[Any]:
+    interpretation, values = shown.layout.shown, shown.values
     if values.dtype.kind in "OT":
         # Pickled objects are code: text has a type of its own.
-        values = np.array([exact_text(item) for item in values.ravel()], np.str_).reshape(values.shape)
-    data = io.BytesIO()
-    np.save(data, np.ascontiguousarray(values).reshape(values.shape), allow_pickle=False)
-    return data.getvalue()
+        return np.array([exact_text(item) for item in values.ravel()], np.str_)
+    if not interpretation.decoded or values.dtype.kind not in "iufc":
+        return values
+    if interpretation.dates is not None:
+        units = interpretation.dates.units
+        texts = np.array([text for row in cell_texts(shown) for text in row], np.str_)
+        with suppress(ValueError):
+            if units.calendar in _NUMPY_CALENDARS:
+                return np.where(texts == "", "NaT", texts).astype("datetime64[us]")
+        return texts
+    decoded = interpretation.packing.decode(values)
+    if shown.missing.any() and decoded.dtype.kind in "fc":
+        decoded = np.where(shown.missing, decoded.dtype.type(np.nan), decoded)
+    return decoded

@@ -1,0 +1,151 @@
+"""What explores beyond the picture: profile, series, animation; and their values, which leave the window."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QFileDialog
+
+from refbrowser.app.commands.group import CommandGroup, by_name
+from refbrowser.app.plain_text import one_line
+from refbrowser.app.tasks import TaskControl
+
+if TYPE_CHECKING:
+    from refbrowser.app.main_window import MainWindow
+    from refbrowser.app.plot.pane import PlotPane
+    from refbrowser.app.plot.tools import PlotTools
+
+_CONDITIONS = ("can_profile", "is_profile", "can_series", "is_series", "is_playing")
+
+
+class ExploreCommands(CommandGroup):
+    """The commands of the menu Data that open something beside the picture."""
+
+    def __init__(self, window: MainWindow) -> None:
+        super().__init__(window)
+        window.centre.plotMade.connect(self._follow)
+
+    def table(self) -> dict[str, Callable[[], object]]:
+        """Return what each action of this group does."""
+        switches = (self.toggle_profile, self.series_here, self.toggle_series, self.play)
+        return by_name(*switches, self.export_profile, self.export_series)
+
+    def conditions(self) -> dict[str, bool]:
+        """Return what can be explored, and what is."""
+        tools = self._tools()
+        return {name: tools is not None and bool(getattr(tools, name)) for name in _CONDITIONS}
+
+    def toggle_profile(self) -> None:
+        """Show the values along a line across the image, or no longer."""
+        self._use(lambda tools: tools.toggle_profile())
+
+    def series_here(self) -> None:
+        """Show the series of the element under the cursor."""
+        self._use(lambda tools: tools.series_here())
+
+    def toggle_series(self) -> None:
+        """Show the series of what is clicked, or no longer."""
+        self._use(lambda tools: tools.toggle_series())
+
+    def play(self) -> None:
+        """Play or pause."""
+        self._use(lambda tools: tools.play())
+
+    def export_profile(self) -> None:
+        """Ask where to write the profile."""
+        self._export("profile")
+
+    def export_series(self) -> None:
+        """Ask where to write the series."""
+        self._export("series")
+
+    def write(self, what: str, path: str) -> None:
+        """Write ``profile`` or ``series`` to a file, as comma-separated values."""
+        rows = self._rows(what)
+        if rows is None:
+            return
+        name = one_line(Path(path).name)
+
+        def write(control: TaskControl) -> None:
+            from refbrowser.engine.views.saving import csv_lines
+            from refbrowser.io.atomic import write_atomically
+
+            write_atomically(path, csv_lines(rows), cancel=control.token)
+
+        self._run(
+            f"Write {name}",
+            write,
+            lambda _none: self._window.status.say(f"Written: {one_line(path)}"),
+            lambda: self.write(what, path),
+        )
+
+    def copy(self, what: str) -> None:
+        """Put ``profile`` or ``series`` on the clipboard, tabs between the cells."""
+        rows = self._rows(what)
+        if rows is None:
+            return
+
+        def make(_control: TaskControl) -> str:
+            from refbrowser.engine.views.saving import tsv_text
+
+            return tsv_text(rows)
+
+        def copied(text: str) -> None:
+            QGuiApplication.clipboard().setText(text)
+            self._window.status.say(f"{what.capitalize()} copied: {text.count(chr(10))} rows")
+
+        self._run(f"Copy the {what}", make, copied, lambda: self.copy(what))
+
+    def _follow(self, plot: PlotPane) -> None:
+        plot.tools.copyRequested.connect(self.copy)
+        plot.tools.exportRequested.connect(self._export)
+
+    def _export(self, what: str) -> None:
+        plot = self._window.centre.plot
+        node = None if plot is None else plot.array()
+        if node is None or self._rows(what) is None:
+            self._window.status.say(f"There is no {what} to write yet")
+            return
+        dialog = QFileDialog(self._window, f"Export {what}", str(Path.home()))
+        dialog.setObjectName("exportChartDialog")
+        dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
+        dialog.setNameFilter("Values with coordinates (*.csv)")
+        dialog.setDefaultSuffix(".csv")
+        name = "".join(letter if letter.isalnum() or letter in "-_." else "_" for letter in node.name)
+        dialog.selectFile(f"{name or 'array'}_{what}.csv")
+        dialog.fileSelected.connect(lambda path: self.write(what, path))
+        dialog.setModal(True)
+        dialog.finished.connect(dialog.deleteLater)
+        dialog.show()
+
+    def _rows(self, what: str) -> Iterator[list[str]] | None:
+        tools = self._tools()
+        if tools is None:
+            return None
+        return tools.profile().rows() if what == "profile" else tools.series().rows()
+
+    def _tools(self) -> PlotTools | None:
+        plot = self._window.centre.plot
+        return None if plot is None else plot.tools
+
+    def _use(self, use: Callable[[PlotTools], object]) -> None:
+        tools = self._tools()
+        if tools is not None:
+            use(tools)
+
+    def _run(
+        self,
+        title: str,
+        work: Callable[[TaskControl], object],
+        done: Callable[..., None],
+        again: Callable[[], object],
+    ) -> None:
+        window = self._window
+
+        def failed(error: BaseException) -> None:
+            window.centre.error_bar.show_error(f"{title} failed", error, again)
+
+        window.tasks.run("chart values", title, work, done, failed)

@@ -1,0 +1,253 @@
+"""Animation: the slider of one dimension moves by itself, each frame as soon as it is due and there."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal
+from PySide6.QtGui import QKeyEvent
+
+from refbrowser.app.plot import background
+from refbrowser.app.plot.loader import HOLD
+from refbrowser.engine.views.frames import AHEAD, Course, Ending, Tempo, plans_ahead
+
+if TYPE_CHECKING:
+    from refbrowser.app.plot.presenter import Presenter
+    from refbrowser.app.plot.source import PlotSource
+    from refbrowser.engine.views.slicing import SliceState
+    from refbrowser.model.nodes import ArrayNode
+
+#: Frames per second: at first, at least and at most.
+SPEED, SLOWEST, FASTEST = 10.0, 0.5, 60.0
+#: A frame that is not there yet is waited for, the one before it stays so long, in seconds.
+PATIENCE = 20.0
+
+
+class Animation(QObject):
+    """Plays the slices along a dimension; no frame is left out, however long it takes to come.
+
+    Signals
+    -------
+    changed()
+        It plays from now on, or no longer, or plays otherwise.
+    frameShown()
+        A frame is on the screen.
+    """
+
+    changed = Signal()
+    frameShown = Signal()
+
+    def __init__(self, presenter: Presenter, parent: QObject) -> None:
+        super().__init__(parent)
+        self._presenter, self._subject, self._stage = presenter, presenter.subject, presenter.stage
+        self.dimension: int | None = None
+        self.is_playing = False
+        self.speed = SPEED
+        self.ending = Ending.LOOP
+        self.step = 1
+        self.tempo = Tempo()
+        self._course = Course(1)
+        self._played: tuple[PlotSource, ArrayNode, tuple[int, ...]] | None = None
+        self._due = 0.0
+        #: The frame that was asked for and is not on the screen yet; and the one that is to be read first.
+        self._wanted: int | None = None
+        self._held: int | None = None
+        #: Chunks along the dimension: that were read ahead, and that are being read.
+        self._ahead: set[int] = set()
+        self._reading: set[int] = set()
+        self._timer = QTimer(self)
+        self._timer.setSingleShot(True)
+        self._timer.setTimerType(Qt.TimerType.PreciseTimer)
+        self._timer.timeout.connect(self._advance)
+        self._stage.settled.connect(self._settled)
+        presenter.changed.connect(self._follow)
+        self._stage.drawing.canvas.installEventFilter(self)
+
+    # Playing
+
+    def play(self, dimension: int | None = None) -> None:
+        """Play along a dimension; None: the one whose slider is in use."""
+        subject = self._subject
+        document, node, state = subject.document, subject.node, subject.slice
+        wanted = self._presenter.stepped if dimension is None else dimension
+        if document is None or node is None or state is None or wanted not in state.sliders:
+            return
+        if state.shape[wanted] < 2:
+            return
+        self.pause()
+        self.dimension, self.is_playing = wanted, True
+        self._played = document, node, state.axes
+        self._course = Course(state.shape[wanted], self.ending, self.step)
+        self.tempo.forget()
+        self._due = time.monotonic()
+        self._presenter.loader.hold = PATIENCE
+        first = self._course.begin(state.indices[wanted])
+        if first != state.indices[wanted]:
+            self._show(first)
+        else:
+            self._due += 1 / self.speed
+            self._read_ahead(state)
+            self._timer.start(0)
+        self.changed.emit()
+
+    def pause(self) -> None:
+        """Stay where it is."""
+        if not self.is_playing:
+            return
+        self.is_playing = False
+        self._timer.stop()
+        self._wanted = self._held = None
+        self._presenter.loader.hold = HOLD
+        if self._played is not None:
+            background.cancel_ahead(self._played[0])
+        self._ahead.clear()
+        self._reading.clear()
+        self._played = None
+        self.changed.emit()
+
+    def toggle(self, dimension: int | None = None) -> None:
+        """Play or pause; another dimension than the one that plays takes its place."""
+        if self.is_playing and dimension in (None, self.dimension):
+            self.pause()
+        else:
+            self.play(dimension)
+
+    def set_speed(self, speed: float) -> None:
+        """Show so many frames per second, if they come that quickly."""
+        self.speed = max(SLOWEST, min(FASTEST, speed))
+        self.tempo.forget()
+        self._due = min(self._due, time.monotonic() + 1 / self.speed)
+        self._go_on()
+        self.changed.emit()
+
+    def set_ending(self, ending: Ending) -> None:
+        """Do something else at the last frame."""
+        self.ending = ending
+        self._change_course()
+
+    def set_step(self, step: int) -> None:
+        """Play forwards (1) or backwards (-1)."""
+        self.step = step
+        self._change_course()
+
+    def _change_course(self) -> None:
+        self._course = Course(self._course.size, self.ending, self.step)
+        self.changed.emit()
+
+    # Frames
+
+    def _go_on(self) -> None:
+        """Show the next frame when it is due."""
+        if self.is_playing and self._wanted is None:
+            self._timer.start(max(0, round((self._due - time.monotonic()) * 1000)))
+
+    def _advance(self) -> None:
+        state = self._subject.slice
+        if not self.is_playing or state is None or self.dimension is None or self._played is None:
+            return
+        left = self._due - time.monotonic()
+        if left > 0.002:
+            self._timer.start(round(left * 1000))
+            return
+        if not self._stage.is_settled:
+            # The user moved a slider: that picture comes first.
+            self._wanted = state.indices[self.dimension]
+            return
+        following = self._course.after(state.indices[self.dimension])
+        if following is None:
+            self.pause()
+            return
+        index, course = following
+        if self._chunk(index) in self._reading:
+            # It is on its way: asked for again it would be read twice.
+            self._held = index
+            return
+        self._held = None
+        self._course = course
+        self._show(index)
+
+    def _show(self, index: int) -> None:
+        assert self.dimension is not None
+        self._wanted = index
+        self._presenter.set_index(self.dimension, index)
+
+    def _settled(self) -> None:
+        state = self._subject.slice
+        if not self.is_playing or self._wanted is None or state is None or self.dimension is None:
+            return
+        picture = self._presenter.loader.current
+        if not self._stage.shows_picture or picture is None or picture.error is not None:
+            # A question, a failure, or cancelled by the user.
+            self.pause()
+            return
+        now = time.monotonic()
+        self.tempo.note(now)
+        self._wanted = None
+        # A late frame does not make the ones after it hurry.
+        self._due = max(self._due + 1 / self.speed, now)
+        self._read_ahead(state)
+        self._go_on()
+        self.frameShown.emit()
+
+    # Reading ahead
+
+    def _chunk(self, index: int) -> int:
+        node = self._subject.node
+        assert node is not None
+        assert node.grid is not None
+        assert self.dimension is not None
+        return index // node.grid.chunk_shape[self.dimension]
+
+    def _read_ahead(self, state: SliceState) -> None:
+        document, node = self._subject.document, self._subject.node
+        if self._reading or document is None or node is None or self.dimension is None:
+            return
+        upcoming = self._course.upcoming(state.indices[self.dimension], AHEAD)
+        self._ahead &= {self._chunk(index) for index in upcoming}
+        plans = [
+            (number, plan)
+            for number, plan in plans_ahead(node, state, self.dimension, upcoming)
+            if number not in self._ahead
+        ]
+        if plans:
+            self._reading = {number for number, _plan in plans}
+            background.read_ahead(document, node, plans, self._came, self._ahead_ended)
+
+    def _came(self, number: int) -> None:
+        self._reading.discard(number)
+        self._ahead.add(number)
+        self._release()
+
+    def _ahead_ended(self) -> None:
+        self._reading.clear()
+        self._release()
+
+    def _release(self) -> None:
+        if self._held is not None and self._chunk(self._held) not in self._reading:
+            self._advance()
+
+    # Following the plot
+
+    def _follow(self) -> None:
+        """End with the array, its document or its axes."""
+        subject = self._subject
+        if self._played is None:
+            return
+        document, node, axes = self._played
+        state = subject.slice
+        if (
+            subject.document is not document
+            or subject.node is not node
+            or state is None
+            or state.axes != axes
+        ):
+            self.pause()
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        is_key = event.type() == QEvent.Type.ShortcutOverride and isinstance(event, QKeyEvent)
+        if is_key and self.is_playing and event.key() == Qt.Key.Key_Escape:  # type: ignore[attr-defined]
+            # It ends the animation; the shortcut of the window would cancel a job.
+            event.accept()
+            return True
+        return super().eventFilter(watched, event)

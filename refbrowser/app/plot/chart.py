@@ -1,0 +1,331 @@
+"""A small chart below the picture: lines over one axis, what could not be read, a line to drag, a cursor."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from pyqtgraph import GraphicsLayoutWidget, InfiniteLine, PlotDataItem, ScatterPlotItem, mkPen
+from PySide6.QtCore import QEvent, Qt, QTimer, Signal
+from PySide6.QtGui import QFocusEvent, QKeyEvent, QMouseEvent
+from PySide6.QtWidgets import QWidget
+
+from refbrowser.app import theme
+from refbrowser.app.plot.axis import CoordinateAxis
+from refbrowser.app.plot.box import PlotBox
+from refbrowser.engine.views.coordinates import AxisScale, Coordinate
+from refbrowser.engine.views.dates import DateScale
+from refbrowser.engine.views.painting import extremes
+from refbrowser.engine.views.picture import ChunkState
+
+#: Around the axes: left, top, right, bottom.
+_MARGINS = (2, 6, 14, 2)
+#: Lines of at most so many points show each of them; longer ones some.
+_MARKED, _SOME = 60, 9
+#: Parts of the values' range: free above and below, and between the marks of what has no value.
+_PADDING, _BASE = 0.08, 0.05
+#: Between two drawings, in milliseconds.
+_FRAME = 16
+_PLAIN = AxisScale(Coordinate(name="value", size=0), by_value=True)
+_STEPS = {Qt.Key.Key_Left: -1, Qt.Key.Key_Right: 1, Qt.Key.Key_PageUp: -10, Qt.Key.Key_PageDown: 10}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ChartLine:
+    """One line: where its points are, and how it looks.
+
+    Attributes
+    ----------
+    places, numbers
+        Across and upwards; NaN is a gap.
+    states
+        `ChunkState` of each point.
+    color, symbol
+        Its look; the symbol is one of the plotting library.
+    """
+
+    places: npt.NDArray[np.float64]
+    numbers: npt.NDArray[np.float64]
+    states: npt.NDArray[np.uint8]
+    color: str
+    symbol: str
+
+
+class LineChart(GraphicsLayoutWidget):
+    """Lines over one axis; the values have the height that they need.
+
+    Signals
+    -------
+    pointed(object)
+        The place across under the pointer or the keyboard's cursor; None: nowhere.
+    lineDragged(float)
+        The vertical line was dragged to a place across.
+    keyPressed(object)
+        A `QKeyEvent` that the chart has no use for; who has accepts it.
+    """
+
+    pointed = Signal(object)
+    lineDragged = Signal(float)
+    keyPressed = Signal(object)
+
+    def __init__(self, name: str, title: str, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName(name)
+        self.setAccessibleName(title)
+        self.setAccessibleDescription("Left and right move a cursor along the values")
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setMinimumHeight(90)
+        self.across, self.upwards = CoordinateAxis("bottom"), CoordinateAxis("left")
+        self.set_axis(None, "")
+        self.box = PlotBox(enableMenu=False)
+        self.box.setMouseEnabled(x=True, y=False)
+        self.box.setDefaultPadding(0)
+        self._items: list[tuple[PlotDataItem, ScatterPlotItem]] = []
+        self.lines: Sequence[ChartLine] = ()
+        self.place: float | None = None
+        self._extent: tuple[float, float] | None = None
+        self._heights = (0.0, 1.0)
+        self._marks = ScatterPlotItem(pxMode=True)
+        self._line = InfiniteLine(angle=90, movable=True)
+        self._line.sigDragged.connect(lambda line: self.lineDragged.emit(float(line.value())))
+        self._cursor = InfiniteLine(angle=90)
+        for item, depth in ((self._marks, 6), (self._line, 8), (self._cursor, 7)):
+            item.setZValue(depth)
+            self.box.addItem(item, ignoreBounds=True)
+        self._line.hide()
+        self._cursor.hide()
+        self._timer = QTimer(self)
+        self._timer.setSingleShot(True)
+        self._timer.setInterval(_FRAME)
+        self._timer.timeout.connect(self.draw)
+        self._lay_out()
+        self.box.sigRangeChanged.connect(self._draw_soon)
+        self.box.sigResized.connect(self._draw_soon)
+        self.scene().sigMouseClicked.connect(self._mouse_clicked)
+        self.restyle()
+
+    def _lay_out(self) -> None:
+        grid = self.ci
+        grid.setContentsMargins(*_MARGINS)
+        grid.layout.setSpacing(0)
+        grid.addItem(self.upwards, 0, 0)
+        grid.addItem(self.box, 0, 1)
+        grid.addItem(self.across, 1, 1)
+        grid.layout.setRowStretchFactor(0, 1)
+        grid.layout.setColumnStretchFactor(1, 1)
+        for axis in (self.upwards, self.across):
+            axis.linkToView(self.box)
+            axis.setZValue(0.5)
+
+    def restyle(self) -> None:
+        """Take the colours of the theme."""
+        colors = theme.colors()
+        self.setBackground(colors.surface)
+        self.across.restyle()
+        self.upwards.restyle()
+        self._line.setPen(mkPen(colors.text, width=1.4))
+        self._line.setHoverPen(mkPen(colors.accent, width=3))
+        self._cursor.setPen(mkPen(colors.muted, width=1, style=Qt.PenStyle.DashLine))
+        self._draw_frame()
+
+    def _draw_frame(self) -> None:
+        colors = theme.colors()
+        color = colors.accent if self.hasFocus() else colors.border
+        self.box.setBorder(mkPen(color))
+        self.across.set_line(color)
+        self.upwards.set_line(color)
+
+    # What is shown
+
+    def set_axis(self, scale: AxisScale | None, label: str, dates: DateScale | None = None) -> None:
+        """Show a dimension across, or plain numbers where it is None; `dates`: the values are times."""
+        self.across.set_scale(scale or _plain_scale(None), label)
+        self.upwards.set_scale(_plain_scale(dates), "")
+
+    def set_lines(self, lines: Sequence[ChartLine]) -> None:
+        """Show these lines; what is visible stays while they run over the same places."""
+        while len(self._items) < len(lines):
+            pair = PlotDataItem(connect="finite", antialias=True), ScatterPlotItem(pxMode=True)
+            for item in pair:
+                item.setZValue(5)
+                self.box.addItem(item, ignoreBounds=True)
+            self._items.append(pair)
+        while len(self._items) > len(lines):
+            for item in self._items.pop():
+                self.box.removeItem(item)
+        self.lines = tuple(lines)
+        extent = _extent(self.lines)
+        if extent != self._extent:
+            self._extent = extent
+            self.reset_view()
+        self._fit_heights()
+        self.draw()
+
+    def set_line(self, place: float | None) -> None:
+        """Put the vertical line at a place, or hide it."""
+        self._line.setVisible(place is not None)
+        if place is not None and not self._line.moving:
+            self._line.setValue(place)
+
+    def line_place(self) -> float | None:
+        """Return where the vertical line is, or None where it is hidden."""
+        return float(self._line.value()) if self._line.isVisible() else None
+
+    def set_cursor(self, place: float | None) -> None:
+        """Show the cursor at a place, or hide it; it is not told."""
+        self.place = place
+        self._cursor.setVisible(place is not None)
+        if place is not None:
+            self._cursor.setValue(place)
+
+    def reset_view(self) -> None:
+        """See the whole lines again."""
+        low, high = self._extent or (0.0, 1.0)
+        margin = (high - low) * 0.02 or max(abs(low) * 0.02, 0.5)
+        self.box.setLimits(xMin=low - margin, xMax=high + margin)
+        self.box.setRange(xRange=(low - margin, high + margin), padding=0, disableAutoRange=True, update=True)
+
+    def _fit_heights(self) -> None:
+        """Show all values, and free room below for the marks of what has none."""
+        known = [line.numbers[np.isfinite(line.numbers)] for line in self.lines]
+        known = [numbers for numbers in known if len(numbers)]
+        low = min((float(numbers.min()) for numbers in known), default=0.0)
+        high = max((float(numbers.max()) for numbers in known), default=1.0)
+        if not low < high:
+            reach = max(abs(low) * 0.05, 1e-12) if low else 1.0
+            low, high = low - reach, high + reach
+        reach = high - low
+        marked = sum(bool((line.states == ChunkState.FAILED).any()) for line in self.lines)
+        base = low - reach * (_PADDING + (marked and _BASE * (marked + 1)))
+        self._heights = base, high + reach * _PADDING
+        self.box.setRange(yRange=self._heights, padding=0)
+
+    # Drawing
+
+    def _draw_soon(self, *_arguments: Any) -> None:
+        if not self._timer.isActive():
+            self._timer.start()
+
+    def draw(self) -> None:
+        """Bring the lines up to date with what is visible."""
+        (left, right), _heights = self.box.viewRange()
+        pixels = max(1, int(self.box.width() * self.devicePixelRatioF()))
+        spots: list[dict[str, Any]] = []
+        row = 0
+        for number, (line, (item, markers)) in enumerate(zip(self.lines, self._items, strict=True)):
+            view = _visible(line.places, left, right)
+            places, numbers = line.places[view], line.numbers[view]
+            x, y = extremes(places, numbers, pixels)
+            item.setData(x, y, pen=mkPen(line.color, width=1.6))
+            at = _marked(numbers, number)
+            markers.setData(
+                places[at], numbers[at], symbol=line.symbol, size=7, brush=line.color, pen=mkPen(line.color)
+            )
+            failed = line.states[view] == ChunkState.FAILED
+            if (line.states == ChunkState.FAILED).any():
+                row += 1
+                spots += self._failed_spots(places[failed], row, line.color, pixels)
+        self._marks.setData(spots)
+
+    def _failed_spots(
+        self, places: npt.NDArray[np.float64], row: int, color: str, pixels: int
+    ) -> list[dict[str, Any]]:
+        """Return crosses at the foot of the chart, no more than are told apart."""
+        low, high = self._heights
+        step = max(1, len(places) * 6 // pixels)
+        height = low + (high - low) * _BASE * row
+        pen = mkPen(theme.colors().fault, width=1.2)
+        return [
+            {"pos": (place, height), "symbol": "x", "size": 7, "pen": pen, "brush": color}
+            for place in places[::step].tolist()
+        ]
+
+    # Events
+
+    def mouseMoveEvent(self, event: QMouseEvent) -> None:
+        super().mouseMoveEvent(event)
+        place = self.mapToScene(event.position().toPoint())
+        inside = self.box.sceneBoundingRect().contains(place)
+        self._point(self.box.mapSceneToView(place).x() if inside else None)
+
+    def leaveEvent(self, event: QEvent) -> None:
+        super().leaveEvent(event)
+        self._point(None)
+
+    def _point(self, place: float | None) -> None:
+        self.set_cursor(place)
+        self.pointed.emit(place)
+
+    def _mouse_clicked(self, event: Any) -> None:
+        if event.double():
+            self.reset_view()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        step = _STEPS.get(Qt.Key(event.key()))
+        if step is not None and self.lines and not event.modifiers():
+            self._step(step)
+            event.accept()
+            return
+        event.ignore()
+        self.keyPressed.emit(event)
+
+    def _step(self, step: int) -> None:
+        """Move the cursor by points of the longest line."""
+        places = max((line.places for line in self.lines), key=len)
+        if not len(places):
+            return
+        middle = len(places) // 2
+        at = middle if self.place is None else int(np.nanargmin(np.abs(places - self.place))) + step
+        self._point(float(places[max(0, min(len(places) - 1, at))]))
+
+    def focusInEvent(self, event: QFocusEvent) -> None:
+        super().focusInEvent(event)
+        self._draw_frame()
+
+    def focusOutEvent(self, event: QFocusEvent) -> None:
+        super().focusOutEvent(event)
+        self._draw_frame()
+
+
+def _plain_scale(dates: DateScale | None) -> AxisScale:
+    if dates is None:
+        return _PLAIN
+    return AxisScale(Coordinate(name="value", size=0, dates=dates), by_value=True)
+
+
+def _extent(lines: Sequence[ChartLine]) -> tuple[float, float] | None:
+    ends = [line.places for line in lines if len(line.places)]
+    if not ends:
+        return None
+    return min(float(np.nanmin(each)) for each in ends), max(float(np.nanmax(each)) for each in ends)
+
+
+def _visible(places: npt.NDArray[np.float64], left: float, right: float) -> slice:
+    """Return the points from one before the view to one after it."""
+    if len(places) < 2:
+        return slice(None)
+    if places[0] > places[-1]:
+        first = len(places) - int(np.searchsorted(places[::-1], right, "right"))
+        last = len(places) - int(np.searchsorted(places[::-1], left, "left"))
+    else:
+        first = int(np.searchsorted(places, left, "left"))
+        last = int(np.searchsorted(places, right, "right"))
+    return slice(max(0, first - 1), last + 1)
+
+
+def _marked(numbers: npt.NDArray[np.float64], number: int) -> npt.NDArray[np.int64]:
+    """Return the points that have a marker: all of a few, else some, each line's at places of its own."""
+    if len(numbers) <= _MARKED:
+        found = np.arange(len(numbers))
+    else:
+        gap = len(numbers) / _SOME
+        found = (gap * (np.arange(_SOME) + 0.3 + 0.07 * number)).astype(np.int64)
+        found = found[found < len(numbers)]
+        # A single value between two gaps has no line to be seen by.
+        known = np.isfinite(numbers)
+        alone = known & ~np.r_[False, known[:-1]] & ~np.r_[known[1:], False]
+        found = np.union1d(found, np.flatnonzero(alone)[: 10 * _MARKED])
+    return found[np.isfinite(numbers[found])]

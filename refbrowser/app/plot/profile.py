@@ -1,0 +1,265 @@
+"""A profile: the values along a line that is drawn across the picture."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QEvent, QObject, QPointF, Qt, QTimer, Signal
+from PySide6.QtGui import QKeyEvent
+from PySide6.QtWidgets import QToolButton, QWidget
+
+from refbrowser.app import theme
+from refbrowser.app.plot.chart import ChartLine
+from refbrowser.app.plot.chart_pane import ChartPane
+from refbrowser.app.plot.profile_line import NAMES, ProfileLine
+from refbrowser.engine.views.picture import ChunkState, Picture
+from refbrowser.engine.views.profile import (
+    Element,
+    Profile,
+    first_line,
+    held,
+    length_text,
+    place_text,
+    profile_of,
+    profile_rows,
+)
+
+if TYPE_CHECKING:
+    from refbrowser.app.plot.presenter import Presenter
+
+#: Between two drawings while a handle is dragged, in milliseconds.
+FRAME = 16
+#: Cells that a key moves a handle by with Shift or Ctrl.
+_FAR = 10
+_MOVES = {
+    Qt.Key.Key_Left: (-1, 0),
+    Qt.Key.Key_Right: (1, 0),
+    Qt.Key.Key_Up: (0, 1),
+    Qt.Key.Key_Down: (0, -1),
+}
+
+
+class ProfilePane(ChartPane):
+    """The chart of a profile, with a button for each end that says where it is.
+
+    Signals
+    -------
+    moveAsked(int, int, int)
+        An end (0 or 1) is to be moved by so many cells across and upwards on the screen.
+    endFocused(object)
+        The end whose button has the keyboard, or None.
+    """
+
+    moveAsked = Signal(int, int, int)
+    endFocused = Signal(object)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__("profile", "Profile", parent)
+        self.ends = tuple(self._end(name) for name in NAMES)
+        for end in self.ends:
+            self.controls.addWidget(end)
+
+    def set_end(self, number: int, place: str) -> None:
+        """Say where an end is."""
+        end = self.ends[number]
+        end.setText(f"{NAMES[number]}  {place}")
+        end.setAccessibleName(f"End {NAMES[number]} of the line: {place}")
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if watched in self.ends:
+            number = self.ends.index(watched)
+            if event.type() == QEvent.Type.FocusIn:
+                self.endFocused.emit(number)
+            elif event.type() == QEvent.Type.FocusOut:
+                self.endFocused.emit(None)
+            elif event.type() == QEvent.Type.KeyPress and isinstance(event, QKeyEvent):
+                return self._key(number, event)
+        return super().eventFilter(watched, event)
+
+    def _key(self, number: int, event: QKeyEvent) -> bool:
+        move = _MOVES.get(Qt.Key(event.key()))
+        if move is None:
+            return False
+        far = event.modifiers() & (Qt.KeyboardModifier.ShiftModifier | Qt.KeyboardModifier.ControlModifier)
+        by = _FAR if far else 1
+        self.moveAsked.emit(number, move[0] * by, move[1] * by)
+        return True
+
+    def _end(self, name: str) -> QToolButton:
+        end = QToolButton()
+        end.setObjectName(f"profileEnd{name}")
+        end.setToolTip(f"End {name} of the line: arrow keys move it, with Shift by {_FAR} cells")
+        end.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        end.setMaximumWidth(190)
+        end.installEventFilter(self)
+        return end
+
+
+class ProfileTool(QObject):
+    """Keeps line, chart and picture of one plot in agreement; nothing is read for it.
+
+    Signals
+    -------
+    toggled()
+        It is shown from now on, or no longer.
+    """
+
+    toggled = Signal()
+
+    def __init__(self, presenter: Presenter, pane: ProfilePane, parent: QObject) -> None:
+        super().__init__(parent)
+        self._presenter, self.pane = presenter, pane
+        self._drawing = presenter.stage.drawing
+        self.line = ProfileLine(self._drawing.canvas.box, self)
+        self.ends: tuple[Element, Element] | None = None
+        self.profile: Profile | None = None
+        self.is_on = False
+        self._axes: tuple[object, ...] = ()
+        self._timer = QTimer(self)
+        self._timer.setSingleShot(True)
+        self._timer.setInterval(FRAME)
+        self._timer.timeout.connect(self.refresh)
+        self.line.moved.connect(self._dragged)
+        pane.moveAsked.connect(self.move_end)
+        pane.endFocused.connect(self.line.set_active)
+        pane.chart.pointed.connect(self._pointed)
+        pane.closeRequested.connect(lambda: self.set_on(False))
+        presenter.stage.valuesChanged.connect(self.refresh_soon)
+        presenter.changed.connect(self.refresh_soon)
+
+    def set_on(self, on: bool) -> None:
+        """Show the profile, or take it away."""
+        if on == self.is_on:
+            return
+        self.is_on = on
+        self.pane.setVisible(on)
+        self.refresh()
+        self.toggled.emit()
+
+    def restyle(self) -> None:
+        """Take the colours of the theme."""
+        self.pane.restyle()
+        self.line.restyle()
+        self.refresh()
+
+    # The ends
+
+    def set_ends(self, start: Element, stop: Element) -> None:
+        """Put the line between two elements (row, column)."""
+        self.ends = start, stop
+        self.refresh()
+
+    def move_end(self, number: int, across: int, upwards: int) -> None:
+        """Move an end by cells on the screen."""
+        picture = self._picture()
+        if picture is None or self.ends is None:
+            return
+        box, steps = self._drawing.canvas.box, picture.plan.steps
+        across = -across if box.xInverted() else across
+        upwards = -upwards if box.yInverted() else upwards
+        row, column = self.ends[number]
+        self._set_end(number, (row + upwards * steps[0], column + across * steps[1]))
+        self.refresh()
+
+    def _dragged(self, number: int, position: QPointF) -> None:
+        self._set_end(number, (round(position.y()), round(position.x())))
+        if self.ends is not None:
+            self.line.show_between(*self.ends)
+        self.refresh_soon()
+
+    def _set_end(self, number: int, element: Element) -> None:
+        base, detail = self._drawing.base, self._drawing.detail
+        if self.ends is None or base is None:
+            return
+        is_finer = detail is not None and detail.position(element) is not None
+        fixed = held(detail if detail is not None and is_finer else base, element)
+        self.ends = (fixed, self.ends[1]) if number == 0 else (self.ends[0], fixed)
+
+    # What is shown
+
+    def refresh_soon(self) -> None:
+        """Bring the chart up to date within a frame."""
+        if self.is_on and not self._timer.isActive():
+            self._timer.start()
+
+    def refresh(self) -> None:
+        """Bring line and chart up to date with the picture."""
+        drawing, picture = self._drawing, None
+        if self.is_on and drawing.base is not None and drawing.shown is not None and not drawing.is_line:
+            self._begin()
+            picture = self._picture()
+        if picture is None or self.ends is None or drawing.shown is None:
+            self.profile = None
+            self.line.hide()
+            self.pane.chart.set_lines(())
+            self.pane.said.set_whole("A line across an image: none is shown" if self.is_on else "")
+            return
+        coordinates, axes = drawing.coordinates, picture.plan.slice.axes
+        profile = self.profile = profile_of(picture, drawing.shown, coordinates, *self.ends)
+        self.line.show_between(*self.ends)
+        label = profile.label if profile.scale is not None else f"{profile.label} [{profile.units}]"
+        self.pane.chart.set_axis(profile.scale, label, drawing.shown.dates)
+        accent = theme.colors().accent
+        self.pane.chart.set_lines([ChartLine(profile.places, profile.numbers, profile.states, accent, "o")])
+        for number, end in enumerate(self.ends):
+            self.pane.set_end(number, place_text(coordinates, axes, end))
+        self._say(None)
+
+    def _begin(self) -> None:
+        """Put the line across the middle, for the first picture of other axes."""
+        state = self._drawing.slice
+        assert state is not None
+        axes = (state.x, state.y, state.shape)
+        if self.ends is None or axes != self._axes:
+            self._axes = axes
+            window = self._drawing.visible_window()
+            self.ends = first_line(window) if all(len(part) for part in window) else ((0, 0), (0, 0))
+
+    def _picture(self) -> Picture | None:
+        """Return the picture that shows the whole line in most detail."""
+        detail, ends = self._drawing.detail, self.ends
+        if detail is not None and ends and all(detail.position(end) is not None for end in ends):
+            return detail
+        return self._drawing.base
+
+    def _pointed(self, place: float | None) -> None:
+        profile = self.profile
+        if profile is None or place is None:
+            self.line.set_mark(None)
+            self._say(None)
+            return
+        number = profile.nearest(place)
+        self.line.set_mark(profile.element(number))
+        self._say(number)
+
+    def _say(self, number: int | None) -> None:
+        profile, drawing = self.profile, self._drawing
+        if profile is None or drawing.shown is None or drawing.slice is None:
+            return
+        if number is None:
+            words = [length_text(profile)]
+            for state, text in _STATES.items():
+                if count := profile.count(state):
+                    words.append(f"{theme.count_text(count)} {text}")
+            self.pane.said.set_whole(", ".join(words))
+            return
+        where = place_text(drawing.coordinates, drawing.slice.axes, profile.element(number))
+        state = ChunkState(int(profile.states[number]))
+        value = drawing.shown.text_with_units(profile.raw[number]) if state is ChunkState.DONE else ""
+        self.pane.said.set_whole(f"{value or _STATES[state]}   {where}")
+
+    def rows(self) -> Iterator[list[str]] | None:
+        """Return the values with their places as rows of text, or None where there is nothing."""
+        profile, drawing = self.profile, self._drawing
+        if profile is None or drawing.shown is None or drawing.slice is None:
+            return None
+        name = drawing.shown.node.name or drawing.shown.node.path
+        return profile_rows(profile, drawing.shown, drawing.coordinates, drawing.slice.axes, name)
+
+
+_STATES = {
+    ChunkState.PENDING: "not here yet",
+    ChunkState.MISSING: "in missing chunks",
+    ChunkState.FAILED: "could not be read",
+}

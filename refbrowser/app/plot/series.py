@@ -1,0 +1,363 @@
+"""Series: the values of elements that were clicked, along the dimension of a slider."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from pyqtgraph import ScatterPlotItem, mkBrush, mkPen
+from PySide6.QtCore import QObject, Signal
+
+from refbrowser.app import theme
+from refbrowser.app.plot.chart import ChartLine
+from refbrowser.app.plot.marks import MARKS, Mark
+from refbrowser.app.plot.series_pane import PointRow, SeriesPane
+from refbrowser.app.plot.series_reader import SeriesRead, SeriesReader
+from refbrowser.engine.views.coordinates import AxisScale, line_scale
+from refbrowser.engine.views.picture import ChunkState
+from refbrowser.engine.views.reading import reads_the_same
+from refbrowser.engine.views.series import (
+    MOST,
+    SeriesCost,
+    choices,
+    plan_series,
+    point_text,
+    series_of,
+    series_rows,
+)
+
+if TYPE_CHECKING:
+    from refbrowser.app.plot.presenter import Presenter
+
+_CLICK = "Click an element of the picture, or press S at its cursor, to see its values along {}.\n" + (
+    "Shift+click keeps the points that are there."
+)
+
+
+@dataclass(slots=True, eq=False)
+class Point:
+    """An element whose series is shown."""
+
+    index: tuple[int, ...]
+    mark: Mark
+    read: SeriesRead
+
+
+class SeriesTool(QObject):
+    """Keeps points, chart and slider of one plot in agreement.
+
+    Signals
+    -------
+    toggled()
+        It is shown from now on, or no longer.
+    """
+
+    toggled = Signal()
+
+    def __init__(self, presenter: Presenter, pane: SeriesPane, parent: QObject) -> None:
+        super().__init__(parent)
+        self._presenter, self.pane = presenter, pane
+        self._subject, self._drawing = presenter.subject, presenter.stage.drawing
+        self.is_on = False
+        self.dimension: int | None = None
+        self.points: list[Point] = []
+        self._place: float | None = None
+        self._followed: tuple[object, ...] = ()
+        self.reader = SeriesReader(self)
+        self.spots = ScatterPlotItem(pxMode=True, size=13)
+        self.spots.setZValue(18)
+        self._drawing.canvas.box.addItem(self.spots, ignoreBounds=True)
+        self.reader.changed.connect(self.refresh)
+        presenter.changed.connect(self._follow)
+        pane.closeRequested.connect(lambda: self.set_on(False))
+        pane.dimensionChosen.connect(self.set_dimension)
+        pane.removeAsked.connect(self.remove)
+        pane.clearAsked.connect(self.clear)
+        pane.cancelAsked.connect(self.reader.stop)
+        pane.answered.connect(self._answered)
+        pane.chart.lineDragged.connect(self._line_dragged)
+        pane.chart.pointed.connect(self._pointed)
+
+    def set_on(self, on: bool) -> None:
+        """Show the series, or take them away and stop reading."""
+        if on == self.is_on:
+            return
+        self.is_on = on
+        if not on:
+            self.reader.stop()
+        self.pane.setVisible(on)
+        self._follow()
+        self.refresh()
+        self.toggled.emit()
+
+    def restyle(self) -> None:
+        """Take the colours of the theme."""
+        self.pane.restyle()
+        self.refresh()
+
+    # Points
+
+    def add(self, index: tuple[int, ...], *, extend: bool) -> None:
+        """Show the series of an element, beside those that are there or in their place."""
+        document, node, state = self._subject.document, self._subject.node, self._subject.slice
+        if not self.is_on or document is None or node is None or state is None or self.dimension is None:
+            return
+        if not extend:
+            self.reader.stop()
+            self.points = []
+        plan = plan_series(node, state, self.dimension, index)
+        same = [point for point in self.points if self._same(point.index, index)]
+        for point in same:
+            self.points.remove(point)
+        if len(self.points) >= MOST:
+            self.points.pop(0)
+        taken = {point.mark for point in self.points}
+        mark = same[0].mark if same else next(mark for mark in MARKS if mark not in taken)
+        self.points.append(Point(index, mark, self.reader.request(document, node, plan)))
+        self.refresh()
+
+    def remove(self, number: int) -> None:
+        """Take one point away."""
+        if number < len(self.points):
+            gone = self.points.pop(number)
+            if self.reader.current is gone.read or not self.points:
+                self.reader.stop()
+                self._read_unread()
+            self.refresh()
+
+    def clear(self) -> None:
+        """Take all points away."""
+        self.points = []
+        self.reader.stop()
+
+    def set_dimension(self, dimension: int) -> None:
+        """Let the series run along another dimension."""
+        if dimension == self.dimension:
+            return
+        self.dimension = dimension
+        self.reader.forget()
+        self._read_again(lambda _point: True)
+        self.refresh()
+
+    def _same(self, one: tuple[int, ...], other: tuple[int, ...]) -> bool:
+        return all(
+            a == b for axis, (a, b) in enumerate(zip(one, other, strict=True)) if axis != self.dimension
+        )
+
+    # Following the plot
+
+    def _follow(self) -> None:
+        """Follow array, slice and coding; other axes or another array have no use for the points."""
+        subject = self._subject
+        document, node, state = subject.document, subject.node, subject.slice
+        if document is None or node is None or state is None or not subject.is_plot:
+            self._begin((), None)
+            return
+        if self._followed != (document, node.path, state.x, state.y, state.shape):
+            self._begin((document, node.path, state.x, state.y, state.shape), self._presenter.stepped)
+        elif not self.points and self._presenter.stepped in choices(state):
+            # The slider in use, as long as there is nothing that runs along another one.
+            self.dimension = self._presenter.stepped
+        if self.dimension not in choices(state):
+            self.dimension = next(iter(choices(state)), None)
+        if self.is_on:
+            self._read_again(lambda point: point.read.node is not node and not self._still_holds(point))
+            self.refresh()
+
+    def _begin(self, followed: tuple[object, ...], dimension: int | None) -> None:
+        if followed == self._followed:
+            return
+        self._followed, self.dimension, self.points = followed, dimension, []
+        self.reader.forget()
+
+    def _still_holds(self, point: Point) -> bool:
+        """Whether what was read is what the array of a changed document holds, and all of it came."""
+        node, read = self._subject.node, point.read
+        if node is None or not read.picture.all_ended:
+            return False
+        if not reads_the_same(read.node, node, read.plan.selection):
+            return False
+        read.node = node
+        return True
+
+    def _read_again(self, wanted: Callable[[Point], bool]) -> None:
+        document, node, state = self._subject.document, self._subject.node, self._subject.slice
+        if document is None or node is None or state is None or self.dimension is None:
+            return
+        again = [point for point in self.points if wanted(point)]
+        if again:
+            self.reader.forget()
+        for point in again:
+            plan = plan_series(node, state, self.dimension, point.index)
+            point.read = self.reader.request(document, node, plan)
+
+    def _read_unread(self) -> None:
+        """Read what waited behind a series that was given up."""
+        self._read_again(lambda point: not point.read.picture.all_ended and not point.read.is_asked)
+
+    def _answered(self, yes: bool) -> None:
+        asked = [point for point in self.points if point.read.is_asked]
+        if yes:
+            self.reader.allow([point.read for point in asked])
+        else:
+            self.points = [point for point in self.points if not point.read.is_asked]
+        self.refresh()
+
+    # What is shown
+
+    def refresh(self) -> None:
+        """Bring chart, list and marks up to date."""
+        pane, state = self.pane, self._subject.slice
+        self._mark_points()
+        if not self.is_on:
+            return
+        dimensions = () if state is None else choices(state)
+        names = [] if state is None else [state.names[axis] for axis in dimensions]
+        pane.set_dimensions(names, dimensions, self.dimension)
+        pane.cancel.setVisible(self.reader.is_reading)
+        if self.dimension is None or state is None:
+            pane.show_hint("A series runs along the dimension of a slider: there is none here.")
+            pane.chart.set_lines(())
+            pane.ask("")
+        elif not self.points:
+            pane.show_hint(_CLICK.format(state.names[self.dimension]))
+            pane.chart.set_lines(())
+            pane.ask("")
+        else:
+            pane.show_hint("")
+            self._draw(self.dimension)
+        self._say()
+
+    def _scale(self, dimension: int) -> AxisScale:
+        return line_scale(self._presenter.coordinates.coordinates[dimension])
+
+    def _draw(self, dimension: int) -> None:
+        subject, chart, scale = self._subject, self.pane.chart, self._scale(dimension)
+        assert subject.slice is not None
+        chart.set_axis(scale, scale.coordinate.axis_label, subject.shown.dates)
+        lines = []
+        for point in self.points:
+            series = series_of(point.read.picture, subject.shown)
+            places = scale.positions(series.indices)
+            lines.append(
+                ChartLine(places, series.numbers, series.states, point.mark.color, point.mark.symbol)
+            )
+        chart.set_lines(lines)
+        here = subject.slice.indices[dimension]
+        chart.set_line(float(scale.positions(range(here, here + 1))[0]))
+        self.pane.set_points([self._row(point) for point in self.points])
+        self.pane.ask(question_text([point.read.cost for point in self.points if point.read.is_asked]))
+
+    def _index_shown(self) -> int:
+        """Return the index along the series that values are told of: under the cursor, or of the slider."""
+        assert self.dimension is not None
+        assert self._subject.slice is not None
+        if self._place is None:
+            return self._subject.slice.indices[self.dimension]
+        found = self._scale(self.dimension).index_at(self._place)
+        return self._subject.slice.indices[self.dimension] if found is None else found
+
+    def _row(self, point: Point) -> PointRow:
+        read, shown = point.read, self._subject.shown
+        picture = read.picture
+        place = point_text(self._presenter.coordinates.coordinates, read.plan.slice, self.dimension or 0)
+        counts = {state: picture.count(state) for state in (ChunkState.MISSING, ChunkState.FAILED)}
+        details = [f"{picture.arrived} of {picture.plan.chunks} chunks"]
+        details += [f"{count} {_STATES[state]}" for state, count in counts.items() if count]
+        error = next(iter(picture.errors.values()), None) or read.error
+        if error is not None:
+            details.append(str(error))
+        position = picture.position((self._index_shown(),))
+        state = ChunkState.PENDING if position is None else picture.state_at(position)
+        if read.is_asked:
+            value = "not read"
+        elif state is ChunkState.PENDING:
+            part = 100 * picture.arrived // max(1, picture.plan.chunks)
+            value = "not read" if picture.finished else f"{part} %"
+        elif state is ChunkState.DONE and position is not None:
+            value = shown.text_with_units(picture.values[position])
+        else:
+            value = {ChunkState.MISSING: "missing", ChunkState.FAILED: "failed"}[state]
+        return PointRow(point.mark, place, value, ", ".join(details))
+
+    def _say(self) -> None:
+        if self.dimension is None or not self.points or self._subject.slice is None:
+            self.pane.said.set_whole("")
+            return
+        if self.reader.current is not None:
+            picture = self.reader.current.picture
+            done, whole = theme.count_text(picture.arrived), theme.count_text(picture.plan.chunks)
+            self.pane.said.set_whole(f"reading: {done} of {whole} chunks")
+            return
+        index = self._index_shown()
+        coordinate = self._presenter.coordinates.coordinates[self.dimension]
+        words = [coordinate.text(index) or f"{coordinate.name} {index}"]
+        for state in (ChunkState.MISSING, ChunkState.FAILED):
+            if count := sum(point.read.picture.count(state) for point in self.points):
+                words.append(f"{theme.count_text(count)} chunk{'s' * (count != 1)} {_STATES[state]}")
+        if any(point.read.plan.is_sampled for point in self.points):
+            words.append("not every value is shown")
+        self.pane.said.set_whole(", ".join(words))
+
+    def _mark_points(self) -> None:
+        """Mark the points on the picture, where it shows them."""
+        state, spots = self._subject.slice, []
+        if self.is_on and state is not None and state.y is not None:
+            for point in self.points:
+                others = [axis for axis in state.sliders if axis != self.dimension]
+                if all(point.index[axis] == state.indices[axis] for axis in others):
+                    spots.append(
+                        {
+                            "pos": (point.index[state.x], point.index[state.y]),
+                            "symbol": point.mark.symbol,
+                            "brush": mkBrush(point.mark.light),
+                            "pen": mkPen("w", width=1.6),
+                        }
+                    )
+        self.spots.setData(spots)
+
+    def _pointed(self, place: float | None) -> None:
+        self._place = place
+        if self.points and self.dimension is not None:
+            self.pane.set_points([self._row(point) for point in self.points])
+            self._say()
+
+    def _line_dragged(self, place: float) -> None:
+        if self.dimension is None or self._subject.slice is None or not np.isfinite(place):
+            return
+        index = self._scale(self.dimension).index_at(place)
+        if index is not None and index != self._subject.slice.indices[self.dimension]:
+            self._presenter.set_index(self.dimension, index)
+
+    def rows(self) -> Iterator[list[str]] | None:
+        """Return the values as rows of text with their coordinate, or None where there is nothing."""
+        if self.dimension is None or not self.points:
+            return None
+        coordinates, node = self._presenter.coordinates.coordinates, self._subject.node
+        assert node is not None
+        name = node.name or node.path
+        titles = [
+            f"{name} at {point_text(coordinates, point.read.plan.slice, self.dimension)}"
+            for point in self.points
+        ]
+        pictures = [point.read.picture for point in self.points]
+        return series_rows(pictures, self._subject.shown, coordinates[self.dimension], titles)
+
+
+def question_text(costs: list[SeriesCost | None]) -> str:
+    """Return what reading series would take as a sentence; empty without any."""
+    known = [cost for cost in costs if cost is not None]
+    if not known:
+        return ""
+    chunks = theme.count_text(sum(cost.chunks if cost.stored is None else cost.stored for cost in known))
+    sizes = [cost.size for cost in known]
+    size = None if None in sizes else sum(each or 0 for each in sizes)
+    words = f"Reads {chunks} chunks" + ("" if size is None else f", {theme.size_text(size)}")
+    if any(cost.remote for cost in known):
+        words += ", over the network"
+    return f"{words}."
+
+
+_STATES = {ChunkState.MISSING: "missing", ChunkState.FAILED: "could not be read"}

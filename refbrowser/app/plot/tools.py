@@ -1,0 +1,190 @@
+"""What explores beyond the picture: profile, series and animation; each is made when it is first wanted."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, Qt, Signal
+from PySide6.QtWidgets import QSplitter, QToolButton, QWidget
+
+from refbrowser.app.plot.animation import Animation
+from refbrowser.app.plot.animation_bar import AnimationBar
+from refbrowser.engine.views.series import choices
+
+if TYPE_CHECKING:
+    from refbrowser.app.plot.presenter import Presenter
+    from refbrowser.app.plot.profile import ProfileTool
+    from refbrowser.app.plot.series import SeriesTool
+
+#: The part of the height that charts take at first.
+_SHARE = 0.4
+
+
+class PlotTools(QObject):
+    """The tools of one plot, and the area below the picture that they share.
+
+    Signals
+    -------
+    changed()
+        A tool was switched, or can be used otherwise.
+    copyRequested(str), exportRequested(str)
+        The values of ``profile`` or ``series`` are to be put on the clipboard, or into a file.
+    """
+
+    changed = Signal()
+    copyRequested = Signal(str)
+    exportRequested = Signal(str)
+
+    def __init__(self, presenter: Presenter, split: QSplitter, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._presenter, self._split = presenter, split
+        self.below = QSplitter(Qt.Orientation.Horizontal)
+        self.below.setObjectName("plotCharts")
+        self.below.setChildrenCollapsible(False)
+        self.below.hide()
+        split.addWidget(self.below)
+        self._profile: ProfileTool | None = None
+        self._series: SeriesTool | None = None
+        self.animation = Animation(presenter, self)
+        self.bar = AnimationBar(self.animation)
+        self._buttons: dict[str, QToolButton] = {}
+        self._told: tuple[bool, ...] = ()
+        self.animation.changed.connect(self._tell)
+        presenter.changed.connect(self._tell)
+        presenter.stage.controlsChanged.connect(self._tell)
+        presenter.pointing.chosen.connect(self._chosen)
+
+    # Which are shown
+
+    @property
+    def is_profile(self) -> bool:
+        """Whether the profile is shown."""
+        return self._profile is not None and self._profile.is_on
+
+    @property
+    def is_series(self) -> bool:
+        """Whether series are shown."""
+        return self._series is not None and self._series.is_on
+
+    @property
+    def can_profile(self) -> bool:
+        """Whether there is an image to draw a line across."""
+        return self._presenter.stage.shows_picture and self._presenter.subject.is_image
+
+    @property
+    def can_series(self) -> bool:
+        """Whether there is a slider that series can run along, and frames too."""
+        subject = self._presenter.subject
+        state = subject.slice
+        shown = self._presenter.stage.shows_picture and subject.is_plot
+        return shown and state is not None and bool(choices(state))
+
+    @property
+    def is_playing(self) -> bool:
+        """Whether frames follow each other."""
+        return self.animation.is_playing
+
+    def toggle_profile(self) -> None:
+        """Draw a line across the image and show the values along it, or take it away."""
+        if self.can_profile or self.is_profile:
+            self.profile().set_on(not self.is_profile)
+
+    def toggle_series(self) -> None:
+        """Show the series of elements that are clicked, or no longer."""
+        if self.can_series or self.is_series:
+            self.series().set_on(not self.is_series)
+
+    def series_here(self, *, extend: bool = False) -> None:
+        """Show the series of the element under the cursor."""
+        if not self.can_series:
+            return
+        self.series().set_on(True)
+        index = self._presenter.pointing.index()
+        if index is not None:
+            self.series().add(index, extend=extend)
+
+    def play(self) -> None:
+        """Play or pause."""
+        if self.can_series or self.animation.is_playing:
+            self.animation.toggle()
+
+    def escape(self) -> None:
+        """Stop playing; where nothing plays, forget the cursor."""
+        if self.animation.is_playing:
+            self.animation.pause()
+        else:
+            self._presenter.pointing.forget()
+
+    def profile(self) -> ProfileTool:
+        """Return the profile, which is made now if it was not."""
+        if self._profile is None:
+            from refbrowser.app.plot.profile import ProfilePane, ProfileTool
+
+            pane = ProfilePane()
+            self._add(pane, 0)
+            self._profile = ProfileTool(self._presenter, pane, self)
+            self._profile.toggled.connect(self._tell)
+            pane.copyRequested.connect(lambda: self.copyRequested.emit("profile"))
+            pane.exportRequested.connect(lambda: self.exportRequested.emit("profile"))
+        return self._profile
+
+    def series(self) -> SeriesTool:
+        """Return the series, which are made now if they were not."""
+        if self._series is None:
+            from refbrowser.app.plot.series import SeriesTool
+            from refbrowser.app.plot.series_pane import SeriesPane
+
+            pane = SeriesPane()
+            self._add(pane, self.below.count())
+            self._series = SeriesTool(self._presenter, pane, self)
+            self._series.toggled.connect(self._tell)
+            pane.copyRequested.connect(lambda: self.copyRequested.emit("series"))
+            pane.exportRequested.connect(lambda: self.exportRequested.emit("series"))
+        return self._series
+
+    def restyle(self) -> None:
+        """Take the colours of the theme."""
+        self.bar.restyle()
+        for tool in (self._profile, self._series):
+            if tool is not None:
+                tool.restyle()
+
+    def connect_buttons(self, profile: QToolButton, series: QToolButton) -> None:
+        """Let two switches show and change what is shown."""
+        self._buttons = {"profile": profile, "series": series}
+        profile.clicked.connect(lambda _checked=False: self.toggle_profile())
+        series.clicked.connect(lambda _checked=False: self.toggle_series())
+        self._tell()
+
+    def _add(self, pane: QWidget, place: int) -> None:
+        pane.hide()
+        self.below.insertWidget(place, pane)
+
+    def _chosen(self, index: tuple[int, ...]) -> None:
+        if self._series is not None and self._series.is_on:
+            self._series.add(index, extend=self._presenter.stage.drawing.canvas.extends)
+
+    def _tell(self) -> None:
+        """Show what is on, and tell others."""
+        on = (self.is_profile, self.is_series)
+        shows = self._presenter.stage.shows_picture and self._presenter.subject.is_plot and any(on)
+        if shows and self.below.isHidden():
+            self._split.setSizes(self._first_sizes())
+        self.below.setVisible(shows)
+        now = (*on, self.can_profile, self.can_series, self.is_playing)
+        for (name, button), is_on, can in zip(self._buttons.items(), now[:2], now[2:4], strict=False):
+            button.setVisible(can or is_on)
+            button.setChecked(is_on)
+            button.setAccessibleName(button.toolTip() or name)
+        if not self.can_series:
+            self.bar.hide()
+        if now != self._told:
+            self._told = now
+            self.changed.emit()
+
+    def _first_sizes(self) -> list[int]:
+        sizes = self._split.sizes()
+        if len(sizes) > 1 and sizes[1]:
+            return sizes
+        whole = sum(sizes)
+        return [round(whole * (1 - _SHARE)), round(whole * _SHARE)]
