@@ -107,10 +107,22 @@ def _one_of_each(urls: Iterable[str]) -> list[str]:
     return list(found.values())
 
 
-def store_lines(source: SnippetSource, modules: set[str], group: str = "") -> list[str]:
+def can_hide(source: SnippetSource) -> bool:
+    """Whether `store_lines` can leave arrays out: not where references are not all in memory."""
+    return source.rows <= ROWS_WRITTEN_OUT and not source.is_folder
+
+
+def store_lines(
+    source: SnippetSource, modules: set[str], group: str = "", hidden: Sequence[str] = ()
+) -> list[str]:
     """Return lines that leave a read-only store in ``store``; what they import is added to `modules`.
 
-    `group` is the root of the store: zarr lists only what lies in the root of fsspec's references.
+    Parameters
+    ----------
+    group
+        The root of the store: zarr lists only what lies in the root of fsspec's references.
+    hidden
+        Arrays of the group that are left out, where `can_hide` says that they can be.
     """
     notes = [
         "# The document has edits that are not saved: these lines read the file as it was."
@@ -122,6 +134,7 @@ def store_lines(source: SnippetSource, modules: set[str], group: str = "") -> li
     lines += [f"    {argument}," for argument in _arguments(source, modules)]
     lines.append(")")
     lines += _rebased(source, modules)
+    lines += _hiding(group, hidden)
     modules.add("import zarr")
     lines.append(f"store = zarr.storage.FsspecStore(fs, read_only=True, path={literal(group)})")
     return lines
@@ -228,6 +241,19 @@ def _rebased(source: SnippetSource, modules: set[str]) -> list[str]:
         *lines,
         '    if isinstance(reference, list) and "://" not in reference[0]:',
         f"        reference[0] = os.path.join({literal(source.access.base)}, reference[0])",
+    ]
+
+
+def _hiding(group: str, names: Sequence[str]) -> list[str]:
+    """Return lines that take arrays out of fsspec's references."""
+    if not names:
+        return []
+    folders = tuple("/".join(filter(None, (group, name))) + "/" for name in names)
+    return [
+        "# Arrays that xarray cannot read: their dimensions have no names, or their metadata is faulty.",
+        f"hidden = {literal(folders if len(folders) > 1 else folders[0])}",
+        "for key in [key for key in fs.references if key.startswith(hidden)]:",
+        "    del fs.references[key]",
     ]
 
 

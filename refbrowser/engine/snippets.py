@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from refbrowser.engine.snippet_store import SnippetSource, literal, store_lines
+from refbrowser.engine.snippet_store import SnippetSource, can_hide, literal, store_lines
 from refbrowser.engine.views.interpretation import Interpretation
 from refbrowser.engine.views.slicing import SliceState, dimension_names
 from refbrowser.errors import RefbrowserError
@@ -38,6 +38,8 @@ class SnippetView:
         Values that netCDF fills new variables with are among those that are shown.
     plain_times
         Times beside the array are no dates that xarray could make.
+    missing
+        Chunks that are not there are among those that are shown.
     """
 
     node: ArrayNode
@@ -46,6 +48,7 @@ class SnippetView:
     decoded: bool
     never_written: bool = False
     plain_times: bool = False
+    missing: bool = False
 
     @property
     def packing(self) -> Packing:
@@ -90,12 +93,17 @@ class _Code:
 
 def zarr_snippet(source: SnippetSource, view: SnippetView) -> str:
     """Return lines that leave the values of a view in ``values``, read by zarr-python."""
+    return _zarr_code(source, view).text()
+
+
+def _zarr_code(source: SnippetSource, view: SnippetView) -> _Code:
     code = _Code({"import zarr"})
     code.lines += store_lines(source, code.modules)
     path = view.node.path.strip("/")
     code.lines.append(f'array = zarr.open_array(store, path={literal(path)}, mode="r")')
     turned = ".T" if view.is_turned else ""
     shown = Interpretation(view.node, view.decoded)
+    code.lines += ["# Missing chunks read as the fill value."] * view.missing
     if _is_coded(view.packing, view.node):
         code.lines.append(f"stored = array[{view.index}]{turned}")
         code.lines += _decoding_lines(view, code.modules)
@@ -107,7 +115,7 @@ def zarr_snippet(source: SnippetSource, view: SnippetView) -> str:
         code.lines.append(
             f"dates = cftime.num2date(values, {literal(str(units))}, calendar={literal(units.calendar)})"
         )
-    return code.text()
+    return code
 
 
 def xarray_snippet(source: SnippetSource, hierarchy: Hierarchy, view: SnippetView) -> str:
@@ -115,14 +123,16 @@ def xarray_snippet(source: SnippetSource, hierarchy: Hierarchy, view: SnippetVie
     node = view.node
     names = dimension_names(node)
     if None in node.dimensions or len(node.dimensions) != len(node.shape) or len(set(names)) < len(names):
-        return _unnamed_snippet(source, view)
+        return _by_zarr(source, view, "The document gives the dimensions no names")
     path, _slash, name = node.path.strip("/").rpartition("/")
-    code = _Code({"import xarray as xr"})
-    code.lines += store_lines(source, code.modules, path)
     group = hierarchy.find(path)
+    unreadable, dropped = _unfit(group, node) if isinstance(group, GroupNode) else ([], [])
+    if unreadable and not can_hide(source):
+        return _by_zarr(source, view, f"Beside the array is {unreadable[0]}, which xarray cannot read")
+    code = _Code({"import xarray as xr"})
+    code.lines += store_lines(source, code.modules, path, unreadable)
     own = view.decoded and _xarray_decodes_otherwise(view)
     options = _decoding_options(view, group, name, own)
-    dropped = _unfit(group, node) if isinstance(group, GroupNode) else []
     if dropped:
         options.append(f"drop_variables={literal(dropped)}")
     if len(options) > 1:
@@ -140,24 +150,28 @@ def xarray_snippet(source: SnippetSource, hierarchy: Hierarchy, view: SnippetVie
     axes = [names[axis] for axis in view.slice.axes]
     turned = f".transpose({', '.join(map(literal, axes))})" if view.is_turned else ""
     target = "stored" if own else "values"
+    code.lines += ["# Missing chunks read as the fill value."] * view.missing
     code.lines.append(f"{target} = dataset[{literal(name)}][{view.index}]{turned}")
     if own:
         code.lines += _decoding_lines(view, code.modules, where="xr.where")
     return code.text()
 
 
-def _unnamed_snippet(source: SnippetSource, view: SnippetView) -> str:
-    """Return lines for an array whose dimensions have no names of their own, which xarray cannot open."""
-    text = zarr_snippet(source, view).rstrip("\n")
-    head, _newline, lines = text.partition("\n\n")
+def _by_zarr(source: SnippetSource, view: SnippetView, reason: str) -> str:
+    """Return lines for an array that xarray cannot open: zarr reads it, and its dimensions get names."""
+    code = _zarr_code(source, view)
+    code.modules.add("import xarray as xr")
     axes = tuple(view.slice.names[axis] for axis in view.slice.axes)
-    name = view.node.name or None
-    imports = sorted({*head.split("\n"), "import xarray as xr"}, key=lambda line: line.split()[1])
-    array = [
-        "# The document gives the dimensions no names: xarray cannot open the array by itself.",
-        f"values = xr.DataArray(values, dims={literal(axes)}, name={literal(name)})",
+    code.lines += [
+        f"# {_one_line(reason)}: xarray cannot open the group.",
+        f"values = xr.DataArray(values, dims={literal(axes)}, name={literal(view.node.name or None)})",
     ]
-    return "\n".join([*imports, "", lines, *array]) + "\n"
+    return code.text()
+
+
+def _one_line(text: str) -> str:
+    """Return a text as it can stand in a comment: names come from documents."""
+    return "".join(letter if letter.isprintable() else "?" for letter in text)
 
 
 def _slice_text(item: slice, size: int) -> str:
@@ -265,26 +279,20 @@ def _are_plain(session: Session, access: Access, node: ArrayNode, cancel: Cancel
     return False
 
 
-def _unfit(group: GroupNode, node: ArrayNode) -> list[str]:
-    """Return the arrays that would keep xarray from opening the group.
+def _unfit(group: GroupNode, node: ArrayNode) -> tuple[list[str], list[str]]:
+    """Return the arrays beside `node` that xarray cannot read, and those that do not fit beside it.
 
-    Those without names of their dimensions, those that cannot be read, and those whose dimensions have other
-    sizes than those of `node`.
+    The first have no names of their dimensions, or faults; the second have dimensions of other sizes.
     """
     sizes: dict[str | None, int] = dict(zip(node.dimensions, node.shape, strict=True))
-    found = []
+    unreadable, unfit = [], []
     for name, array in group.arrays.items():
         names: Sequence[str | None] = array.dimensions
-        fits = (
-            array.error is None
-            and array.unreadable is None
-            and len(names) == len(array.shape)
-            and None not in names
-            and len(set(names)) == len(names)
-            and all(sizes.get(key, size) == size for key, size in zip(names, array.shape, strict=True))
-        )
-        if fits:
+        is_named = len(names) == len(array.shape) and None not in names and len(set(names)) == len(names)
+        if array.error is not None or array.unreadable is not None or not is_named:
+            unreadable.append(name)
+        elif all(sizes.get(key, size) == size for key, size in zip(names, array.shape, strict=True)):
             sizes.update(zip(names, array.shape, strict=True))
         else:
-            found.append(name)
-    return found
+            unfit.append(name)
+    return unreadable, unfit

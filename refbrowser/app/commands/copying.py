@@ -190,15 +190,20 @@ def code_for(shown: Shown, control: TaskControl, *, with_xarray: bool, is_edited
     from refbrowser.app.controller.sources import sources_of
     from refbrowser.engine.snippet_store import source_of
     from refbrowser.engine.snippets import SnippetView, has_plain_times, xarray_snippet, zarr_snippet
+    from refbrowser.engine.views.picture import ChunkState
 
     dataset, layout = shown.document.dataset, shown.layout
     assert dataset is not None
     source = source_of(dataset, (found.url for found in sources_of(dataset.document)), is_edited=is_edited)
-    fill = layout.shown.packing.default_fill
-    never_written = (
-        fill is not None and shown.picture is not None and bool((shown.picture.values == fill).any())
+    picture, fill = shown.picture, layout.shown.packing.default_fill
+    view = SnippetView(
+        layout.node,
+        layout.slice,
+        shown.ranges,
+        layout.shown.decoded,
+        never_written=fill is not None and picture is not None and bool((picture.values == fill).any()),
+        missing=picture is not None and picture.count(ChunkState.MISSING) > 0,
     )
-    view = SnippetView(layout.node, layout.slice, shown.ranges, layout.shown.decoded, never_written)
     if not with_xarray:
         return zarr_snippet(source, view)
     plain = layout.shown.decoded and has_plain_times(

@@ -219,7 +219,8 @@ class ValueCommands(CommandGroup):
         shown = shown_by(centre.plot)
         if shown is None or centre.plot is None or centre.table is None:
             return None
-        parts: list[QWidget] = [centre.table.grid.viewport()] if centre.table_is_shown() else centre.plot.drawn_parts()
+        grid: list[QWidget] = [centre.table.grid.viewport()]
+        parts = grid if centre.table_is_shown() else centre.plot.drawn_parts()
         title = centre.plot.header.title.whole()
         units = shown.layout.shown.units
         words = [f"{title} [{units}]" if units else title, shown.text]

@@ -180,8 +180,8 @@ def tsv_text(rows: Iterable[list[str]]) -> str:
 def npy_bytes(shown: ShownValues) -> bytes:
     """Return a numpy file of the slice.
 
-    Decoded: NaN (or NaT) for no value, times as datetime64, those of other calendars as text. As stored:
-    missing chunks have the fill value.
+    Decoded: NaN (or NaT) where there is no value, times as datetime64, those of other calendars as text.
+    As stored: missing chunks have the fill value.
     """
     data = io.BytesIO()
     values = _for_numpy(shown)
@@ -203,7 +203,11 @@ def _for_numpy(shown: ShownValues) -> npt.NDArray[Any]:
             if units.calendar in _NUMPY_CALENDARS:
                 return np.where(texts == "", "NaT", texts).astype("datetime64[us]")
         return texts
-    decoded = interpretation.packing.decode(values)
+    packing = interpretation.packing
+    bounds = packing.valid_min is not None or packing.valid_max is not None
+    if not (packing.missing or packing.is_scaled or bounds or shown.missing.any()):
+        return interpretation.stored(values)
+    decoded = packing.decode(values)
     if shown.missing.any() and decoded.dtype.kind in "fc":
         decoded = np.where(shown.missing, decoded.dtype.type(np.nan), decoded)
     return decoded
