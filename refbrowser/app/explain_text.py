@@ -38,7 +38,7 @@ _NAMES = 30
 _GLYPHS = {"ok": "✓", "warning": "!", "fault": "✕"}
 _OPEN, _FOLDED = "▾", "▸"
 _STATE_WORDS = {"ok": "", "warning": " (look here)", "fault": " (failed)"}
-_INDENT = theme.LARGE + theme.MEDIUM
+_INDENT = theme.LARGE + theme.SMALL
 
 
 def mark_color(state: str) -> str:

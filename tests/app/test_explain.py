@@ -9,9 +9,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from PySide6.QtCore import QPoint, QPointF, Qt, QUrl
+from PySide6.QtCore import QEvent, QPoint, QPointF, Qt, QUrl
 from PySide6.QtGui import QGuiApplication, QTextCursor
-from PySide6.QtWidgets import QApplication, QTextBrowser, QTextEdit
+from PySide6.QtWidgets import QApplication, QLabel, QMenu, QTableView, QTextBrowser, QTextEdit, QWidget
 from pytestqt.qtbot import QtBot
 from small_documents import small_document
 from window_fixtures import button
@@ -21,12 +21,13 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from servers.http_server import Fault, HttpServer
 
 from refbrowser.app import theme
-from refbrowser.app.centre import PLOT, REFERENCES
+from refbrowser.app.centre import PLOT, REFERENCES, TABLE
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.explain_text import SCHEME
 from refbrowser.app.explain_view import ExplainPane
 from refbrowser.app.main_window import MainWindow
 from refbrowser.app.trust import TrustSheet
+from refbrowser.app.virtual_table import VirtualTable
 
 Open = Callable[[str | Path], OpenDocument]
 Settle = Callable[[], None]
@@ -71,6 +72,12 @@ def place_of(window: MainWindow, across: float, upwards: float) -> QPoint:
 def click(window: MainWindow, qtbot: QtBot, across: float, upwards: float) -> None:
     viewport = window.centre.plot.canvas.viewport()
     qtbot.mouseClick(viewport, Qt.MouseButton.LeftButton, pos=place_of(window, across, upwards))
+
+
+def press(window: MainWindow, qtbot: QtBot) -> None:
+    """Press Ctrl+I where the keyboard is."""
+    window.activateWindow()
+    qtbot.keyClick(window.focusWidget() or window, Qt.Key.Key_I, Qt.KeyboardModifier.ControlModifier)
 
 
 def follow(window: MainWindow, words: str) -> None:
@@ -153,6 +160,161 @@ class TestAsking:
         table = window.centre.references.table
         assert table.contextMenuPolicy() == Qt.ContextMenuPolicy.ActionsContextMenu
         assert window.actions_["explain"] in table.actions()
+
+    def test_without_a_pointer_the_middle_is_meant_and_marked(
+        self, window: MainWindow, plotted: Plot, small: Path, qtbot: QtBot, settle: Settle
+    ) -> None:
+        plotted(small, "/temp")
+        canvas = window.centre.plot.canvas
+        assert window.centre.plot.element() is None
+        canvas.setFocus()
+        qtbot.keyClick(canvas, Qt.Key.Key_E)
+        settle()
+        index = window.centre.plot.element()
+        assert index is not None
+        assert canvas.focusWidget() is None or window.focusWidget() is canvas
+        assert window.explain.explanation().step("element").facts["index"] == list(index)
+
+    def test_what_was_clicked_is_meant_after_the_pointer_left(
+        self, window: MainWindow, plotted: Plot, small: Path, qtbot: QtBot, settle: Settle
+    ) -> None:
+        plotted(small, "/temp")
+        window.docks.raise_("explainDock")
+        click(window, qtbot, 4, 3)
+        settle()
+        clicked = window.centre.plot.element()
+        QApplication.sendEvent(window.centre.plot.canvas, QEvent(QEvent.Type.Leave))
+        assert window.centre.plot.element() is None
+        window.actions_["explain"].trigger()
+        settle()
+        assert window.centre.plot.element() == clicked
+        assert window.explain.explanation().step("element").facts["index"] == list(clicked)
+
+    def test_a_cell_of_the_table(
+        self, window: MainWindow, plotted: Plot, small: Path, qtbot: QtBot, settle: Settle
+    ) -> None:
+        plotted(small, "/temp")
+        window.centre.show_tab(TABLE)
+        settle()
+        grid = window.centre.table.grid
+        qtbot.mouseClick(grid.viewport(), Qt.MouseButton.LeftButton, pos=grid.cell_rect(2, 3).center())
+        qtbot.keyClick(grid, Qt.Key.Key_Down)
+        assert window.actions_["explain"] in grid.actions()
+        press(window, qtbot)
+        settle()
+        index = window.explain.explanation().step("element").facts["index"]
+        assert tuple(index) == window.centre.table.layout_shown().element(3, 3)
+        assert window.centre.tabs.currentIndex() == TABLE
+        assert window.focusWidget() is grid
+
+    def test_a_row_of_the_preview_and_an_edit_that_is_not_applied(
+        self, window: MainWindow, opened: Open, small: Path, qtbot: QtBot, settle: Settle
+    ) -> None:
+        document = opened(small)
+        settle()
+        window.hierarchy.select_index(window.hierarchy.model.find_identity((document.number, "rule", 0)))
+        window.docks.raise_("previewDock")
+        settle()
+        table = window.findChild(VirtualTable, "previewTable")
+        assert window.actions_["explain"] in table.actions()
+        table.setFocus()
+        qtbot.keyClick(table, Qt.Key.Key_End)
+        press(window, qtbot)
+        settle()
+        assert window.explain.explanation().step("key").facts["key"] == "temp/1.1"
+        assert window.explain.explanation().step("pending") is None
+        length = window.findChild(QWidget, "genLengthField")
+        length.setFocus()
+        qtbot.keyClick(length, Qt.Key.Key_End)
+        qtbot.keyClicks(length, "9")
+        settle()
+        table.setFocus()
+        qtbot.keyClick(table, Qt.Key.Key_End)
+        press(window, qtbot)
+        settle()
+        pending = window.explain.explanation().step("pending").facts["pending"]
+        assert pending.startswith("69 bytes") or "9 bytes" in pending
+        assert "it is not applied yet" in steps(window)
+
+    def test_a_chunk_of_the_chunk_map(
+        self, window: MainWindow, plotted: Plot, small: Path, qtbot: QtBot, settle: Settle
+    ) -> None:
+        plotted(small, "/temp")
+        window.docks.raise_("chunkMapDock")
+        settle()
+        qtbot.waitUntil(lambda: window.chunk_map.pane is not None and window.chunk_map.pane.is_settled())
+        view = window.chunk_map.pane.view
+        view.setFocus()
+        qtbot.keyClick(view, Qt.Key.Key_Right)
+        qtbot.keyClick(view, Qt.Key.Key_Right)
+        qtbot.keyClick(view, Qt.Key.Key_E)
+        settle()
+        assert verdict(window).startswith("Chunk temp/0.1 can be read")
+        qtbot.keyClick(view, Qt.Key.Key_Down)
+        press(window, qtbot)
+        settle()
+        assert verdict(window).startswith("Chunk temp/1.1 can be read")
+        assert window.focusWidget() is view
+        view.menuAsked.emit(view.mapToGlobal(QPoint(4, 4)))
+        menu = window.findChild(QMenu, "chunkMapMenu")
+        assert any("Explain" in action.text() for action in menu.actions())
+        menu.close()
+
+    def test_a_problem(
+        self, window: MainWindow, opened: Open, small: Path, qtbot: QtBot, settle: Settle
+    ) -> None:
+        values = json.loads(small.read_text())
+        values["refs"]["depth/1"] = ["{{nowhere}}"]
+        small.write_text(json.dumps(values))
+        opened(small)
+        settle()
+        window.actions_["show_problems"].trigger()
+        table = window.findChild(QTableView, "problemsView")
+        assert window.actions_["explain"] in table.actions()
+        row = next(
+            number
+            for number in range(table.model().rowCount())
+            if "depth/1" in window.problems.model.row(number).problem.where
+        )
+        table.setFocus()
+        table.setCurrentIndex(table.model().index(row, 1))
+        press(window, qtbot)
+        settle()
+        explanation = window.explain.explanation()
+        assert explanation.step("problem").facts["where"] == "depth/1"
+        assert verdict(window).startswith("Chunk depth/1 cannot be read because its reference is faulty")
+        assert explanation.step("problem").state == "fault"
+
+    def test_a_document_that_cannot_be_opened(
+        self, window: MainWindow, tmp_path: Path, opened: Open, qtbot: QtBot, settle: Settle
+    ) -> None:
+        path = tmp_path / "broken.json"
+        path.write_text('{"version": 1, "refs": {')
+        opened(path)
+        settle()
+        window.actions_["show_problems"].trigger()
+        table = window.findChild(QTableView, "problemsView")
+        table.setCurrentIndex(table.model().index(0, 1))
+        press(window, qtbot)
+        settle()
+        assert window.findChild(QLabel, "explainWord").text() == "Problem"
+        assert window.explain.explanation().step("problem") is not None
+
+    def test_an_array_that_cannot_be_read(
+        self, window: MainWindow, small: Path, qtbot: QtBot, settle: Settle
+    ) -> None:
+        values = json.loads(small.read_text())
+        values["refs"]["temp/.zarray"] = values["refs"]["temp/.zarray"].replace('"<i2"', '"<q7"')
+        if '"<q7"' not in values["refs"]["temp/.zarray"]:
+            values["refs"]["temp/.zarray"] = "{}"
+        small.write_text(json.dumps(values))
+        window.open_path(str(small), "/temp")
+        qtbot.waitUntil(lambda: window.centre.plot is not None and window.centre.plot.array() is not None)
+        settle()
+        window.actions_["explain"].trigger()
+        settle()
+        assert verdict(window).startswith("No element of /temp can be read")
+        assert window.findChild(QLabel, "explainWord").text() == "Unreadable array"
 
     def test_nothing_to_explain(self, window: MainWindow, small: Path, opened: Open, settle: Settle) -> None:
         assert not window.actions_["explain"].isEnabled()

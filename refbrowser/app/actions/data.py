@@ -98,7 +98,7 @@ DATA: tuple[ActionSpec | None, ...] = (
         "explain",
         "E&xplain",
         shortcut="Ctrl+I",
-        when="is_open",
-        tip="Say why the element under the cursor (E in the plot), or the selected key, shows as it does",
+        when="has_document",
+        tip="Say why the element, cell, key, chunk or problem that is current shows as it does (E in the plot)",
     ),
 )

@@ -29,15 +29,12 @@ class ExplainCommands(CommandGroup):
         return by_name(self.explain)
 
     def connect_plot(self, plot: PlotPane) -> None:
-        """Explain what is clicked in the plot, what E asks for there, and cells of the table."""
+        """Explain what is clicked in the plot, and what E asks for there."""
         from PySide6.QtCore import Qt
 
         plot.keys.add(Qt.Key.Key_E, self.explain_element)
         plot.elementChosen.connect(self._ask)
         plot.elementPointed.connect(self._pointed)
-        table = self._window.centre.table
-        if table is not None:
-            self._offer(table.grid)
 
     def connect_view(self) -> None:
         """Follow the links of explanations, and explain keys and problems from their menus."""

@@ -13,10 +13,16 @@ from refbrowser.codecs.pipeline import CodecPipeline
 from refbrowser.engine.explain.explanation import HexBlock, Line, Step, StepState
 from refbrowser.engine.explain.texts import bytes_text, plain, settings_text
 from refbrowser.errors import RefbrowserError
+from refbrowser.formats.compression import find_compression
+from refbrowser.formats.sniffing import FileKind, file_kind
 from refbrowser.model.nodes import CodecSpec
 
 #: Bytes of a chunk that are shown from its beginning, and on each side of the element.
 HEAD, AROUND = 64, 24
+#: Bytes in which signs of another format are looked for.
+LOOKED_AT = 4096
+#: The first byte of zlib with its usual window; both bytes together are a multiple of 31.
+_ZLIB = 0x78
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +63,7 @@ def decode_steps(pipeline: CodecPipeline, specs: tuple[CodecSpec, ...], data: by
         try:
             _, buffer = next(outputs)
         except RefbrowserError as error:
-            steps.append(_failed(f"Codec {plain(stage.name, 60)}", before, text, error))
+            steps.append(_failed(f"Codec {plain(stage.name, 60)}", buffer, text, error))
             return Decoded(tuple(steps), None, buffer, error)
         steps.append(_passed(stage.name, before, len(buffer), text))
     try:
@@ -65,7 +71,7 @@ def decode_steps(pipeline: CodecPipeline, specs: tuple[CodecSpec, ...], data: by
         next(outputs, None)
         chunk = pipeline.elements(buffer)
     except RefbrowserError as error:
-        steps.append(_failed("Elements", len(buffer), _elements_text(pipeline), error))
+        steps.append(_failed("The elements of the chunk", buffer, _elements_text(pipeline), error))
         return Decoded(tuple(steps), None, buffer, error)
     steps.append(_elements_step(pipeline, len(buffer)))
     return Decoded(tuple(steps), chunk, buffer)
@@ -96,10 +102,14 @@ def _passed(name: str, before: int, after: int, settings: str) -> Step:
     )
 
 
-def _failed(title: str, before: int, text: str, error: RefbrowserError) -> Step:
+def _failed(title: str, given: Bytes, text: str, error: RefbrowserError) -> Step:
+    before = len(given)
     lines = [Line(bytes_text(before), "Given"), Line(error.message, "Failed")]
     if text:
         lines.append(Line(text, "Settings"))
+    likely = looks_like(bytes(given[:LOOKED_AT]))
+    if likely:
+        lines.append(Line(f"the bytes begin as those of {likely} do", "Hint"))
     return Step(
         name="codec",
         title=title,
@@ -107,6 +117,19 @@ def _failed(title: str, before: int, text: str, error: RefbrowserError) -> Step:
         lines=lines,
         facts={"bytes_in": before, "error": error.message},
     )
+
+
+def looks_like(head: bytes) -> str:
+    """Return what bytes that cannot be decoded begin like, as people call it; empty where nothing is known."""
+    packed = find_compression(head)
+    if packed is not None:
+        return packed
+    if len(head) > 1 and head[0] == _ZLIB and int.from_bytes(head[:2], "big") % 31 == 0:
+        return "zlib"
+    kind = file_kind(head)
+    if kind is FileKind.PAGE:
+        return "a web page, such as servers send in the place of data,"
+    return "" if kind in (FileKind.UNKNOWN, FileKind.EMPTY) else plain(kind)
 
 
 def _elements_text(pipeline: CodecPipeline) -> str:
