@@ -100,16 +100,18 @@ class Docks:
 
     def reset(self) -> None:
         """Put every dock where it begins."""
+        right, editors, bottom = TABBED
+        groups = (right, editors, bottom) if self._window.height() >= STACKED else (right + editors, bottom)
+        first = {behind: group[0] for group in groups for behind in group[1:]}
         for name, _title, area, _hint in DOCKS:
             dock = self._docks[name]
             dock.setFloating(False)
             self._window.addDockWidget(area, dock)
             dock.show()
-        right, editors, bottom = TABBED
-        groups = (right, editors, bottom) if self._window.height() >= STACKED else (right + editors, bottom)
+            # At once: out of several that stand side by side Qt makes a second tab bar, which stays.
+            if name in first:
+                self._window.tabifyDockWidget(self._docks[first[name]], dock)
         for group in groups:
-            for behind in group[1:]:
-                self._window.tabifyDockWidget(self._docks[group[0]], self._docks[behind])
             self._docks[group[0]].raise_()
         self._show_titles()
 
@@ -125,6 +127,19 @@ class Docks:
         # Low while nothing is edited: the plot has the room.
         self._preview_is_low = True
         self._window.resizeDocks(bottom, [max(150, round(height * 0.2))], Qt.Orientation.Vertical)
+        self._hide_stray_bars()
+
+    def _hide_stray_bars(self) -> None:
+        """Hide bars of tabs that Qt made while docks were put together one by one, and forgot."""
+        groups = [
+            sorted(
+                [dock.windowTitle(), *(each.windowTitle() for each in self._window.tabifiedDockWidgets(dock))]
+            )
+            for dock in self._docks.values()
+        ]
+        for bar in self._window.findChildren(QTabBar, options=Qt.FindChildOption.FindDirectChildrenOnly):
+            if sorted(bar.tabText(at) for at in range(bar.count())) not in groups:
+                bar.hide()
 
     def make_room_for_preview(self) -> None:
         """Give the preview (and the jobs behind it) some rows, once, when they have something to show."""
