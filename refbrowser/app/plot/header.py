@@ -12,6 +12,8 @@ from refbrowser.app.plot.options import PlotOptions
 from refbrowser.engine.views.slicing import SliceState
 
 _LINE = "none (a line)"
+#: The colour maps may be cut to this, in pixels, where there is no room for all controls.
+_MAP_WIDTH = 110
 
 
 class ElidedLabel(QLabel):
@@ -105,6 +107,9 @@ class PlotHeader(QWidget):
             self.map.addItem(colour_maps.icon(title), title)
         self.reset = self._button("resetViewButton", "", "Show the whole picture (R)")
         self.reset.setAccessibleName("Show the whole picture")
+        for combo in (self.x_axis, self.y_axis):
+            combo.setSizePolicy(QSizePolicy.Policy.Minimum, QSizePolicy.Policy.Fixed)
+        self.map.setMinimumWidth(_MAP_WIDTH)
         self._x_label = plain_label("X", role="muted", wrap=False)
         self._y_label = plain_label("Y", role="muted", wrap=False)
         self._lay_out()

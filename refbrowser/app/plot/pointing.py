@@ -53,6 +53,11 @@ class Pointing(QObject):
             self.chosen.emit(self.index())
             self.chunkActivated.emit(chunk_key(picture, self.element))
 
+    @property
+    def kept(self) -> tuple[int, ...] | None:
+        """Indices along the axes of the element that was clicked, or that the keyboard moved to, last."""
+        return self._kept
+
     def index(self) -> tuple[int, ...] | None:
         """Return the index of the element along every dimension; of a sampled picture, of the one drawn."""
         picture, element = self._picture(), self.element

@@ -167,8 +167,13 @@ class Presenter(QObject):
         self.read()
 
     def _change_axes(self, state: SliceState) -> None:
-        if state == self.subject.slice:
+        before, kept = self.subject.slice, self.pointing.kept
+        if state == before:
             return
+        if before is not None and kept is not None:
+            # A line goes through the element that was chosen on the image.
+            for axis, index in zip(before.axes, kept, strict=True):
+                state = state.with_index(axis, index) if axis in state.sliders else state
         self.subject.slice, self.subject.choice, self.subject.view_is_new = state, None, True
         if self.stepped not in state.sliders:
             self.stepped = state.sliders[-1] if state.sliders else None

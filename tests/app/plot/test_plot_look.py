@@ -525,3 +525,16 @@ def test_no_number_at_all_leaves_plain_axes(plotted: Plotted, pane: PlotPane) ->
     assert "10" in pane.canvas.across.tick_texts()
     assert "nan" not in pane.canvas.across.tick_texts()
     assert pane.canvas.view()[1] == (0.0, 1.0)
+
+
+def test_a_line_goes_through_the_element_that_was_chosen(plotted: Plotted, pane: PlotPane) -> None:
+    plotted(array("/field", np.arange(60.0).reshape(3, 4, 5), ("time", "y", "x")))
+    pane.canvas.clicked.emit(3.0, 2.0)
+    pane.header.yChosen.emit(None)
+    state = pane.slice_state()
+    assert state is not None
+    assert state.indices[1] == 2
+    pane.header.xChosen.emit(0)
+    state = pane.slice_state()
+    assert state is not None
+    assert (state.x, state.indices[1]) == (0, 2)
