@@ -13,9 +13,11 @@ from refbrowser.app.widgets import hint_label
 
 if TYPE_CHECKING:
     from refbrowser.app.editors.gen_editor import GenEditor
+    from refbrowser.app.editors.prefix_editor import PrefixEditor
     from refbrowser.app.editors.preview_view import PreviewView
     from refbrowser.app.editors.reference_editor import ReferenceEditor
     from refbrowser.app.editors.templates_editor import TemplatesEditor
+    from refbrowser.references.prefix_scope import PrefixScope
 
 
 class EditorStack(QStackedWidget):
@@ -29,11 +31,17 @@ class EditorStack(QStackedWidget):
         The key of a reference that was added or renamed in the editor.
     previewMade(object)
         The `PreviewView` exists from now on.
+    prefixWanted()
+        The user wants to replace the beginning of URLs.
+    changesWanted()
+        The user wants to see which keys changed.
     """
 
     ruleChosen = Signal(int)
     keyChosen = Signal(str)
     previewMade = Signal(object)
+    prefixWanted = Signal()
+    changesWanted = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -43,6 +51,7 @@ class EditorStack(QStackedWidget):
         self._templates: TemplatesEditor | None = None
         self._rules: GenEditor | None = None
         self._references: ReferenceEditor | None = None
+        self._prefix: PrefixEditor | None = None
         self._document: OpenDocument | None = None
         self.addWidget(hint_label(hint_of("editorDock")))
 
@@ -55,6 +64,8 @@ class EditorStack(QStackedWidget):
             self._rules.set_rule(None, 0)
         if self._references is not None:
             self._references.set_key(None, None)
+        if self._prefix is not None:
+            self._prefix.set_document(None)
         self.setCurrentIndex(0)
         self.preview_slot.setCurrentIndex(0)
 
@@ -102,11 +113,17 @@ class EditorStack(QStackedWidget):
         if self._rules is not None and row is not None:
             self._rules.show_row(row)
 
-    def replace_prefix(self, document: OpenDocument, old: str) -> None:
-        """Begin to replace the beginning of URLs."""
-        self.show_reference(document, None)
-        if self._references is not None:
-            self._references.url_prefix.begin(old)
+    def replace_prefix(
+        self, document: OpenDocument, scopes: list[tuple[str, PrefixScope]], chosen: PrefixScope, old: str
+    ) -> None:
+        """Begin to replace the beginning of URLs (see `PrefixEditor.begin`)."""
+        from refbrowser.app.editors.prefix_editor import PrefixEditor
+
+        if self._prefix is None:
+            self._prefix = self._added(PrefixEditor())
+            self._prefix.changesWanted.connect(self.changesWanted.emit)
+        self._show(document, self._prefix)
+        self._prefix.begin(document, scopes, chosen, old)
 
     def show_reference(self, document: OpenDocument, key: str | None) -> None:
         """Edit a reference; a new one when `key` is None."""
@@ -115,6 +132,7 @@ class EditorStack(QStackedWidget):
         if self._references is None:
             self._references = self._added(ReferenceEditor())
             self._references.keyChosen.connect(self.keyChosen.emit)
+            self._references.prefixWanted.connect(self.prefixWanted.emit)
         self._show(document, self._references)
         self._references.set_key(document, key)
 

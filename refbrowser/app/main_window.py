@@ -215,6 +215,8 @@ class MainWindow(QMainWindow):
         self.commands.explain.connect_view()
         self.commands.copying.connect_panes()
         self.context_menus.connect_panes()
+        self.commands.references.connect_table()
+        self.commands.prefixes.connect_editors()
         self.centre.raw.permissionWanted.connect(self.commands.permissions.review_trust)
         self.centre.plotMade.connect(self._plot_made)
         self.centre.restyled.connect(self.actions_.set_icons)

@@ -17,6 +17,7 @@ from refbrowser.app.plain_text import one_line
 from refbrowser.app.recovery import RecoveryPreview
 from refbrowser.app.save_dialogs import SaveProspectDialog, file_dialog, has_news
 from refbrowser.app.template_values_dialog import TemplateValuesDialog
+from refbrowser.app.theme import count_text
 from refbrowser.app.trust import TrustSheet
 from refbrowser.app.unsaved_dialog import UnsavedDialog
 
@@ -220,6 +221,11 @@ class Questions(QObject):
         dialog = TemplateValuesDialog(document, self._window)
         dialog.accepted.connect(lambda: chosen(dialog.values()))
         self._show(dialog)
+
+    def delete_keys(self, count: int, text: str, confirmed: Callable[[], object]) -> None:
+        """Ask whether so many keys are to be deleted."""
+        noun = "key" if count == 1 else "keys"
+        self._confirm("deleteQuestion", f"Delete {count_text(count)} {noun}?", text, confirmed)
 
     def _confirm(
         self,

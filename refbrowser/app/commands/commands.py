@@ -18,7 +18,9 @@ from refbrowser.app.commands.group import CommandGroup
 from refbrowser.app.commands.help import HelpCommands
 from refbrowser.app.commands.permissions import PermissionCommands
 from refbrowser.app.commands.preferences import PreferenceCommands
+from refbrowser.app.commands.prefixes import PrefixCommands
 from refbrowser.app.commands.problems import ProblemCommands
+from refbrowser.app.commands.references import ReferenceCommands
 from refbrowser.app.commands.saving import SaveCommands
 from refbrowser.app.commands.values import ValueCommands
 from refbrowser.app.commands.view import ViewCommands
@@ -36,6 +38,8 @@ class Commands(QObject):
         self.saving = SaveCommands(window)
         self.problems = ProblemCommands(window)
         self.edit = EditCommands(window)
+        self.references = ReferenceCommands(window)
+        self.prefixes = PrefixCommands(window)
         self.data = DataCommands(window)
         self.permissions = PermissionCommands(window)
         self.view = ViewCommands(window)
@@ -51,6 +55,8 @@ class Commands(QObject):
             self.saving,
             self.problems,
             self.edit,
+            self.references,
+            self.prefixes,
             self.data,
             self.permissions,
             self.view,

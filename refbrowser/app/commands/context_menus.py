@@ -19,8 +19,31 @@ if TYPE_CHECKING:
 #: Names of the actions of each menu; None is a separator.
 Names = tuple[str | None, ...]
 _VALUES: Names = ("copy_values", "copy_picture", "copy_python", "copy_xarray", None, "export_view")
-TREE_MENU: Names = ("copy_path", "copy_python", "copy_xarray", None, "export", "export_view")
-KEYS_MENU: Names = ("copy_key", "copy_url", "copy_value")
+TREE_MENU: Names = (
+    "copy_path",
+    "copy_python",
+    "copy_xarray",
+    None,
+    "replace_prefix",
+    None,
+    "export",
+    "export_view",
+)
+KEYS_MENU: Names = (
+    "copy_key",
+    "copy_url",
+    "copy_value",
+    None,
+    "rename_reference",
+    "duplicate_references",
+    "delete_references",
+    "replace_prefix",
+    None,
+    "go_to_rule",
+    "override_key",
+    None,
+    "changed_only",
+)
 PLOT_MENU: Names = (
     "explain",
     None,

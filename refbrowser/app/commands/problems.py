@@ -66,7 +66,6 @@ class ProblemCommands(CommandGroup):
         if fix.remedy is Remedy.PERMISSIONS:
             self._window.commands.permissions.review_trust()
         elif fix.remedy is Remedy.PREFIX:
-            self._window.editors.replace_prefix(document, fix.text)
-            self._window.docks.raise_("editorDock")
+            self._window.commands.prefixes.begin(document, fix.text)
         elif document.problems.fix(problem):
             self._window.status.say(f"{fix.title}: Undo takes it back")

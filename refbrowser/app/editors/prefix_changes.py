@@ -1,85 +1,148 @@
-"""What a replacement of URL prefixes would change, counted before it is made."""
+"""What a replacement of URL prefixes would change, counted before; and which prefix is likely meant."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
-from dataclasses import dataclass
-from fnmatch import translate
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
+import numpy.typing as npt
 
-from refbrowser.references.edits import ReplaceUrlPrefix
+from refbrowser.references.many_edits import ReplacePrefixIn, outer_with_prefix
+from refbrowser.references.prefix_scope import PrefixScope, ScopeKind, entries_with_prefix
+from refbrowser.references.replace_urls import with_new_prefix
 
 if TYPE_CHECKING:
     from refbrowser.references.document import ReferenceDocument
 
-#: Keys that are compared with the pattern between two looks at the cancel token.
-STEP = 4_096
+#: Changes that are shown as examples.
+EXAMPLES = 3
+#: The template whose text a URL begins with: ``{{u}}/a.nc``, ``{{ f(n=1) }}``.
+_LEADING = re.compile(r"\{\{-?\s*([A-Za-z_]\w*)\s*(?:-?\}\}|\()")
 
 
 @dataclass(frozen=True, slots=True)
-class PrefixChanges:
-    """The edit, and how many references, templates and gen rules it changes; `example` is the first key."""
+class Example:
+    """One thing that changes: its name, and its URL as written before and after."""
 
-    edit: ReplaceUrlPrefix
-    references: int
-    templates: int = 0
-    rules: int = 0
-    example: str = ""
+    name: str
+    before: str
+    after: str
+
+
+@dataclass(frozen=True, eq=False)
+class PrefixChanges:
+    """The edit, and what it changes.
+
+    Attributes
+    ----------
+    slots
+        Entries of `refs`.
+    templates, rules
+        Names and numbers.
+    elsewhere
+        How many templates and gen rules begin so too, but do not belong to the part that was chosen.
+    """
+
+    edit: ReplacePrefixIn
+    slots: npt.NDArray[np.int64]
+    templates: tuple[str, ...] = ()
+    rules: tuple[int, ...] = ()
+    elsewhere: int = 0
+    examples: tuple[Example, ...] = ()
 
     @property
     def count(self) -> int:
         """Number of things that change."""
-        return self.references + self.templates + self.rules
+        return len(self.slots) + len(self.templates) + len(self.rules)
+
+
+@dataclass(frozen=True, slots=True)
+class Suggestion:
+    """The part of a document in which a prefix stands, and the prefix; empty where there is none."""
+
+    scope: PrefixScope
+    prefix: str
 
 
 def prefix_changes(
-    document: ReferenceDocument, old: str, new: str, pattern: str | None, check: Callable[[], None]
+    document: ReferenceDocument, old: str, new: str, scope: PrefixScope, check: Callable[[], None]
 ) -> PrefixChanges:
-    """Return what replacing the prefix `old` would change; `check` raises when the work is cancelled.
-
-    Parameters
-    ----------
-    pattern
-        Shell pattern (``temp/*``) of the keys; None for all, and for templates and gen rules too.
-    """
-    slots = _slots(document, old)
+    """Return what replacing the prefix `old` would change; `check` raises when the work is cancelled."""
+    slots = np.array(entries_with_prefix(document.refs, old, scope, check), np.int64)
     check()
-    if pattern is not None:
-        keys = _matching(document, slots, pattern, check)
-        edit = ReplaceUrlPrefix(old, new, tuple(keys))
-        return PrefixChanges(edit, len(keys), example=keys[0] if keys else "")
-    templates = document.templates.templates.values() if document.version == 1 else ()
-    return PrefixChanges(
-        ReplaceUrlPrefix(old, new),
-        len(slots),
-        sum(isinstance(text, str) and text.startswith(old) for text in templates),
-        sum((rule.url or "").startswith(old) for rule in document.rules),
-        document.refs.key_of(slots[0]) if slots else "",
+    templates, rules = outer_with_prefix(document, old, scope)
+    everywhere = outer_with_prefix(document, old, PrefixScope())
+    changes = PrefixChanges(
+        ReplacePrefixIn(old, new, scope),
+        slots,
+        tuple(templates),
+        tuple(rules),
+        sum(map(len, everywhere)) - len(templates) - len(rules),
     )
+    return replace(changes, examples=tuple(_examples(document, changes)))
 
 
-def _slots(document: ReferenceDocument, old: str) -> list[int]:
-    """Return the slots of the entries whose URL begins with `old`."""
+def _examples(document: ReferenceDocument, changes: PrefixChanges) -> Iterable[Example]:
+    old, new, left = changes.edit.old, changes.edit.new, EXAMPLES
+    found = [(f"template {name}", document.templates.templates[name]) for name in changes.templates[:left]]
+    found += [(f"gen rule {number}", document.rules[number].url or "") for number in changes.rules[:left]]
+    room = max(1, left - len(found))
     refs = document.refs
-    wanted = [number for number, url in enumerate(refs.table.urls) if url.startswith(old)]
-    rows = np.flatnonzero(np.isin(refs.table.url, wanted)) if wanted else np.zeros(0, np.int64)
-    touched = np.array([*refs.removed.tolist(), *refs.replaced], np.int64)
-    slots: list[int] = rows[~np.isin(rows, touched)].tolist()
-    for slot in (*refs.replaced, *(-2 - number for number in range(len(refs.appended)))):
-        if refs.value(slot).kind is None and refs.value(slot).url.startswith(old):
-            slots.append(slot)
-    return slots
+    found += [(refs.key_of(slot), refs.value(slot).url) for slot in changes.slots[:room].tolist()]
+    return (Example(name, url, with_new_prefix(url, old, new)) for name, url in found[: max(left, room)])
 
 
-def _matching(
-    document: ReferenceDocument, slots: list[int], pattern: str, check: Callable[[], None]
-) -> list[str]:
-    matches = re.compile(translate(pattern)).match
-    found: list[str] = []
-    for start in range(0, len(slots), STEP):
-        check()
-        found += [key for key in document.refs.keys_of(slots[start : start + STEP]) if matches(key)]
-    return found
+def suggested_prefix(
+    document: ReferenceDocument, scope: PrefixScope, check: Callable[[], None] = lambda: None
+) -> Suggestion:
+    """Return the longest prefix that the URLs of a part have in common, up to a slash.
+
+    Where all of them begin with the same template, that is the part in which the prefix stands.
+    """
+    texts = _urls(document, scope, check)
+    heads = {match[1] if (match := _LEADING.match(text)) else "" for text in texts}
+    named = document.templates.templates if document.version == 1 else {}
+    if len(heads) == 1 and (name := next(iter(heads))) and isinstance(named.get(name), str):
+        inner = PrefixScope(ScopeKind.TEMPLATE, name)
+        return Suggestion(inner, _common([named[name]]))
+    plain = [text for text in texts if not _LEADING.match(text)]
+    if scope.kind is ScopeKind.ALL:
+        plain += [named[name] for name in sorted(heads) if isinstance(named.get(name), str)]
+    return Suggestion(scope, _common(plain))
+
+
+def _urls(document: ReferenceDocument, scope: PrefixScope, check: Callable[[], None]) -> list[str]:
+    """Return the distinct URLs of a part as written."""
+    refs = document.refs
+    if scope.kind is ScopeKind.TEMPLATE:
+        text = document.templates.templates.get(scope.text)
+        return [text] if isinstance(text, str) else []
+    slots = entries_with_prefix(refs, "", scope, check)
+    rows = np.array([slot for slot in slots if slot >= 0 and slot not in refs.replaced], np.int64)
+    numbers = np.unique(refs.table.url[rows]) if len(rows) else ()
+    texts = {refs.table.urls[number]: None for number in map(int, numbers) if number >= 0}
+    others = (slot for slot in slots if slot < 0 or slot in refs.replaced or refs.table.url[slot] < 0)
+    texts.update((refs.value(slot).url, None) for slot in others)
+    texts.update(
+        (document.rules[index].url or "", None) for index in outer_with_prefix(document, "", scope)[1]
+    )
+    return list(texts)
+
+
+def _common(texts: list[str]) -> str:
+    """Return what texts begin with, up to the first expression and the last slash of that."""
+    if not texts:
+        return ""
+    first, last = min(texts), max(texts)
+    same = next(
+        (at for at, pair in enumerate(zip(first, last, strict=False)) if pair[0] != pair[1]), len(first)
+    )
+    prefix = first[:same]
+    whole = len(set(texts)) == 1 and "{" not in prefix and "/" not in prefix
+    if whole:
+        return prefix
+    prefix = prefix.partition("{")[0]
+    return prefix[: prefix.rfind("/") + 1]

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QComboBox, QLabel, QPlainTextEdit, QWidget
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QComboBox, QLabel, QPlainTextEdit, QPushButton, QWidget
 
 from refbrowser.app import theme
 from refbrowser.app.controller.open_document import OpenDocument
@@ -18,7 +18,6 @@ from refbrowser.app.editors.names import Names
 from refbrowser.app.editors.preview_source import NoSource
 from refbrowser.app.editors.reference_draft import ReferenceDraft, ReferenceKind, stored_draft
 from refbrowser.app.editors.rows import OutcomeLine, TextLine, named, tool_button
-from refbrowser.app.editors.url_prefix import UrlPrefixPanel
 from refbrowser.errors import RefbrowserError
 
 if TYPE_CHECKING:
@@ -28,15 +27,18 @@ KINDS = (ReferenceKind.RANGE, ReferenceKind.WHOLE, ReferenceKind.TEXT, Reference
 
 
 class ReferenceEditor(EditorForm):
-    """Key and value of a reference, and the replacement of URL prefixes over many.
+    """Key and value of a reference.
 
     Signals
     -------
     keyChosen(str)
         The key of a reference that was added or renamed here.
+    prefixWanted()
+        The user wants to replace the beginning of the URLs of many keys.
     """
 
     keyChosen = Signal(str)
+    prefixWanted = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__("reference", "reference", parent)
@@ -76,8 +78,10 @@ class ReferenceEditor(EditorForm):
             "length": self._line("length", 8, "&Length"),
         }
         self._add_text(10)
-        self.url_prefix = UrlPrefixPanel()
-        self.grid.addWidget(self.url_prefix, 12, 0, 1, 2)
+        prefix = named(QPushButton("Replace URL prefi&x…"), "referencePrefixButton", "Replace URL prefix")
+        prefix.setToolTip("Replace the beginning of the URLs of many keys (Ctrl+H)")
+        prefix.clicked.connect(self.prefixWanted)
+        self.grid.addWidget(prefix, 12, 1, Qt.AlignmentFlag.AlignRight)
         self.grid.setRowStretch(13, 1)
 
     def _line(self, name: str, row: int, label: str) -> TextLine:
@@ -137,7 +141,6 @@ class ReferenceEditor(EditorForm):
             if self._draft is None and self._key is not None:
                 self._draft = stored_draft(document, self._key)
         self._fill()
-        self.url_prefix.set_document(self._document)
 
     def _fill(self) -> None:
         draft = self._draft or ReferenceDraft("")

@@ -1,0 +1,224 @@
+"""Editing the keys that are selected in the table of references."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import Qt
+
+from refbrowser.app.centre import REFERENCES
+from refbrowser.app.commands.group import CommandGroup, by_name
+from refbrowser.app.hierarchy_model import ItemKind
+from refbrowser.app.plain_text import one_line
+from refbrowser.app.theme import count_text
+
+if TYPE_CHECKING:
+    from refbrowser.app.references_view import ReferencesPane
+    from refbrowser.app.selected_rows import SelectedRows
+    from refbrowser.references.document import ReferenceDocument
+
+#: Keys of which more are not deleted without being asked.
+ASKED = 20
+#: Actions whose keys belong to the table alone: elsewhere they mean something else.
+TABLE_KEYS = ("rename_reference", "duplicate_references", "delete_references")
+
+
+class ReferenceCommands(CommandGroup):
+    """Renames, duplicates, deletes and overrides keys; each is one step of the history."""
+
+    def table(self) -> dict[str, Callable[[], object]]:
+        """Return what each action of this group does."""
+        edits = (self.rename_reference, self.duplicate_references, self.delete_references)
+        return by_name(*edits, self.changed_only, self.go_to_rule, self.override_key)
+
+    def conditions(self) -> dict[str, bool]:
+        """Return what is ticked."""
+        return {"shows_changed_only": self._pane.changed_only.isChecked()}
+
+    def connect_table(self) -> None:
+        """Act on the keys and buttons of the table."""
+        for name in TABLE_KEYS:
+            action = self._window.actions_[name]
+            action.setShortcutContext(Qt.ShortcutContext.WidgetShortcut)
+            self._pane.table.addAction(action)
+        self._pane.renameWanted.connect(self._rename)
+        self._pane.changedOnlyToggled.connect(lambda _on: self._window.update_actions())
+        self._pane.generated.ruleWanted.connect(self.go_to_rule)
+        self._pane.generated.overrideWanted.connect(self.override_key)
+        self._window.editors.changesWanted.connect(self.show_changed)
+
+    @property
+    def _pane(self) -> ReferencesPane:
+        return self._window.centre.references
+
+    # Renaming
+
+    def rename_reference(self) -> None:
+        """Edit the current key in its place."""
+        self._window.centre.tabs.setCurrentIndex(REFERENCES)
+        row, key = self._pane.current_row(), self._pane.current_key()
+        state = None if self._current is None else self._current.document
+        if state is None or row is None or key is None:
+            self._say_nothing()
+        elif row >= state.expansion.refs_rows:
+            self._say_generated()
+        else:
+            self._pane.rename_current()
+
+    def _rename(self, old: str, new: str) -> None:
+        from refbrowser.references.edits import RenameReference
+
+        if self._current is not None and self._current.apply(RenameReference(old, new)):
+            self._pane.go_to_key(new)
+
+    # Many keys
+
+    def delete_references(self) -> None:
+        """Delete the selected keys; asks first where they are many, or not seen."""
+        chosen = self._chosen()
+        if chosen is None:
+            return
+        seen = self._window.centre.tabs.currentIndex() == REFERENCES
+        self._window.centre.tabs.setCurrentIndex(REFERENCES)
+        if chosen.count <= ASKED and seen:
+            self._delete(chosen)
+            return
+        stay = (
+            f" {rows_of_rules(chosen)} too, and stay: they come from gen rules." if chosen.generated else ""
+        )
+        self._window.questions.delete_keys(
+            chosen.count, f"It is one step, which Undo takes back.{stay}", lambda: self._delete(chosen)
+        )
+
+    def _delete(self, chosen: SelectedRows) -> None:
+        from refbrowser.references.edits import RemoveReference
+        from refbrowser.references.many_edits import RemoveReferences
+
+        document = self._current
+        if document is None or document.document is None:
+            return
+        stay = f"; {rows_of_rules(chosen)} stay" if chosen.generated else ""
+        if chosen.count == 1:
+            key = document.document.refs.key(chosen.entries[0][0])
+            if document.apply(RemoveReference(key)):
+                self._window.status.say(f"{one_line(key)} deleted; Undo takes it back{stay}")
+            return
+        words = f"{count_text(chosen.count)} keys deleted; Undo takes it back{stay}"
+        document.apply_later(RemoveReferences(chosen.entries), lambda: self._window.status.say(words))
+
+    def duplicate_references(self) -> None:
+        """Add copies of the selected keys; the key of a single one can be typed at once."""
+        from refbrowser.references.many_edits import MOST_COPIES, CopyReferences, copy_key
+
+        chosen, document = self._chosen(), self._current
+        if chosen is None or document is None or document.document is None:
+            return
+        if chosen.count > MOST_COPIES:
+            self._window.status.say(f"At most {count_text(MOST_COPIES)} keys are duplicated at once")
+            return
+        self._window.centre.tabs.setCurrentIndex(REFERENCES)
+        state: ReferenceDocument = document.document
+        taken: set[str] = set()
+        pairs = []
+        for start, stop in chosen.entries:
+            for key in state.refs.keys(start, stop):
+                copy = copy_key(key, taken, state.refs)
+                taken.add(copy)
+                pairs.append((key, copy))
+        first = len(state.refs)
+
+        def done() -> None:
+            self._pane.show_row(first)
+            self._pane.table.setFocus()
+            self._window.status.say(f"{count_text(len(pairs))} duplicated; F2 gives a key another name")
+            if len(pairs) == 1:
+                self._pane.rename_current()
+
+        document.apply_later(CopyReferences(tuple(pairs)), done)
+
+    def _chosen(self) -> SelectedRows | None:
+        """Return the selected entries; None, and why is said, where there are none."""
+        chosen: SelectedRows = self._pane.selected_rows()
+        if chosen.count:
+            return chosen
+        self._window.centre.tabs.setCurrentIndex(REFERENCES)
+        if chosen.generated:
+            self._say_generated()
+        else:
+            self._say_nothing()
+        return None
+
+    def _say_nothing(self) -> None:
+        self._window.status.say("Select keys in References first")
+
+    def _say_generated(self) -> None:
+        self._window.status.say("This key comes from a gen rule: change the rule, or override the key")
+
+    # What changed
+
+    def changed_only(self) -> None:
+        """Show only the keys that differ from the saved state, or all again."""
+        self._window.centre.tabs.setCurrentIndex(REFERENCES)
+        self._pane.show_changed_only(not self._pane.changed_only.isChecked())
+
+    def show_changed(self) -> None:
+        """Show the keys that differ from the saved state."""
+        self._window.centre.tabs.setCurrentIndex(REFERENCES)
+        self._pane.show_changed_only(True)
+        self._pane.table.setFocus()
+
+    # Keys of rules
+
+    def _origin(self) -> tuple[int, int] | None:
+        """Return the rule of the current key and the row in it; None, and why is said, where it has none."""
+        row = self._pane.current_row()
+        state = None if self._current is None else self._current.document
+        if state is None or row is None:
+            self._say_nothing()
+            return None
+        if row < state.expansion.refs_rows:
+            self._window.status.say("This key stands in refs, not in a gen rule")
+            return None
+        rule, inner = state.expansion.origin(row)
+        return rule, inner
+
+    def go_to_rule(self) -> None:
+        """Show the rule of the current key, and its row in the preview."""
+        origin = self._origin()
+        if origin is not None:
+            self._show_rule(*origin)
+
+    def _show_rule(self, rule: int, row: int) -> None:
+        window, document = self._window, self._current
+        if document is None:
+            return
+        identity = (document.number, str(ItemKind.RULE), rule)
+        window.hierarchy.select_index(window.hierarchy.model.find_identity(identity))
+        window.docks.raise_("editorDock")
+        window.docks.raise_("previewDock")
+        preview = window.editors.preview()
+        if preview is not None:
+            preview.go_to_row(row)
+        window.editors.focus_editor()
+
+    def override_key(self) -> None:
+        """Add a rule of one row for the current key, at the end: there it counts."""
+        from refbrowser.references.overriding import overriding_rule
+
+        origin, document = self._origin(), self._current
+        if origin is None or document is None or document.document is None:
+            return
+        state = document.document
+        if document.apply(overriding_rule(state, *origin)):
+            self._window.editors.show_rule(document, len(state.rules))
+            self._window.docks.raise_("editorDock")
+            self._window.editors.focus_editor()
+            self._window.status.say("A gen rule of one row gives this key now; change it in the editor")
+
+
+def rows_of_rules(chosen: SelectedRows) -> str:
+    """Return how many of the selected rows come from rules, as ``3 rows of gen rules 0, 2``."""
+    rules = ", ".join(str(number) for number in chosen.rules[:4]) + ("…" if len(chosen.rules) > 4 else "")
+    rows = f"{count_text(chosen.generated)} row{'' if chosen.generated == 1 else 's'}"
+    return f"{rows} of gen rule{'' if len(chosen.rules) == 1 else 's'} {rules}"

@@ -1,0 +1,334 @@
+"""Replacing the beginning of URLs: of all keys, a pattern, selected rows, an array, a template or rule."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QTimer, Signal
+from PySide6.QtWidgets import QComboBox, QLabel, QPushButton, QWidget
+
+from refbrowser.app import theme
+from refbrowser.app.controller.open_document import OpenDocument
+from refbrowser.app.editors.example_lines import ExampleLines
+from refbrowser.app.editors.form import EditorForm
+from refbrowser.app.editors.preview_source import NoSource
+from refbrowser.app.editors.rows import OutcomeLine, TextLine, named
+from refbrowser.app.plain_text import one_line
+from refbrowser.app.tasks import TaskControl
+from refbrowser.app.theme import count_text
+
+if TYPE_CHECKING:
+    from refbrowser.app.editors.prefix_changes import PrefixChanges, Suggestion
+    from refbrowser.references.document import ReferenceDocument
+    from refbrowser.references.prefix_scope import PrefixScope
+
+#: What changes is counted after this pause in typing, in milliseconds.
+PAUSE = 60
+ALL, PATTERN = "All keys, templates and gen rules", "Keys that fit a pattern"
+
+
+class PrefixEditor(EditorForm):
+    """*In*, *from* and *to*, with a live count of what would change and examples; one step when applied.
+
+    Signals
+    -------
+    changesWanted()
+        The user wants to see which keys changed.
+    """
+
+    changesWanted = Signal()
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__("urlPrefix", "URL prefix", parent)
+        self.setObjectName("urlPrefixEditor")
+        self.setAccessibleName("Replace URL prefix")
+        self._document: OpenDocument | None = None
+        self._seen: object = None
+        self._changes: PrefixChanges | None = None
+        self._scopes: list[tuple[str, PrefixScope | None]] = []
+        self._build()
+        self.setFocusProxy(self._old)
+        self._pause = QTimer(self)
+        self._pause.setSingleShot(True)
+        self._pause.setInterval(PAUSE)
+        self._pause.timeout.connect(self._count)
+        self.applyWanted.connect(self.replace)
+        self.resetWanted.connect(self.reset)
+        self.apply_button.setText("Re&place")
+        self.apply_button.setAccessibleName("Replace the beginning of these URLs")
+        self.show_pending("Replace URL prefix", pending=False, can_apply=False, moved_on=False)
+
+    def _build(self) -> None:
+        self._scope = named(QComboBox(), "urlPrefixScope", "Where URLs are replaced")
+        self._scope.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
+        self._scope.setMinimumContentsLength(12)
+        self._scope.activated.connect(self._scope_chosen)
+        self.add_label(0, "&In", self._scope)
+        self.grid.addWidget(self._scope, 0, 1)
+        self.grid.setRowMinimumHeight(1, theme.SMALL)
+        self._keys, self._keys_label = self._line(
+            2, "Pa&ttern", "urlPrefixKeys", "such as temp/* or */.zarray"
+        )
+        self._old, _ = self._line(4, "&From", "urlPrefixOld", "beginning of the URL as written")
+        self._old_outcome = OutcomeLine("urlPrefixOldOutcome")
+        self.grid.addWidget(self._old_outcome, 5, 1)
+        self._new, _ = self._line(6, "T&o", "urlPrefixNew", "what it becomes")
+        self._outcome = OutcomeLine("urlPrefixOutcome")
+        self.grid.addWidget(self._outcome, 7, 1)
+        self._elsewhere = OutcomeLine("urlPrefixElsewhere")
+        self.grid.addWidget(self._elsewhere, 8, 1)
+        self._examples = ExampleLines("urlPrefixExamples", 3)
+        self.grid.addWidget(self._examples, 9, 0, 1, 2)
+        self._show_changed = named(
+            QPushButton("Show the keys that &changed"), "urlPrefixShowChanged", "Show the keys that changed"
+        )
+        self._show_changed.clicked.connect(self.changesWanted)
+        self._show_changed.hide()
+        self.grid.addWidget(self._show_changed, 10, 1)
+        self.grid.setRowStretch(11, 1)
+
+    def _line(self, row: int, label: str, name: str, hint: str) -> tuple[TextLine, QLabel]:
+        title = label.replace("&", "").lower()
+        field = named(TextLine(), name, f"Replace the beginning of URLs: {title}")
+        field.setPlaceholderText(hint)
+        field.setFont(theme.mono_font())
+        field.textEdited.connect(lambda _text: self._typed())
+        found = self.add_label(row, label, field)
+        self.grid.addWidget(field, row, 1)
+        return field, found
+
+    # What is shown
+
+    def set_document(self, document: OpenDocument | None) -> None:
+        """Act on another document, or on none."""
+        if document is self._document:
+            return
+        if self._document is not None:
+            self._document.documentChanged.disconnect(self._changed_beneath)
+            self._document.tasks.cancel_owner(self._document.owner("url prefix"))
+        self._document = document
+        if document is not None:
+            document.documentChanged.connect(self._changed_beneath)
+        for field in (self._old, self._new, self._keys):
+            field.clear()
+        self._set_scopes([], None)
+        self._typed()
+
+    def begin(
+        self,
+        document: OpenDocument,
+        scopes: list[tuple[str, PrefixScope]],
+        chosen: PrefixScope,
+        old: str = "",
+    ) -> None:
+        """Begin a replacement; the keyboard is where the other beginning goes.
+
+        Parameters
+        ----------
+        scopes
+            Parts of the document that are selected somewhere in the window, and what they are called.
+        chosen
+            The part to begin with.
+        old
+            What URLs begin with; what those of the part have in common when empty.
+        """
+        self.set_document(document)
+        self._seen = document.document
+        self._set_scopes(scopes, chosen)
+        self._old.setText(old)
+        if old:
+            self._new.setText(old)
+            self._typed()
+        else:
+            self._suggest()
+        self._new.setFocus()
+        self._new.selectAll()
+
+    def _set_scopes(self, scopes: list[tuple[str, PrefixScope]], chosen: PrefixScope | None) -> None:
+        from refbrowser.references.prefix_scope import PrefixScope
+
+        self._scopes = [(ALL, PrefixScope()), *scopes, (PATTERN, None)]
+        self._scope.clear()
+        for title, _scope in self._scopes:
+            self._scope.addItem(one_line(title))
+        numbers = [number for number, (_title, scope) in enumerate(self._scopes) if scope == chosen]
+        self._scope.setCurrentIndex(numbers[0] if numbers else 0)
+        self._show_pattern()
+
+    def scope(self) -> PrefixScope:
+        """Return the part of the document that is chosen."""
+        from refbrowser.references.prefix_scope import PrefixScope, ScopeKind
+
+        number = max(0, self._scope.currentIndex())
+        found = self._scopes[number][1] if self._scopes else PrefixScope()
+        return PrefixScope(ScopeKind.PATTERN, self._keys.text().strip() or "*") if found is None else found
+
+    def _show_pattern(self) -> None:
+        is_pattern = self._scope.currentText() == PATTERN
+        self._keys.setVisible(is_pattern)
+        self._keys_label.setVisible(is_pattern)
+
+    def _scope_chosen(self) -> None:
+        self._show_pattern()
+        if self._scope.currentText() == PATTERN:
+            self._keys.setFocus()
+            self._typed()
+        elif self._old.text() == "" or self._new.text() in ("", self._old.text()):
+            self._suggest()
+        else:
+            self._typed()
+
+    # The prefix that is likely meant
+
+    def _suggest(self) -> None:
+        """Look for what the URLs of the part have in common."""
+        opened, scope = self._document, self.scope()
+        document = None if opened is None else opened.document
+        if opened is None or document is None:
+            return
+
+        def find(control: TaskControl) -> Suggestion:
+            from refbrowser.app.editors.prefix_changes import suggested_prefix
+
+            return suggested_prefix(document, scope, control.check)
+
+        opened.tasks.run(
+            opened.owner("url prefix"), "Look for the prefix of URLs", find, self._take_suggestion
+        )
+
+    def _take_suggestion(self, found: Suggestion) -> None:
+        note = ""
+        if found.scope != self.scope():
+            title = f"Template {found.scope.text}"
+            known = [number for number, (_title, scope) in enumerate(self._scopes) if scope == found.scope]
+            if not known:
+                self._scopes.insert(len(self._scopes) - 1, (title, found.scope))
+                self._scope.insertItem(len(self._scopes) - 2, one_line(title))
+                known = [len(self._scopes) - 2]
+            self._scope.setCurrentIndex(known[0])
+            note = f"these URLs begin with template {found.scope.text}: the prefix stands there"
+        self._old.setText(found.prefix)
+        self._new.setText(found.prefix)
+        self._new.selectAll()
+        self._typed()
+        if note:
+            self._old_outcome.show_result(note)
+        elif not found.prefix:
+            self._old_outcome.show_warning("these URLs have no beginning in common")
+
+    # Counting
+
+    def _changed_beneath(self) -> None:
+        if self._document is not None and self._document.document is not self._seen:
+            self._seen = self._document.document
+            self._typed()
+
+    def _typed(self) -> None:
+        self._changes = None
+        self._show_changed.hide()
+        self._outcome.clear()
+        self._elsewhere.clear()
+        self._old_outcome.clear()
+        self._show_state()
+        if self._document is not None:
+            self._document.tasks.cancel_owner(self._document.owner("url prefix"))
+        if self._old.text():
+            self._pause.start()
+        else:
+            self._pause.stop()
+            self._examples.set_examples([])
+            self.publish(self._document, NoSource())
+            if self._document is not None:
+                self._old_outcome.show_warning("type what the URLs begin with now")
+
+    def _count(self) -> None:
+        opened, old, new, scope = self._document, self._old.text(), self._new.text(), self.scope()
+        document = None if opened is None else opened.document
+        if opened is None or document is None:
+            return
+
+        def count(control: TaskControl) -> tuple[PrefixChanges, str]:
+            from refbrowser.app.editors.prefix_changes import prefix_changes
+            from refbrowser.app.editors.prefix_source import mistake_in
+
+            changes = prefix_changes(document, old, new, scope, control.check)
+            return changes, mistake_in(document, changes)
+
+        opened.tasks.run(
+            opened.owner("url prefix"),
+            "Count the URLs that change",
+            count,
+            lambda found: self._show_count(document, *found),
+            lambda error: self._outcome.show_fault(str(error)),
+        )
+
+    def _show_count(self, document: ReferenceDocument, changes: PrefixChanges, mistake: str) -> None:
+        from refbrowser.app.editors.prefix_source import PrefixSource
+
+        if self._document is None or self._document.document is not document:
+            return
+        parts = counted(changes)
+        self._examples.set_examples([(one.name, one.before, one.after) for one in changes.examples])
+        if not parts:
+            self._old_outcome.show_warning("no URL begins so")
+        elif mistake:
+            self._outcome.show_fault(mistake)
+        elif changes.edit.old == changes.edit.new:
+            self._outcome.show_result(f"{parts}: type what they become")
+        else:
+            self._outcome.show_result(f"{parts} change{'s' if changes.count == 1 else ''}")
+            self._changes = changes
+        if changes.elsewhere:
+            noun = (
+                "template or gen rule begins" if changes.elsewhere == 1 else "templates and gen rules begin"
+            )
+            self._elsewhere.show_warning(
+                f"{count_text(changes.elsewhere)} {noun} so too, outside of this choice"
+            )
+        self._show_state()
+        self.publish(self._document, PrefixSource(document, changes))
+
+    def _show_state(self) -> None:
+        pending = bool(self._old.text()) and self._old.text() != self._new.text()
+        can_apply = self._changes is not None
+        self.show_pending("Replace URL prefix", pending=pending, can_apply=can_apply, moved_on=False)
+
+    # Acting
+
+    def replace(self) -> None:
+        """Make the replacement one step of the history."""
+        changes, document = self._changes, self._document
+        if changes is None or document is None:
+            return
+        self._changes = None
+        self._show_state()
+        document.apply_later(changes.edit, lambda: self._replaced(changes))
+
+    def _replaced(self, changes: PrefixChanges) -> None:
+        """Tell what was done; the fields are ready for the next replacement."""
+        self._old.setText(changes.edit.new)
+        self._old.settle()
+        self._new.settle()
+        self._typed()
+        self.status.show_result(f"{counted(changes)} changed; Undo takes it back")
+        self._show_changed.show()
+
+    def reset(self) -> None:
+        """Take back what is typed as the new beginning."""
+        self._new.setText(self._old.text())
+        self._typed()
+        self._new.setFocus()
+
+
+def counted(changes: PrefixChanges) -> str:
+    """Return how many references, templates and gen rules change; nothing where none does."""
+    parts = [
+        f"{count_text(number)} {noun}{'' if number == 1 else 's'}"
+        for number, noun in (
+            (len(changes.slots), "reference"),
+            (len(changes.templates), "template"),
+            (len(changes.rules), "gen rule"),
+        )
+        if number
+    ]
+    return ", ".join(parts)
