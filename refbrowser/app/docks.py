@@ -129,17 +129,25 @@ class Docks:
         self._window.resizeDocks(bottom, [max(150, round(height * 0.2))], Qt.Orientation.Vertical)
         self._hide_stray_bars()
 
+    def _bars(self) -> list[QTabBar]:
+        """Return the bars of tabs that Qt made for docks."""
+        return self._window.findChildren(QTabBar, options=Qt.FindChildOption.FindDirectChildrenOnly)
+
     def _hide_stray_bars(self) -> None:
         """Hide bars of tabs that Qt made while docks were put together one by one, and forgot."""
-        groups = [
-            sorted(
-                [dock.windowTitle(), *(each.windowTitle() for each in self._window.tabifiedDockWidgets(dock))]
-            )
-            for dock in self._docks.values()
-        ]
-        for bar in self._window.findChildren(QTabBar, options=Qt.FindChildOption.FindDirectChildrenOnly):
-            if sorted(bar.tabText(at) for at in range(bar.count())) not in groups:
-                bar.hide()
+        bars = self._bars()
+        used = set()
+        for dock in self._docks.values():
+            others = self._window.tabifiedDockWidgets(dock)
+            titles = {dock.windowTitle(), *(each.windowTitle() for each in others)}
+            alike = [bar for bar in bars if titles == {bar.tabText(at) for at in range(bar.count())}]
+            is_front = all(each.visibleRegion().isEmpty() for each in others)
+            if alike and others and is_front and not dock.isFloating():
+                # Of several with these tabs it is the one beside the dock.
+                where = dock.geometry().topLeft()
+                used.add(min(alike, key=lambda bar: (bar.geometry().bottomLeft() - where).manhattanLength()))
+        for bar in bars:
+            bar.setVisible(bar in used)
 
     def make_room_for_preview(self) -> None:
         """Give the preview (and the jobs behind it) some rows, once, when they have something to show."""
@@ -197,11 +205,12 @@ class Docks:
             if tabbed == isinstance(dock.titleBarWidget(), _Title):
                 dock.titleBarWidget().deleteLater()
                 dock.setTitleBarWidget(QWidget(dock) if tabbed else _Title(dock))
-        for bar in self._window.findChildren(QTabBar, options=Qt.FindChildOption.FindDirectChildrenOnly):
+        for bar in self._bars():
             # Qt makes these bars, which the keyboard could not reach.
             bar.setFocusPolicy(Qt.FocusPolicy.TabFocus)
             bar.setObjectName("dockTabs")
             bar.setAccessibleName("Docks in this place")
+        self._hide_stray_bars()
 
 
 class _Title(QWidget):

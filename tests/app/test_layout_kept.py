@@ -1,0 +1,104 @@
+"""What the window looked like is there again: sizes, docks, tabs, columns; and Reset layout forgets it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QTabBar
+from pytestqt.qtbot import QtBot
+from window_fixtures import Open
+
+from refbrowser.app.docks import DOCKS
+from refbrowser.app.main_window import MainWindow
+
+Settle = Callable[[], None]
+
+
+def shown_bars(window: MainWindow) -> list[list[str]]:
+    """Return the titles on each bar of docks that is seen."""
+    bars = window.findChildren(QTabBar, options=Qt.FindChildOption.FindDirectChildrenOnly)
+    return sorted([bar.tabText(at) for at in range(bar.count())] for bar in bars if bar.isVisible())
+
+
+LOW = [
+    ["Attributes", "Explain", "Editor", "History"],
+    ["Chunk map", "Version 0 preview", "Problems", "Jobs"],
+]
+HIGH = [["Attributes", "Explain"], LOW[1], ["Editor", "History"]]
+    ["Attributes", "Explain"],
+    ["Chunk map", "Version 0 preview", "Problems", "Jobs"],
+    ["Editor", "History"],
+]
+
+
+def again(qtbot: QtBot) -> MainWindow:
+    """Start the program once more."""
+    window = MainWindow()
+    qtbot.addWidget(window)
+    window.show()
+    window.complete()
+    return window
+
+
+def test_each_dock_has_one_tab_at_the_first_start(window: MainWindow, qtbot: QtBot) -> None:
+    qtbot.waitUntil(lambda: shown_bars(window) == LOW)
+
+
+def test_reset_puts_every_dock_back(window: MainWindow, qtbot: QtBot) -> None:
+    docks = window.docks
+    docks["jobsDock"].setFloating(True)
+    docks["problemsDock"].hide()
+    window.addDockWidget(Qt.DockWidgetArea.LeftDockWidgetArea, docks["attributesDock"])
+    qtbot.wait(50)
+    qtbot.keyClick(window, Qt.Key.Key_0, Qt.KeyboardModifier.ControlModifier)
+    assert [dock.objectName() for dock in docks.all() if dock.isFloating() or dock.isHidden()] == []
+    for name, _title, area, _hint in DOCKS:
+        assert window.dockWidgetArea(docks[name]) == area
+    qtbot.waitUntil(lambda: shown_bars(window) == LOW)
+
+
+def test_a_high_window_shows_attributes_and_editor_above_each_other(window: MainWindow, qtbot: QtBot) -> None:
+    for height, expected in ((1300, HIGH), (800, LOW), (1300, HIGH)):
+        window.resize(1600, height)
+        window.actions_["reset_layout"].trigger()
+        qtbot.waitUntil(lambda expected=expected: shown_bars(window) == sorted(expected))
+
+
+def test_what_the_user_made_of_it_is_there_again(
+    window: MainWindow, small: Path, opened: Open, settle: Settle, qtbot: QtBot
+) -> None:
+    opened(small)
+    settle()
+    window.resize(790, 700)  # Qt keeps a window on the screen, which is small here.
+    window.docks["jobsDock"].setFloating(True)
+    window.docks["historyDock"].hide()
+    window.docks.raise_("problemsDock")
+    window.centre.tabs.setCurrentIndex(2)
+    table = window.centre.references.table
+    widths = table.column_widths()
+    widths[1] += 37
+    table.set_column_widths(widths)
+    qtbot.wait(50)
+    window.close()
+    second = again(qtbot)
+    assert second.height() == 700
+    assert second.docks["jobsDock"].isFloating()
+    assert second.docks["historyDock"].isHidden()
+    assert second.centre.tabs.currentIndex() == 2
+    assert second.centre.references.table.column_widths() == widths
+    qtbot.waitUntil(lambda: not second.docks["problemsDock"].visibleRegion().isEmpty())
+    second.actions_["reset_layout"].trigger()
+    assert not second.docks["jobsDock"].isFloating()
+    assert second.docks["historyDock"].isVisible()
+    second.close()
+
+
+@pytest.mark.parametrize("shape", [b"", b"nonsense"])
+def test_a_spoilt_layout_is_as_good_as_none(window: MainWindow, qtbot: QtBot, shape: bytes) -> None:
+    window.settings.set_layout(shape, shape)  # type: ignore[arg-type]
+    second = again(qtbot)
+    qtbot.waitUntil(lambda: shown_bars(second) == LOW)
+    second.close()
