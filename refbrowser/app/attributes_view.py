@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 #: Makes other attributes of those that a node has.
 Change = Callable[[dict[str, Any]], dict[str, Any]]
-HINT = "Enter edits, F2 renames, Ins adds, Del removes"
+HINT = "Enter edits, Ins adds, Del removes"
 ATTRIBUTES, METADATA = 0, 1
 
 

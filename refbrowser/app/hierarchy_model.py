@@ -137,8 +137,8 @@ class HierarchyModel(QAbstractItemModel):
         item = next((root for root in self._roots if root.document is document), None)
         parts = [part for part in path.split("/") if part]
         if item is not None and not parts and self._root_node(document) is not None:
-            first = self._children(item)[:1]
-            return self.index_of(first[0] if first and first[0].kind is ItemKind.ARRAY else item)
+            root = next((child for child in self._children(item) if child.place == "/"), item)
+            return self.index_of(root)
         for depth in range(len(parts)):
             wanted = "/" + "/".join(parts[: depth + 1])
             children = self._children(item) if item is not None else []

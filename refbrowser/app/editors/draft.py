@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from refbrowser.limits import LIMITS
 
 if TYPE_CHECKING:
+    from refbrowser.errors import RefbrowserError
     from refbrowser.references.document import ReferenceDocument
 
 TEXT_FIELDS = ("key", "url", "offset", "length")
@@ -161,11 +162,26 @@ def _number(text: str) -> int | str:
 
 @dataclass(frozen=True, slots=True)
 class RuleDraft:
-    """A rule being edited: its texts, its dimensions, and the JSON object that it came from."""
+    """A rule being edited: its texts, its dimensions, and the JSON object that it came from.
+
+    Attributes
+    ----------
+    given
+        What the document has.
+    base
+        The object that texts and dimensions are put upon: the one given, or another that was typed as JSON.
+    source
+        The JSON text where it was typed as such.
+    fault
+        Why the JSON text is no rule; texts and dimensions are then those before it.
+    """
 
     texts: tuple[str, str, str, str]
     dimensions: tuple[DimensionDraft, ...]
     given: Mapping[str, Any] = field(compare=False)
+    base: Mapping[str, Any] = field(compare=False)
+    source: str | None = field(default=None, compare=False)
+    fault: RefbrowserError | None = field(default=None, compare=False)
 
     @classmethod
     def of(cls, fields: Mapping[str, Any]) -> RuleDraft:
@@ -174,7 +190,7 @@ class RuleDraft:
         dimensions = fields.get("dimensions")
         members = dimensions.items() if isinstance(dimensions, Mapping) else ()
         drafts = tuple(DimensionDraft.of(name, value) for name, value in members)
-        return cls((key, url, offset, length), drafts, fields)
+        return cls((key, url, offset, length), drafts, fields, fields)
 
     def text(self, name: str) -> str:
         """Return the text of one of `TEXT_FIELDS`."""
@@ -184,26 +200,51 @@ class RuleDraft:
         """Return the draft with another text in the field `name`."""
         texts = list(self.texts)
         texts[TEXT_FIELDS.index(name)] = text
-        return replace(self, texts=(texts[0], texts[1], texts[2], texts[3]))
+        return replace(self, texts=(texts[0], texts[1], texts[2], texts[3]), source=None, fault=None)
 
     def with_dimensions(self, dimensions: tuple[DimensionDraft, ...]) -> RuleDraft:
         """Return the draft with other dimensions."""
-        return replace(self, dimensions=dimensions)
+        return replace(self, dimensions=dimensions, source=None, fault=None)
+
+    def with_json(self, text: str) -> RuleDraft:
+        """Return the draft that a JSON text is; where it is no object, this one with text and fault."""
+        from refbrowser.engine.views.typed_values import parsed
+        from refbrowser.errors import ErrorKind, RefbrowserError
+
+        try:
+            fields = parsed(text)
+            if not isinstance(fields, Mapping):
+                raise RefbrowserError(ErrorKind.SCHEMA, "a gen rule is an object: { … }")
+        except RefbrowserError as error:
+            return replace(self, source=text, fault=error)
+        return replace(RuleDraft.of(fields), given=self.given, source=text)
+
+    def json(self) -> str:
+        """Return the JSON text: as it was typed, or laid out."""
+        from refbrowser.engine.views.typed_values import laid_out
+
+        return laid_out(self.fields()) if self.source is None else self.source
 
     @property
     def is_changed(self) -> bool:
         """Whether the editor shows something else than the object that it came from."""
-        return self != RuleDraft.of(self.given)
+        from refbrowser.references.json_edit import same
+
+        if self.fault is not None:
+            return True
+        if self.base is self.given:
+            return self != RuleDraft.of(self.given)
+        return not same(self.fields(), self.given)
 
     @property
     def unknown(self) -> dict[str, Any]:
         """The members that the specification does not know; they are kept."""
-        return {name: self.given[name] for name in self.given if name not in (*TEXT_FIELDS, "dimensions")}
+        return {name: self.base[name] for name in self.base if name not in (*TEXT_FIELDS, "dimensions")}
 
     def fields(self) -> dict[str, Any]:
         """Return the JSON object: what was not edited is the same value at the same place."""
-        before = RuleDraft.of(self.given)
-        result = dict(self.given)
+        before = RuleDraft.of(self.base)
+        result = dict(self.base)
         for name, text, old in zip(TEXT_FIELDS, self.texts, before.texts, strict=True):
             if text == old:
                 continue
@@ -217,6 +258,8 @@ class RuleDraft:
 
     def rebased(self, fields: Mapping[str, Any]) -> RuleDraft:
         """Return what was typed here on top of another object: the document changed meanwhile."""
+        if self.base is not self.given or self.fault is not None:
+            return replace(self, given=fields)
         before, now = RuleDraft.of(self.given), RuleDraft.of(fields)
         for name, text, old in zip(TEXT_FIELDS, self.texts, before.texts, strict=True):
             if text != old:
@@ -225,7 +268,7 @@ class RuleDraft:
 
     def mistakes(self) -> list[tuple[int, str, str]]:
         """Return what cannot be written as a rule at all: (dimension number, column, reason) of each."""
-        found = []
+        found = [] if self.fault is None else [(-1, "json", json_reason(self.fault))]
         seen: set[str] = set()
         for number, draft in enumerate(self.dimensions):
             if draft.name in seen:
@@ -235,6 +278,13 @@ class RuleDraft:
             seen.add(draft.name)
             found.extend((number, column, reason) for column, reason in _cell_mistakes(draft))
         return found
+
+
+def json_reason(error: RefbrowserError) -> str:
+    """Return why a JSON text is no rule, with its place."""
+    place = error.place
+    where = "" if place.line is None else f"line {place.line}, column {place.column}: "
+    return f"{where}{error.message}"
 
 
 def _cell_mistakes(draft: DimensionDraft) -> list[tuple[str, str]]:

@@ -63,7 +63,7 @@ class MetadataEditor(QWidget):
         self.field = JsonField("metadataText", "Metadata as JSON")
         self.field.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
         self.field.edited.connect(self._typed)
-        self.outcome = OutcomeLine("metadataOutcome")
+        self.outcome = OutcomeLine("metadataOutcome", lines=2)
         self.apply_button = named(
             QPushButton("&Apply"), "metadataApplyButton", "Apply the edit of the metadata"
         )

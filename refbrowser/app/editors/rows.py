@@ -18,15 +18,16 @@ FAULT_GLYPH, WARNING_GLYPH, RESULT_GLYPH = "✕", "!", "→"
 
 
 class OutcomeLine(QWidget):
-    """One elided line beneath a field: what it yields now, or why it does not.
+    """A line or more beneath a field: what it yields now, or why it does not; a single line is elided.
 
     The line keeps its height when it is empty, so that nothing jumps while typing; the glyph tells result,
     warning and fault apart without colour.
     """
 
-    def __init__(self, name: str, parent: QWidget | None = None) -> None:
+    def __init__(self, name: str, parent: QWidget | None = None, *, lines: int = 1) -> None:
         super().__init__(parent)
         self.setObjectName(name)
+        self._lines = lines
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
         self._glyph = ""
         self._text = ""
@@ -59,10 +60,10 @@ class OutcomeLine(QWidget):
             self.update()
 
     def sizeHint(self) -> QSize:
-        return QSize(160, self.fontMetrics().height() + 2)
+        return QSize(160, self.fontMetrics().lineSpacing() * self._lines + 2)
 
     def minimumSizeHint(self) -> QSize:
-        return QSize(40, self.fontMetrics().height() + 2)
+        return QSize(40, self.fontMetrics().lineSpacing() * self._lines + 2)
 
     def paintEvent(self, event: QPaintEvent) -> None:
         if not self._glyph:
@@ -72,9 +73,13 @@ class OutcomeLine(QWidget):
         painter = QPainter(self)
         painter.setPen(QColor(inks.get(self._glyph, scheme.muted)))
         area = self.rect().adjusted(theme.SMALL, 0, 0, 0)
-        painter.drawText(area, Qt.AlignmentFlag.AlignVCenter, self._glyph)
+        upright = Qt.AlignmentFlag.AlignVCenter if self._lines == 1 else Qt.AlignmentFlag.AlignTop
+        painter.drawText(area, upright, self._glyph)
         area.setLeft(area.left() + self.fontMetrics().horizontalAdvance("→ ") + theme.SMALL)
         text = one_line(self._text.replace(THIN_BLANK, " "))
+        if self._lines > 1:
+            painter.drawText(area, Qt.AlignmentFlag.AlignTop | Qt.TextFlag.TextWordWrap, text)
+            return
         shown = self.fontMetrics().elidedText(text, Qt.TextElideMode.ElideRight, area.width())
         painter.drawText(area, Qt.AlignmentFlag.AlignVCenter | Qt.TextFlag.TextSingleLine, shown)
 
