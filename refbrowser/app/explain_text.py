@@ -9,6 +9,7 @@ from PySide6.QtCore import QUrl
 from PySide6.QtGui import (
     QColor,
     QFont,
+    QFontMetricsF,
     QTextBlockFormat,
     QTextCharFormat,
     QTextCursor,
@@ -29,12 +30,13 @@ SCHEME = "explain"
 FOLD = "fold"
 #: Bytes in a row of hex, where the view is narrow and where it is wide.
 NARROW, WIDE = 8, 16
-#: Characters of a line that are shown per byte of a row of hex; of longer ones the middle is left out.
-_PER_BYTE = 20
+#: Characters of a word that are shown per byte of a row of hex; of longer ones, URLs mostly, the middle is
+#: left out.
+_PER_BYTE = 7
 #: Characters of a step that is folded.
 _SUMMARY = 60
-#: Room of the names of lines, in percent of the view.
-_NAMES = 30
+#: Characters for which the names of lines have room.
+_NAMES = 13
 _GLYPHS = {"ok": "✓", "warning": "!", "fault": "✕"}
 _OPEN, _FOLDED = "▾", "▸"
 _STATE_WORDS = {"ok": "", "warning": " (look here)", "fault": " (failed)"}
@@ -51,8 +53,13 @@ def elided(text: str, most: int) -> str:
     """Return a text with its middle left out where it is longer than `most` characters."""
     if len(text) <= most:
         return text
-    end = (most - 1) // 3
+    end = (most - 1) // 2
     return f"{text[: most - 1 - end]}…{text[-end:]}"
+
+
+def with_short_words(text: str, most: int) -> str:
+    """Return a text without words of more than `most` characters: sentences stay whole, URLs are cut."""
+    return " ".join(elided(word, most) for word in text.split(" "))
 
 
 class ExplanationText:
@@ -89,6 +96,7 @@ class ExplanationText:
         self._font = QFont(font)
         self._font.setWeight(QFont.Weight.DemiBold)
         self._most = _PER_BYTE * width
+        self._names = QFontMetricsF(font).averageCharWidth() * _NAMES
         cursor = QTextCursor(self._document)
         heads: dict[str, int] = {}
         for number, step in enumerate(explanation.steps):
@@ -125,14 +133,14 @@ class ExplanationText:
             form.setToolTip(("Unfold" if is_folded else "Fold") + _STATE_WORDS[step.state])
             cursor.insertText(text, form)
         if is_folded and step.summary:
-            self._insert(cursor, f"   {step.summary}", _format(colors.muted), _SUMMARY)
+            shown = elided(with_short_words(step.summary, _SUMMARY // 2), _SUMMARY)
+            self._insert(cursor, f"   {shown}", step.summary, _format(colors.muted))
 
-    def _insert(self, cursor: QTextCursor, text: str, form: QTextCharFormat, most: int) -> None:
+    def _insert(self, cursor: QTextCursor, shown: str, whole: str, form: QTextCharFormat) -> None:
         """Write one line of foreign text; all of it is in the tool tip where it is cut."""
-        whole = one_line(text)
-        shown = elided(whole, most)
-        if shown != whole:
-            form.setToolTip(theme.plain_tooltip(whole.strip()))
+        shown, whole = one_line(shown), one_line(whole)
+        if shown.strip() != whole:
+            form.setToolTip(theme.plain_tooltip(whole))
         cursor.insertText(shown, form)
 
     def _lines(self, cursor: QTextCursor, step: Step) -> None:
@@ -145,8 +153,8 @@ class ExplanationText:
         table.setLeftMargin(_INDENT)
         table.setColumnWidthConstraints(
             [
-                QTextLength(QTextLength.Type.PercentageLength, _NAMES),
-                QTextLength(QTextLength.Type.PercentageLength, 100 - _NAMES),
+                QTextLength(QTextLength.Type.FixedLength, self._names),
+                QTextLength(QTextLength.Type.VariableLength, 0),
             ]
         )
         colors = theme.colors()
@@ -159,7 +167,7 @@ class ExplanationText:
                 name.insertText(one_line(line.name), _format(colors.muted))
             column = 1 if line.name else 0
             text = made.cellAt(row, column).firstCursorPosition()
-            self._insert(text, line.text, _format(colors.text), self._most)
+            self._insert(text, with_short_words(line.text, self._most), line.text, _format(colors.text))
         cursor.movePosition(QTextCursor.MoveOperation.End)
 
     def _bytes(self, cursor: QTextCursor, block: HexBlock, width: int) -> None:

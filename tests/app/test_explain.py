@@ -28,6 +28,7 @@ from refbrowser.app.explain_view import ExplainPane
 from refbrowser.app.main_window import MainWindow
 from refbrowser.app.trust import TrustSheet
 from refbrowser.app.virtual_table import VirtualTable
+from refbrowser.engine.explain.question import Question
 
 Open = Callable[[str | Path], OpenDocument]
 Settle = Callable[[], None]
@@ -485,6 +486,123 @@ class TestThePane:
         document.undo()
         settle()
         assert verdict(window).startswith("This element is ")
+
+    def test_steps_are_folded_by_mouse_and_by_keyboard(
+        self, window: MainWindow, plotted: Plot, small: Path, qtbot: QtBot, settle: Settle
+    ) -> None:
+        plotted(small, "/temp")
+        window.actions_["explain"].trigger()
+        settle()
+        text = window.findChild(QTextBrowser, "explainText")
+        assert "First bytes" in steps(window)
+        cursor = text.document().find("The stored bytes")
+        place = text.cursorRect(cursor).center() - QPoint(12, 0)
+        qtbot.mouseClick(text.viewport(), Qt.MouseButton.LeftButton, pos=place)
+        assert "First bytes" not in steps(window)
+        assert "The stored bytes   12 bytes" in steps(window)
+        # The keyboard is on the heading that was clicked; of the next explanation the step is folded too.
+        qtbot.keyClick(text, Qt.Key.Key_Return)
+        assert "First bytes" in steps(window)
+        qtbot.keyClick(text, Qt.Key.Key_Return)
+        press(window, qtbot)
+        settle()
+        assert "First bytes" not in steps(window)
+        button(window, "explainFoldButton").click()
+        assert "Key" not in steps(window).replace("Key ", "")
+        assert len(steps(window).splitlines()) == len(window.explain.explanation().steps)
+        button(window, "explainFoldButton").click()
+        assert "First bytes" in steps(window)
+
+    def test_tab_goes_from_link_to_link(
+        self, window: MainWindow, plotted: Plot, small: Path, qtbot: QtBot, settle: Settle
+    ) -> None:
+        plotted(small, "/temp")
+        press(window, qtbot)
+        settle()
+        # Asked for again, the keyboard goes into the explanation.
+        press(window, qtbot)
+        settle()
+        text = window.findChild(QTextBrowser, "explainText")
+        assert window.focusWidget() is text
+        seen = []
+        for _ in range(20):
+            qtbot.keyClick(text, Qt.Key.Key_Tab)
+            if window.focusWidget() is not text:
+                break
+            seen.append(text.textCursor().selectedText())
+            if seen[-1] == "Edit gen rule 0":
+                break
+        assert any("The chunk" in words for words in seen)
+        assert seen[-1] == "Edit gen rule 0"
+        qtbot.keyClick(text, Qt.Key.Key_Return)
+        settle()
+        assert window.findChild(object, "genEditor").isVisible()
+
+    def test_a_server_that_hangs_is_cancelled(
+        self,
+        window: MainWindow,
+        plotted: Plot,
+        served: tuple[HttpServer, Path],
+        qtbot: QtBot,
+        settle: Settle,
+    ) -> None:
+        server, path = served
+        document = plotted(path, "/temp")
+        document.allow(document.wants)
+        settle()
+        server.faults["/data.bin"] = Fault("silent")
+        window.actions_["explain"].trigger()
+        cancel = button(window, "explainCancelButton")
+        qtbot.waitUntil(cancel.isVisible)
+        qtbot.mouseClick(cancel, Qt.MouseButton.LeftButton)
+        qtbot.waitUntil(lambda: verdict(window) == "Looking for the reason was cancelled.")
+        assert not cancel.isVisible()
+        del server.faults["/data.bin"]
+        button(window, "explain_retry_button").click()
+        settle()
+        assert verdict(window).startswith("This element is ")
+
+    def test_the_newest_question_counts(
+        self, window: MainWindow, plotted: Plot, small: Path, qtbot: QtBot, settle: Settle
+    ) -> None:
+        plotted(small, "/temp")
+        window.docks.raise_("explainDock")
+        document = window.documents.current
+        for index in ((0, 0), (1, 1), (3, 5)):
+            window.explain.explain(document, Question(array="/temp", index=index))
+        settle()
+        assert window.explain.explanation().step("element").facts["index"] == [3, 5]
+
+    def test_long_urls_are_cut_and_told_in_full(
+        self, window: MainWindow, opened: Open, tmp_path: Path, settle: Settle
+    ) -> None:
+        url = f"http://127.0.0.1:1/{'folder/' * 30}data.bin"
+        path = tmp_path / "long.json"
+        path.write_text(json.dumps(small_document(url)))
+        opened(path)
+        settle()
+        explain_key(window, settle, "depth/0")
+        assert url not in steps(window)
+        document = window.findChild(QTextBrowser, "explainText").document()
+        cursor = document.find("http://127.0.0.1:1/folder")
+        assert "…" in cursor.block().text()
+        cursor.setPosition(cursor.selectionEnd())
+        assert url in cursor.charFormat().toolTip()
+        button(window, "explainCopyButton").click()
+        assert url in QGuiApplication.clipboard().text()
+
+    def test_verdicts_have_a_word(
+        self, window: MainWindow, plotted: Plot, small: Path, qtbot: QtBot, settle: Settle
+    ) -> None:
+        word = window.findChild(QLabel, "explainWord")
+        document = plotted(small, "/temp")
+        window.actions_["explain"].trigger()
+        settle()
+        assert word.text() == "Value"
+        (small.parent / "data.bin").unlink()
+        window.explain.refresh(document)
+        settle()
+        assert word.text() == "Failed to read"
 
     def test_a_closed_document_is_forgotten(
         self, window: MainWindow, plotted: Plot, small: Path, settle: Settle

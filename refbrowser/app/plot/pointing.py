@@ -47,11 +47,14 @@ class Pointing(QObject):
 
     def click_at(self, across: float, upwards: float) -> None:
         """Tell which chunk is at a position."""
-        self.element = self._kept = self._indices_at(across, upwards)
+        element = self._indices_at(across, upwards)
+        if element is None:
+            return
+        self.choose(element)
         picture = self._picture()
-        if picture is not None and self.element is not None and picture.position(self.element) is not None:
+        if picture is not None and picture.position(element) is not None:
             self.chosen.emit(self.index())
-            self.chunkActivated.emit(chunk_key(picture, self.element))
+            self.chunkActivated.emit(chunk_key(picture, element))
 
     @property
     def kept(self) -> tuple[int, ...] | None:

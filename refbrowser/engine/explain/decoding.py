@@ -108,8 +108,8 @@ def _failed(title: str, given: Bytes, text: str, error: RefbrowserError) -> Step
     if text:
         lines.append(Line(text, "Settings"))
     likely = looks_like(bytes(given[:LOOKED_AT]))
-    if likely:
-        lines.append(Line(f"the bytes begin as those of {likely} do", "Hint"))
+    if likely and not title.endswith(likely):
+        lines.append(Line(f"the bytes begin like {likely}", "Hint"))
     return Step(
         name="codec",
         title=title,
@@ -120,7 +120,7 @@ def _failed(title: str, given: Bytes, text: str, error: RefbrowserError) -> Step
 
 
 def looks_like(head: bytes) -> str:
-    """Return what bytes that cannot be decoded begin like, as people call it; empty where nothing is known."""
+    """Return what bytes begin like, as people call it; empty where nothing is known."""
     packed = find_compression(head)
     if packed is not None:
         return packed
@@ -128,7 +128,7 @@ def looks_like(head: bytes) -> str:
         return "zlib"
     kind = file_kind(head)
     if kind is FileKind.PAGE:
-        return "a web page, such as servers send in the place of data,"
+        return "a web page: servers send them in the place of data"
     return "" if kind in (FileKind.UNKNOWN, FileKind.EMPTY) else plain(kind)
 
 

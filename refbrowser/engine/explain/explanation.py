@@ -186,7 +186,9 @@ class Step:
         """The line that says most of it, in a few words; empty where there is none."""
         named = {line.name: line.text for line in reversed(self.lines)}
         telling = next((named[name] for name in _TELLING if name in named), None)
-        return telling if telling is not None else self.lines[0].text if self.lines else ""
+        return (
+            telling if telling is not None else ", ".join(f"{line.name} {line.text}" for line in self.lines)
+        )
 
     def text_lines(self) -> list[str]:
         """Return title, lines and bytes as lines of text."""
