@@ -40,17 +40,17 @@ MAPS = {
         MapSpec("Terrain", "CET-L10"),
         MapSpec("Rainbow", "CET-R4"),
         MapSpec("Turbo", "turbo"),
-        MapSpec("Blue–red, diverging", "CET-D1", diverging=True),
-        MapSpec("Green–violet, diverging", "CET-D2", diverging=True),
-        MapSpec("Blue–yellow, diverging", "CET-CBD1", diverging=True),
-        MapSpec("Blue–black–red, diverging", "CET-D4", diverging=True),
+        MapSpec("Blue–red", "CET-D1", diverging=True),
+        MapSpec("Green–violet", "CET-D2", diverging=True),
+        MapSpec("Blue–yellow", "CET-CBD1", diverging=True),
+        MapSpec("Blue–black–red", "CET-D4", diverging=True),
         MapSpec("Cyclic", "CET-C2"),
         MapSpec("Cyclic, four colours", "CET-C1"),
     )
 }
 DEFAULT_MAP = "Viridis"
 #: Where the quantity calls for a map of its own kind.
-SPECIAL_MAPS = {Quantity.SIGNED: "Blue–red, diverging", Quantity.CYCLIC: "Cyclic"}
+SPECIAL_MAPS = {Quantity.SIGNED: "Blue–red", Quantity.CYCLIC: "Cyclic"}
 Table = npt.NDArray[np.uint8]
 #: Colours of flags in their order; further ones are these, darker.
 _FLAG_COLOURS = (

@@ -96,7 +96,7 @@ class FlagLegend(QWidget):
         self.list.addItem(other)
         self.list.blockSignals(False)
         several = self._flags is not None and not self._flags.exclusive
-        self.heading.setText("Flags: coloured by the first that holds" if several else "Flags")
+        self.heading.setText("Flags: the first that holds" if several else "Flags")
         self.all.setEnabled(False)
 
     def _selected(self) -> None:

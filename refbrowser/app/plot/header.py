@@ -12,8 +12,8 @@ from refbrowser.app.plot.options import PlotOptions
 from refbrowser.engine.views.slicing import SliceState
 
 _LINE = "none (a line)"
-#: The colour maps may be cut to this, in pixels, where there is no room for all controls.
-_MAP_WIDTH = 110
+#: Dimensions and colour maps may be cut to this, in pixels, where there is no room for all controls.
+_AXIS_WIDTH, _MAP_WIDTH = 92, 110
 
 
 class ElidedLabel(QLabel):
@@ -107,8 +107,6 @@ class PlotHeader(QWidget):
             self.map.addItem(colour_maps.icon(title), title)
         self.reset = self._button("resetViewButton", "", "Show the whole picture (R)")
         self.reset.setAccessibleName("Show the whole picture")
-        for combo in (self.x_axis, self.y_axis):
-            combo.setSizePolicy(QSizePolicy.Policy.Minimum, QSizePolicy.Policy.Fixed)
         self.map.setMinimumWidth(_MAP_WIDTH)
         self._x_label = plain_label("X", role="muted", wrap=False)
         self._y_label = plain_label("Y", role="muted", wrap=False)
@@ -151,6 +149,7 @@ class PlotHeader(QWidget):
             if [combo.itemText(row) for row in range(combo.count())] != names:
                 combo.clear()
                 combo.addItems(names)
+                combo.setMinimumWidth(min(combo.sizeHint().width(), _AXIS_WIDTH))
         self.x_axis.setCurrentIndex(state.x)
         self.y_axis.setCurrentIndex(len(state.names) if state.y is None else state.y)
 

@@ -87,7 +87,12 @@ def stepped_text(value: float, step: float, greatest: float | None = None) -> st
         return "0"
     if magnitude >= LARGE or (0 < magnitude < SMALL):
         digits = max(0, math.floor(math.log10(abs(value))) - math.floor(math.log10(step) + 1e-9))
-        return f"{value:.{min(digits, 15)}e}".replace("-", _MINUS).replace("e+0", "e").replace("e+", "e")
+        return (
+            f"{value:.{min(digits, 15)}e}".replace("-", _MINUS)
+            .replace("e+0", "e")
+            .replace("e+", "e")
+            .replace(f"e{_MINUS}0", f"e{_MINUS}")
+        )
     return f"{value:.{min(decimals_for(step), 15)}f}".replace("-", _MINUS)
 
 
