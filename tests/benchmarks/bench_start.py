@@ -1,4 +1,4 @@
-"""From process start to first painted window, against an empty window of Qt; what is loaded by then."""
+"""From process start to first painted window, against an empty window of Qt and silx view; what is loaded by then."""
 
 from __future__ import annotations
 
@@ -46,6 +46,19 @@ MainWindow.show = shown
 launch.run([])
 """
 
+#: The viewer of HDF5 files that silx has, the way its own command starts it.
+SILX = """
+import os
+import PySide6.QtCore
+from PySide6.QtCore import QTimer
+from silx.app.view import main, Viewer
+def painted(window, event):
+    super(Viewer.Viewer, window).paintEvent(event)
+    QTimer.singleShot(0, lambda: os._exit(0))
+Viewer.Viewer.paintEvent = painted
+main.main(["silx view", "--fresh"])
+"""
+
 
 def started(code: str, home: str) -> tuple[float, str]:
     """Return how long a process takes until it has painted its window and ends itself, and what it prints."""
@@ -64,10 +77,11 @@ def main() -> None:
         (Path(home) / "refbrowser").mkdir()
         started(EMPTY, home)
         loaded = started(OURS, home)[1].split()
-        pairs = [(started(EMPTY, home)[0], started(OURS, home)[0]) for _ in range(RUNS)]
-    empty = statistics.median(pair[0] for pair in pairs)
-    ours = statistics.median(pair[1] for pair in pairs)
+        started(SILX, home)
+        runs = [[started(code, home)[0] for code in (EMPTY, OURS, SILX)] for _ in range(RUNS)]
+    empty, ours, silx = (statistics.median(times) for times in zip(*runs, strict=True))
     figure("window painted", ours, "s", other=empty, aim="at most 1.5")
+    figure("the same, against silx view", ours, "s", other=silx)
     figure("heavy libraries loaded by then", len(loaded), "", aim="0: they come after")
 
 
