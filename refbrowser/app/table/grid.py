@@ -284,8 +284,9 @@ class GridView(QAbstractScrollArea):
         scheme, left, top = theme.colors(), self._row_header_width(), self.header_height()
         area = self.viewport().rect()
         height = self._painter.row_height
-        painter.fillRect(QRect(0, 0, area.width(), top), QColor(scheme.raised))
-        painter.fillRect(QRect(0, 0, left, area.height()), QColor(scheme.raised))
+        last = self.cell_rect(rows[-1], columns[-1])
+        painter.fillRect(QRect(0, 0, min(area.width(), last.right()), top), QColor(scheme.raised))
+        painter.fillRect(QRect(0, 0, left, min(area.height(), last.bottom())), QColor(scheme.raised))
         chosen = self._selection
         kinds = self._model.kinds
         for column in columns:
@@ -301,7 +302,6 @@ class GridView(QAbstractScrollArea):
             self._painter.paint_row_header(
                 painter, place, self._model.row_header(row), self._split, marked=marked
             )
-        last = self.cell_rect(rows[-1], columns[-1])
         across = [self.cell_rect(rows.start, column).right() for column in columns]
         down = [top + (number + 1) * height - 1 for number in range(len(rows))]
         within = QRect(0, 0, last.right(), last.bottom())

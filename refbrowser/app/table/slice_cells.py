@@ -95,4 +95,4 @@ def _characters(dtype: np.dtype[Any]) -> int:
     """Return for how many characters a column of elements is made."""
     if dtype.kind not in NUMBER_KINDS or dtype.shape:
         return 18
-    return {"c": 24, "b": 8, "m": 16, "M": 20}.get(dtype.kind, 12)
+    return {"c": 24, "b": 8, "m": 16, "M": 20, "f": 14}.get(dtype.kind, 12)
