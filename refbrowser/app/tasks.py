@@ -19,6 +19,8 @@ logger = logging.getLogger(__name__)
 
 #: The queue is looked at this often while work is under way, in milliseconds.
 INTERVAL = 16
+#: And once so soon after work began: most of it is short, and is shown in the same frame.
+SOON = 4
 #: One look takes at most this long, in seconds; what is left waits for the next one.
 BUDGET = 0.004
 
@@ -65,6 +67,10 @@ class Tasks(QObject):
         self._timer = QTimer(self)
         self._timer.setInterval(INTERVAL)
         self._timer.timeout.connect(self._drain)
+        self._soon = QTimer(self)
+        self._soon.setSingleShot(True)
+        self._soon.setInterval(SOON)
+        self._soon.timeout.connect(self._drain)
 
     def run(
         self,
@@ -102,7 +108,11 @@ class Tasks(QObject):
         )
         self._callbacks[handle.number] = callbacks
         self._owners[owner] = handle.number
-        self._timer.start()
+        # Not started anew: tasks that follow each other quickly would put off what the first one found.
+        if not self._timer.isActive():
+            self._timer.start()
+        if not self._soon.isActive():
+            self._soon.start()
         return handle
 
     def cancel(self, number: int) -> None:
@@ -132,6 +142,7 @@ class Tasks(QObject):
     def close(self) -> bool:
         """Cancel everything and wait at most 2 s; whether all work has ended."""
         self._timer.stop()
+        self._soon.stop()
         self._callbacks.clear()
         return self._queue is None or self._queue.close(2.0)
 

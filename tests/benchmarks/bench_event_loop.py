@@ -20,6 +20,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from servers.http_server import ServerProcess
 
+from refbrowser.app.centre import REFERENCES
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.editors.jinja_field import JinjaField
 from refbrowser.app.export_dialog import ExportDialog
@@ -137,7 +138,7 @@ def typing(window: MainWindow, folder: Path) -> OpenDocument:
 
 def scrolling(window: MainWindow) -> None:
     """Scroll and jump in the table of the rule's 10^9 rows."""
-    window.centre.show_tab(1)
+    window.centre.show_tab(REFERENCES)
     table = window.centre.references.table
     assert table.model().row_count() == 10**9
     with Gaps() as gaps:

@@ -41,6 +41,7 @@ class MapPainter:
         self.maps: tuple[ColouredMap, ...] = ()
         self.outline: tuple[Box, ...] = ()
         self._key: tuple[object, ...] | None = None
+        self._tiles: tuple[tuple[object, ...], np.ndarray] | None = None
         self._image: QImage | None = None
         self._pixels: np.ndarray | None = None
         self._numbers: np.ndarray | None = None
@@ -92,7 +93,9 @@ class MapPainter:
         self._key = key
         down, across = self._viewport.spans()
         numbers = pooled(shown.classes, shown.rows, shown.columns, down, across)
-        pixels = painted(numbers, tiles(shown.legend))
+        if self._tiles is None or self._tiles[0] != (shown.legend, colors):
+            self._tiles = (shown.legend, colors), tiles(shown.legend)
+        pixels = painted(numbers, self._tiles[1])
         if min(down.scale, across.scale) < _MARKED * self._viewport.ratio:
             mark_few(pixels, numbers, mark_colours(shown.legend))
         least = _BORDERED * self._viewport.ratio
@@ -111,7 +114,9 @@ class MapPainter:
 
     # Over the cells
 
-    def _draw_corners(self, painter: QPainter, shown: ColouredMap, colors: theme.Colors, ratio: float) -> None:
+    def _draw_corners(
+        self, painter: QPainter, shown: ColouredMap, colors: theme.Colors, ratio: float
+    ) -> None:
         """Mark the corner of chunks that edits changed, whatever the cells are coloured by."""
         down, across = self._viewport.spans()
         rows, columns = self._viewport.visible()

@@ -301,7 +301,8 @@ class ChunkMapPane(QWidget):
         parts, layout = self._plotted, self._layout
         boxes = [] if parts is None or layout is None else layout.boxes(parts)
         # Around everything it would say nothing.
-        whole = layout is not None and sum((b - t) * (r - l) for t, b, l, r in boxes) == layout.size
+        cells = sum((bottom - top) * (right - left) for top, bottom, left, right in boxes)
+        whole = layout is not None and cells == layout.size
         self.view.set_outline([] if whole else boxes)
 
     def _moved(self) -> None:

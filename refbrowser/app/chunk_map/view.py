@@ -86,6 +86,7 @@ class ChunkMapView(QWidget):
         self.hover_cell: Cell | None = None
         self._pressed: QPointF | None = None
         self._dragged: QPointF | None = None
+        self._is_drag = False
 
     # What is shown
 
@@ -184,23 +185,26 @@ class ChunkMapView(QWidget):
     def mousePressEvent(self, event: QMouseEvent) -> None:
         if event.button() in (Qt.MouseButton.LeftButton, Qt.MouseButton.MiddleButton):
             self._pressed = self._dragged = event.position()
+            self._is_drag = False
         event.accept()
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
         if self._pressed is None or self._dragged is None:
             self._point_at(event.position())
             return
-        far = (event.position() - self._pressed).manhattanLength() >= QApplication.startDragDistance()
-        if far or self._dragged != self._pressed:
-            moved = event.position() - self._dragged
+        moved = (event.position() - self._pressed).manhattanLength()
+        self._is_drag = self._is_drag or moved >= QApplication.startDragDistance()
+        if self._is_drag:
+            step = event.position() - self._dragged
             ratio = self.devicePixelRatioF()
             self._dragged = event.position()
-            self.viewport.pan(moved.x() * ratio, moved.y() * ratio)
+            self.viewport.pan(step.x() * ratio, step.y() * ratio)
             self.setCursor(Qt.CursorShape.ClosedHandCursor)
             self._moved()
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
-        clicked = self._pressed is not None and self._dragged == self._pressed
+        # A drag that comes back to where it began is none the less a drag.
+        clicked = self._pressed is not None and not self._is_drag
         self._pressed = self._dragged = None
         self.unsetCursor()
         if clicked and event.button() == Qt.MouseButton.LeftButton:
