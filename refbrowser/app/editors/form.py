@@ -94,11 +94,23 @@ class EditorForm(QWidget):
             shortcut = QShortcut(QKeySequence(key), self)
             shortcut.setContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)
             shortcut.activated.connect(self.apply_button.click)
-        line = QHBoxLayout()
+        line = self.buttons_line = QHBoxLayout()
         line.addStretch(1)
         line.addWidget(self.reset_button)
         line.addWidget(self.apply_button)
         return _padded(line)
+
+    def add_page(self, page: QWidget) -> None:
+        """Add what may stand in the place of the form."""
+        layout = self.layout()
+        assert isinstance(layout, QVBoxLayout)
+        page.hide()
+        layout.insertWidget(layout.indexOf(self._scroll) + 1, page, 1)
+
+    def show_page(self, page: QWidget, *, shown: bool) -> None:
+        """Show a page in the place of the form, or the form again."""
+        self._scroll.setVisible(not shown)
+        page.setVisible(shown)
 
     def ensure_visible(self, field: QWidget) -> None:
         """Scroll so that a field is seen."""

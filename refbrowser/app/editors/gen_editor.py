@@ -2,10 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QPlainTextEdit, QSpinBox, QVBoxLayout, QWidget
+from PySide6.QtWidgets import (
+    QButtonGroup,
+    QHBoxLayout,
+    QLabel,
+    QPlainTextEdit,
+    QPushButton,
+    QSpinBox,
+    QVBoxLayout,
+    QWidget,
+)
 
 from refbrowser.app import theme
 from refbrowser.app.controller.open_document import OpenDocument
@@ -16,6 +26,7 @@ from refbrowser.app.editors.form import EditorForm, follow
 from refbrowser.app.editors.jinja_field import JinjaField
 from refbrowser.app.editors.preview_source import NoSource
 from refbrowser.app.editors.rows import OutcomeLine, named, tool_button
+from refbrowser.app.editors.rule_json import RuleJson
 from refbrowser.app.theme import count_text
 
 if TYPE_CHECKING:
@@ -28,7 +39,7 @@ NO_RULE = {"key": "", "url": "", "dimensions": {"i": {"stop": 1}}}
 
 
 class GenEditor(EditorForm):
-    """Fields and dimensions of the gen rule at hand, parsed and evaluated with each keystroke.
+    """The gen rule at hand as a form or as JSON, parsed and evaluated with each keystroke.
 
     What is typed is kept for each rule until it is applied or reset, also while another rule is shown.
 
@@ -57,6 +68,7 @@ class GenEditor(EditorForm):
             self._add_field(number, name)
         self._add_dimensions(2 * len(TEXT_FIELDS))
         self.grid.setRowStretch(self.grid.rowCount(), 1)
+        self._add_json()
         self.setFocusProxy(self._fields["key"])
         self.applyWanted.connect(self.apply)
         self.resetWanted.connect(self.reset)
@@ -72,6 +84,7 @@ class GenEditor(EditorForm):
         self.header.addWidget(self._number)
         for name, text, hint, clicked in (
             ("genRuleAdd", "+", "Add a gen rule", self.add_rule),
+            ("genRuleDuplicate", "⧉", "Duplicate this gen rule", self.duplicate_rule),
             ("genRuleRemove", "−", "Remove this gen rule", self.remove_rule),
             ("genRuleUp", "↑", "Move this gen rule up", lambda: self.move_rule(-1)),
             ("genRuleDown", "↓", "Move this gen rule down", lambda: self.move_rule(1)),
@@ -133,7 +146,39 @@ class GenEditor(EditorForm):
         box.setContentsMargins(0, 0, 0, 0)
         self.grid.addWidget(holder, row, 0, 1, 2)
 
+    def _add_json(self) -> None:
+        self._json = RuleJson()
+        self._json.edited.connect(self._json_typed)
+        self.add_page(self._json)
+        self._switch = QButtonGroup(self)
+        for place, (name, text, hint) in enumerate(
+            (("genFormButton", "Form", "Edit as a form"), ("genJsonButton", "JSON", "Edit as JSON text"))
+        ):
+            button = named(QPushButton(text), name, hint)
+            button.setToolTip(hint)
+            button.setCheckable(True)
+            button.setAutoDefault(False)
+            button.clicked.connect(lambda _checked=False, as_json=bool(place): self.show_as_json(as_json))
+            self._switch.addButton(button, place)
+            self.buttons_line.insertWidget(place, button)
+        self._switch.button(0).setChecked(True)
+
     # What is shown
+
+    @property
+    def is_json(self) -> bool:
+        """Whether the rule is shown as JSON."""
+        return self._switch.checkedId() == 1
+
+    def show_as_json(self, as_json: bool) -> None:
+        """Show the rule as JSON or as a form; a text that is no JSON is corrected, or reset, first."""
+        broken = self._draft is not None and self._draft.fault is not None
+        self._switch.button(int(as_json or broken)).setChecked(True)
+        self.show_page(self._json, shown=self.is_json)
+        self.setFocusProxy(self._json if self.is_json else self._fields["key"])
+        self._show_draft()
+        self._follow()
+        (self._json.field if self.is_json else self._fields["key"]).setFocus()
 
     @property
     def index(self) -> int:
@@ -161,6 +206,9 @@ class GenEditor(EditorForm):
 
     def show_field(self, name: str) -> None:
         """Bring a field into view and put the keyboard in it; `dimensions` is one too."""
+        if self.is_json:
+            self._json.show_member(name)
+            return
         field = self._fields.get(name, self.dimensions)
         self.ensure_visible(field)
         field.setFocus()
@@ -194,7 +242,18 @@ class GenEditor(EditorForm):
         self._number.setEnabled(count > 1)
         self._number.setSuffix(f"  of {count_text(count)}" if count else "")
         self.body.setEnabled(self._draft is not None)
+        self._json.setEnabled(self._draft is not None)
+        if self._draft is not None and self._draft.fault is not None and not self.is_json:
+            self._switch.button(1).setChecked(True)
+            self.show_page(self._json, shown=True)
+        self._show_draft()
+        self._follow()
+
+    def _show_draft(self) -> None:
+        """Put the rule as it is typed in the form, or in the text."""
+        self._loading = True
         draft = self._draft or RuleDraft.of({})
+        self._json.field.set_text(draft.json() if self._draft is not None and self.is_json else "")
         for name, field in self._fields.items():
             field.set_text(draft.text(name))
         self.dimensions.show_dimensions(draft.dimensions)
@@ -203,13 +262,16 @@ class GenEditor(EditorForm):
         self._unknown.setVisible(bool(unknown))
         self._unknown_label.setVisible(bool(unknown))
         self._loading = False
-        self._follow()
 
     # Typing
 
     def _typed(self, name: str, text: str) -> None:
         if not self._loading and self._draft is not None:
             self._keep(self._draft.with_text(name, text))
+
+    def _json_typed(self, text: str) -> None:
+        if not self._loading and self._draft is not None:
+            self._keep(self._draft.with_json(text))
 
     def _dimensions_edited(self) -> None:
         if not self._loading and self._draft is not None:
@@ -232,7 +294,7 @@ class GenEditor(EditorForm):
 
         source = RuleSource.of(document, self._document.saved_document, self._index, draft.fields())
         self._shown = source
-        for field in self._fields.values():
+        for field in (*self._fields.values(), self._json):
             field.set_names(source.names)
         self._show_outcome(source)
         self.publish(self._document, source)
@@ -257,6 +319,8 @@ class GenEditor(EditorForm):
             self._dimensions_outcome.show_fault(outcome.dimensions_fault)
         else:
             self._dimensions_outcome.clear()
+        if self.is_json:
+            self._json.show_outcome(self._draft, outcome)
         self._show_state(outcome, source.count)
 
     def _show_state(self, outcome: RuleOutcome, count: int) -> None:
@@ -294,7 +358,7 @@ class GenEditor(EditorForm):
         if not self._document.apply(SetRule(self._index, draft.fields())):
             drafts.put_rule(self._index, draft)
             return
-        for field in self._fields.values():
+        for field in (*self._fields.values(), self._json.field):
             field.settle()
 
     def reset(self) -> None:
@@ -302,16 +366,23 @@ class GenEditor(EditorForm):
         if self._document is not None:
             drafts_of(self._document).drop_rule(self._index)
             self._show_rule()
-            self._fields["key"].setFocus()
+            (self._json.field if self.is_json else self._fields["key"]).setFocus()
 
     def add_rule(self) -> None:
-        """Add a rule after this one, like it, as one step of the history."""
+        """Add an empty rule after this one, as one step of the history."""
+        self._insert(NO_RULE)
+
+    def duplicate_rule(self) -> None:
+        """Add a rule after this one that is the same, as one step of the history."""
+        if self._draft is not None and self._draft.fault is None:
+            self._insert(self._draft.fields())
+
+    def _insert(self, fields: Mapping[str, Any]) -> None:
         document = None if self._document is None else self._document.document
         if document is None or self._document is None:
             return
         from refbrowser.references.edits import Compound, InsertRule, SetVersion
 
-        fields = self._draft.fields() if self._draft is not None else NO_RULE
         index = self._index + 1 if self._draft is not None else 0
         edit: Edit = InsertRule(index, fields)
         if document.version != 1:
@@ -319,7 +390,7 @@ class GenEditor(EditorForm):
         if self._document.apply(edit):
             self.set_rule(self._document, index)
             self.ruleChosen.emit(index)
-            self._fields["key"].setFocus()
+            (self._json.field if self.is_json else self._fields["key"]).setFocus()
 
     def remove_rule(self) -> None:
         """Remove this rule as one step of the history."""

@@ -255,7 +255,7 @@ def test_rules_are_added_moved_and_removed_as_single_steps(gen: Make) -> None:
     place = gen()
     chosen: list[int] = []
     place.editor.ruleChosen.connect(chosen.append)
-    place.child(QToolButton, "genRuleAdd").click()
+    place.child(QToolButton, "genRuleDuplicate").click()
     assert chosen == [1]
     assert [rule.key for rule in place.document.document.rules] == [RULE["key"], RULE["key"], OTHER["key"]]
     place.child(QToolButton, "genRuleDown").click()
@@ -266,6 +266,15 @@ def test_rules_are_added_moved_and_removed_as_single_steps(gen: Make) -> None:
     assert len(place.document.history.entries) == 3
     for _ in range(3):
         place.document.undo()
+    assert not place.document.is_dirty
+
+
+def test_an_empty_rule_is_added(gen: Make) -> None:
+    place = gen()
+    place.child(QToolButton, "genRuleAdd").click()
+    assert [rule.key for rule in place.document.document.rules] == [RULE["key"], "", OTHER["key"]]
+    assert place.editor.index == 1
+    place.document.undo()
     assert not place.document.is_dirty
 
 
