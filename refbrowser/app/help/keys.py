@@ -24,6 +24,12 @@ VIEW_KEYS: dict[str, tuple[Key, ...]] = {
         Key("Shift+arrow keys", "Move the cursor by one element"),
         Key("Esc", "Take the cursor away"),
     ),
+    "In the chunk map": (
+        Key("Return", "Plot the chunk under the cursor, and select its key"),
+        Key("E", "Explain the chunk under the cursor"),
+        Key("N", "Go to the next chunk like this one"),
+        Key("R", "Show all chunks"),
+    ),
     "In trees and tables": (
         Key("Up, Down, PgUp, PgDown, Home, End", "Move; with Shift select rows"),
         Key("Return", "Edit what is selected, or plot it"),
