@@ -405,11 +405,10 @@ class GridView(QAbstractScrollArea):
         rows, columns = self._model.rows, self._model.columns
         if self.cell_at(position) is not None:
             self._move(row, column, extend)
+        elif position.y() < self.header_height() and position.x() < self._row_header_width():
+            self.select_all()
         elif position.y() < self.header_height() and 0 <= column < columns and rows:
-            if position.x() < self._row_header_width():
-                self.select_all()
-            else:
-                self._select(CellSelection((0, column), (rows - 1, column)))
+            self._select(CellSelection((0, column), (rows - 1, column)))
         elif position.x() < self._row_header_width() and 0 <= row < rows:
             self._select(CellSelection((row, 0), (row, columns - 1)))
 
