@@ -22,6 +22,7 @@ VIEW_KEYS: dict[str, tuple[Key, ...]] = {
         Key("Up, Down, Alt+Up, Alt+Down", "Mark the dimension before or after"),
         Key("E", "Explain the element under the cursor"),
         Key("Shift+arrow keys", "Move the cursor by one element"),
+        Key("Ctrl+C", "Copy the value under the cursor"),
         Key("Esc", "Take the cursor away"),
     ),
     "In the chunk map": (
@@ -30,10 +31,16 @@ VIEW_KEYS: dict[str, tuple[Key, ...]] = {
         Key("N", "Go to the next chunk like this one"),
         Key("R", "Show all chunks"),
     ),
+    "In the table of values": (
+        Key("Ctrl+G", "Go to a row and column, or to the whole index of an element"),
+        Key("Ctrl+C", "Copy the selected cells with all their digits"),
+        Key("Shift+arrow keys, Ctrl+A", "Select cells"),
+        Key("Return", "Show the element in the plot"),
+    ),
     "In trees and tables": (
         Key("Up, Down, PgUp, PgDown, Home, End", "Move; with Shift select rows"),
         Key("Return", "Edit what is selected, or plot it"),
-        Key("Ctrl+C", "Copy the selected rows"),
+        Key("Ctrl+C", "Copy the path of a node, a key, or the selected rows"),
     ),
     "In editors": (
         Key("Ctrl+Return", "Apply: one step of the history"),
