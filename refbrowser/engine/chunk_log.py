@@ -15,7 +15,7 @@ from enum import IntEnum
 import numpy as np
 import numpy.typing as npt
 
-from refbrowser.errors import RefbrowserError
+from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.limits import LIMITS
 from refbrowser.model.reference import ReferenceColumns
 
@@ -112,7 +112,13 @@ class ArrayLog:
         seconds: float,
         error: RefbrowserError | None = None,
     ) -> None:
-        """Note that one chunk was read, or why it could not be; `coords` of shape (ndim,)."""
+        """Note that one chunk was read, or why it could not be; `coords` of shape (ndim,).
+
+        What waits for permission (E_BLOCKED) was not tried: it is noted as if it had never been asked for.
+        """
+        if error is not None and error.kind is ErrorKind.BLOCKED:
+            self.note(coords[None], ReadState.NONE, np.array([mark], np.int64))
+            return
         with self._lock:
             if self._count == len(self._states) < self._capacity:
                 self._make_room(min(self._capacity, 2 * self._count))

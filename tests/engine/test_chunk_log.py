@@ -74,6 +74,15 @@ def test_errors_are_kept_with_their_chunk() -> None:
     assert log.error((0, 0)) is None
 
 
+def test_what_waits_for_permission_was_not_tried() -> None:
+    log = ArrayLog(1)
+    log.note(np.array([[3]]), ReadState.PENDING, np.array([7]))
+    log.note_end(np.array([3]), 7, 0.1, RefbrowserError(ErrorKind.BLOCKED, "not allowed"))
+    assert log.since(0).states.tolist() == [ReadState.PENDING, ReadState.NONE]
+    assert log.error((3,)) is None
+    assert log.turns == 0
+
+
 def test_marks_tell_references_apart() -> None:
     rows = [("a", 0, 4), ("b", 0, 4), ("a", 4, 4), ("a", 0, 8), ("a", 8, 0)]
     marks = marks_of(columns(*rows))
