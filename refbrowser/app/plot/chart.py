@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 from pyqtgraph import GraphicsLayoutWidget, InfiniteLine, PlotDataItem, ScatterPlotItem, mkPen
 from PySide6.QtCore import QEvent, Qt, QTimer, Signal
-from PySide6.QtGui import QFocusEvent, QKeyEvent, QMouseEvent
+from PySide6.QtGui import QFocusEvent, QKeyEvent, QMouseEvent, QResizeEvent
 from PySide6.QtWidgets import QWidget
 
 from refbrowser.app import theme
@@ -23,7 +23,9 @@ from refbrowser.engine.views.picture import ChunkState
 
 #: Around the axes: left, top, right, bottom.
 _MARGINS = (2, 6, 14, 2)
-#: Lines of at most so many points show each of them; longer ones some.
+#: A chart at least so high, in pixels, has the name of its axis.
+_LABELLED = 140
+#: Lines of at most so many points show each of them; of several longer ones each shows some.
 _MARKED, _SOME = 60, 9
 #: Parts of the values' range: free above and below, and between the marks of what has no value.
 _PADDING, _BASE = 0.08, 0.05
@@ -91,6 +93,7 @@ class LineChart(GraphicsLayoutWidget):
         self._marks = ScatterPlotItem(pxMode=True)
         self._line = InfiniteLine(angle=90, movable=True)
         self._line.sigDragged.connect(lambda line: self.lineDragged.emit(float(line.value())))
+        self._line.setCursor(Qt.CursorShape.SizeHorCursor)
         self._cursor = InfiniteLine(angle=90)
         for item, depth in ((self._marks, 6), (self._line, 8), (self._cursor, 7)):
             item.setZValue(depth)
@@ -143,7 +146,17 @@ class LineChart(GraphicsLayoutWidget):
     def set_axis(self, scale: AxisScale | None, label: str, dates: DateScale | None = None) -> None:
         """Show a dimension across, or plain numbers where it is None; `dates`: the values are times."""
         self.across.set_scale(scale or _plain_scale(None), label)
+        self._fit_label()
         self.upwards.set_scale(_plain_scale(dates), "")
+
+    def _fit_label(self) -> None:
+        """Name the axis where there is room for it."""
+        self.across.showLabel(self.height() >= _LABELLED)
+
+    def resizeEvent(self, event: QResizeEvent | None) -> None:
+        super().resizeEvent(event)
+        if hasattr(self, "across"):
+            self._fit_label()
 
     def set_lines(self, lines: Sequence[ChartLine]) -> None:
         """Show these lines; what is visible stays while they run over the same places."""
@@ -220,7 +233,11 @@ class LineChart(GraphicsLayoutWidget):
             places, numbers = line.places[view], line.numbers[view]
             x, y = extremes(places, numbers, pixels)
             item.setData(x, y, pen=mkPen(line.color, width=1.6))
-            at = _marked(numbers, number)
+            at = (
+                _marked(numbers, number)
+                if len(self.lines) > 1 or len(numbers) <= _MARKED
+                else _alone(numbers)
+            )
             markers.setData(
                 places[at], numbers[at], symbol=line.symbol, size=7, brush=line.color, pen=mkPen(line.color)
             )
@@ -323,9 +340,12 @@ def _marked(numbers: npt.NDArray[np.float64], number: int) -> npt.NDArray[np.int
     else:
         gap = len(numbers) / _SOME
         found = (gap * (np.arange(_SOME) + 0.3 + 0.07 * number)).astype(np.int64)
-        found = found[found < len(numbers)]
-        # A single value between two gaps has no line to be seen by.
-        known = np.isfinite(numbers)
-        alone = known & ~np.r_[False, known[:-1]] & ~np.r_[known[1:], False]
-        found = np.union1d(found, np.flatnonzero(alone)[: 10 * _MARKED])
+        found = np.union1d(found[found < len(numbers)], _alone(numbers))
     return found[np.isfinite(numbers[found])]
+
+
+def _alone(numbers: npt.NDArray[np.float64]) -> npt.NDArray[np.int64]:
+    """Return the values between two gaps: they have no line to be seen by."""
+    known = np.isfinite(numbers)
+    alone = known & ~np.r_[False, known[:-1]] & ~np.r_[known[1:], False]
+    return np.flatnonzero(alone)[: 10 * _MARKED]

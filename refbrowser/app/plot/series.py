@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
 from pyqtgraph import ScatterPlotItem, mkBrush, mkPen
 from PySide6.QtCore import QObject, Signal
 
@@ -16,6 +15,7 @@ from refbrowser.app.plot.marks import MARKS, Mark
 from refbrowser.app.plot.series_pane import PointRow, SeriesPane
 from refbrowser.app.plot.series_reader import SeriesRead, SeriesReader
 from refbrowser.engine.views.coordinates import AxisScale, line_scale
+from refbrowser.engine.views.interpretation import Interpretation
 from refbrowser.engine.views.picture import ChunkState
 from refbrowser.engine.views.reading import reads_the_same
 from refbrowser.engine.views.series import (
@@ -155,7 +155,7 @@ class SeriesTool(QObject):
         if document is None or node is None or state is None or not subject.is_plot:
             self._begin((), None)
             return
-        if self._followed != (document, node.path, state.x, state.y, state.shape):
+        if not self._is_current():
             self._begin((document, node.path, state.x, state.y, state.shape), self._presenter.stepped)
         elif not self.points and self._presenter.stepped in choices(state):
             # The slider in use, as long as there is nothing that runs along another one.
@@ -165,6 +165,14 @@ class SeriesTool(QObject):
         if self.is_on:
             self._read_again(lambda point: point.read.node is not node and not self._still_holds(point))
             self.refresh()
+
+    def _is_current(self) -> bool:
+        """Whether the points are of the array and axes that are shown; while these change they are not."""
+        subject = self._subject
+        node, state = subject.node, subject.slice
+        if node is None or state is None:
+            return False
+        return self._followed == (subject.document, node.path, state.x, state.y, state.shape)
 
     def _begin(self, followed: tuple[object, ...], dimension: int | None) -> None:
         if followed == self._followed:
@@ -221,7 +229,7 @@ class SeriesTool(QObject):
             pane.show_hint("A series runs along the dimension of a slider: there is none here.")
             pane.chart.set_lines(())
             pane.ask("")
-        elif not self.points:
+        elif not self.points or not self._is_current():
             pane.show_hint(_CLICK.format(state.names[self.dimension]))
             pane.chart.set_lines(())
             pane.ask("")
@@ -277,13 +285,14 @@ class SeriesTool(QObject):
             part = 100 * picture.arrived // max(1, picture.plan.chunks)
             value = "not read" if picture.finished else f"{part} %"
         elif state is ChunkState.DONE and position is not None:
-            value = shown.text_with_units(picture.values[position])
+            raw = picture.values[position]
+            value = "no value" if shown.is_missing(raw) else _text(shown, raw)
         else:
             value = {ChunkState.MISSING: "missing", ChunkState.FAILED: "failed"}[state]
         return PointRow(point.mark, place, value, ", ".join(details))
 
     def _say(self) -> None:
-        if self.dimension is None or not self.points or self._subject.slice is None:
+        if self.dimension is None or not self.points or not self._is_current():
             self.pane.said.set_whole("")
             return
         if self.reader.current is not None:
@@ -294,6 +303,8 @@ class SeriesTool(QObject):
         index = self._index_shown()
         coordinate = self._presenter.coordinates.coordinates[self.dimension]
         words = [coordinate.text(index) or f"{coordinate.name} {index}"]
+        if self._subject.shown.units:
+            words.append(f"values in {self._subject.shown.units}")
         for state in (ChunkState.MISSING, ChunkState.FAILED):
             if count := sum(point.read.picture.count(state) for point in self.points):
                 words.append(f"{theme.count_text(count)} chunk{'s' * (count != 1)} {_STATES[state]}")
@@ -304,7 +315,7 @@ class SeriesTool(QObject):
     def _mark_points(self) -> None:
         """Mark the points on the picture, where it shows them."""
         state, spots = self._subject.slice, []
-        if self.is_on and state is not None and state.y is not None:
+        if self.is_on and state is not None and state.y is not None and self._is_current():
             for point in self.points:
                 others = [axis for axis in state.sliders if axis != self.dimension]
                 if all(point.index[axis] == state.indices[axis] for axis in others):
@@ -320,12 +331,12 @@ class SeriesTool(QObject):
 
     def _pointed(self, place: float | None) -> None:
         self._place = place
-        if self.points and self.dimension is not None:
+        if self.points and self.dimension is not None and self._is_current():
             self.pane.set_points([self._row(point) for point in self.points])
             self._say()
 
     def _line_dragged(self, place: float) -> None:
-        if self.dimension is None or self._subject.slice is None or not np.isfinite(place):
+        if self.dimension is None or self._subject.slice is None or not self._is_current():
             return
         index = self._scale(self.dimension).index_at(place)
         if index is not None and index != self._subject.slice.indices[self.dimension]:
@@ -333,7 +344,7 @@ class SeriesTool(QObject):
 
     def rows(self) -> Iterator[list[str]] | None:
         """Return the values as rows of text with their coordinate, or None where there is nothing."""
-        if self.dimension is None or not self.points:
+        if self.dimension is None or not self.points or not self._is_current():
             return None
         coordinates, node = self._presenter.coordinates.coordinates, self._subject.node
         assert node is not None
@@ -358,6 +369,11 @@ def question_text(costs: list[SeriesCost | None]) -> str:
     if any(cost.remote for cost in known):
         words += ", over the network"
     return f"{words}."
+
+
+def _text(shown: Interpretation, raw: Any) -> str:
+    """Return one element as text; units stand above the list, once."""
+    return shown.text(raw) if shown.units else shown.text_with_units(raw)
 
 
 _STATES = {ChunkState.MISSING: "missing", ChunkState.FAILED: "could not be read"}

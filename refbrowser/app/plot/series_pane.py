@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import (
     QComboBox,
     QFrame,
@@ -25,8 +26,9 @@ from refbrowser.app.plot.header import ElidedLabel
 from refbrowser.app.plot.marks import Mark, mark_pixmap
 from refbrowser.app.widgets import hint_label, plain_label, push_button
 
-_LIST_WIDTH = 232
-_VALUE_WIDTH = 78
+#: Width of the list: a part of the pane's, at least and at most; with the values from `_ROOMY` on.
+_LIST_SHARE, _LIST_LEAST, _LIST_MOST, _ROOMY = 0.36, 130, 270, 200
+_VALUE_WIDTH = 84
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,16 +110,17 @@ class SeriesPane(ChartPane):
 
     def set_dimensions(self, names: Sequence[str], dimensions: tuple[int, ...], chosen: int | None) -> None:
         """Offer dimensions; there is a choice only where there are several."""
-        if dimensions != self._dimensions or [self.along.itemText(n) for n in range(self.along.count())] != [
-            f"along {name}" for name in names
+        if dimensions != self._dimensions or list(names) != [
+            self.along.itemText(row) for row in range(self.along.count())
         ]:
             self._dimensions = dimensions
             self.along.clear()
-            self.along.addItems([f"along {name}" for name in names])
+            self.along.addItems(list(names))
         if chosen in dimensions:
             self.along.setCurrentIndex(dimensions.index(chosen))
-        self.along.setVisible(bool(dimensions))
-        self.along.setEnabled(len(dimensions) > 1)
+        several = len(dimensions) > 1
+        self.along.setVisible(several)
+        self.title.setText("Series along" if several else f"Series along {names[0]}" if names else "Series")
 
     def set_points(self, points: Sequence[PointRow]) -> None:
         """List the points."""
@@ -126,6 +129,7 @@ class SeriesPane(ChartPane):
         for number, widgets in enumerate(self._rows):
             for widget in widgets:
                 widget.setVisible(number < len(points))
+        self._fit_list(len(points))
         for number, point in enumerate(points):
             swatch, place, value, remove = self._rows[number]
             if number >= len(self._shown) or self._shown[number].mark != point.mark:
@@ -138,6 +142,16 @@ class SeriesPane(ChartPane):
             value.setToolTip(theme.plain_tooltip(point.details))
             remove.setAccessibleName(f"Take away {point.place}")
         self._shown = list(points)
+
+    def _fit_list(self, count: int) -> None:
+        width = round(max(_LIST_LEAST, min(_LIST_MOST, self.width() * _LIST_SHARE)))
+        self._list.setFixedWidth(width)
+        for number, (_swatch, _place, value, _remove) in enumerate(self._rows):
+            value.setVisible(number < count and width >= _ROOMY)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._fit_list(len(self._shown))
 
     def ask(self, text: str) -> None:
         """Ask whether to read; without a text there is nothing to ask."""
@@ -179,7 +193,6 @@ class SeriesPane(ChartPane):
         area.setWidgetResizable(True)
         area.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        area.setFixedWidth(_LIST_WIDTH)
         area.setWidget(inner)
         area.viewport().setAutoFillBackground(False)
         inner.setAutoFillBackground(False)
@@ -196,6 +209,8 @@ class SeriesPane(ChartPane):
         remove.setObjectName(f"seriesRemove{number}")
         remove.setToolTip("Take this point away")
         remove.setIcon(icons.icon("cancel"))
+        remove.setIconSize(QSize(11, 11))
+        remove.setStyleSheet("padding: 2px")
         remove.clicked.connect(lambda _checked=False: self.removeAsked.emit(number))
         for column, widget in enumerate((swatch, place, value, remove)):
             self._grid.addWidget(widget, number, column)

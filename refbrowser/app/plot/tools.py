@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from refbrowser.app.plot.series import SeriesTool
 
 #: The part of the height that charts take at first.
-_SHARE = 0.4
+_SHARE = 0.44
 
 
 class PlotTools(QObject):

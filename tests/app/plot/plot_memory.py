@@ -15,6 +15,7 @@ from PySide6.QtCore import QObject, Signal
 from refbrowser.app.tasks import Tasks
 from refbrowser.engine.pieces import Piece, PieceState
 from refbrowser.errors import ErrorKind, Place, RefbrowserError
+from refbrowser.io.ranges import Request
 from refbrowser.model.grid import RegularChunkGrid
 from refbrowser.model.nodes import ArrayNode, GroupNode, Hierarchy
 from refbrowser.model.reference import ReferenceColumns, ReferenceKind
@@ -79,6 +80,8 @@ class MemorySession:
         Cleared by a test to hold back every chunk for which `held` is true.
     reads
         Path and selection of each read.
+    url
+        Where every chunk lies, for plans.
     """
 
     def __init__(self, values: Mapping[str, np.ndarray]) -> None:
@@ -90,6 +93,15 @@ class MemorySession:
         self.error: RefbrowserError | None = None
         self.delay = 0.0
         self.reads: list[tuple[str, Any]] = []
+        self.url = "a.dat"
+
+    def plan(self, node: ArrayNode, access: object, selection: Any) -> Any:
+        """Return a plan of one request of 1,000 bytes for each chunk."""
+        assert node.grid is not None
+        chunks = node.grid.count(selection)
+        requests = [Request(self.url, at * 1000, at * 1000 + 1000) for at in range(chunks)]
+        none = dict.fromkeys(("missing_chunks", "inline_chunks", "faulty_chunks"), 0)
+        return SimpleNamespace(requests=requests, chunks=chunks, **none)
 
     def read(
         self,
@@ -157,7 +169,9 @@ class MemoryDocument(QObject):
 
     def set_nodes(self, nodes: Mapping[str, ArrayNode]) -> None:
         self.hierarchy = Hierarchy(root=GroupNode(arrays=nodes), format="refs-v1")
-        self.dataset: Any = SimpleNamespace(session=self.session, access=None, hierarchy=self.hierarchy)
+        self.dataset: Any = SimpleNamespace(
+            session=self.session, access=SimpleNamespace(from_network=False), hierarchy=self.hierarchy
+        )
 
     def owner(self, what: str) -> str:
         return f"{what}:{self.number}"
