@@ -17,6 +17,7 @@ from refbrowser.engine.views.coordinates import (
     AxisScale,
     Coordinate,
     cell_aspect,
+    is_map,
     line_scale,
     plain_coordinate,
 )
@@ -43,7 +44,8 @@ class Drawing(QObject):
         self.palette = Palette()
         #: Whether the values of a line stand on a logarithmic axis, and an image has logarithmic levels.
         self.log = False
-        self.aspect_locked = False
+        #: Whether images are shown in their true proportions: maps, and others.
+        self._proportional = {True: True, False: False}
         self.slice: SliceState | None = None
         self.shown: Interpretation | None = None
         self.coordinates: Sequence[Coordinate] = ()
@@ -92,7 +94,8 @@ class Drawing(QObject):
     ) -> None:
         """Take axes and meaning of what is shown; `label` names the values."""
         self.slice, self.coordinates, self.shown = state, coordinates, shown
-        units = f"{label} [{shown.units}]" if shown.units else label
+        note = shown.units or (shown.dates.note if shown.dates is not None else "")
+        units = f"{label} [{note}]" if note else label
         if state.y is None:
             self.across, self.upwards = line_scale(coordinates[state.x]), None
             values = AxisScale(Coordinate(name="value", size=0, dates=shown.dates), by_value=True)
@@ -150,9 +153,18 @@ class Drawing(QObject):
             (top, bottom), (left, right) = ((part.start - 0.5, part.stop - 0.5) for part in window)
             self.canvas.set_outline(QRectF(QPointF(left, top), QPointF(right, bottom)))
 
+    @property
+    def _is_map(self) -> bool:
+        return self.upwards is not None and is_map(self.across.coordinate, self.upwards.coordinate)
+
+    @property
+    def aspect_locked(self) -> bool:
+        """Whether the image is shown in its true proportions; it does not fill the view then."""
+        return self._proportional[self._is_map]
+
     def lock_aspect(self, locked: bool) -> None:
-        """Show an image in its true proportions, or fill the view with it."""
-        self.aspect_locked = locked
+        """Show maps in their true proportions, or fill the view with them; or so with other images."""
+        self._proportional[self._is_map] = locked
         self.reset_view()
 
     def visible_window(self) -> list[range]:

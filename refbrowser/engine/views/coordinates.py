@@ -22,6 +22,8 @@ from refbrowser.engine.views.roles import AxisRole
 
 #: Steps that differ from their mean by no more than this part give round ticks between the cells.
 EVEN_ENOUGH = 0.3
+#: A map that is longer than this many times its width is too thin a strip to be seen as one.
+_MAP_RATIO = 5
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,6 +98,8 @@ class Coordinate:
         """The label of an axis: name and units."""
         label = self.label or self.name
         bare = self.dates is not None or self.role in (AxisRole.LATITUDE, AxisRole.LONGITUDE)
+        if self.dates is not None and self.dates.note:
+            return f"{label} [{self.dates.note}]"
         return label if bare or not self.units else f"{label} [{self.units}]"
 
     def text(self, index: int) -> str:
@@ -256,6 +260,14 @@ def cell_aspect(across: Coordinate, upwards: Coordinate) -> float:
     wide, high = (_mean_step(coordinate) for coordinate in (across, upwards))
     ratio = wide / high if high else 1.0
     return ratio if 1e-3 < ratio < 1e3 else 1.0
+
+
+def is_map(across: Coordinate, upwards: Coordinate) -> bool:
+    """Whether an image over these is a map, which looks wrong in other proportions than its own."""
+    if not (across.role.runs_east and upwards.role.runs_north and across.even and upwards.even):
+        return False
+    ratio = cell_aspect(across, upwards) * across.size / max(1, upwards.size)
+    return min(across.size, upwards.size) > 1 and 1 / _MAP_RATIO <= ratio <= _MAP_RATIO
 
 
 def _mean_step(coordinate: Coordinate) -> float:

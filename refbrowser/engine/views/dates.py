@@ -20,6 +20,7 @@ _SHORT_STEPS = (
     *((3600, n) for n in (1, 2, 3, 6, 12)),
     *((86400, n) for n in (1, 2, 5, 10)),
 )
+_USUAL_CALENDARS = ("standard", "gregorian", "proleptic_gregorian")
 _DAY = 86400.0
 _MONTH, _YEAR = 30.4 * _DAY, 365.25 * _DAY
 
@@ -29,6 +30,11 @@ class DateScale:
     """The numbers of a time coordinate as dates, and round dates as numbers."""
 
     units: TimeUnits
+
+    @property
+    def note(self) -> str:
+        """The calendar, where dates in it are not those that everybody uses; else empty."""
+        return "" if self.units.calendar in _USUAL_CALENDARS else f"{self.units.calendar} calendar"
 
     def date(self, number: float) -> Any:
         """Return the date of a number as cftime has it.

@@ -177,7 +177,7 @@ def test_true_proportions(plotted: Plotted, pane: PlotPane, qtbot: QtBot) -> Non
         corner, other = scene(QPointF(0, 0)), scene(QPointF(1, 1))
         return abs(other.x() - corner.x()), abs(other.y() - corner.y())
 
-    qtbot.keyClick(pane.canvas, Qt.Key.Key_A)
+    assert pane.header.aspect.isChecked(), "a map is not stretched"
     qtbot.waitUntil(lambda: cell()[0] / cell()[1] == pytest.approx(2, rel=0.02))
     box = pane.canvas.box.sceneBoundingRect().adjusted(-2, -2, 2, 2)
     assert box.contains(scene(QPointF(-0.5, -0.5)))
@@ -189,6 +189,25 @@ def test_true_proportions(plotted: Plotted, pane: PlotPane, qtbot: QtBot) -> Non
     across, upwards, _size = pane.canvas.view()
     assert across == pytest.approx((-0.5, 19.5))
     assert upwards == pytest.approx((-0.5, 29.5))
+
+
+def test_proportions_are_kept_for_maps_and_for_other_images(
+    plotted: Plotted, pane: PlotPane, qtbot: QtBot
+) -> None:
+    grid = (
+        array("/lat", np.linspace(-58, 58, 30), ("lat",), units="degrees_north"),
+        array("/lon", np.arange(20) * 8.0, ("lon",), units="degrees_east"),
+    )
+    plotted(array("/plain", np.zeros((30, 20)), ("y", "x")))
+    assert not pane.header.aspect.isChecked()
+    plotted(array("/map", np.zeros((30, 20)), ("lat", "lon")), *grid)
+    assert pane.header.aspect.isChecked()
+    qtbot.keyClick(pane.canvas, Qt.Key.Key_A)
+    plotted(array("/plain", np.zeros((30, 20)), ("y", "x")))
+    qtbot.keyClick(pane.canvas, Qt.Key.Key_A)
+    assert pane.header.aspect.isChecked()
+    plotted(array("/map", np.zeros((30, 20)), ("lat", "lon")), *grid)
+    assert not pane.header.aspect.isChecked()
 
 
 def test_a_rectangle_drawn_with_the_right_button_is_zoomed_to(
@@ -467,7 +486,7 @@ def test_signed_quantities_have_a_map_with_a_middle(plotted: Plotted, pane: Plot
 
 def test_a_chosen_map_is_for_all_of_its_kind(plotted: Plotted, pane: PlotPane, qtbot: QtBot) -> None:
     values = np.linspace(-2, 10, 100).reshape(10, 10)
-    signed = {"standard_name": "eastward_wind"}
+    signed: dict[str, Any] = {"standard_name": "eastward_wind"}
     plotted(array("/u", values, ("y", "x"), **signed))
     qtbot.keyClick(pane.canvas, Qt.Key.Key_C)
     assert pane.header.map.currentText() == "Green–violet"
@@ -486,7 +505,7 @@ def test_a_chosen_map_is_for_all_of_its_kind(plotted: Plotted, pane: PlotPane, q
 
 
 def test_a_line_of_times_has_dates_upwards(plotted: Plotted, pane: PlotPane) -> None:
-    times = {"units": "days since 2001-01-01", "calendar": "360_day"}
+    times: dict[str, Any] = {"units": "days since 2001-01-01", "calendar": "360_day"}
     plotted(array("/time", np.arange(0.0, 360.0, 30.0), ("time",), **times))
     pane.canvas.grab()
     assert "2001-07" in pane.canvas.upwards.tick_texts()

@@ -7,7 +7,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from refbrowser.engine.views.coordinates import AxisScale, Coordinate, line_scale, plain_coordinate
+from refbrowser.engine.views.coordinates import (
+    AxisScale,
+    Coordinate,
+    cell_aspect,
+    is_map,
+    line_scale,
+    plain_coordinate,
+)
 from refbrowser.engine.views.dates import DateScale
 from refbrowser.engine.views.numbers import nice_numbers, stepped_text, value_text
 from refbrowser.engine.views.roles import AxisRole
@@ -170,3 +177,32 @@ def test_dates_of_units_that_are_none_are_empty() -> None:
     assert DateScale(TimeUnits("days", "yesterday")).ticks(0, 10, 5) == []
     assert DateScale(TimeUnits("days", "2001-01-01", "martian")).text(3) == ""
     assert DateScale(TimeUnits("days", "2001-01-01")).text(1e300) == ""
+
+
+def test_maps_have_proportions() -> None:
+    north = coordinate(np.linspace(90, -90, 91), AxisRole.LATITUDE)
+    east = coordinate(np.arange(0, 360, 4.0), AxisRole.LONGITUDE)
+    assert is_map(east, north)
+    assert cell_aspect(east, north) == pytest.approx(2)
+    assert not is_map(north, east), "not turned"
+    uneven = coordinate(np.linspace(0, 9, 91) ** 2, AxisRole.LATITUDE)
+    assert not is_map(east, uneven)
+    strip = coordinate(np.arange(0, 4, 2.0), AxisRole.LATITUDE)
+    assert not is_map(east, strip)
+    projected = coordinate(np.arange(50) * 1e3, AxisRole.NORTH, units="m")
+    assert is_map(coordinate(np.arange(80) * 1e3, AxisRole.EAST, units="m"), projected)
+    depths = coordinate(np.arange(50.0), AxisRole.DOWN, units="m")
+    assert not is_map(east, depths)
+
+
+def test_a_calendar_that_is_not_the_usual_one_is_told() -> None:
+    units = TimeUnits("days", "2000-01-01", "360_day")
+    assert coordinate([0, 30], dates=DateScale(units)).axis_label == "a [360_day calendar]"
+    assert coordinate([0, 30], dates=DateScale(TimeUnits("days", "2000-01-01"))).axis_label == "a"
+
+
+def test_indices_stand_for_coordinates_that_are_not_there() -> None:
+    empty = coordinate(np.full(50, np.nan))
+    assert empty.index_ticks(-0.5, 49.5, 5) == plain_coordinate("a", 50).index_ticks(-0.5, 49.5, 5)
+    holes = coordinate([1, np.nan, 7, 9, np.nan])
+    assert dict(holes.index_ticks(-0.5, 4.5, 5))[1] == "no value"
