@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from PySide6.QtCore import QRect, Qt, Signal
+from PySide6.QtCore import QEvent, QRect, Qt, Signal
 from PySide6.QtGui import QFocusEvent, QKeyEvent
 from PySide6.QtWidgets import QLabel, QLineEdit, QWidget
 
@@ -41,6 +41,7 @@ class KeyEditor(QLineEdit):
         self._reason.setTextFormat(Qt.TextFormat.PlainText)
         self._reason.setProperty("role", "fault")
         self._reason.setAutoFillBackground(True)
+        self._reason.setMargin(theme.SMALL)
         self._before = ""
         self.textEdited.connect(lambda _text: self._show_reason())
         self.hide()
@@ -64,7 +65,15 @@ class KeyEditor(QLineEdit):
         height = max(cell.height(), self.sizeHint().height())
         top = cell.top() - (height - cell.height()) // 2
         self.setGeometry(cell.left(), top, min(max(cell.width(), WIDTH), room), height)
-        self._reason.move(self.geometry().left(), self.geometry().bottom() + 1)
+        self._place_reason()
+
+    def _place_reason(self) -> None:
+        """Put the reason beneath the field, or above it where there is no room."""
+        field, size = self.geometry(), self._reason.sizeHint()
+        below = field.bottom() + 1
+        fits = below + size.height() <= self.parentWidget().height()
+        top = below if fits else field.top() - size.height()
+        self._reason.setGeometry(field.left(), top, max(size.width(), field.width()), size.height())
 
     def end(self) -> None:
         """Give the edit up."""
@@ -83,7 +92,7 @@ class KeyEditor(QLineEdit):
         """Show what is wrong with the text; whether anything is."""
         text = "" if self.text() == self._before else self._mistake(self.text())
         self._reason.setText(f"✕ {text}")
-        self._reason.adjustSize()
+        self._place_reason()
         self._reason.setVisible(bool(text))
         self._reason.raise_()
         self.setAccessibleDescription(text)
@@ -96,6 +105,13 @@ class KeyEditor(QLineEdit):
         self.end()
         if text != before:
             self.accepted.emit(text)
+
+    def event(self, event: QEvent) -> bool:
+        if event.type() == QEvent.Type.ShortcutOverride and isinstance(event, QKeyEvent):
+            if event.key() in (Qt.Key.Key_Escape, Qt.Key.Key_Return, Qt.Key.Key_Enter):
+                event.accept()
+                return True
+        return super().event(event)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):

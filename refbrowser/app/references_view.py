@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, QTimer, Signal
-from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
 
 from refbrowser.app import theme
 from refbrowser.app.changed_only_rows import ChangedOnlyRows
@@ -85,18 +85,16 @@ class ReferencesPane(QWidget):
         self.table.currentChanged.connect(self._row_chosen)
         self.table.activated.connect(self._row_activated)
         self.table.currentChanged.connect(lambda _row: self._show_origin())
-        self.changed_only = QToolButton()
+        self.changed_only = QCheckBox("Changed only")
         self.changed_only.setObjectName("referencesChangedOnly")
-        self.changed_only.setText("Changed only")
         self.changed_only.setAccessibleName("Show changed keys only")
         self.changed_only.setToolTip("Show only the keys that differ from the saved state")
-        self.changed_only.setCheckable(True)
-        self.changed_only.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.changed_only.toggled.connect(self._filter)
         self.generated = GeneratedBar()
         self._editor = KeyEditor(self._key_mistake, self.table)
         self._editor.accepted.connect(self._key_typed)
-        self._edited: str | None = None
+        self._edited: tuple[int, str] | None = None
+        self.table.verticalScrollBar().valueChanged.connect(lambda _value: self._place_editor())
         self._rest.timeout.connect(self.table.refresh)
         top = QHBoxLayout()
         top.setContentsMargins(theme.MEDIUM, theme.MEDIUM, theme.MEDIUM, 0)
@@ -180,7 +178,7 @@ class ReferencesPane(QWidget):
         number, key = self.table.current(), self.current_key()
         if number is not None and key is not None:
             self.table.scroll_to(number)
-            self._edited = key
+            self._edited = (number, key)
             self._editor.begin(key, self.table.cell_rect(number, KEY))
 
     def show_array(self, path: str) -> None:
@@ -305,7 +303,11 @@ class ReferencesPane(QWidget):
 
     def _key_typed(self, key: str) -> None:
         if self._edited is not None:
-            self.renameWanted.emit(self._edited, key)
+            self.renameWanted.emit(self._edited[1], key)
+
+    def _place_editor(self) -> None:
+        if self._edited is not None and self._editor.isVisible():
+            self._editor.place(self.table.cell_rect(self._edited[0], KEY))
 
     def _go_to_text(self) -> None:
         text = self._go.text().strip()
@@ -355,8 +357,16 @@ class ReferencesPane(QWidget):
         return model.key(row)
 
     def _row_chosen(self, row: int | None) -> None:
+        if self._edited is not None and row != self._edited[0]:
+            self._editor.end()
         if row is not None and not self._quiet:
             self._told.start()
+
+    def tell_now(self) -> None:
+        """Let the other panes follow the current row at once, if they wait for it to rest."""
+        if self._told.isActive():
+            self._told.stop()
+            self._tell()
 
     def _tell(self) -> None:
         row, key = self.current_row(), self.current_key()

@@ -13,7 +13,8 @@ from refbrowser.references.outer_edit import refused
 def overriding_rule(document: ReferenceDocument, number: int, row: int) -> InsertRule:
     """Return the edit that adds a rule for the key of one row of rule `number`, with what it gives now.
 
-    A URL that is the same for all rows keeps its text, templates included.
+    A URL that is the same for all rows keeps its text, templates included. Each dimension has the value of the
+    row alone.
 
     Raises
     ------
@@ -30,7 +31,9 @@ def overriding_rule(document: ReferenceDocument, number: int, row: int) -> Inser
     fields: dict[str, Any] = {"key": _literal(key), "url": _url_text(document, rule.url or "", url)}
     if found.offsets is not None and found.lengths is not None:
         fields["offset"], fields["length"] = str(found.offsets[0]), str(found.lengths[0])
-    fields["dimensions"] = {}
+    fields["dimensions"] = {
+        name: [value] for name, value in zip(rule.space.names, rule.space.values(row), strict=True)
+    }
     return InsertRule(len(document.rules), fields)
 
 

@@ -35,6 +35,7 @@ class PrefixCommands(CommandGroup):
         from refbrowser.references.prefix_scope import PrefixScope
 
         window = self._window
+        window.centre.references.tell_now()
         rows, item = self._of_rows(), self._of_item(document)
         chosen = PrefixScope()
         if not old and rows is not None and window.centre.references.table.hasFocus():

@@ -57,6 +57,7 @@ class ReferenceCommands(CommandGroup):
     def rename_reference(self) -> None:
         """Edit the current key in its place."""
         self._window.centre.tabs.setCurrentIndex(REFERENCES)
+        self._pane.tell_now()
         row, key = self._pane.current_row(), self._pane.current_key()
         state = None if self._current is None else self._current.document
         if state is None or row is None or key is None:
@@ -204,13 +205,19 @@ class ReferenceCommands(CommandGroup):
 
     def override_key(self) -> None:
         """Add a rule of one row for the current key, at the end: there it counts."""
+        from refbrowser.errors import RefbrowserError
         from refbrowser.references.overriding import overriding_rule
 
         origin, document = self._origin(), self._current
         if origin is None or document is None or document.document is None:
             return
         state = document.document
-        if document.apply(overriding_rule(state, *origin)):
+        try:
+            edit = overriding_rule(state, *origin)
+        except RefbrowserError as error:
+            document.editFailed.emit(error)
+            return
+        if document.apply(edit):
             self._window.editors.show_rule(document, len(state.rules))
             self._window.docks.raise_("editorDock")
             self._window.editors.focus_editor()

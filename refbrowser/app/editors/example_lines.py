@@ -27,7 +27,8 @@ class ExampleLines(QWidget):
         """Show name, URL before and URL after of some things."""
         self._lines = []
         for name, before, after in examples[: self._room]:
-            self._lines += [(NAME, name), (BEFORE, before), (AFTER, after)]
+            self._lines += [(NAME, name), (BEFORE, before)]
+            self._lines += [(AFTER, after)] if after != before else []
         self.setAccessibleName("Examples" if examples else "")
         self.setAccessibleDescription(self.text())
         self.setToolTip(theme.plain_tooltip(self.text()) if examples else "")

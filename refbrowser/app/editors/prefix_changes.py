@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -44,6 +44,8 @@ class PrefixChanges:
         Names and numbers.
     elsewhere
         How many templates and gen rules begin so too, but do not belong to the part that was chosen.
+    uses
+        How often references and fields of gen rules use the templates.
     """
 
     edit: ReplacePrefixIn
@@ -51,6 +53,7 @@ class PrefixChanges:
     templates: tuple[str, ...] = ()
     rules: tuple[int, ...] = ()
     elsewhere: int = 0
+    uses: int = 0
     examples: tuple[Example, ...] = ()
 
     @property
@@ -80,9 +83,17 @@ def prefix_changes(
         slots,
         tuple(templates),
         tuple(rules),
-        sum(map(len, everywhere)) - len(templates) - len(rules),
+        sum(len(each) for each in everywhere) - len(templates) - len(rules),
+        _uses(document, templates, check),
     )
     return replace(changes, examples=tuple(_examples(document, changes)))
+
+
+def _uses(document: ReferenceDocument, templates: Sequence[str], check: Callable[[], None]) -> int:
+    from refbrowser.app.editors.template_uses import count_uses
+
+    uses = count_uses(document, check) if templates else {}
+    return sum(uses.get(name, 0) for name in templates)
 
 
 def _examples(document: ReferenceDocument, changes: PrefixChanges) -> Iterable[Example]:

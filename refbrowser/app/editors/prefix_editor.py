@@ -46,6 +46,7 @@ class PrefixEditor(EditorForm):
         self._seen: object = None
         self._changes: PrefixChanges | None = None
         self._scopes: list[tuple[str, PrefixScope | None]] = []
+        self._note: tuple[PrefixScope, str] | None = None
         self._build()
         self.setFocusProxy(self._old)
         self._pause = QTimer(self)
@@ -109,6 +110,8 @@ class PrefixEditor(EditorForm):
         self._document = document
         if document is not None:
             document.documentChanged.connect(self._changed_beneath)
+        self._note = None
+        self.status.clear()
         for field in (self._old, self._new, self._keys):
             field.clear()
         self._set_scopes([], None)
@@ -134,6 +137,7 @@ class PrefixEditor(EditorForm):
         """
         self.set_document(document)
         self._seen = document.document
+        self._note = None
         self._set_scopes(scopes, chosen)
         self._old.setText(old)
         if old:
@@ -197,7 +201,6 @@ class PrefixEditor(EditorForm):
         )
 
     def _take_suggestion(self, found: Suggestion) -> None:
-        note = ""
         if found.scope != self.scope():
             title = f"Template {found.scope.text}"
             known = [number for number, (_title, scope) in enumerate(self._scopes) if scope == found.scope]
@@ -206,14 +209,12 @@ class PrefixEditor(EditorForm):
                 self._scope.insertItem(len(self._scopes) - 2, one_line(title))
                 known = [len(self._scopes) - 2]
             self._scope.setCurrentIndex(known[0])
-            note = f"these URLs begin with template {found.scope.text}: the prefix stands there"
+            self._note = (found.scope, f"the chosen URLs begin with template {found.scope.text}")
         self._old.setText(found.prefix)
         self._new.setText(found.prefix)
         self._new.selectAll()
         self._typed()
-        if note:
-            self._old_outcome.show_result(note)
-        elif not found.prefix:
+        if not found.prefix:
             self._old_outcome.show_warning("these URLs have no beginning in common")
 
     # Counting
@@ -229,6 +230,8 @@ class PrefixEditor(EditorForm):
         self._outcome.clear()
         self._elsewhere.clear()
         self._old_outcome.clear()
+        if self._note is not None and self._note[0] == self.scope():
+            self._old_outcome.show_result(self._note[1])
         self._show_state()
         if self._document is not None:
             self._document.tasks.cancel_owner(self._document.owner("url prefix"))
@@ -274,9 +277,14 @@ class PrefixEditor(EditorForm):
         elif mistake:
             self._outcome.show_fault(mistake)
         elif changes.edit.old == changes.edit.new:
-            self._outcome.show_result(f"{parts}: type what they become")
+            self._outcome.show_result(f"{parts} begin{'s' if changes.count == 1 else ''} so")
         else:
-            self._outcome.show_result(f"{parts} change{'s' if changes.count == 1 else ''}")
+            used = f", used {count_text(changes.uses)} times" if changes.templates else ""
+            words = f"{parts} change{'s' if changes.count == 1 else ''}{used}"
+            if changes.edit.new:
+                self._outcome.show_result(words)
+            else:
+                self._outcome.show_warning(f"{words}: the beginning goes, nothing takes its place")
             self._changes = changes
         if changes.elsewhere:
             noun = (

@@ -69,8 +69,8 @@ class PrefixSource:
         if key in outer:
             return outer.index(key)
         slot = self.document.refs.find_slot(key)
-        found = () if slot is None else np.flatnonzero(self.changes.slots == slot)
-        return len(outer) + int(found[0]) if len(found) else "the URL of this key does not change"
+        found = [] if slot is None else np.flatnonzero(self.changes.slots == slot).tolist()
+        return len(outer) + found[0] if found else "the URL of this key does not change"
 
     def check(self, check: Callable[[], None], send: Callable[[CheckReport], None]) -> CheckReport:
         """Count what changes: every row; and whether the first URLs can be rendered then."""

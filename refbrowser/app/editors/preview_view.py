@@ -40,6 +40,11 @@ CHIPS = {
     "duplicates": ("previewDuplicates", "↷", "duplicate", "duplicates"),
     "collisions": ("previewCollisions", "⧉", "collision", "collisions"),
 }
+#: Object name, text, hint, direction and key of the buttons that go from change to change.
+CHANGE_BUTTONS = (
+    ("previewPreviousChange", "↑ Change", "Previous row that changes", -1, "Shift+F4"),
+    ("previewNextChange", "↓ Change", "Next row that changes", 1, "F4"),
+)
 #: Chips that are hidden while nothing of the kind was found.
 QUIET = frozenset({"added", "removed"})
 
@@ -147,6 +152,13 @@ class PreviewView(QWidget):
         line.addWidget(self._goto, 1)
         line.addWidget(tool_button("previewFirst", "First", "First row", lambda: self.go_to_row(0)))
         line.addWidget(tool_button("previewLast", "Last", "Last row", lambda: self.go_to_row(-1)))
+        for name, text, hint, step, key in CHANGE_BUTTONS:
+            go = partial(self.go_to_change, step)
+            line.addWidget(tool_button(name, text, f"{hint} ({key})", go))
+            shortcut = QShortcut(
+                QKeySequence(key), self, context=Qt.ShortcutContext.WidgetWithChildrenShortcut
+            )
+            shortcut.activated.connect(go)
         self._detail = OutcomeLine("previewDetail")
         line.addWidget(self._detail, 2)
         find = QShortcut(QKeySequence("Ctrl+G"), self, context=Qt.ShortcutContext.WidgetWithChildrenShortcut)
@@ -254,6 +266,37 @@ class PreviewView(QWidget):
         count = self._model.row_count()
         if count:
             self._table.set_current(row % count)
+
+    def go_to_change(self, step: int) -> None:
+        """Go to the next row that changes (1), or the one before (-1)."""
+        source, document, current = self._model.source, self._document, self._table.current()
+        start = (-1 if step > 0 else source.count) if current is None else current
+        known = self._report.changed if self._report is not None else None
+        if step > 0 and known is not None and known.first is not None and known.first > start:
+            added = self._report.added if self._report is not None else None
+            if added is None or added.first is None:
+                self._change_found(source, known.first)
+                return
+        if document is None or not source.count:
+            return
+
+        def find(control: TaskControl) -> int | str:
+            from refbrowser.app.editors.change_search import next_change
+            from refbrowser.app.editors.pace import Pace
+
+            return next_change(source, start, step, Pace(control.check))
+
+        owner = document.owner("preview change")
+        document.tasks.run(owner, "Find a change", find, lambda found: self._change_found(source, found))
+
+    def _change_found(self, source: PreviewSource, found: int | str) -> None:
+        if self._model.source is not source:
+            return
+        if isinstance(found, int):
+            self.go_to_row(found)
+            self._table.setFocus()
+        else:
+            self._detail.show_warning(found)
 
     def _jump_to_first(self, part: str) -> None:
         first = self._chips[part].first

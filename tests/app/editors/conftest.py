@@ -12,6 +12,7 @@ from editor_workplace import DOCUMENT, Workplace
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.editors.form import EditorForm
 from refbrowser.app.editors.gen_editor import GenEditor
+from refbrowser.app.editors.prefix_editor import PrefixEditor
 from refbrowser.app.editors.reference_editor import ReferenceEditor
 from refbrowser.app.editors.templates_editor import TemplatesEditor
 from refbrowser.app.tasks import Tasks
@@ -86,6 +87,20 @@ def reference(workplace: Callable[..., Workplace]) -> Callable[..., Workplace]:
     def make(contents: Any = DOCUMENT, key: str | None = "a/0") -> Workplace:
         place = workplace(ReferenceEditor(), contents)
         place.editor.set_key(place.document, key)  # type: ignore[attr-defined]
+        return place
+
+    return make
+
+
+@pytest.fixture
+def prefix(workplace: Callable[..., Workplace]) -> Callable[..., Workplace]:
+    """Return what begins a replacement of URL prefixes in a document."""
+
+    def make(contents: Any = DOCUMENT, scopes: Any = (), chosen: Any = None, old: str = "") -> Workplace:
+        from refbrowser.references.prefix_scope import PrefixScope
+
+        place = workplace(PrefixEditor(), contents)
+        place.editor.begin(place.document, list(scopes), chosen or PrefixScope(), old)  # type: ignore[attr-defined]
         return place
 
     return make

@@ -12,6 +12,7 @@ from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.editors.form import EditorForm
 from refbrowser.app.editors.gen_editor import GenEditor
 from refbrowser.app.editors.jinja_field import JinjaField
+from refbrowser.app.editors.prefix_editor import PrefixEditor
 from refbrowser.app.editors.preview_source import NoSource
 from refbrowser.app.editors.preview_view import PreviewView
 from refbrowser.app.editors.reference_editor import ReferenceEditor
@@ -62,6 +63,8 @@ class Workplace:
         if isinstance(self.editor, GenEditor):
             self.editor.set_rule(None, 0)
         elif isinstance(self.editor, TemplatesEditor):
+            self.editor.set_document(None)
+        elif isinstance(self.editor, PrefixEditor):
             self.editor.set_document(None)
         elif isinstance(self.editor, ReferenceEditor):
             self.editor.set_key(None, None)

@@ -1,4 +1,4 @@
-"""The editor of references, and the replacement of URL prefixes."""
+"""The editor of references."""
 
 from __future__ import annotations
 
@@ -203,48 +203,7 @@ def test_a_draft_gives_back_any_value(value: Any) -> None:
     assert not draft.is_changed
 
 
-# Prefixes
-
-
-def replace(place: Workplace, old: str, new: str, keys: str = "") -> None:
-    for name, text in (("urlPrefixOld", old), ("urlPrefixNew", new), ("urlPrefixKeys", keys)):
-        line(place, name, text)
-
-
-def test_a_prefix_is_counted_before_it_is_replaced(reference: Make, qtbot: Any) -> None:
+def test_the_editor_leads_to_the_replacement_of_prefixes(reference: Make, qtbot: Any) -> None:
     place = reference()
-    replace(place, "http://", "https://")
-    qtbot.waitUntil(lambda: "2 references change" in place.outcome("urlPrefixOutcome"))
-    place.child(QPushButton, "urlPrefixButton").click()
-    assert saved(place)["a/0"][0] == "https://{{u}}/a.nc"
-    assert len(place.document.history.entries) == 1
-    qtbot.waitUntil(lambda: place.outcome("urlPrefixOutcome") == "! no URL begins so")
-    assert not place.child(QPushButton, "urlPrefixButton").isEnabled()
-
-
-def test_templates_and_rules_change_with_all_keys(reference: Make, qtbot: Any) -> None:
-    place = reference()
-    replace(place, "s3://bucket", "s3://other")
-    qtbot.waitUntil(lambda: "1 gen rule change" in place.outcome("urlPrefixOutcome"))
-    replace(place, "era", "ERA")
-    qtbot.waitUntil(lambda: "1 template change" in place.outcome("urlPrefixOutcome"))
-
-
-def test_a_pattern_chooses_the_keys(reference: Make, qtbot: Any) -> None:
-    place = reference()
-    replace(place, "http://", "https://", "a/1*")
-    qtbot.waitUntil(lambda: "1 reference change" in place.outcome("urlPrefixOutcome"))
-    place.child(QPushButton, "urlPrefixButton").click()
-    assert saved(place)["a/0"][0].startswith("http://")
-    assert saved(place)["a/1"][0].startswith("https://")
-
-
-def test_edited_entries_are_counted_as_they_are_now(reference: Make, qtbot: Any) -> None:
-    from refbrowser.references.edits import RemoveReference, SetReference
-
-    place = reference()
-    place.document.apply(SetReference("a/0", ["ftp://x", 0, 1]))
-    place.document.apply(SetReference("n/0", ["http://new", 0, 1]))
-    place.document.apply(RemoveReference("a/1"))
-    replace(place, "http://", "https://")
-    qtbot.waitUntil(lambda: "1 reference change" in place.outcome("urlPrefixOutcome"))
+    with qtbot.waitSignal(place.editor.prefixWanted):  # type: ignore[attr-defined]
+        qtbot.mouseClick(place.child(QPushButton, "referencePrefixButton"), Qt.MouseButton.LeftButton)
