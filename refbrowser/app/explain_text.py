@@ -75,6 +75,7 @@ class ExplanationText:
 
     def __init__(self, document: QTextDocument) -> None:
         self._document = document
+        document.setUndoRedoEnabled(False)
         self.links: Mapping[str, Link] = {}
         self.heads: Mapping[str, int] = {}
 
@@ -98,6 +99,8 @@ class ExplanationText:
         self._most = _PER_BYTE * width
         self._names = QFontMetricsF(font).averageCharWidth() * _NAMES
         cursor = QTextCursor(self._document)
+        # Laid out once, not after each piece of text.
+        cursor.beginEditBlock()
         heads: dict[str, int] = {}
         for number, step in enumerate(explanation.steps):
             is_folded = step.name in folded
@@ -109,6 +112,7 @@ class ExplanationText:
                 for block in step.hexes:
                     self._bytes(cursor, block, width)
                 self._links(cursor, step)
+        cursor.endEditBlock()
         self.links, self.heads = self._found, heads
 
     # Parts

@@ -178,7 +178,8 @@ class ExplainPane(QWidget):
         """Show the hint."""
         self._rest.stop()
         self._patience.stop()
-        self._document = self._question = self._explanation = self._job = None
+        self._set_document(None)
+        self._question = self._explanation = self._job = None
         self._subject.set_text("")
         self._cancel.hide()
         self._set_usable(False)
@@ -195,13 +196,20 @@ class ExplainPane(QWidget):
             self._document.tasks.cancel(self._job)
 
     def _ask(self, document: OpenDocument, question: Question) -> None:
-        if document is not self._document:
-            if self._document is not None:
-                self._document.tasks.cancel_owner(self._document.owner("explain"))
-                self._document.tasks.statusChanged.disconnect(self._watch)
+        self._set_document(document)
+        self._question, self._is_asked = question, True
+
+    def _set_document(self, document: OpenDocument | None) -> None:
+        before, self._document = self._document, document
+        if before is document:
+            return
+        if before is not None:
+            before.tasks.cancel_owner(before.owner("explain"))
+            before.tasks.statusChanged.disconnect(self._watch)
+            before.problems.changed.disconnect(self._follow_problems)
+        if document is not None:
             document.tasks.statusChanged.connect(self._watch)
-        self._document, self._question = document, question
-        self._is_asked = True
+            document.problems.changed.connect(self._follow_problems)
 
     def _watch(self, statuses: list[JobStatus]) -> None:
         """Say so where the work was cancelled: here, or in the list of jobs."""
@@ -209,6 +217,17 @@ class ExplainPane(QWidget):
             self._end("Cancelled", "Looking for the reason was cancelled.", "warning")
             self._buttons.addWidget(push_button("Try again", "explain_retry_button", self._retry))
             self._actions.show()
+
+    def _follow_problems(self) -> None:
+        """Say so where the problem that is explained was solved."""
+        document, problem = self._document, None if self._question is None else self._question.problem
+        if document is None or problem is None:
+            return
+        asked = (problem.kind, problem.message, problem.where)
+        if all((other.kind, other.message, other.where) != asked for other in document.problems.found.items):
+            document.tasks.cancel_owner(document.owner("explain"))
+            self._end("Solved", "This problem is not found any more.", "ok")
+            self._question, self._is_asked = None, False
 
     def _announce(self) -> None:
         """Say that it takes longer."""

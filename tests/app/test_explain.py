@@ -29,6 +29,7 @@ from refbrowser.app.main_window import MainWindow
 from refbrowser.app.trust import TrustSheet
 from refbrowser.app.virtual_table import VirtualTable
 from refbrowser.engine.explain.question import Question
+from refbrowser.references.edits import SetReference
 
 Open = Callable[[str | Path], OpenDocument]
 Settle = Callable[[], None]
@@ -285,6 +286,9 @@ class TestAsking:
         assert explanation.step("problem").facts["where"] == "depth/1"
         assert verdict(window).startswith("Chunk depth/1 cannot be read because its reference is faulty")
         assert explanation.step("problem").state == "fault"
+        window.documents.current.apply(SetReference("depth/1", ["{{u}}", 4, 4]))
+        settle()
+        qtbot.waitUntil(lambda: verdict(window) == "This problem is not found any more.")
 
     def test_a_document_that_cannot_be_opened(
         self, window: MainWindow, tmp_path: Path, opened: Open, qtbot: QtBot, settle: Settle
