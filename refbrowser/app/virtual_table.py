@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Sequence
+from typing import Any
 
 from PySide6.QtCore import (
     QEvent,
@@ -385,6 +386,12 @@ class VirtualTable(QAbstractScrollArea):
         return row if 0 <= row < self._model.row_count() else None
 
     # Events
+
+    def inputMethodQuery(self, query: Qt.InputMethodQuery) -> Any:
+        if query == Qt.InputMethodQuery.ImCursorRectangle and self._current is not None:
+            # Where the menu goes that a key asks for.
+            return self.row_rect(self._current).intersected(self.viewport().rect())
+        return super().inputMethodQuery(query)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.matches(QKeySequence.StandardKey.Copy):

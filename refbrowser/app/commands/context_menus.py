@@ -73,17 +73,18 @@ class ContextMenus(QObject):
         self._add(tree, TREE_MENU)
         self._on_request(tree, self._pop_up_tree)
         self._add(keys, KEYS_MENU)
-        keys.setContextMenuPolicy(Qt.ContextMenuPolicy.ActionsContextMenu)
+        self._on_request(keys, self._pop_up_keys)
 
     def connect_views(self) -> None:
         """Give plot and table their menus."""
         plot, table = self._window.centre.plot, self._window.centre.table
         if plot is None or table is None:
             return
-        self._add(table.grid, CELL_MENU)
-        table.grid.setContextMenuPolicy(Qt.ContextMenuPolicy.ActionsContextMenu)
-        self._add(plot.values, CELL_MENU)
-        plot.values.setContextMenuPolicy(Qt.ContextMenuPolicy.ActionsContextMenu)
+        grid, values = table.grid, plot.values
+        self._add(grid, CELL_MENU)
+        self._on_request(grid, lambda place: pop_up(grid, grid.viewport().mapToGlobal(place)))
+        self._add(values, CELL_MENU)
+        self._on_request(values, lambda place: pop_up(values, values.mapToGlobal(place)))
         self._add(plot.canvas, PLOT_MENU)
         plot.canvas.menuRequested.connect(self._pop_up_plot)
 
@@ -111,6 +112,11 @@ class ContextMenus(QObject):
             return action.objectName().removeprefix("action_") not in left_out
 
         pop_up(tree, tree.viewport().mapToGlobal(place), fits)
+
+    def _pop_up_keys(self, place: QPoint) -> None:
+        keys = self._window.centre.references.table
+        if keys.row_at(place) is not None:
+            pop_up(keys, keys.viewport().mapToGlobal(place))
 
     def _pop_up_plot(self, place: QPoint) -> None:
         plot = self._window.centre.plot
