@@ -6,7 +6,7 @@ import json
 import threading
 import time
 from collections import Counter
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Sequence, Set
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -212,7 +212,10 @@ class _Batch:
             columns = taken(columns, rows)
         all_whole = self.parts.all_whole(self.start, self.stop)
         wanted = Wanted(reader.pipeline, _Picked(self.parts, owners), owners, columns, all_whole=all_whole)
-        batches = [refuse_large(cut_uncompressed(each)) for each in self._without_shards(wanted)]
+        batches = [
+            refuse_large(cut_uncompressed(each, self._kept_rows(each)))
+            for each in self._without_shards(wanted)
+        ]
         if sum(len(each.owners) for each in batches) > len(owners):
             self._left = Counter(owner for each in batches for owner in each.owners)
         for each in batches:
@@ -384,6 +387,15 @@ class _Batch:
                 extent = int(columns.offset[row]), int(columns.length[row])
                 keys[row] = (access.memory, url, *extent, span)
         return keys
+
+    def _kept_rows(self, wanted: Wanted) -> Set[int]:
+        """Return the rows of uncompressed chunks that are in the cache as a whole, where only a part is wanted."""
+        if not self.reader.keep or not wanted.pipeline.is_raw or wanted.all_whole:
+            return set()
+        kinds = wanted.columns.kind
+        remote = np.flatnonzero((kinds == ReferenceKind.RANGE) | (kinds == ReferenceKind.WHOLE))
+        cache = self.reader.session.cache
+        return {row for row, key in self._cache_keys(wanted, remote).items() if cache.get(key) is not None}
 
     def _from_cache(self, wanted: Wanted, row: int, keys: dict[int, Hashable]) -> bool:
         kept = self.reader.session.cache.get(keys[row]) if row in keys else None

@@ -6,7 +6,7 @@ inner chunk of a shard, or a span of an uncompressed chunk.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -58,8 +58,13 @@ class Wanted:
         return 0 if row in self.spans else self.pipeline.decoded_size
 
 
-def cut_uncompressed(wanted: Wanted) -> Wanted:
+def cut_uncompressed(wanted: Wanted, kept: Container[int] = ()) -> Wanted:
     """Return the batch with only those bytes of uncompressed chunks that are needed.
+
+    Parameters
+    ----------
+    kept
+        Rows whose chunks are in memory as a whole: those are left as they are.
 
     Raises
     ------
@@ -74,7 +79,9 @@ def cut_uncompressed(wanted: Wanted) -> Wanted:
         return wanted
     kinds = wanted.columns.kind
     remote = ((kinds == ReferenceKind.RANGE) | (kinds == ReferenceKind.WHOLE)).tolist()
-    cut = [remote[row] and (large or not part.whole) for row, part in enumerate(wanted.parts)]
+    cut = [
+        remote[row] and (large or not part.whole) and row not in kept for row, part in enumerate(wanted.parts)
+    ]
     if not any(cut):
         return wanted
     sources: list[npt.NDArray[np.int64]] = []
