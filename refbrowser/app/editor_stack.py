@@ -29,6 +29,8 @@ class EditorStack(QStackedWidget):
         The user went to another gen rule from within the editor.
     keyChosen(str)
         The key of a reference that was added or renamed in the editor.
+    useChosen(object)
+        The `TemplateUse` that the user wants to see.
     previewMade(object)
         The `PreviewView` exists from now on.
     prefixWanted()
@@ -39,6 +41,7 @@ class EditorStack(QStackedWidget):
 
     ruleChosen = Signal(int)
     keyChosen = Signal(str)
+    useChosen = Signal(object)
     previewMade = Signal(object)
     prefixWanted = Signal()
     changesWanted = Signal()
@@ -75,6 +78,7 @@ class EditorStack(QStackedWidget):
 
         if self._templates is None:
             self._templates = self._added(TemplatesEditor())
+            self._templates.useChosen.connect(self.useChosen.emit)
         self._show(document, self._templates)
         self._templates.set_document(document, name)
 

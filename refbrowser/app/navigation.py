@@ -13,6 +13,7 @@ from refbrowser.app.plain_text import one_line
 from refbrowser.app.theme import count_text
 
 if TYPE_CHECKING:
+    from refbrowser.app.editors.template_uses import TemplateUse
     from refbrowser.app.main_window import MainWindow
     from refbrowser.model.nodes import ArrayNode
 
@@ -34,6 +35,7 @@ class Navigation(QObject):
         window.documents.removed.connect(self._document_removed)
         window.documents.currentChanged.connect(self._current_changed)
         window.attributes.ruleWanted.connect(self.go_to_rule)
+        window.editors.useChosen.connect(self._use_chosen)
         window.editors.keyChosen.connect(window.centre.references.go_to_key)
 
     def plotted(self) -> str | None:
@@ -109,6 +111,17 @@ class Navigation(QObject):
         self._window.hierarchy.select_index(self._window.hierarchy.model.find_identity(identity))
         self._window.docks.raise_("editorDock")
         self._window.editors.focus_editor()
+
+    def _use_chosen(self, use: TemplateUse) -> None:
+        document = self._window.editors.document()
+        if document is None:
+            return
+        if use.rule is not None:
+            self.go_to_rule(document, use.rule)
+            self._window.editors.show_rule_place(use.field, None)
+        elif use.key is not None:
+            self._window.documents.set_current(document)
+            self.show_key(use.key)
 
     # Reactions
 

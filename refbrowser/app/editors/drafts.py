@@ -21,12 +21,16 @@ Draft = TypeVar("Draft")
 
 @dataclass(frozen=True, slots=True)
 class TemplateDraft:
-    """A template being edited; `old_name` and `old_text` are what the document has."""
+    """A template being edited; `old_name` and `old_text` are what the document has.
+
+    With another name what uses the template is renamed too, unless `renames_uses` is False.
+    """
 
     name: str
     text: str
     old_name: str
     old_text: str
+    renames_uses: bool = True
 
     @property
     def is_changed(self) -> bool:

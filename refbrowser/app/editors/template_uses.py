@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from refbrowser.errors import RefbrowserError
 from refbrowser.references.refs import References
-from refbrowser.references.template import Template
+from refbrowser.references.template_names import names_in
 
 if TYPE_CHECKING:
     from refbrowser.references.document import ReferenceDocument
@@ -20,6 +19,9 @@ if TYPE_CHECKING:
 
 #: Distinct URLs or rules that are looked at between two looks at the cancel token.
 STEP = 1_000
+#: Uses that are listed one by one.
+LISTED = 500
+RULE_FIELDS = ("key", "url", "offset", "length")
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,15 +40,33 @@ class TemplateUses:
     rules: tuple[int, ...]
 
 
-def names_in(text: str) -> frozenset[str]:
-    """Return the names that a jinja-str uses; none where it cannot be parsed."""
-    if "{" not in text:
-        return frozenset()
-    try:
-        template = Template.parse(text)
-    except RefbrowserError:
-        return frozenset()
-    return frozenset(template.names) | frozenset(template.calls)
+@dataclass(frozen=True, slots=True)
+class TemplateUse:
+    """One use: a field of a gen rule, or the URL of a reference."""
+
+    text: str
+    key: str | None = None
+    rule: int | None = None
+    field: str | None = None
+
+    @property
+    def title(self) -> str:
+        """Where it is, in a few words."""
+        return str(self.key) if self.rule is None else f"gen rule {self.rule}, {self.field}"
+
+
+@dataclass(frozen=True, slots=True)
+class UsesListed:
+    """The first uses of a template, those of gen rules first, and how many there are in all."""
+
+    uses: tuple[TemplateUse, ...]
+    rule_fields: int
+    references: int
+
+    @property
+    def count(self) -> int:
+        """Number of all uses."""
+        return self.rule_fields + self.references
 
 
 def count_uses(document: ReferenceDocument, check: Callable[[], None]) -> dict[str, int]:
@@ -60,7 +80,6 @@ def count_uses(document: ReferenceDocument, check: Callable[[], None]) -> dict[s
     texts = chain(
         zip(refs.table.urls, counts, strict=True),
         ((url, 1) for _slot, url in _patched_urls(refs)),
-        ((text, 1) for rule in document.rules for text in _rule_texts(rule)),
     )
     for number, (text, count) in enumerate(texts):
         if number % STEP == 0:
@@ -68,7 +87,29 @@ def count_uses(document: ReferenceDocument, check: Callable[[], None]) -> dict[s
         for name in names_in(text):
             if name in found:
                 found[name] += count
+    for rule in document.rules:
+        for _field, text in _rule_texts(rule):
+            for name in names_in(text, _dimensions(rule)):
+                if name in found:
+                    found[name] += 1
     return found
+
+
+def listed_uses(document: ReferenceDocument, name: str, uses: TemplateUses) -> UsesListed:
+    """Return the first uses of a template one by one, and count all of them."""
+    found: list[TemplateUse] = []
+    fields = 0
+    for number in uses.rules:
+        rule = document.rules[number]
+        for field, text in _rule_texts(rule):
+            if name in names_in(text, _dimensions(rule)):
+                fields += 1
+                if len(found) < LISTED:
+                    found.append(TemplateUse(text, rule=number, field=field))
+    slots = [int(slot) for slot in uses.slots[: LISTED - len(found)]]
+    for slot, key in zip(slots, document.refs.keys_of(slots), strict=True):
+        found.append(TemplateUse(str(document.refs.value(slot).url), key=key))
+    return UsesListed(tuple(found), fields, len(uses.slots))
 
 
 def uses_of(document: ReferenceDocument, name: str, check: Callable[[], None]) -> TemplateUses:
@@ -85,7 +126,7 @@ def uses_of(document: ReferenceDocument, name: str, check: Callable[[], None]) -
     rules = tuple(
         number
         for number, rule in enumerate(document.rules)
-        if any(name in names_in(text) for text in _rule_texts(rule))
+        if any(name in names_in(text, _dimensions(rule)) for _field, text in _rule_texts(rule))
     )
     return TemplateUses(np.concatenate([np.sort(np.concatenate([rows, written])), appended]), rules)
 
@@ -98,5 +139,11 @@ def _patched_urls(refs: References) -> Iterator[tuple[int, str]]:
         yield -2 - number, patch.value.url
 
 
-def _rule_texts(rule: GenRule) -> Iterator[str]:
-    return (text for text in (rule.key, rule.url, rule.offset, rule.length) if text is not None)
+def _rule_texts(rule: GenRule) -> Iterator[tuple[str, str]]:
+    """Yield the name and the text of each field that is there."""
+    texts = zip(RULE_FIELDS, (rule.key, rule.url, rule.offset, rule.length), strict=True)
+    return ((field, text) for field, text in texts if text is not None)
+
+
+def _dimensions(rule: GenRule) -> frozenset[str]:
+    return frozenset(name for name, _values in rule.dimensions)

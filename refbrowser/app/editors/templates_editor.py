@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from PySide6.QtWidgets import QWidget
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QCheckBox, QMessageBox, QWidget
 
 from refbrowser.app import theme
 from refbrowser.app.controller.open_document import OpenDocument
@@ -17,18 +18,33 @@ from refbrowser.app.editors.preview_source import NoSource
 from refbrowser.app.editors.rows import OutcomeLine, TextLine, named, tool_button
 from refbrowser.app.editors.templates_table import TemplateRow, TemplatesTable
 from refbrowser.app.editors.try_out import TryOut
+from refbrowser.app.editors.uses_list import UsesList, uses_words
+from refbrowser.app.plain_text import one_line
+from refbrowser.app.tasks import TaskControl
 from refbrowser.app.theme import count_text
 from refbrowser.errors import RefbrowserError
 
 if TYPE_CHECKING:
-    from refbrowser.app.editors.template_uses import TemplateUses
+    from refbrowser.app.editors.template_uses import TemplateUses, UsesListed
     from refbrowser.references.document import ReferenceDocument
     from refbrowser.references.template import Template
     from refbrowser.references.templates import TemplateSet
 
 
+#: Uses that are named before a template that is used is removed.
+NAMED_USES = 6
+
+
 class TemplatesEditor(EditorForm):
-    """The templates of a document; the one at hand is parsed and tried out with each keystroke."""
+    """The templates of a document; the one at hand is parsed and tried out with each keystroke.
+
+    Signals
+    -------
+    useChosen(object)
+        The user wants to see a `TemplateUse`.
+    """
+
+    useChosen = Signal(object)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__("template", "template", parent)
@@ -36,7 +52,8 @@ class TemplatesEditor(EditorForm):
         self.setAccessibleName("Templates")
         self._document: OpenDocument | None = None
         self._draft: TemplateDraft | None = None
-        self._uses: tuple[ReferenceDocument, str, TemplateUses] | None = None
+        self._uses: tuple[ReferenceDocument, str, TemplateUses, UsesListed] | None = None
+        self._removing = ""
         self._loading = False
         self._build()
         self.setFocusProxy(self.table)
@@ -64,12 +81,21 @@ class TemplatesEditor(EditorForm):
         self.add_label(2, "&Name", self._name)
         self.grid.addWidget(self._name, 2, 1)
         self.grid.addWidget(self._name_outcome, 3, 1)
-        self.add_label(4, "Te&xt", self._text)
-        self.grid.addWidget(self._text, 4, 1)
-        self.grid.addWidget(self._text_outcome, 5, 1)
-        self.grid.addWidget(self._given, 6, 1)
-        self.grid.addWidget(self.try_out, 7, 0, 1, 2)
-        self.grid.setRowStretch(8, 1)
+        self._rename_uses = named(
+            QCheckBox("Rename its &uses too"), "templateRenameUses", "Rename the uses of the template too"
+        )
+        self._rename_uses.setToolTip("References and gen rules that name the template name it anew")
+        self._rename_uses.clicked.connect(self._uses_switched)
+        self.grid.addWidget(self._rename_uses, 4, 1)
+        self.uses = UsesList()
+        self.uses.chosen.connect(self.useChosen)
+        self.add_label(5, "Te&xt", self._text)
+        self.grid.addWidget(self._text, 5, 1)
+        self.grid.addWidget(self._text_outcome, 6, 1)
+        self.grid.addWidget(self._given, 7, 1)
+        self.grid.addWidget(self.try_out, 8, 0, 1, 2)
+        self.grid.addWidget(self.uses, 9, 0, 1, 2)
+        self.grid.setRowStretch(10, 1)
 
     # What is shown
 
@@ -140,6 +166,7 @@ class TemplatesEditor(EditorForm):
         )
 
     def _chosen(self, name: str | None) -> None:
+        self._removing = ""
         self._show_template()
 
     def _show_template(self) -> None:
@@ -170,6 +197,10 @@ class TemplatesEditor(EditorForm):
         if self._draft is not None:
             self._keep(replace(self._draft, name=name))
 
+    def _uses_switched(self, checked: bool) -> None:
+        if self._draft is not None:
+            self._keep(replace(self._draft, renames_uses=checked))
+
     def _typed(self, text: str) -> None:
         if not self._loading and self._draft is not None:
             self._keep(replace(self._draft, text=text))
@@ -195,40 +226,65 @@ class TemplatesEditor(EditorForm):
         self._show_fault(draft, template, alone.scope.faults.get(draft.name))
         self.try_out.show_template(template, lambda arguments: alone.try_out(draft.name, arguments))
         mistake = self._name_mistake(templates, draft)
-        if mistake:
-            self._name_outcome.show_fault(mistake)
-        elif draft.name != draft.old_name and self.table.uses(draft.old_name) != 0:
-            self._name_outcome.show_warning(f"what uses {draft.old_name} keeps the old name")
-        else:
-            self._name_outcome.clear()
+        self._show_renaming(draft, mistake)
         heading = f"Templates ({count_text(len(templates.texts))})"
         moved_on = drafts_of(opened).template_moved_on(draft.old_name)
         self.show_pending(heading, pending=self.is_pending, can_apply=not mistake, moved_on=moved_on)
+        self.uses.show()
         self._publish_affected(opened, draft)
+
+    def _known_uses(self, draft: TemplateDraft) -> UsesListed | None:
+        """Return who uses the template; None while that is looked for."""
+        document = None if self._document is None else self._document.document
+        if self._uses is None or self._uses[0] is not document or self._uses[1] != draft.old_name:
+            return None
+        return self._uses[3]
+
+    def _show_renaming(self, draft: TemplateDraft, mistake: str) -> None:
+        """Say what another name does to what uses the template."""
+        known = self._known_uses(draft)
+        is_renamed, is_used = draft.name != draft.old_name, known is None or known.count > 0
+        self._rename_uses.setVisible(is_renamed and is_used)
+        self._rename_uses.setChecked(draft.renames_uses)
+        if mistake:
+            self._name_outcome.show_fault(mistake)
+        elif not is_renamed or not is_used:
+            self._name_outcome.clear()
+        elif not draft.renames_uses:
+            self._name_outcome.show_warning(f"what uses {draft.old_name} keeps the old name")
+        elif known is not None:
+            self._name_outcome.show_result(f"renamed too: it is used {uses_words(known)}")
+        else:
+            self._name_outcome.show_result("what uses it is renamed too")
 
     def _publish_affected(self, opened: OpenDocument, draft: TemplateDraft) -> None:
         """Hand what uses the template to the preview; who uses it is found once for each document."""
         from refbrowser.app.editors.template_source import template_source
-        from refbrowser.app.editors.template_uses import uses_of
+        from refbrowser.app.editors.template_uses import listed_uses, uses_of
 
         document = opened.document
         assert document is not None
         if self._uses is not None and self._uses[:2] == (document, draft.old_name):
-            self.publish(opened, template_source(document, opened.saved_document, draft, self._uses[2]))
+            # Uses that are renamed too mean what they meant.
+            seen = replace(draft, name=draft.old_name) if draft.renames_uses else draft
+            self.publish(opened, template_source(document, opened.saved_document, seen, self._uses[2]))
             return
 
-        def found(uses: TemplateUses) -> None:
-            self._uses = (document, draft.old_name, uses)
+        def look(control: TaskControl) -> tuple[TemplateUses, UsesListed]:
+            uses = uses_of(document, draft.old_name, control.check)
+            return uses, listed_uses(document, draft.old_name, uses)
+
+        def found(result: tuple[TemplateUses, UsesListed]) -> None:
+            self._uses = (document, draft.old_name, *result)
+            self.uses.show_uses(result[1])
+            if self._removing == draft.old_name:
+                self._ask_removal(draft.old_name, result[1])
             if opened is self._document and document is opened.document and self._draft is not None:
                 self._follow()
 
         self.publish(opened, NoSource())
-        opened.tasks.run(
-            opened.owner("template"),
-            f"Find what uses template {draft.old_name}",
-            lambda control: uses_of(document, draft.old_name, control.check),
-            found,
-        )
+        self.uses.show_uses(None)
+        opened.tasks.run(opened.owner("template"), f"Find what uses template {draft.old_name}", look, found)
 
     def _show_fault(
         self, draft: TemplateDraft, template: Template | None, fault: RefbrowserError | None
@@ -249,8 +305,24 @@ class TemplatesEditor(EditorForm):
             return "the template has no name"
         if draft.name != draft.old_name and draft.name in templates.texts:
             return "there is another template of this name"
+        if draft.name == draft.old_name:
+            return ""
+        from refbrowser.references.template_names import can_be_named
+
         if not draft.name.isidentifier():
-            return "" if draft.name == draft.old_name else "jinja cannot name it: letters, digits and _ only"
+            return "jinja cannot name it: letters, digits and _ only"
+        if not can_be_named(draft.name):
+            return "jinja takes this word for itself"
+        return self._hidden_by(draft)
+
+    def _hidden_by(self, draft: TemplateDraft) -> str:
+        """Return which rule would take the new name for one of its dimensions."""
+        document = None if self._document is None else self._document.document
+        if document is None or self._known_uses(draft) is None or self._uses is None:
+            return ""
+        for number in self._uses[2].rules if draft.renames_uses else ():
+            if draft.name in (name for name, _values in document.rules[number].dimensions):
+                return f"gen rule {number} uses it and has a dimension of this name"
         return ""
 
     def _show_given(self, templates: TemplateSet | None) -> None:
@@ -266,6 +338,8 @@ class TemplatesEditor(EditorForm):
         self._text_outcome.clear()
         self._text.set_faults((), "")
         self.try_out.hide()
+        self.uses.hide()
+        self._rename_uses.hide()
         self.publish(self._document, NoSource())
 
     # Acting
@@ -308,22 +382,60 @@ class TemplatesEditor(EditorForm):
             self._name.selectAll()
 
     def remove(self) -> None:
-        """Remove the template at hand as one step of the history."""
+        """Remove the template at hand; where it is used, after the user has seen by what."""
         if self._document is None or self._draft is None:
+            return
+        known = self._known_uses(self._draft)
+        if known is None:
+            self._removing = self._draft.old_name
+        else:
+            self._ask_removal(self._draft.old_name, known)
+
+    def _ask_removal(self, name: str, known: UsesListed) -> None:
+        self._removing = ""
+        if not known.count:
+            self._remove(name)
+            return
+        box = QMessageBox(self.window())
+        box.setObjectName("templateRemoveQuestion")
+        box.setWindowTitle("refbrowser")
+        box.setTextFormat(Qt.TextFormat.PlainText)
+        box.setText(f"Remove template {one_line(name)}?")
+        shown = [f"• {one_line(use.title)}" for use in known.uses[:NAMED_USES]]
+        more = known.count - len(shown)
+        if more:
+            shown.append(f"and {count_text(more)} more")
+        lines = "\n".join(shown)
+        box.setInformativeText(f"It is used {uses_words(known)}, which would fail:\n{lines}")
+        yes = box.addButton("Remove", QMessageBox.ButtonRole.DestructiveRole)
+        yes.setObjectName("templateRemoveYes")
+        no = box.addButton("Cancel", QMessageBox.ButtonRole.RejectRole)
+        no.setObjectName("templateRemoveNo")
+        box.setDefaultButton(no)
+        yes.clicked.connect(lambda: self._remove(name))
+        box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        box.open()
+
+    def _remove(self, name: str) -> None:
+        """Remove a template as one step of the history."""
+        opened, templates = self._document, self._templates()
+        if opened is None or templates is None or name not in templates.templates:
             return
         from refbrowser.references.edits import RemoveTemplate
 
-        drafts_of(self._document).drop_template(self._draft.old_name)
-        self._document.apply(RemoveTemplate(self._draft.old_name))
+        drafts_of(opened).drop_template(name)
+        opened.apply(RemoveTemplate(name))
 
 
 def template_edit(draft: TemplateDraft) -> Any:
     """Return the edit of `references.edits` that a draft stands for."""
     from refbrowser.references.edits import Compound, RenameTemplate, SetTemplate
+    from refbrowser.references.template_renaming import RenameTemplateAndUses
 
     edits: list[Any] = []
     if draft.name != draft.old_name:
-        edits.append(RenameTemplate(draft.old_name, draft.name))
+        rename = RenameTemplateAndUses if draft.renames_uses else RenameTemplate
+        edits.append(rename(draft.old_name, draft.name))
     if draft.text != draft.old_text:
         edits.append(SetTemplate(draft.name, draft.text))
     return edits[0] if len(edits) == 1 else Compound(f"Change template {draft.old_name}", tuple(edits))

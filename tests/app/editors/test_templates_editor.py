@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from typing import Any
 
@@ -9,7 +10,16 @@ import pytest
 from editor_workplace import DOCUMENT, Workplace
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QGroupBox, QLabel, QLineEdit, QPushButton, QToolButton
+from PySide6.QtWidgets import (
+    QCheckBox,
+    QGroupBox,
+    QLabel,
+    QLineEdit,
+    QMessageBox,
+    QPushButton,
+    QToolButton,
+    QTreeWidget,
+)
 
 from refbrowser.app.editors.drafts import drafts_of
 from refbrowser.app.editors.jinja_field import FaultSpan
@@ -132,23 +142,98 @@ def test_a_name_that_cannot_be_is_told(templates: Make) -> None:
     assert "letters" in place.outcome("templateNameOutcome")
 
 
-def test_renaming_says_who_keeps_the_old_name(templates: Make, qtbot: Any) -> None:
+def test_renaming_renames_the_uses_too(templates: Make, qtbot: Any) -> None:
+    place = templates(name="u")
+    rows = affected(place, qtbot)
+    before = place.document.document.to_bytes()
+    rename(place, "base")
+    words = "→ renamed too: it is used in 2 fields of gen rules and by 1 reference"
+    assert place.outcome("templateNameOutcome") == words
+    assert [row[3] for row in place.rows()] == [row[3] for row in rows]
+    field = place.child(QLineEdit, "templateNameField")
+    place.press(Qt.Key.Key_Return, field, Qt.KeyboardModifier.ControlModifier)
+    saved = json.loads(place.document.document.to_bytes())
+    assert list(saved["templates"]) == ["base", "f"]
+    assert saved["gen"][0]["url"] == "s3://bucket/{{base}}/{{t}}.nc"
+    assert saved["gen"][1]["url"] == "{{base}}"
+    assert saved["refs"]["a/0"][0] == "http://{{base}}/a.nc"
+    assert saved["refs"]["a/1"] == DOCUMENT["refs"]["a/1"]  # type: ignore[index]
+    assert len(place.document.history.entries) == 1
+    place.document.undo()
+    assert place.document.document.to_bytes() == before
+
+
+def test_a_name_that_a_rule_would_take_for_its_dimension_is_told(templates: Make, qtbot: Any) -> None:
+    place = templates(name="u")
+    affected(place, qtbot)
+    rename(place, "t")
+    assert place.outcome("templateNameOutcome") == "✕ gen rule 0 uses it and has a dimension of this name"
+    assert not place.child(QPushButton, "templateApplyButton").isEnabled()
+    rename(place, "if")
+    assert "itself" in place.outcome("templateNameOutcome")
+
+
+def test_the_uses_are_listed_and_lead_to_their_places(templates: Make, qtbot: Any) -> None:
+    place = templates(name="u")
+    listed = place.child(QTreeWidget, "templateUses")
+    qtbot.waitUntil(lambda: listed.topLevelItemCount() == 3)
+    items = [listed.topLevelItem(number) for number in range(3)]
+    assert [item.text(0) for item in items] == ["gen rule 0, url", "gen rule 1, url", "a/0"]
+    assert items[2].text(1) == "http://{{u}}/a.nc"
+    chosen: list[Any] = []
+    place.editor.useChosen.connect(chosen.append)  # type: ignore[attr-defined]
+    where = listed.visualItemRect(items[1]).center()
+    QTest.mouseClick(listed.viewport(), Qt.MouseButton.LeftButton, pos=where)
+    listed.setCurrentItem(items[2])
+    QTest.keyClick(listed, Qt.Key.Key_Return)
+    assert [(use.rule, use.field, use.key) for use in chosen] == [(1, "url", None), (None, None, "a/0")]
+
+
+def test_a_dimension_of_the_same_name_is_no_use(templates: Make, qtbot: Any) -> None:
+    rule = {"key": "x/{{u}}", "url": "{{u}}", "dimensions": {"u": {"stop": 2}}}
+    place = templates({**DOCUMENT, "gen": [rule]}, name="u")
+    qtbot.waitUntil(lambda: table_rows(place)[0][2] == "1")
+    listed = place.child(QTreeWidget, "templateUses")
+    qtbot.waitUntil(lambda: listed.topLevelItemCount() == 1)
+    assert listed.topLevelItem(0).text(0) == "a/0"
+
+
+def test_a_used_template_is_removed_after_its_uses_were_seen(templates: Make, qtbot: Any) -> None:
+    place = templates(name="u")
+    affected(place, qtbot)
+    place.child(QToolButton, "templateRemove").click()
+    box = place.window.findChild(QMessageBox, "templateRemoveQuestion")
+    assert "in 2 fields of gen rules and by 1 reference" in box.informativeText()
+    assert "gen rule 0, url" in box.informativeText()
+    assert "a/0" in box.informativeText()
+    box.findChild(QPushButton, "templateRemoveNo").click()
+    assert "u" in place.document.document.templates.templates
+    place.child(QToolButton, "templateRemove").click()
+    boxes = place.window.findChildren(QMessageBox, "templateRemoveQuestion")
+    boxes[-1].findChild(QPushButton, "templateRemoveYes").click()
+    assert "u" not in place.document.document.templates.templates
+    place.document.undo()
+    assert not place.document.is_dirty
+
+
+def test_renaming_alone_says_who_keeps_the_old_name(templates: Make, qtbot: Any) -> None:
     place = templates(name="u")
     affected(place, qtbot)
     rename(place, "v")
+    place.child(QCheckBox, "templateRenameUses").click()
     assert place.outcome("templateNameOutcome") == "! what uses u keeps the old name"
     assert place.child(QPushButton, "templateApplyButton").isEnabled()
     rows = place.rows()
     assert all(row[0] == "✕" for row in rows)
 
 
-def test_templates_are_added_and_removed(templates: Make) -> None:
+def test_templates_are_added_and_removed(templates: Make, qtbot: Any) -> None:
     place = templates()
     place.child(QToolButton, "templateAdd").click()
     assert [row[0] for row in table_rows(place)] == ["u", "f", "t1"]
     assert place.editor.table.current() == "t1"  # type: ignore[attr-defined]
     place.child(QToolButton, "templateRemove").click()
-    assert [row[0] for row in table_rows(place)] == ["u", "f"]
+    qtbot.waitUntil(lambda: [row[0] for row in table_rows(place)] == ["u", "f"])
     assert len(place.document.history.entries) == 2
 
 
