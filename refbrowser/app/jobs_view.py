@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 Index = QModelIndex | QPersistentModelIndex
 
 COLUMNS = ("Job", "State", "Progress", "Read", "Requests", "Time")
-_WIDTHS = (190, 64, 124, 66, 70, 56)
+_WIDTHS = (190, 72, 138, 72, 86, 60)
 _PROGRESS = 2
 #: Share of the work done, 0 to 1, or None where it is not known.
 SHARE_ROLE = Qt.ItemDataRole.UserRole + 1

@@ -102,10 +102,12 @@ class SaveProspectDialog(QDialog):
             words = plain_label(version0_words(document, prospect))
             words.setObjectName("saveProspectVersion")
             layout.addWidget(words)
-        self._rewrite = QRadioButton("&Rewrite them, so that they still name the same files")
+        self._rewrite = QRadioButton("&Rewrite them, so that they still name the same files", self)
         self._rewrite.setObjectName("saveProspectRewrite")
-        self._keep = QRadioButton("&Keep them as they are written")
+        self._keep = QRadioButton("&Keep them as they are written", self)
         self._keep.setObjectName("saveProspectKeep")
+        for choice in (self._rewrite, self._keep):
+            choice.setVisible(bool(prospect.relative or prospect.obstacle))
         if prospect.relative or prospect.obstacle:
             self._add_relative(layout, prospect)
         buttons = QHBoxLayout()

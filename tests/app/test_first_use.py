@@ -11,7 +11,6 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QFontMetrics
 from PySide6.QtWidgets import (
     QApplication,
-    QFileDialog,
     QHeaderView,
     QLabel,
     QLineEdit,
@@ -165,50 +164,6 @@ def test_a_shape_stays_whole_before_its_type(styled: QApplication) -> None:
 def test_thin_spaces_of_our_numbers_stay_spaces() -> None:
     assert one_line(count_text(1_320)) == count_text(1_320)
     assert one_line("a\u202eb") == "a·b"
-
-
-class TestSaveAs:
-    def choose(self, window: MainWindow, path: Path, name_filter: str) -> None:
-        """Answer the dialog with a path and a version."""
-        window.actions_["save_as"].trigger()
-        dialog = window.findChild(QFileDialog, "saveAsDialog")
-        assert dialog is not None
-        dialog.selectNameFilter(next(each for each in dialog.nameFilters() if name_filter in each))
-        dialog.fileSelected.emit(str(path))
-        dialog.reject()
-
-    def test_version_0_of_version_1_is_a_copy_and_says_so(
-        self, window: MainWindow, small: Path, opened: Open, settle: Settle, tmp_path: Path
-    ) -> None:
-        document = opened(small)
-        settle()
-        target = tmp_path / "rows.json"
-        self.choose(window, target, "Version 0")
-        settle()
-        assert "version" not in json.loads(target.read_text())
-        assert document.path == str(small)
-        assert window.status.text() == f"Saved a Version 0 copy as {target}; small.json stays open"
-
-    def test_version_1_of_version_0_is_the_document_from_then_on(
-        self, window: MainWindow, small: Path, opened: Open, settle: Settle, tmp_path: Path
-    ) -> None:
-        old = tmp_path / "old.json"
-        old.write_text(json.dumps({".zgroup": '{"zarr_format": 2}', "a/0": ["data.bin", 0, 4]}))
-        document = opened(old)
-        settle()
-        before = old.read_bytes()
-        target = tmp_path / "new.json"
-        self.choose(window, target, "Version 1")
-        settle()
-        assert json.loads(target.read_text())["version"] == 1
-        assert old.read_bytes() == before
-        assert document.path == str(target)
-        assert document.document is not None
-        assert document.document.version == 1
-        assert not document.is_dirty
-        assert window.status.text() == f"Saved {target}"
-        document.undo()
-        assert document.document.version == 0
 
 
 @pytest.mark.parametrize("width", [300, 650])

@@ -54,14 +54,17 @@ def collect(
 
 def _is_told(finding: Finding, findings: Iterable[Finding]) -> bool:
     """Tell whether a finding of the structure is one of the document's in other words."""
-    key = finding.place.key or ""
-    is_consolidated = key.rpartition("/")[2] == CONSOLIDATED
-    return any(
-        other.place.key == key
-        and (other.message == finding.message or (is_consolidated and other.kind is ErrorKind.META))
-        for other in findings
-        if key
-    )
+    key = finding.place.key
+    return key is not None and any(other.place.key == key and _same(finding, other) for other in findings)
+
+
+def _same(finding: Finding, other: Finding) -> bool:
+    """Tell whether a finding of the structure and one of the document are about the same thing at a key."""
+    if other.message == finding.message:
+        return True
+    # Metadata that is no JSON has no second fault; what disagrees with consolidated metadata is told once.
+    is_consolidated = (finding.place.key or "").rpartition("/")[2] == CONSOLIDATED
+    return finding.kind is other.kind is ErrorKind.JSON or (is_consolidated and other.kind is ErrorKind.META)
 
 
 def _of_finding(finding: Finding, origin: Origin, hierarchy: Hierarchy | None) -> Problem:

@@ -1,0 +1,223 @@
+"""The problems pane: faults and warnings; click, Enter, F8 go to the place; fixes are steps of the history."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QLabel, QLineEdit, QTableView, QToolButton
+from pytestqt.qtbot import QtBot
+from small_documents import small_document
+from window_fixtures import Open, button
+
+from refbrowser.app.centre import RAW, REFERENCES
+from refbrowser.app.controller.open_document import OpenDocument
+from refbrowser.app.main_window import MainWindow
+from refbrowser.app.problems.model import MESSAGE
+from refbrowser.references.edits import SetReference
+
+Settle = Callable[[], None]
+
+RULE = {"key": "x/{{i}}", "url": "{{nowhere}}", "dimensions": {"i": {"stop": 3}}}
+
+
+def faulty() -> dict[str, object]:
+    """Return a document with a fault in a rule, a template, a key and in metadata."""
+    document = small_document()
+    document["gen"].append(RULE)  # type: ignore[attr-defined]
+    document["templates"]["t"] = "{{ c "  # type: ignore[index]
+    document["refs"]["bad/.zarray"] = "{nope"  # type: ignore[index]
+    document["refs"]["depth/1"] = ["data.bin", -4, 4]  # type: ignore[index]
+    return document
+
+
+@pytest.fixture
+def document(window: MainWindow, tmp_path: Path, opened: Open, settle: Settle) -> OpenDocument:
+    (tmp_path / "data.bin").write_bytes(bytes(48))
+    path = tmp_path / "faulty.json"
+    path.write_text(json.dumps(faulty(), indent=1))
+    found = opened(path)
+    settle()
+    return found
+
+
+@pytest.fixture
+def table(window: MainWindow) -> QTableView:
+    found = window.findChild(QTableView, "problemsView")
+    assert found is not None
+    return found
+
+
+def messages(table: QTableView) -> list[str]:
+    model = table.model()
+    return [model.index(row, MESSAGE).data() for row in range(model.rowCount())]
+
+
+def row_of(table: QTableView, words: str) -> int:
+    return next(row for row, text in enumerate(messages(table)) if words in text)
+
+
+def click(table: QTableView, row: int, qtbot: QtBot) -> None:
+    where: QPoint = table.visualRect(table.model().index(row, MESSAGE)).center()
+    qtbot.mouseClick(table.viewport(), Qt.MouseButton.LeftButton, pos=where)
+
+
+def test_every_place_is_listed_once(document: OpenDocument, table: QTableView) -> None:
+    found = messages(table)
+    assert len(found) == len(document.problems.found.items)
+    for words in ("'nowhere' is not defined", "metadata is not JSON"):
+        assert sum(words in text for text in found) == 1, found
+    places = [problem.place.key for problem in document.problems.found.items]
+    assert places.count("bad/.zarray") == 1
+    assert places.count("depth/1") == 1
+
+
+def test_a_click_goes_to_the_rule_and_its_field(
+    window: MainWindow, document: OpenDocument, table: QTableView, settle: Settle, qtbot: QtBot
+) -> None:
+    window.actions_["show_problems"].trigger()
+    click(table, row_of(table, "nowhere"), qtbot)
+    settle()
+    item = window.hierarchy.current_item()
+    assert item is not None
+    assert (item.kind, item.place) == ("rule", 1)
+    assert window.editors.document() is document
+
+
+def test_enter_goes_to_a_key_and_the_keyboard_stays(
+    window: MainWindow, document: OpenDocument, table: QTableView, settle: Settle, qtbot: QtBot
+) -> None:
+    window.activateWindow()
+    window.actions_["show_problems"].trigger()
+    problem = next(row for row in window.problems.model.rows() if row.problem.place.key == "depth/1")
+    row = window.problems.model.find(problem.identity)
+    table.setCurrentIndex(table.model().index(row, MESSAGE))
+    qtbot.keyClick(table, Qt.Key.Key_Return)
+    settle()
+    assert window.centre.tabs.currentIndex() == REFERENCES
+    assert window.centre.references.current_key() == "depth/1"
+    assert table.hasFocus()
+
+
+def test_f8_goes_through_all_and_round(
+    window: MainWindow, document: OpenDocument, table: QTableView, qtbot: QtBot
+) -> None:
+    window.activateWindow()
+    count = table.model().rowCount()
+    seen = []
+    for _ in range(count + 1):
+        qtbot.keyClick(window, Qt.Key.Key_F8)
+        seen.append(table.currentIndex().row())
+    assert seen == [*range(count), 0]
+    qtbot.keyClick(window, Qt.Key.Key_F8, Qt.KeyboardModifier.ShiftModifier)
+    assert table.currentIndex().row() == count - 1
+
+
+def test_a_fix_is_one_step_of_the_history(
+    window: MainWindow, document: OpenDocument, table: QTableView, settle: Settle, qtbot: QtBot
+) -> None:
+    window.actions_["show_problems"].trigger()
+    before = document.document.to_bytes()  # type: ignore[union-attr]
+    rows = [row for row in window.problems.model.rows() if row.problem.place.key == "depth/1"]
+    click(table, window.problems.model.find(rows[0].identity), qtbot)
+    fix = button(window, "problemsFixButton")
+    assert fix.isEnabled()
+    assert "depth/1" in fix.accessibleName()
+    qtbot.mouseClick(fix, Qt.MouseButton.LeftButton)
+    settle()
+    assert document.pending_count == 1
+    assert not any(row.problem.place.key == "depth/1" for row in window.problems.model.rows())
+    document.undo()
+    settle()
+    assert document.document.to_bytes() == before  # type: ignore[union-attr]
+    assert any(row.problem.place.key == "depth/1" for row in window.problems.model.rows())
+
+
+def test_edits_are_followed_and_the_status_counts(
+    window: MainWindow, document: OpenDocument, table: QTableView, settle: Settle
+) -> None:
+    before = table.model().rowCount()
+    document.apply(SetReference("bad/.zarray", "{nope again"))
+    settle()
+    assert table.model().rowCount() == before
+    document.apply(SetReference("worse/.zarray", "{nope"))
+    settle()
+    assert table.model().rowCount() == before + 1
+    window.documents.close(document)
+    settle()
+    assert table.model().rowCount() == 0
+
+
+def test_the_filter_and_the_severities(
+    window: MainWindow, document: OpenDocument, table: QTableView, settle: Settle, qtbot: QtBot
+) -> None:
+    window.actions_["show_problems"].trigger()
+    everything = messages(table)
+    field = window.findChild(QLineEdit, "problemsFilter")
+    assert field is not None
+    qtbot.keyClicks(field, "NOWHERE")
+    assert len(messages(table)) == 1
+    field.clear()
+    faults = window.findChild(QToolButton, "problemsFaults")
+    assert faults is not None
+    qtbot.mouseClick(faults, Qt.MouseButton.LeftButton)
+    left = messages(table)
+    assert len(left) < len(everything)
+    assert not any(row.problem.is_fault for row in window.problems.model.rows())
+
+
+def test_f7_looks_again_and_copy_takes_all(
+    window: MainWindow, document: OpenDocument, table: QTableView, settle: Settle, qtbot: QtBot
+) -> None:
+    window.activateWindow()
+    qtbot.keyClick(window, Qt.Key.Key_F7)
+    settle()
+    assert not window.docks["problemsDock"].visibleRegion().isEmpty()
+    qtbot.mouseClick(button(window, "problemsCopyButton"), Qt.MouseButton.LeftButton)
+    copied = QGuiApplication.clipboard().text().splitlines()
+    assert len(copied) >= table.model().rowCount()
+    assert all(line.startswith(document.path) for line in copied if line.strip())
+
+
+def test_a_place_in_the_text_is_shown_there(
+    window: MainWindow, opened: Open, settle: Settle, qtbot: QtBot, tmp_path: Path, table: QTableView
+) -> None:
+    path = tmp_path / "odd.json"
+    path.write_text('{"version": 1,\n "refs": {".zgroup": "{\\"zarr_format\\": 2}"},\n "more": 3}')
+    opened(path)
+    settle()
+    window.actions_["show_problems"].trigger()
+    if table.model().rowCount():
+        click(table, 0, qtbot)
+        settle()
+        assert window.centre.tabs.currentIndex() == RAW
+
+
+def test_a_sound_document_says_so(window: MainWindow, opened: Open, small: Path, settle: Settle) -> None:
+    opened(small)
+    settle()
+    window.actions_["show_problems"].trigger()
+    hints = [label.text() for label in window.problems.findChildren(QLabel) if label.isVisible()]
+    assert "No problems found." in hints
+
+
+def test_problems_of_several_documents_name_theirs(
+    window: MainWindow,
+    document: OpenDocument,
+    opened: Open,
+    small: Path,
+    settle: Settle,
+    table: QTableView,
+    qtbot: QtBot,
+) -> None:
+    opened(small)
+    settle()
+    window.actions_["show_problems"].trigger()
+    assert window.documents.current is not document
+    assert not table.isColumnHidden(4)
+    click(table, 0, qtbot)
+    assert window.documents.current is document
