@@ -389,7 +389,7 @@ class _Batch:
         return keys
 
     def _kept_rows(self, wanted: Wanted) -> Set[int]:
-        """Return the rows of uncompressed chunks that are in the cache as a whole, where only a part is wanted."""
+        """Return the rows of uncompressed chunks that are in memory whole while only a part is wanted."""
         if not self.reader.keep or not wanted.pipeline.is_raw or wanted.all_whole:
             return set()
         kinds = wanted.columns.kind
