@@ -28,10 +28,6 @@ LOW = [
     ["Chunk map", "Version 0 preview", "Problems", "Jobs"],
 ]
 HIGH = [["Attributes", "Explain"], LOW[1], ["Editor", "History"]]
-    ["Attributes", "Explain"],
-    ["Chunk map", "Version 0 preview", "Problems", "Jobs"],
-    ["Editor", "History"],
-]
 
 
 def again(qtbot: QtBot) -> MainWindow:
