@@ -1,0 +1,149 @@
+"""The plot as hands use it: wheel, drags and double clicks, typed numbers, keys that belong to it alone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from plot_memory import array
+from PySide6.QtCore import QPoint, QPointF, Qt
+from PySide6.QtGui import QWheelEvent
+from PySide6.QtWidgets import QApplication, QSlider, QSpinBox
+from pytestqt.qtbot import QtBot
+
+from refbrowser.app.plot.pane import PlotPane
+
+Plotted = Callable[..., object]
+LEFT = Qt.MouseButton.LeftButton
+#: Everything, in indices, of an image of 40 x 60.
+WHOLE = ((-0.5, 59.5), (-0.5, 39.5))
+
+
+@pytest.fixture
+def image(plotted: Plotted, pane: PlotPane) -> PlotPane:
+    days = {"units": "days since 2000-02-28", "calendar": "360_day"}
+    plotted(
+        array("/field", np.arange(9600.0).reshape(4, 40, 60), ("time", "y", "x")),
+        array("/time", np.arange(4.0), ("time",), **days),  # type: ignore[arg-type]
+    )
+    assert seen(pane) == approximately(WHOLE)
+    return pane
+
+
+def seen(pane: PlotPane) -> tuple[tuple[float, float], tuple[float, float]]:
+    across, upwards, _size = pane.canvas.view()
+    return across, upwards
+
+
+def approximately(view: tuple[tuple[float, float], tuple[float, float]]) -> object:
+    return (pytest.approx(view[0], abs=0.2), pytest.approx(view[1], abs=0.2))
+
+
+def place(pane: PlotPane, across: float, upwards: float) -> QPoint:
+    """Return where on the screen a position of the plot is."""
+    return pane.canvas.mapFromScene(pane.canvas.box.mapViewToScene(QPointF(across, upwards)))
+
+
+def wheel(pane: PlotPane, at: QPoint, turns: int) -> None:
+    viewport = pane.canvas.viewport()
+    event = QWheelEvent(
+        QPointF(at),
+        QPointF(viewport.mapToGlobal(at)),
+        QPoint(),
+        QPoint(0, 120 * turns),
+        Qt.MouseButton.NoButton,
+        Qt.KeyboardModifier.NoModifier,
+        Qt.ScrollPhase.NoScrollPhase,
+        False,
+    )
+    QApplication.sendEvent(viewport, event)
+
+
+def drag(qtbot: QtBot, pane: PlotPane, button: Qt.MouseButton, start: QPoint, end: QPoint) -> None:
+    viewport = pane.canvas.viewport()
+    qtbot.mousePress(viewport, button, pos=start)
+    for part in range(1, 9):
+        qtbot.mouseMove(viewport, start + (end - start) * part / 8)
+        qtbot.wait(20)
+    qtbot.mouseRelease(viewport, button, pos=end)
+
+
+def test_the_wheel_zooms_about_the_pointer(image: PlotPane, qtbot: QtBot) -> None:
+    at = place(image, 10, 30)
+    wheel(image, at, 2)
+    qtbot.waitUntil(lambda: seen(image)[0][1] - seen(image)[0][0] < 50)
+    left, right = seen(image)[0]
+    assert 10 - left < right - 10, "the element under the pointer stays there"
+    found = image.canvas.position_at(image.canvas.mapToScene(at))
+    assert found == pytest.approx((10, 30), abs=0.6)
+    wheel(image, at, -20)
+    qtbot.waitUntil(lambda: seen(image)[0][1] - seen(image)[0][0] > 59)
+    assert seen(image)[0][1] - seen(image)[0][0] < 75, "no further than a little more than everything"
+
+
+def test_dragging_pans_and_a_double_click_shows_all(image: PlotPane, qtbot: QtBot) -> None:
+    viewport = image.canvas.viewport()
+    wheel(image, place(image, 30, 20), 4)
+    before = seen(image)
+    start, end = place(image, 30, 20), place(image, 34, 20)
+    drag(qtbot, image, LEFT, start, end)
+    qtbot.waitUntil(lambda: seen(image)[0][0] == pytest.approx(before[0][0] - 4, abs=1))
+    assert seen(image)[0][1] - seen(image)[0][0] == pytest.approx(before[0][1] - before[0][0])
+    qtbot.mouseClick(viewport, LEFT, pos=start)
+    qtbot.mouseDClick(viewport, LEFT, pos=start)
+    qtbot.mouseRelease(viewport, LEFT, pos=start)
+    qtbot.waitUntil(lambda: seen(image) == approximately(WHOLE))
+
+
+def test_the_right_button_zooms_to_a_rectangle(image: PlotPane, qtbot: QtBot) -> None:
+    drag(qtbot, image, Qt.MouseButton.RightButton, place(image, 10, 10), place(image, 30, 25))
+    qtbot.waitUntil(lambda: seen(image) == approximately(((10, 30), (10, 25))))
+
+
+def test_an_index_can_be_typed(image: PlotPane, qtbot: QtBot) -> None:
+    field, slider = image.findChild(QSpinBox, "index_time"), image.findChild(QSlider, "slider_time")
+    assert field is not None
+    assert slider is not None
+    assert image.sliders.row_text(0) == "2000-02-28"
+    field.setFocus()
+    field.selectAll()
+    qtbot.keyClicks(field, "2")
+    qtbot.keyClick(field, Qt.Key.Key_Return)
+    qtbot.waitUntil(lambda: image.is_settled() and slider.value() == 2)
+    assert image.sliders.row_text(0) == "2000-02-30", "a day of this calendar"
+    qtbot.keyClick(slider, Qt.Key.Key_Right)
+    qtbot.waitUntil(lambda: image.is_settled() and field.value() == 3)
+    picture = image.picture()
+    assert picture is not None
+    assert picture.values[0, 0] == 7200
+    assert image.sliders.row_text(0) == "2000-03-01"
+
+
+def test_letters_are_for_the_plot_that_has_the_focus(image: PlotPane, qtbot: QtBot) -> None:
+    field = image.findChild(QSpinBox, "index_time")
+    assert field is not None
+    before = image.look().options
+    for widget in (field, image.bar.low_field, image.header.x_axis):
+        widget.setFocus()
+        for key in (Qt.Key.Key_L, Qt.Key.Key_H, Qt.Key.Key_A, Qt.Key.Key_C):
+            qtbot.keyClick(widget, key)
+    assert image.look().options == before
+    assert image.header.map.currentText() == "Viridis"
+    for name, key in (("log", Qt.Key.Key_L), ("histogram", Qt.Key.Key_H), ("aspect", Qt.Key.Key_A)):
+        image.canvas.setFocus()
+        qtbot.keyClick(image.canvas, key)
+        assert getattr(image.look().options, name) is not getattr(before, name)
+    qtbot.keyClick(image.canvas, Qt.Key.Key_L, Qt.KeyboardModifier.ControlModifier)
+    assert image.look().options.log, "with Ctrl it is another key"
+
+
+def test_axes_are_chosen_with_the_keyboard(image: PlotPane, qtbot: QtBot) -> None:
+    combo = image.header.y_axis
+    combo.setFocus()
+    qtbot.keyClick(combo, Qt.Key.Key_End)
+    qtbot.waitUntil(lambda: image.is_settled() and image.canvas.line.picture is not None)
+    state = image.slice_state()
+    assert state is not None
+    assert (state.x, state.y) == (2, None)
+    assert image.canvas.line.heights.tolist() == np.arange(60.0).tolist()
