@@ -83,7 +83,19 @@ _WORDS = {
     VerdictKind.PROBLEM: "Problem",
 }
 #: Names of the lines that say most of a step, the best first.
-_TELLING = ("Means", "Key", "Failed", "Answer", "Refers to", "URL", "Size", "Reads as", "Holds", "What")
+_TELLING = (
+    "Means",
+    "Key",
+    "Failed",
+    "Answer",
+    "Refers to",
+    "URL",
+    "Size",
+    "Decodes",
+    "Reads as",
+    "Holds",
+    "What",
+)
 
 
 class LinkKind(StrEnum):

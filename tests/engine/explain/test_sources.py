@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import sys
 import zlib
@@ -65,6 +66,13 @@ class TestServers:
             assert explanation.links[0].kind is LinkKind.RETRY
             del server.faults["/x.bin"]
             assert of_element(opened, 0, 0).kind is VerdictKind.VALUE
+
+    def test_a_server_without_ranges_is_told(self, server: HttpServer, remote: Path) -> None:
+        server.faults["/x.bin"] = Fault("ignore_ranges")
+        with dataset(remote, server.origin) as opened:
+            explanation = of_element(opened, 1, 2)
+        assert explanation.verdict == "This element is 5"
+        assert line(explanation.step("answer"), "Note").startswith("the server sent the whole file")
 
     def test_tries_are_counted(self, server: HttpServer, remote: Path) -> None:
         server.faults["/x.bin"] = Fault("status", value=503, times=1)
@@ -180,6 +188,26 @@ class TestDecoding:
         assert faults(explanation) == ["codec"]
         failed = explanation.step("codec")
         assert failed.facts["bytes_in"] == explanation.step("bytes").facts["size"]
+        assert "Hint" not in [each.name for each in failed.lines]
+
+    @pytest.mark.parametrize(
+        ("data", "array", "likely"),
+        [
+            (gzip.compress(CHUNK.tobytes()), ZLIB, "gzip"),
+            (zlib.compress(CHUNK.tobytes()), {}, "zlib"),
+            (b"<!DOCTYPE html><html>Log in first</html>", ZLIB, "a web page"),
+            (b"\x89HDF\r\n\x1a\n" + bytes(20), ZLIB, "HDF5"),
+        ],
+    )
+    def test_what_the_bytes_begin_like(
+        self, tmp_path: Path, data: bytes, array: dict[str, object], likely: str
+    ) -> None:
+        (tmp_path / "x.bin").write_bytes(data)
+        with dataset(document(tmp_path, {"a/0.0": ["x.bin"]}, array=array)) as opened:
+            explanation = of_element(opened, 0, 0)
+        assert explanation.kind is VerdictKind.FAILED_DECODE
+        failed = next(step for step in explanation.steps if step.state is StepState.FAULT)
+        assert likely in line(failed, "Hint")
 
     def test_too_many_bytes_for_the_shape(self, tmp_path: Path) -> None:
         (tmp_path / "x.bin").write_bytes(bytes(14))
