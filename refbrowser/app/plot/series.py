@@ -258,6 +258,14 @@ class SeriesTool(QObject):
         self.pane.set_points([self._row(point) for point in self.points])
         self.pane.ask(question_text([point.read.cost for point in self.points if point.read.is_asked]))
 
+    def _place_text(self, point: Point) -> str:
+        """Return where the element of a point is."""
+        assert self.dimension is not None
+        assert self._subject.slice is not None
+        coordinates = self._presenter.coordinates.coordinates
+        indices = point.read.plan.slice.indices
+        return point_text(coordinates, self._subject.slice.axes, self.dimension, indices)
+
     def _index_shown(self) -> int:
         """Return the index along the series that values are told of: under the cursor, or of the slider."""
         assert self.dimension is not None
@@ -270,7 +278,7 @@ class SeriesTool(QObject):
     def _row(self, point: Point) -> PointRow:
         read, shown = point.read, self._subject.shown
         picture = read.picture
-        place = point_text(self._presenter.coordinates.coordinates, read.plan.slice, self.dimension or 0)
+        place = self._place_text(point)
         counts = {state: picture.count(state) for state in (ChunkState.MISSING, ChunkState.FAILED)}
         details = [f"{picture.arrived} of {picture.plan.chunks} chunks"]
         details += [f"{count} {_STATES[state]}" for state, count in counts.items() if count]
@@ -349,10 +357,7 @@ class SeriesTool(QObject):
         coordinates, node = self._presenter.coordinates.coordinates, self._subject.node
         assert node is not None
         name = node.name or node.path
-        titles = [
-            f"{name} at {point_text(coordinates, point.read.plan.slice, self.dimension)}"
-            for point in self.points
-        ]
+        titles = [f"{name} at {self._place_text(point)}" for point in self.points]
         pictures = [point.read.picture for point in self.points]
         return series_rows(pictures, self._subject.shown, coordinates[self.dimension], titles)
 

@@ -168,7 +168,6 @@ class DimensionSliders(QScrollArea):
         if play is not None:
             play.setEnabled(last > 0)
             self._grid.addWidget(play, place, 1)
-            QWidget.setTabOrder(play, slider)
         return _Row(label, slider, field, text, play)
 
     def _make_play(self, name: str, dimension: int) -> QToolButton:

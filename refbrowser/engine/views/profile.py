@@ -16,7 +16,7 @@ from refbrowser.engine.views.interpretation import Interpretation
 from refbrowser.engine.views.numbers import value_text
 from refbrowser.engine.views.picture import ChunkState, Picture
 from refbrowser.engine.views.roles import AxisRole
-from refbrowser.engine.views.series import known_texts
+from refbrowser.engine.views.series import element_text, known_texts
 
 #: The mean radius of the earth, in kilometres.
 EARTH = 6371.0088
@@ -140,12 +140,8 @@ def first_line(window: Sequence[range]) -> tuple[Element, Element]:
 
 
 def place_text(coordinates: Sequence[Coordinate], axes: Sequence[int], element: Element) -> str:
-    """Return where an element is, in short: ``45.5°N, 12°E``; indices where nothing else is known."""
-    texts = []
-    for axis, index in zip(axes, element, strict=True):
-        text = coordinates[axis].text(index)
-        texts.append(text or f"{coordinates[axis].name} {index}")
-    return ", ".join(texts)
+    """Return where an element is, in short."""
+    return element_text([coordinates[axis] for axis in axes], element)
 
 
 def length_text(profile: Profile) -> str:

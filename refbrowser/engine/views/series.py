@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -158,14 +159,41 @@ def series_of(picture: Picture, shown: Interpretation) -> Series:
     return Series(taken, numbers, states)
 
 
-def point_text(coordinates: Sequence[Coordinate], state: SliceState, dimension: int) -> str:
-    """Return where the element of a series is: its other coordinates, the axes of the plot first."""
-    others = [axis for axis in range(len(state.shape)) if axis != dimension and state.shape[axis] > 1]
-    texts = []
-    for axis in others:
-        text = coordinates[axis].text(state.indices[axis])
-        texts.append(text or f"{coordinates[axis].name} {state.indices[axis]}")
+def point_text(
+    coordinates: Sequence[Coordinate], axes: Sequence[int], dimension: int, index: Sequence[int]
+) -> str:
+    """Return where the element of a series is: its other coordinates, those on the plot's axes first."""
+    others = [axis for axis, each in enumerate(coordinates) if axis != dimension and each.size > 1]
+    others.sort(key=lambda axis: axis not in axes)
+    return element_text([coordinates[axis] for axis in others], [index[axis] for axis in others])
+
+
+def element_text(coordinates: Sequence[Coordinate], index: Sequence[int]) -> str:
+    """Return where an element is, in short: ``45.5°N, 12°E``.
+
+    Units that follow each other stand once; a number that says nothing by itself has the dimension's name.
+    """
+    texts = [_named(coordinate, at) for coordinate, at in zip(coordinates, index, strict=True)]
+    for number, (one, other) in enumerate(pairwise(coordinates)):
+        ending = f" {one.units}"
+        together = one.units and one.units == other.units and texts[number + 1].endswith(ending)
+        if together:
+            texts[number] = texts[number].removesuffix(ending)
     return ", ".join(texts)
+
+
+def _named(coordinate: Coordinate, index: int) -> str:
+    text = coordinate.text(index)
+    tells = coordinate.texts is not None or coordinate.dates is not None or not _is_number(text)
+    return text if text and tells else f"{coordinate.name} {text or index}"
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text.replace("\N{MINUS SIGN}", "-"))
+    except ValueError:
+        return False
+    return True
 
 
 def series_rows(

@@ -85,7 +85,7 @@ def test_a_click_shows_the_values_along_the_slider(
     chart = child(pane, "seriesView")
     qtbot.waitUntil(lambda: any("2003" in text for text in chart.across.tick_texts()) or not chart.grab())
     assert chart.line_place() == 30, "where the slider is"
-    assert child(pane, "seriesPlace0").whole() == "level 0, y 5, x 7"
+    assert child(pane, "seriesPlace0").whole() == "y 5, x 7, level 0"
     assert "2003-01-31" in child(pane, "seriesReadout").whole()
     assert "values in K" in child(pane, "seriesReadout").whole()
     assert child(pane, "seriesValue0").text() == "3507"
@@ -123,7 +123,7 @@ def test_points_are_taken_away(shown: MemoryDocument, pane: PlotPane, qtbot: QtB
     qtbot.waitUntil(lambda: not tool.reader.is_reading)
     qtbot.mouseClick(child(pane, "seriesRemove0"), LEFT)
     assert numbers_of(tool) == [along(15, 22)]
-    assert child(pane, "seriesRemove0").accessibleName() == "Take away level 0, y 15, x 22"
+    assert child(pane, "seriesRemove0").accessibleName() == "Take away y 15, x 22, level 0"
     qtbot.mouseClick(child(pane, "seriesClear"), LEFT)
     assert numbers_of(tool) == []
     assert "Click an element" in child(pane, "seriesHint").text()
@@ -185,7 +185,7 @@ def test_another_slider(shown: MemoryDocument, pane: PlotPane, qtbot: QtBot) -> 
     combo.setCurrentIndex(1)
     combo.activated.emit(1)
     qtbot.waitUntil(lambda: numbers_of(tool) == [field()[3, :, 5, 7].tolist()])
-    assert child(pane, "seriesPlace0").whole() == "2003-01-31, y 5, x 7"
+    assert child(pane, "seriesPlace0").whole() == "y 5, x 7, 2003-01-31"
 
 
 def test_gaps_and_failures_are_marked(shown: MemoryDocument, pane: PlotPane, qtbot: QtBot) -> None:
@@ -203,7 +203,7 @@ def test_gaps_and_failures_are_marked(shown: MemoryDocument, pane: PlotPane, qtb
     rows = tool.rows()
     assert rows is not None
     cells = [row[1] for row in rows]
-    assert cells[0] == "field at level 0, y 5, x 7 [K]"
+    assert cells[0] == "field at y 5, x 7, level 0 [K]"
     assert (cells[3], cells[4], cells[6]) == ("", "3507.0", "")
 
 

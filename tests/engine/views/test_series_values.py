@@ -18,6 +18,7 @@ from refbrowser.engine.views.series import (
     choices,
     column_of,
     cost_of,
+    element_text,
     plan_series,
     point_text,
     series_of,
@@ -90,7 +91,16 @@ def test_where_a_point_is() -> None:
         plain_coordinate("x", 30),
     )
     plan = plan_series(array(), STATE, 0, (0, 1, 7, 25))
-    assert point_text(coordinates, plan.slice, 0) == "850 hPa, 7°N, x 25"
+    assert point_text(coordinates, (2, 3), 0, plan.slice.indices) == "7°N, x 25, 850 hPa"
+
+
+def test_units_stand_once_and_bare_numbers_have_a_name() -> None:
+    metres = [Coordinate(name, 20, AxisRole.OTHER, np.arange(20) * 1.5, units="m") for name in "yx"]
+    assert element_text(metres, (2, 3)) == "3, 4.5 m"
+    month = Coordinate("month", 12, AxisRole.OTHER, np.arange(12) + 1.0)
+    assert element_text([*metres, month], (2, 3, 4)) == "3, 4.5 m, month 5"
+    texts = Coordinate("run", 2, texts=["1", "2"])
+    assert element_text([texts, plain_coordinate("x", 3)], (1, 2)) == "2, x 2"
 
 
 class Planner:
