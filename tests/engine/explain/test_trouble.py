@@ -9,14 +9,14 @@ import pytest
 from explained import checked, dataset, document, line, of_key
 
 import refbrowser
-from refbrowser.app.controller.sources import sources_of
 from refbrowser.engine.explain.explain import explain
 from refbrowser.engine.explain.explanation import Explanation, LinkKind, StepState, VerdictKind
 from refbrowser.engine.explain.question import Question
 from refbrowser.engine.explain.trouble import explain_problem
 from refbrowser.engine.problems.collect import collect
-from refbrowser.engine.problems.problem import Problem, problem_of_opening
+from refbrowser.engine.problems.problem import Origin, Problem, problem_of_opening
 from refbrowser.errors import RefbrowserError
+from refbrowser.io.access import Source
 
 
 def problems(opened: refbrowser.Dataset) -> list[Problem]:
@@ -77,7 +77,7 @@ class TestProblems:
 
     def test_a_permission_that_is_needed_asks_nothing(self, tmp_path: Path) -> None:
         with dataset(document(tmp_path, {"a/0.0": ["http://127.0.0.1:9/x"]})) as opened:
-            problem = next(each for each in problems(opened) if each.fix is not None)
+            problem = next(each for each in problems(opened) if each.origin is Origin.PERMISSION)
             explanation = of_problem(opened, problem)
         assert explanation.kind is VerdictKind.BLOCKED
         assert [link.kind for link in explanation.links] == [LinkKind.PERMISSIONS]
