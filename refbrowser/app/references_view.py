@@ -231,8 +231,8 @@ class ReferencesPane(QWidget):
         document = self._document
         state = None if document is None else document.document
         self._answer.hide()
-        self._editor.end()
         if document is None or state is None:
+            self._editor.end()
             self.table.set_model(NoRows(COLUMNS))
             self._count.setText("")
             self.table.set_placeholder(NOTHING if document is None else "Reading the document…")
@@ -245,6 +245,7 @@ class ReferencesPane(QWidget):
             if current is not None and current < self.table.model().row_count():
                 self.table.set_current(current)
         self._quiet = False
+        self._keep_editor()
         self._show_count()
         self._show_origin()
 
@@ -305,6 +306,12 @@ class ReferencesPane(QWidget):
         if self._edited is not None:
             self.renameWanted.emit(self._edited[1], key)
 
+    def _keep_editor(self) -> None:
+        """Let a key be typed on while its row is still that of the same key."""
+        current = self.table.current()
+        if self._editor.isVisible() and (current is None or (current, self._key(current)) != self._edited):
+            self._editor.end()
+
     def _place_editor(self) -> None:
         if self._edited is not None and self._editor.isVisible():
             self._editor.place(self.table.cell_rect(self._edited[0], KEY))
@@ -357,7 +364,7 @@ class ReferencesPane(QWidget):
         return model.key(row)
 
     def _row_chosen(self, row: int | None) -> None:
-        if self._edited is not None and row != self._edited[0]:
+        if self._edited is not None and row != self._edited[0] and not self._quiet:
             self._editor.end()
         if row is not None and not self._quiet:
             self._told.start()
