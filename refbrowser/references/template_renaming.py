@@ -12,7 +12,7 @@ from refbrowser.references.outer_edit import refused, rule_values, template_text
 from refbrowser.references.replace_urls import changed_urls
 from refbrowser.references.rule_edits import SetRule
 from refbrowser.references.template_edits import RenameTemplate
-from refbrowser.references.template_names import can_be_named, renamed_in, uses_in
+from refbrowser.references.template_names import can_be_named, renamed_in
 
 #: Fields of a gen rule that are jinja-str.
 RULE_FIELDS = ("key", "url", "offset", "length")
@@ -61,16 +61,11 @@ class RenameTemplateAndUses:
         dimensions = fields.get("dimensions")
         hidden = frozenset(dimensions) if isinstance(dimensions, Mapping) else frozenset()
         result: dict[str, Any] = dict(fields)
+        if self.new in hidden:
+            message = f"gen rule {index} has a dimension {quoted(self.new)}: a name cannot be both"
+            raise refused(message, "Choose another name, or rename the dimension first.")
         for name in RULE_FIELDS:
             text = fields.get(name)
-            if not isinstance(text, str):
-                continue
-            if self.new in hidden and self.old not in hidden and _plain_uses(text, self.old):
-                message = f"gen rule {index} uses the template and has a dimension {quoted(self.new)}"
-                raise refused(message, "Choose another name, or rename the dimension first.")
-            result[name] = renamed_in(text, self.old, self.new, only_calls=self.old in hidden)
+            if isinstance(text, str):
+                result[name] = renamed_in(text, self.old, self.new, only_calls=self.old in hidden)
         return fields if result == dict(fields) else result
-
-
-def _plain_uses(text: str, name: str) -> bool:
-    return len(uses_in(text, name)) > len(uses_in(text, name, only_calls=True))

@@ -73,7 +73,6 @@ def document(**members: Any) -> dict[str, Any]:
                 "length": "1",
                 "dimensions": {"t": {"stop": 2}},
             },
-            {"key": "x/{{u}}", "url": "{{u}}", "dimensions": {"u": {"stop": 2}}},
         ],
         "refs": {"a": ["http://{{u}}/u", 10, 2], "b": "{{u}}", "c": ["s3://u"]},
         **members,
@@ -101,6 +100,12 @@ def test_rows_mean_the_same() -> None:
     before = ReferenceDocument.of(json.dumps(document()).encode())
     after = before.apply(RENAME)
     assert b"".join(before.expansion.to_version0()) == b"".join(after.expansion.to_version0())
+
+
+def test_a_dimension_of_the_same_name_is_no_use() -> None:
+    rule = {"key": "x/{{u}}", "url": "{{u}}{{ u(c=1) }}", "dimensions": {"u": {"stop": 2}}}
+    changed = ReferenceDocument.of(json.dumps(document(gen=[rule])).encode()).apply(RENAME)
+    assert json.loads(changed.to_bytes())["gen"] == [{**rule, "url": "{{u}}{{ base(c=1) }}"}]
 
 
 def test_entries_that_were_edited_are_renamed_too() -> None:

@@ -35,6 +35,8 @@ if TYPE_CHECKING:
     from refbrowser.references.document import Edit
 
 LABELS = {"key": "&Key", "url": "&URL", "offset": "&Offset", "length": "&Length"}
+#: Width of the buttons over the form, which stand beside the title on small screens too.
+BUTTON = 26
 NO_RULE = {"key": "", "url": "", "dimensions": {"i": {"stop": 1}}}
 
 
@@ -82,14 +84,16 @@ class GenEditor(EditorForm):
         self._number.setToolTip("Which gen rule is shown")
         self._number.valueChanged.connect(lambda number: self._choose(number))
         self.header.addWidget(self._number)
-        for name, text, hint, clicked in (
-            ("genRuleAdd", "+", "Add a gen rule", self.add_rule),
-            ("genRuleDuplicate", "⧉", "Duplicate this gen rule", self.duplicate_rule),
-            ("genRuleRemove", "−", "Remove this gen rule", self.remove_rule),
-            ("genRuleUp", "↑", "Move this gen rule up", lambda: self.move_rule(-1)),
-            ("genRuleDown", "↓", "Move this gen rule down", lambda: self.move_rule(1)),
+        for name, text, hint, clicked, icon in (
+            ("genRuleAdd", "+", "Add a gen rule", self.add_rule, ""),
+            ("genRuleDuplicate", "", "Duplicate this gen rule", self.duplicate_rule, "copy"),
+            ("genRuleRemove", "−", "Remove this gen rule", self.remove_rule, ""),
+            ("genRuleUp", "↑", "Move this gen rule up", lambda: self.move_rule(-1), ""),
+            ("genRuleDown", "↓", "Move this gen rule down", lambda: self.move_rule(1), ""),
         ):
-            self.header.addWidget(tool_button(name, text, hint, clicked))
+            button = tool_button(name, text, hint, clicked, icon)
+            button.setFixedWidth(BUTTON)
+            self.header.addWidget(button)
 
     def _add_field(self, number: int, name: str) -> None:
         field = JinjaField(f"gen{name.capitalize()}Field", f"{name.capitalize()} of the gen rule")

@@ -9,7 +9,7 @@ from PySide6.QtCore import QEvent, QSize, Qt
 from PySide6.QtGui import QColor, QKeyEvent, QKeySequence, QPainter, QPaintEvent
 from PySide6.QtWidgets import QLineEdit, QSizePolicy, QToolButton, QWidget
 
-from refbrowser.app import theme
+from refbrowser.app import icons, theme
 from refbrowser.app.plain_text import one_line
 
 #: Between the thousands of a number; not printable for `one_line`.
@@ -113,9 +113,26 @@ def named(widget: Named, name: str, accessible_name: str = "") -> Named:
     return widget
 
 
-def tool_button(name: str, text: str, hint: str, clicked: Callable[[], object]) -> QToolButton:
-    """Return a button with a short text; `hint` is its accessible name and tool tip."""
-    button = named(QToolButton(), name, hint)
+class IconToolButton(QToolButton):
+    """A button with an icon in the colour of the theme's text."""
+
+    def __init__(self, icon: str) -> None:
+        super().__init__()
+        self._icon = icon
+        self.setIconSize(QSize(14, 14))
+        self.setIcon(icons.icon(icon))
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.PaletteChange and hasattr(self, "_icon"):
+            self.setIcon(icons.icon(self._icon))
+
+
+def tool_button(
+    name: str, text: str, hint: str, clicked: Callable[[], object], icon: str = ""
+) -> QToolButton:
+    """Return a button with a short text or an icon; `hint` is its accessible name and tool tip."""
+    button: QToolButton = named(IconToolButton(icon) if icon else QToolButton(), name, hint)
     button.setText(text)
     button.setToolTip(hint)
     button.setFocusPolicy(Qt.FocusPolicy.StrongFocus)

@@ -253,7 +253,7 @@ class TemplatesEditor(EditorForm):
         elif not draft.renames_uses:
             self._name_outcome.show_warning(f"what uses {draft.old_name} keeps the old name")
         elif known is not None:
-            self._name_outcome.show_result(f"renamed too: it is used {uses_words(known)}")
+            self._name_outcome.show_result(f"renamed {uses_words(known)} too")
         else:
             self._name_outcome.show_result("what uses it is renamed too")
 
@@ -313,16 +313,14 @@ class TemplatesEditor(EditorForm):
             return "jinja cannot name it: letters, digits and _ only"
         if not can_be_named(draft.name):
             return "jinja takes this word for itself"
-        return self._hidden_by(draft)
+        return self._taken_by(draft)
 
-    def _hidden_by(self, draft: TemplateDraft) -> str:
-        """Return which rule would take the new name for one of its dimensions."""
+    def _taken_by(self, draft: TemplateDraft) -> str:
+        """Return which rule has a dimension of the new name: in a rule no name can be both."""
         document = None if self._document is None else self._document.document
-        if document is None or self._known_uses(draft) is None or self._uses is None:
-            return ""
-        for number in self._uses[2].rules if draft.renames_uses else ():
-            if draft.name in (name for name, _values in document.rules[number].dimensions):
-                return f"gen rule {number} uses it and has a dimension of this name"
+        for number, rule in enumerate(() if document is None else document.rules):
+            if draft.name in (name for name, _values in rule.dimensions):
+                return f"gen rule {number} has a dimension of this name"
         return ""
 
     def _show_given(self, templates: TemplateSet | None) -> None:

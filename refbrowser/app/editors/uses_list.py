@@ -111,8 +111,8 @@ def uses_words(found: UsesListed) -> str:
     parts = []
     if found.rule_fields:
         many = "field" if found.rule_fields == 1 else "fields"
-        parts.append(f"in {count_text(found.rule_fields)} {many} of gen rules")
+        parts.append(f"{count_text(found.rule_fields)} gen rule {many}")
     if found.references:
         many = "reference" if found.references == 1 else "references"
-        parts.append(f"by {count_text(found.references)} {many}")
-    return " and ".join(parts)
+        parts.append(f"{count_text(found.references)} {many}")
+    return f"in {' and '.join(parts)}" if parts else "nowhere"

@@ -147,7 +147,7 @@ def test_renaming_renames_the_uses_too(templates: Make, qtbot: Any) -> None:
     rows = affected(place, qtbot)
     before = place.document.document.to_bytes()
     rename(place, "base")
-    words = "→ renamed too: it is used in 2 fields of gen rules and by 1 reference"
+    words = "→ renamed in 2 gen rule fields and 1 reference too"
     assert place.outcome("templateNameOutcome") == words
     assert [row[3] for row in place.rows()] == [row[3] for row in rows]
     field = place.child(QLineEdit, "templateNameField")
@@ -167,7 +167,7 @@ def test_a_name_that_a_rule_would_take_for_its_dimension_is_told(templates: Make
     place = templates(name="u")
     affected(place, qtbot)
     rename(place, "t")
-    assert place.outcome("templateNameOutcome") == "✕ gen rule 0 uses it and has a dimension of this name"
+    assert place.outcome("templateNameOutcome") == "✕ gen rule 0 has a dimension of this name"
     assert not place.child(QPushButton, "templateApplyButton").isEnabled()
     rename(place, "if")
     assert "itself" in place.outcome("templateNameOutcome")
@@ -203,7 +203,7 @@ def test_a_used_template_is_removed_after_its_uses_were_seen(templates: Make, qt
     affected(place, qtbot)
     place.child(QToolButton, "templateRemove").click()
     box = place.window.findChild(QMessageBox, "templateRemoveQuestion")
-    assert "in 2 fields of gen rules and by 1 reference" in box.informativeText()
+    assert "in 2 gen rule fields and 1 reference" in box.informativeText()
     assert "gen rule 0, url" in box.informativeText()
     assert "a/0" in box.informativeText()
     box.findChild(QPushButton, "templateRemoveNo").click()
