@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from PySide6.QtCore import QMimeData
+from PySide6.QtCore import QMimeData, QUrl
 
 from refbrowser.app.plain_text import one_line
 
@@ -54,5 +54,5 @@ def read_drop(data: QMimeData) -> Drop:
         lines = [line.strip() for line in data.text()[:65_536].splitlines()]
         for line in lines:
             if line.startswith(_SCHEMES) or line.startswith("/"):
-                targets.append(line.removeprefix("file://"))
+                targets.append(QUrl(line).toLocalFile() if line.startswith("file://") else line)
     return Drop(tuple(dict.fromkeys(targets)))

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, cast
 
 from PySide6.QtCore import QObject
 
-from refbrowser.app.centre import PLOT, REFERENCES
+from refbrowser.app.centre import PLOT, RAW, REFERENCES
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.hierarchy_model import Item, ItemKind, shape_text, type_text
 from refbrowser.app.plain_text import one_line
@@ -37,6 +37,7 @@ class Navigation(QObject):
         window.attributes.ruleWanted.connect(self.go_to_rule)
         window.editors.useChosen.connect(self._use_chosen)
         window.editors.keyChosen.connect(window.centre.references.go_to_key)
+        window.centre.tabs.currentChanged.connect(self._tab_shown)
 
     def plotted(self) -> str | None:
         """Return the path of the array that is plotted."""
@@ -191,6 +192,14 @@ class Navigation(QObject):
             window.editors.show_reference(document, key)
         else:
             window.editors.show_rule(document, rule)
+
+    def _tab_shown(self, number: int) -> None:
+        """Show the bytes of the current key, which the tree may have chosen."""
+        document, centre = self._window.documents.current, self._window.centre
+        if number == RAW and document is not None and document.is_open:
+            key = centre.references.current_key()
+            if key is not None and key != centre.raw.key():
+                centre.raw.set_key(document, key)
 
     def _current_changed(self, document: OpenDocument | None) -> None:
         """Note that the plot is empty: another document is shown."""

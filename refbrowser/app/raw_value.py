@@ -163,6 +163,10 @@ class RawValuePane(QWidget):
         if self._document is not None and self._key is not None:
             self.set_key(self._document, self._key)
 
+    def key(self) -> str | None:
+        """Return the key that is shown, or None."""
+        return self._key
+
     def data(self) -> bytes:
         """Return the bytes that are shown."""
         return self._data
