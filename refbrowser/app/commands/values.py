@@ -36,6 +36,9 @@ COPY_CELLS = 1_000_000
 class ValueCommands(CommandGroup):
     """What is done with the values on the screen."""
 
+    #: Where the last view was written.
+    _folder = ""
+
     def table(self) -> dict[str, Callable[[], object]]:
         """Return what each action of this group does."""
         return by_name(self.export_view, self.copy_values, self.copy_picture)
@@ -80,7 +83,9 @@ class ValueCommands(CommandGroup):
         shown = shown_by(self._window.centre.plot)
         if shown is None:
             return
-        dialog = QFileDialog(self._window, "Export view", str(Path.home()))
+        path = shown.document.path
+        folder = self._folder or (str(Path.home()) if "://" in path else str(Path(path).absolute().parent))
+        dialog = QFileDialog(self._window, "Export view", folder)
         dialog.setObjectName("exportViewDialog")
         dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
         dialog.setNameFilters([*FORMS.values()])
@@ -104,6 +109,7 @@ class ValueCommands(CommandGroup):
     def write_view(self, path: str) -> None:
         """Write what is on the screen to a file; its suffix tells as what."""
         suffix = Path(path).suffix.lower()
+        self._folder = str(Path(path).parent)
         if suffix not in FORMS:
             self._window.status.say(
                 f"Not written: {one_line(Path(path).name)} ends with none of {', '.join(FORMS)}"
@@ -122,7 +128,7 @@ class ValueCommands(CommandGroup):
             write_atomically(path, [data], cancel=control.token)
 
         self._run(
-            f"Write {Path(path).name}",
+            f"Write {path}",
             write,
             lambda _none: self._written(path),
             lambda: self.write_view(path),
@@ -142,7 +148,7 @@ class ValueCommands(CommandGroup):
             blocks = csv_blocks(values) if suffix == ".csv" else [npy_bytes(values)]
             write_atomically(path, blocks, cancel=control.token)
 
-        title = f"Export {shown.layout.node.path} to {Path(path).name}"
+        title = f"Export {shown.layout.node.path} to {path}"
         self._run(title, write, lambda _none: self._written(path), lambda: self.write_view(path))
 
     def _written(self, path: str) -> None:
@@ -210,7 +216,8 @@ class ValueCommands(CommandGroup):
         def failed(error: BaseException) -> None:
             window.centre.error_bar.show_error(f"{title} failed", error, again)
 
-        window.tasks.run("view values", title, work, done, failed)
+        # The title names the file: exports of one view to several files do not replace each other.
+        window.tasks.run(f"view: {title}", title, work, done, failed)
 
     def _picture(self) -> ViewPicture | None:
         from refbrowser.app.view_picture import ViewPicture
