@@ -1,0 +1,209 @@
+"""Export view: the dialog, and what the files hold."""
+
+from __future__ import annotations
+
+import csv
+import xml.etree.ElementTree as ET
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+from documents_of_values import NAMES, value_document
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QColor, QImage
+from PySide6.QtSvg import QSvgRenderer
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QFileDialog
+from pytestqt.qtbot import QtBot
+from window_fixtures import Open
+
+from refbrowser.app import theme
+from refbrowser.app.centre import PLOT, TABLE
+from refbrowser.app.main_window import MainWindow
+
+Settle = Callable[[], None]
+Show = Callable[..., None]
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+@pytest.fixture
+def show(window: MainWindow, opened: Open, settle: Settle, qtbot: QtBot, tmp_path: Path) -> Show:
+    """Open the document, and show one of its arrays in a tab."""
+    window.prepare_plot()
+    made = value_document(tmp_path)
+    made.add("lost", np.arange(4.0), ["l"], (2,))
+    made.refs["lost/1"] = ["nowhere.bin", 0, 16]
+    document = opened(made.write())
+    settle()
+
+    def shown(name: str, tab: int = PLOT) -> None:
+        assert window.hierarchy.select_node(document, f"/{name}")
+        window.centre.show_tab(tab)
+        settle()
+        table = window.centre.table
+        assert table is not None
+        qtbot.waitUntil(table.is_settled)
+
+    return shown
+
+
+def write(window: MainWindow, settle: Settle, path: Path) -> Path:
+    window.commands.values.write_view(str(path))
+    settle()
+    return path
+
+
+def rows(path: Path) -> list[list[str]]:
+    with path.open(newline="", encoding="utf-8") as stream:
+        return list(csv.reader(stream))
+
+
+class TestDialog:
+    def dialog(self, window: MainWindow, qtbot: QtBot) -> QFileDialog:
+        window.activateWindow()
+        QTest.keyClick(
+            window.hierarchy.tree,
+            Qt.Key.Key_E,
+            Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier,
+        )
+        qtbot.waitUntil(lambda: window.findChild(QFileDialog, "exportViewDialog") is not None)
+        found = window.findChild(QFileDialog, "exportViewDialog")
+        assert isinstance(found, QFileDialog)
+        return found
+
+    def test_offers_a_picture_of_the_plot(
+        self, window: MainWindow, show: Show, qtbot: QtBot, tmp_path: Path
+    ) -> None:
+        show("cube")
+        dialog = self.dialog(window, qtbot)
+        assert Path(dialog.selectedFiles()[0]) == tmp_path / "cube_0_0.png"
+        dialog.reject()
+
+    def test_offers_values_of_the_table(self, window: MainWindow, show: Show, qtbot: QtBot) -> None:
+        show("cube", TABLE)
+        dialog = self.dialog(window, qtbot)
+        assert Path(dialog.selectedFiles()[0]).name == "cube_0_0.csv"
+        dialog.reject()
+
+    def test_another_form_changes_the_suffix(
+        self, window: MainWindow, show: Show, qtbot: QtBot, settle: Settle, tmp_path: Path
+    ) -> None:
+        show("cube")
+        dialog = self.dialog(window, qtbot)
+        dialog.filterSelected.emit("Values for numpy (*.npy)")
+        assert Path(dialog.selectedFiles()[0]).name == "cube_0_0.npy"
+        dialog.accept()
+        settle()
+        assert np.load(tmp_path / "cube_0_0.npy").shape == (4, 5)
+        assert window.status.text().startswith("Written")
+
+    def test_a_suffix_that_is_not_known(
+        self, window: MainWindow, show: Show, settle: Settle, tmp_path: Path
+    ) -> None:
+        show("cube")
+        path = write(window, settle, tmp_path / "cube.xls")
+        assert not path.exists()
+        assert "ends with none of" in window.status.text()
+
+
+class TestValues:
+    def test_csv(self, window: MainWindow, show: Show, settle: Settle, tmp_path: Path) -> None:
+        show("cube")
+        found = rows(write(window, settle, tmp_path / "out.csv"))
+        assert found[0][:2] == [r"lat [degrees_north] \ lon [degrees_east]", "0.0"]
+        assert found[2] == ["20.0", "5.5", "5.6", "", "5.8", "5.9"]
+
+    def test_npy_is_what_is_drawn(
+        self, window: MainWindow, show: Show, settle: Settle, tmp_path: Path
+    ) -> None:
+        show("cube")
+        found = np.load(write(window, settle, tmp_path / "out.npy"))
+        assert window.centre.plot is not None
+        picture = window.centre.plot.picture()
+        assert picture is not None
+        wanted = picture.values[:2] * 0.1 + 5.0
+        wanted[1, 2] = np.nan
+        np.testing.assert_allclose(found[:2], wanted)
+        assert np.isnan(found[2:]).all()
+
+    def test_as_stored(self, window: MainWindow, show: Show, settle: Settle, tmp_path: Path) -> None:
+        show("cube")
+        assert window.centre.plot is not None
+        window.centre.plot.set_decoded(False)
+        settle()
+        found = np.load(write(window, settle, tmp_path / "out.npy"))
+        assert found.dtype == np.dtype("i2")
+        assert found[1].tolist() == [5, 6, 7, 8, 9]
+
+    def test_texts(self, window: MainWindow, show: Show, settle: Settle, tmp_path: Path) -> None:
+        show("names")
+        assert np.load(write(window, settle, tmp_path / "out.npy")).tolist() == NAMES.tolist()
+        assert [row[1] for row in rows(write(window, settle, tmp_path / "out.csv"))[1:]] == NAMES.tolist()
+
+    def test_two_at_once(self, window: MainWindow, show: Show, settle: Settle, tmp_path: Path) -> None:
+        show("cube")
+        window.commands.values.write_view(str(tmp_path / "a.csv"))
+        window.commands.values.write_view(str(tmp_path / "b.csv"))
+        settle()
+        assert (tmp_path / "a.csv").read_bytes() == (tmp_path / "b.csv").read_bytes()
+
+    def test_a_failed_chunk_leaves_no_file(
+        self, window: MainWindow, show: Show, settle: Settle, tmp_path: Path
+    ) -> None:
+        show("lost")
+        before = tmp_path / "out.npy"
+        before.write_bytes(b"before")
+        write(window, settle, before)
+        assert before.read_bytes() == b"before"
+        assert window.centre.error_bar.isVisible()
+
+
+class TestPictures:
+    @pytest.mark.parametrize("scheme", [theme.LIGHT, theme.DARK])
+    def test_png(
+        self, window: MainWindow, show: Show, settle: Settle, tmp_path: Path, scheme: theme.Colors
+    ) -> None:
+        application = QApplication.instance()
+        assert isinstance(application, QApplication)
+        theme.apply(application, scheme)
+        try:
+            show("cube")
+            image = QImage(str(write(window, settle, tmp_path / "out.png")))
+        finally:
+            theme.apply(application, theme.LIGHT)
+        assert window.centre.plot is not None
+        assert image.width() > 2 * window.centre.plot.canvas.width()
+        assert image.pixelColor(1, 1) == QColor(scheme.surface)
+        colours = {image.pixel(x, y) for x in range(0, image.width(), 9) for y in range(0, image.height(), 9)}
+        assert len(colours) > 20
+
+    def test_svg_has_texts_and_the_image(
+        self, window: MainWindow, show: Show, settle: Settle, tmp_path: Path
+    ) -> None:
+        show("cube")
+        path = write(window, settle, tmp_path / "out.svg")
+        assert QSvgRenderer(str(path)).isValid()
+        root = ET.parse(path).getroot()
+        texts = ["".join(each.itertext()).strip() for each in root.iter(f"{SVG}text")]
+        assert "cube [K]" in texts
+        assert any("run 0" in text for text in texts)
+        assert list(root.iter(f"{SVG}image"))
+        # Fields and buttons are no part of a picture.
+        assert "Auto" not in texts
+
+    def test_svg_of_the_table(self, window: MainWindow, show: Show, settle: Settle, tmp_path: Path) -> None:
+        show("stations", TABLE)
+        root = ET.parse(write(window, settle, tmp_path / "out.svg")).getroot()
+        texts = ["".join(each.itertext()).strip() for each in root.iter(f"{SVG}text")]
+        assert {"id", "name", "lat", "ok", "bb", "−30"} <= set(texts)
+
+    @pytest.mark.parametrize("name", ["line", "scalar", "names", "flags"])
+    def test_every_kind(
+        self, window: MainWindow, show: Show, settle: Settle, tmp_path: Path, name: str
+    ) -> None:
+        show(name)
+        image = QImage(str(write(window, settle, tmp_path / "out.png")))
+        colours = {image.pixel(x, y) for x in range(0, image.width(), 3) for y in range(0, image.height(), 3)}
+        assert len(colours) > 2
+        assert QSvgRenderer(str(write(window, settle, tmp_path / "out.svg"))).isValid()
