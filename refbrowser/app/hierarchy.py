@@ -60,7 +60,7 @@ class HierarchyPane(QWidget):
         self._filter = QLineEdit()
         self._filter.setObjectName("hierarchyFilter")
         self._filter.setAccessibleName("Filter the hierarchy")
-        self._filter.setPlaceholderText("Filter  (Ctrl+F)")
+        self._filter.setPlaceholderText("Filter by name or title  (Ctrl+F)")
         self._filter.setClearButtonEnabled(True)
         self._filter.textChanged.connect(lambda _text: self._filter_timer.start())
         self._filter.returnPressed.connect(self._go_to_match)

@@ -27,6 +27,8 @@ _ROOT = QModelIndex()
 DETAIL_ROLE = Qt.ItemDataRole.UserRole + 1
 BADGE_ROLE = Qt.ItemDataRole.UserRole + 2
 CHANGED_ROLE = Qt.ItemDataRole.UserRole + 3
+#: Of what attributes call a node, so many characters are searched and shown.
+_TITLE = 200
 
 
 class ItemKind(StrEnum):
@@ -102,7 +104,7 @@ class HierarchyModel(QAbstractItemModel):
         self.endResetModel()
 
     def set_filter(self, text: str) -> None:
-        """Show only rows whose name holds `text`, and what they are in."""
+        """Show only rows whose name or title holds `text`, and what they are in."""
         self._filter = text.strip().casefold()
         self.rebuild()
 
@@ -228,7 +230,7 @@ class HierarchyModel(QAbstractItemModel):
         shown: set[Identity] = set()
         for document in self._documents:
             for node in document.hierarchy.walk() if document.hierarchy is not None else ():
-                if self._filter in node.path.casefold():
+                if self._filter in _searched_text(node.path, node).casefold():
                     kind = ItemKind.GROUP if hasattr(node, "groups") else ItemKind.ARRAY
                     shown.add((document.number, str(kind), node.path))
                     parts = node.path.split("/")
@@ -372,7 +374,20 @@ def _filtered_text(item: Item) -> str:
     state = item.document.document
     if item.kind is ItemKind.RULE and state is not None:
         return state.rules[int(item.place)].key or ""
-    return str(item.place) if item.kind in (ItemKind.GROUP, ItemKind.ARRAY, ItemKind.TEMPLATE) else ""
+    if item.kind in (ItemKind.GROUP, ItemKind.ARRAY):
+        return _searched_text(str(item.place), item.node)
+    return str(item.place) if item.kind is ItemKind.TEMPLATE else ""
+
+
+def _searched_text(path: str, node: Node | None) -> str:
+    """Return a node's path and what its attributes call it: few know the short names of others."""
+    return "\n".join([path, *_titles(node)])
+
+
+def _titles(node: Node | None) -> list[str]:
+    attributes = getattr(node, "attributes", {})
+    found = [attributes.get(name) for name in ("long_name", "standard_name", "title")]
+    return [title[:_TITLE] for title in found if isinstance(title, str)]
 
 
 def problem_of(item: Item) -> str:
@@ -400,7 +415,7 @@ def tooltip_of(item: Item) -> str:
     """Return the full name, and the problem where there is one."""
     full = item.document.path if item.kind is ItemKind.DOCUMENT else name_of(item)
     if item.kind in (ItemKind.GROUP, ItemKind.ARRAY):
-        full = str(item.place)
+        full = "\n".join([str(item.place), *map(one_line, _titles(item.node))])
     detail, problem = detail_of(item), problem_of(item)
     below = badge_words(badge_of(item))
     return "\n".join(part for part in (full, detail, changed_words(item), problem, below) if part)

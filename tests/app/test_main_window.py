@@ -212,6 +212,15 @@ class TestMoving:
         child = model.index(0, 0, model.index(0, 0))
         assert child.data() == "depth"
 
+    def test_filter_finds_titles(self, window: MainWindow, opened: Open, qtbot: QtBot) -> None:
+        sample = Path(__file__).resolve().parents[2] / "resources" / "sample" / "sea_surface.json"
+        opened(sample)
+        window.findChild(QLineEdit, "hierarchyFilter").setText("wind speed")
+        model = window.hierarchy.model
+        qtbot.waitUntil(lambda: model.first_match().isValid())
+        assert model.first_match().data() == "wind_speed"
+        assert "Wind speed at 10 m" in model.first_match().data(Qt.ItemDataRole.ToolTipRole)
+
 
 class TestEditing:
     def test_rows_that_an_edit_added_are_shown_before_they_are_compared(
