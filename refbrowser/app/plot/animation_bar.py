@@ -80,6 +80,9 @@ class AnimationBar(QWidget):
         if playing:
             self.show()
         self.play.setIcon(icons.icon("pause" if playing else "play"))
+        self.speed.blockSignals(True)
+        self.speed.setValue(self._animation.speed)
+        self.speed.blockSignals(False)
         words = "Pause" if playing else "Play"
         self.play.setToolTip(f"{words} (Space in the plot)")
         self.play.setAccessibleName(words)

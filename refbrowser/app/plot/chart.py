@@ -22,9 +22,11 @@ from refbrowser.engine.views.painting import extremes
 from refbrowser.engine.views.picture import ChunkState
 
 #: Around the axes: left, top, right, bottom.
-_MARGINS = (2, 6, 14, 2)
+_MARGINS = (2, 6, 26, 2)
 #: A chart at least so high, in pixels, has the name of its axis.
 _LABELLED = 140
+#: And none is lower.
+_LEAST = 60
 #: Lines of at most so many points show each of them; of several longer ones each shows some.
 _MARKED, _SOME = 60, 9
 #: Parts of the values' range: free above and below, and between the marks of what has no value.
@@ -79,7 +81,7 @@ class LineChart(GraphicsLayoutWidget):
         self.setAccessibleName(title)
         self.setAccessibleDescription("Left and right move a cursor along the values")
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-        self.setMinimumHeight(90)
+        self.setMinimumHeight(_LEAST)
         self.across, self.upwards = CoordinateAxis("bottom"), CoordinateAxis("left")
         self.set_axis(None, "")
         self.box = PlotBox(enableMenu=False)

@@ -32,6 +32,9 @@ if TYPE_CHECKING:
     from refbrowser.engine.views.slicing import SliceState
     from refbrowser.model.nodes import ArrayNode
 
+#: Picture and charts together are at least so high, in pixels.
+_LEAST_PLOT = 180
+
 
 class PlotPane(QWidget):
     """Shows one array of an opened document.
@@ -170,7 +173,7 @@ class PlotPane(QWidget):
         return tuple(index)
 
     def settle_cursor(self) -> tuple[int, ...] | None:
-        """Return the index of the element that is meant; where nothing is pointed at, the cursor is put there."""
+        """Return the index of the element that is meant; the cursor is put on one where it points at none."""
         if self.page() is self.canvas:
             return self._presenter.pointing.settle()
         return self.element()
@@ -246,6 +249,8 @@ class PlotPane(QWidget):
         self._split = QSplitter(Qt.Orientation.Vertical)
         self._split.setObjectName("plotSplitter")
         self._split.setChildrenCollapsible(False)
+        # Charts and strips below the picture must not make the window grow.
+        self._split.setMinimumHeight(_LEAST_PLOT)
         self._split.addWidget(self._pages)
         layout.addWidget(self._split, 1)
         layout.addWidget(self.legend)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeGuard
 
 from pyqtgraph import ScatterPlotItem, mkBrush, mkPen
 from PySide6.QtCore import QObject, Signal
 
 from refbrowser.app import theme
+from refbrowser.app.cards import error_text
 from refbrowser.app.plot.chart import ChartLine
 from refbrowser.app.plot.marks import MARKS, Mark
 from refbrowser.app.plot.series_pane import PointRow, SeriesPane
@@ -27,6 +28,7 @@ from refbrowser.engine.views.series import (
     series_of,
     series_rows,
 )
+from refbrowser.io.cancel import Cancelled
 
 if TYPE_CHECKING:
     from refbrowser.app.plot.presenter import Presenter
@@ -316,6 +318,8 @@ class SeriesTool(QObject):
         for state in (ChunkState.MISSING, ChunkState.FAILED):
             if count := sum(point.read.picture.count(state) for point in self.points):
                 words.append(f"{theme.count_text(count)} chunk{'s' * (count != 1)} {_STATES[state]}")
+        errors = {str(point.read.error): point.read.error for point in self.points}
+        words += [error_text(error) for error in errors.values() if _is_news(error)]
         if any(point.read.plan.is_sampled for point in self.points):
             words.append("not every value is shown")
         self.pane.said.set_whole(", ".join(words))
@@ -374,6 +378,10 @@ def question_text(costs: list[SeriesCost | None]) -> str:
     if any(cost.remote for cost in known):
         words += ", over the network"
     return f"{words}."
+
+
+def _is_news(error: BaseException | None) -> TypeGuard[BaseException]:
+    return error is not None and not isinstance(error, Cancelled)
 
 
 def _text(shown: Interpretation, raw: Any) -> str:

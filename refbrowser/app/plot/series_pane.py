@@ -27,7 +27,7 @@ from refbrowser.app.plot.marks import Mark, mark_pixmap
 from refbrowser.app.widgets import hint_label, plain_label, push_button
 
 #: Width of the list: a part of the pane's, at least and at most; with the values from `_ROOMY` on.
-_LIST_SHARE, _LIST_LEAST, _LIST_MOST, _ROOMY = 0.36, 130, 270, 200
+_LIST_SHARE, _LIST_LEAST, _LIST_MOST, _ROOMY = 0.42, 130, 300, 200
 _VALUE_WIDTH = 84
 
 
@@ -171,7 +171,7 @@ class SeriesPane(ChartPane):
         yes = push_button("Read", "seriesReadButton", lambda: self.answered.emit(True))
         no = push_button("Leave out", "seriesLeaveButton", lambda: self.answered.emit(False))
         row = QHBoxLayout(strip)
-        row.setContentsMargins(theme.MEDIUM, theme.SMALL, theme.SMALL, theme.SMALL)
+        row.setContentsMargins(theme.MEDIUM, 1, 1, 1)
         row.addWidget(self._words, 1)
         row.addWidget(yes)
         row.addWidget(no)
