@@ -6,11 +6,12 @@ from collections.abc import Callable, Container
 from typing import Any
 
 from pyqtgraph import GraphicsLayoutWidget, InfiniteLine, mkPen
-from PySide6.QtCore import QEvent, QPointF, QRectF, Qt, Signal
+from PySide6.QtCore import QEvent, QMargins, QPointF, QRectF, Qt, Signal
 from PySide6.QtGui import QContextMenuEvent, QFocusEvent, QKeyEvent, QMouseEvent, QResizeEvent
 from PySide6.QtWidgets import QGraphicsRectItem, QWidget
 
 from refbrowser.app import theme
+from refbrowser.app.cards import plain_label
 from refbrowser.app.plot.axis import CoordinateAxis
 from refbrowser.app.plot.box import PlotBox
 from refbrowser.app.plot.chunk_states import ChunkStateItem
@@ -96,6 +97,13 @@ class PlotCanvas(GraphicsLayoutWidget):
             self.box.addItem(frame, ignoreBounds=True)
             frame.setZValue(15)
             frame.hide()
+        #: Why nothing is seen.
+        self.message = plain_label("", role="muted")
+        self.message.setObjectName("plotMessage")
+        self.message.setParent(self)
+        self.message.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self.message.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
+        self.message.hide()
         self._proportions: float | None = None
         self._holds = False
         self._lay_out()
@@ -190,6 +198,18 @@ class PlotCanvas(GraphicsLayoutWidget):
         super().resizeEvent(event)
         if hasattr(self, "_proportions"):
             self._fit_margins()
+            self._place_message()
+
+    def set_message(self, text: str) -> None:
+        """Say in the middle why nothing is seen, or nothing."""
+        if text != self.message.text():
+            self.message.setText(text)
+            self.message.setVisible(bool(text))
+            self._place_message()
+
+    def _place_message(self) -> None:
+        box = self.mapFromScene(self.box.sceneBoundingRect()).boundingRect()
+        self.message.setGeometry(box.marginsRemoved(QMargins(*[theme.LARGE] * 4)))
 
     def show_range(self, across: tuple[float, float], upwards: tuple[float, float]) -> None:
         """Make exactly this range visible."""

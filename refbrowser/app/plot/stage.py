@@ -17,6 +17,8 @@ from refbrowser.engine.views.colouring import flag_shares
 from refbrowser.engine.views.picture import ChunkState, Picture
 from refbrowser.engine.views.readout import notes_of, value_at
 
+_UNWRITTEN = "the default fill of netCDF: nothing was ever written"
+
 
 class Stage(QObject):
     """Shows what the loader brings.
@@ -159,6 +161,7 @@ class Stage(QObject):
     def _show_notes(self, picture: Picture) -> None:
         """Show what the colours and patterns of a picture mean, and what else there is to know."""
         self._pane.legend.set_picture(picture, self._note(picture))
+        self._pane.canvas.set_message(self._emptiness(picture))
         shown, flags = self._subject.shown, self._pane.flags
         flagged = self._subject.is_image and shown.flags is not None
         flags.setVisible(flagged)
@@ -171,14 +174,26 @@ class Stage(QObject):
         """Return what else there is to know about a picture."""
         detailed, subject = self.refiner.picture_for(picture) is not None, self._subject
         notes = [*self._coordinates.errors, *notes_of(picture, detailed, subject.choice == "middle")]
-        if picture.finished and picture.has_data and subject.is_plot:
-            if picture.all_done and subject.shown.never_written(picture.values):
-                notes.append("every value is the default fill of netCDF: nothing was ever written here")
-            elif self.drawing.is_log_in_vain:
+        if self._has_come(picture):
+            if self.drawing.is_log_in_vain:
                 notes.append("no value is above zero, where a logarithmic scale is")
-            elif not self.drawing.has_values:
-                notes.append("every value here is missing")
+            elif self.drawing.has_values and self._is_unwritten(picture):
+                notes.append(f"every value is {_UNWRITTEN}")
         return "   ".join(notes)
+
+    def _emptiness(self, picture: Picture) -> str:
+        """Return why no value is seen although all have come; empty where any is seen."""
+        subject, drawing = self._subject, self.drawing
+        if not self._has_come(picture) or drawing.has_values or drawing.is_log_in_vain:
+            return ""
+        hint = "\nWithout CF the stored numbers are shown." if subject.shown.has_coding else ""
+        return f"Every value here is {_UNWRITTEN if self._is_unwritten(picture) else 'missing'}.{hint}"
+
+    def _has_come(self, picture: Picture) -> bool:
+        return picture.finished and picture.has_data and self._subject.is_plot
+
+    def _is_unwritten(self, picture: Picture) -> bool:
+        return picture.all_done and self._subject.shown.never_written(picture.values)
 
     def _show_values(self, picture: Picture) -> None:
         shown, pane = self._subject.shown, self._pane

@@ -557,3 +557,19 @@ def test_a_line_goes_through_the_element_that_was_chosen(plotted: Plotted, pane:
     state = pane.slice_state()
     assert state is not None
     assert (state.x, state.indices[1]) == (0, 2)
+
+
+def test_a_plot_without_values_says_why(plotted: Plotted, pane: PlotPane, qtbot: QtBot) -> None:
+    plotted(array("/empty", np.full((10, 10), np.nan), ("y", "x")))
+    assert pane.canvas.message.text() == "Every value here is missing."
+    assert pane.canvas.message.isVisible()
+    middle = pane.canvas.mapFromScene(pane.canvas.box.sceneBoundingRect().center())
+    assert (pane.canvas.message.geometry().center() - middle).manhattanLength() < 6
+    written = np.full(20, 9.96921e36, np.float32)
+    plotted(array("/unwritten", written, ("x",), units="days since 2000-01-01"))
+    assert "nothing was ever written" in pane.canvas.message.text()
+    assert "Without CF" in pane.canvas.message.text()
+    qtbot.mouseClick(pane.header.coding, Qt.MouseButton.LeftButton)
+    assert not pane.canvas.message.isVisible()
+    plotted(array("/full", np.zeros((10, 10)), ("y", "x")))
+    assert not pane.canvas.message.isVisible()

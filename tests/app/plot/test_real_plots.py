@@ -133,7 +133,7 @@ def test_basins_and_depths(plot: Plot, pane: PlotPane, qtbot: QtBot, shared_data
 
 def test_an_array_that_was_never_written_says_so(plot: Plot, pane: PlotPane) -> None:
     plot("crm", "/MSLP")
-    assert "nothing was ever written" in pane.legend.note.text()
+    assert "nothing was ever written" in pane.canvas.message.text()
 
 
 def test_a_scalar_time_is_a_date(plot: Plot, pane: PlotPane) -> None:
