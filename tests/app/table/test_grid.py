@@ -265,6 +265,15 @@ class TestWidths:
         QTest.mouseDClick(grid.viewport(), Qt.MouseButton.LeftButton, pos=border)
         assert grid.column_width(1) < grid.column_width(0)
 
+    def test_the_current_cell_is_seen_whole_whatever_the_widths(self, grid: GridView) -> None:
+        grid.set_model(Numbers(10, 60, (ColumnKind("a", 8), ColumnKind("b", 45), ColumnKind("c", 30))))
+        grid.set_current((0, 0))
+        for _ in range(12):
+            press(grid, KEY.Key_Right)
+            current = grid.current()
+            assert current is not None
+            assert grid.viewport().rect().contains(grid.cell_rect(*current)), current
+
     def test_cells_of_all_kinds_are_where_they_are_painted(self, grid: GridView) -> None:
         grid.set_model(Numbers(10, 6, self.KINDS))
         for row in range(3):
