@@ -68,13 +68,20 @@ class RuleJson(QWidget):
         if reason:
             self.outcome.show_fault(reason)
         else:
-            self.outcome.clear()
+            self.outcome.show_result(result_words(outcome))
 
     def _with_place(self, span: FaultSpan, reason: str) -> str:
         text = self.field.text()
         line = text.count("\n", 0, span.start) + 1
         column = span.start - (text.rfind("\n", 0, span.start) + 1) + 1
         return f"line {line}, column {column}: {reason}"
+
+
+def result_words(outcome: RuleOutcome) -> str:
+    """Return what a rule yields in the row at hand, as its reference."""
+    key, url, offset, length = (outcome.fields[name].text for name in ("key", "url", "offset", "length"))
+    part = f", {offset}, {length}" if offset.isdigit() else ""
+    return f"{key}: [{url}{part}]"
 
 
 def faults_in(text: str, draft: RuleDraft, outcome: RuleOutcome) -> Iterator[tuple[FaultSpan, str]]:

@@ -9,7 +9,7 @@ from refbrowser.errors import ErrorKind, Place, RefbrowserError
 from refbrowser.references.json_text import JsonError, parse
 
 #: A list or object of at most this many characters stands on one line.
-LINE = 64
+LINE = 44
 _JSON_BEGINS = ("[", "{", '"')
 
 
@@ -76,23 +76,28 @@ def kind_words(value: Any) -> str:
     return f"list of {count} {'value' if count == 1 else 'values'}"
 
 
-def laid_out(value: Any, indent: str = "") -> str:
-    """Return a value as JSON: what is short on one line, else a line for each item."""
+def laid_out(value: Any) -> str:
+    """Return a value as JSON: what is short on one line, else a line for each member."""
+    return _laid_out(value, "", 0)
+
+
+def _laid_out(value: Any, indent: str, before: int) -> str:
+    """Return a value whose first line begins with `indent` and `before` more characters."""
     short = json.dumps(value, ensure_ascii=False, default=str)
     if not isinstance(value, dict | list) or not value:
         return short
-    if len(short) + len(indent) <= LINE and not (
-        isinstance(value, dict) and (not indent or _is_nested(value))
-    ):
+    fits = len(short) + len(indent) + before <= LINE
+    if fits and not (isinstance(value, dict) and (not indent or _is_nested(value))):
         return short
     inner = indent + "  "
     if isinstance(value, dict):
+        names = [f"{json.dumps(name, ensure_ascii=False)}: " for name in value]
         items = [
-            f"{json.dumps(name, ensure_ascii=False)}: {laid_out(item, inner)}" for name, item in value.items()
+            name + _laid_out(item, inner, len(name)) for name, item in zip(names, value.values(), strict=True)
         ]
         opening, closing = "{", "}"
     else:
-        items = _in_lines([laid_out(item, inner) for item in value], inner)
+        items = _in_lines([_laid_out(item, inner, 0) for item in value], inner)
         opening, closing = "[", "]"
     lines = ",\n".join(inner + item for item in items)
     return f"{opening}\n{lines}\n{indent}{closing}"

@@ -147,7 +147,7 @@ def test_renaming_renames_the_uses_too(templates: Make, qtbot: Any) -> None:
     rows = affected(place, qtbot)
     before = place.document.document.to_bytes()
     rename(place, "base")
-    words = "→ renamed in 2 gen rule fields and 1 reference too"
+    words = "→ its 3 uses are renamed too"
     assert place.outcome("templateNameOutcome") == words
     assert [row[3] for row in place.rows()] == [row[3] for row in rows]
     field = place.child(QLineEdit, "templateNameField")
