@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QObject, Signal
-from PySide6.QtWidgets import QScrollBar
+from PySide6.QtCore import QObject, Qt, Signal
+from PySide6.QtWidgets import QAbstractScrollArea, QScrollBar
 
 #: A scroll bar counts to this number at most; above it one step of the bar is many rows.
 SCROLL_STEPS = 1 << 30
@@ -20,9 +20,13 @@ class LongBar(QObject):
 
     moved = Signal()
 
-    def __init__(self, bar: QScrollBar, parent: QObject | None = None) -> None:
-        super().__init__(parent)
-        self._bar = bar
+    def __init__(self, area: QAbstractScrollArea, orientation: Qt.Orientation) -> None:
+        super().__init__(area)
+        # A bar of our own: that of the area is known to Python by its address alone, where another one of a
+        # closed window may have been before.
+        bar = self._bar = QScrollBar(orientation, area)
+        is_vertical = orientation is Qt.Orientation.Vertical
+        (area.setVerticalScrollBar if is_vertical else area.setHorizontalScrollBar)(bar)
         self._last = 0
         self._page = 1
         self._from_bar = True

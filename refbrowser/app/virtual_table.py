@@ -76,7 +76,7 @@ class VirtualTable(QAbstractScrollArea):
         super().__init__(parent)
         self._model: RowModel = NoRows()
         self._pages: OrderedDict[int, tuple[list[list[str]], list[RowStyle]]] = OrderedDict()
-        self._rows = LongBar(self.verticalScrollBar(), self)
+        self._rows = LongBar(self, Qt.Orientation.Vertical)
         self._current: int | None = None
         self._anchor: int | None = None
         self._placeholder = ""

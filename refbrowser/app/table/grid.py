@@ -72,8 +72,8 @@ class GridView(QAbstractScrollArea):
         self._grip: int | None = None
         self._wheel = QPoint()
         self._split = self._head = 0
-        self._rows = LongBar(self.verticalScrollBar(), self)
-        self._columns = LongBar(self.horizontalScrollBar(), self)
+        self._rows = LongBar(self, Qt.Orientation.Vertical)
+        self._columns = LongBar(self, Qt.Orientation.Horizontal)
         self._painter = GridPainter(self)
         self._widths = ColumnWidths([self._painter.width_of(12)])
         self.setCornerWidget(QWidget())
