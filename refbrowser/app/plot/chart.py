@@ -162,6 +162,8 @@ class LineChart(GraphicsLayoutWidget):
 
     def set_lines(self, lines: Sequence[ChartLine]) -> None:
         """Show these lines; what is visible stays while they run over the same places."""
+        if lines and tuple(lines) == self.lines:
+            return
         while len(self._items) < len(lines):
             pair = PlotDataItem(connect="finite", antialias=True), ScatterPlotItem(pxMode=True)
             for item in pair:

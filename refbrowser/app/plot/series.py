@@ -45,6 +45,19 @@ class Point:
     index: tuple[int, ...]
     mark: Mark
     read: SeriesRead
+    _line: ChartLine | None = None
+    _drawn: tuple[object, ...] = ()
+
+    def line(self, shown: Interpretation, scale: AxisScale) -> ChartLine:
+        """Return what the chart draws; the same object as long as nothing is new."""
+        picture, color = self.read.picture, self.mark.color
+        wanted = (picture, picture.arrived, shown, scale, color)
+        if self._line is None or wanted != self._drawn:
+            series = series_of(picture, shown)
+            places = scale.positions(series.indices)
+            self._line = ChartLine(places, series.numbers, series.states, color, self.mark.symbol)
+            self._drawn = wanted
+        return self._line
 
 
 class SeriesTool(QObject):
@@ -247,14 +260,7 @@ class SeriesTool(QObject):
         subject, chart, scale = self._subject, self.pane.chart, self._scale(dimension)
         assert subject.slice is not None
         chart.set_axis(scale, scale.coordinate.axis_label, subject.shown.dates)
-        lines = []
-        for point in self.points:
-            series = series_of(point.read.picture, subject.shown)
-            places = scale.positions(series.indices)
-            lines.append(
-                ChartLine(places, series.numbers, series.states, point.mark.color, point.mark.symbol)
-            )
-        chart.set_lines(lines)
+        chart.set_lines([point.line(subject.shown, scale) for point in self.points])
         here = subject.slice.indices[dimension]
         chart.set_line(float(scale.positions(range(here, here + 1))[0]))
         self.pane.set_points([self._row(point) for point in self.points])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections import deque
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -169,4 +170,7 @@ class SeriesReader(QObject):
             self.stop()
         elif read is not None and read.picture.arrived != self._seen:
             self._seen = read.picture.arrived
+            started = time.monotonic()
             self.changed.emit()
+            # Drawing takes a part of the time only, however long a series is.
+            self._timer.setInterval(max(PACE, round((time.monotonic() - started) * 3000)))

@@ -95,11 +95,11 @@ class PlotTools(QObject):
             self.series().set_on(not self.is_series)
 
     def series_here(self, *, extend: bool = False) -> None:
-        """Show the series of the element under the cursor."""
+        """Show the series of the element under the cursor, which is put on one where it points at none."""
         if not self.can_series:
             return
         self.series().set_on(True)
-        index = self._presenter.pointing.index()
+        index = self._presenter.pointing.settle()
         if index is not None:
             self.series().add(index, extend=extend)
 
