@@ -21,13 +21,17 @@ WHOLE = ((-0.5, 59.5), (-0.5, 39.5))
 
 
 @pytest.fixture
-def image(plotted: Plotted, pane: PlotPane) -> PlotPane:
+def image(plotted: Plotted, pane: PlotPane, qtbot: QtBot) -> PlotPane:
     days = {"units": "days since 2000-02-28", "calendar": "360_day"}
     plotted(
         array("/field", np.arange(9600.0).reshape(4, 40, 60), ("time", "y", "x")),
         array("/time", np.arange(4.0), ("time",), **days),  # type: ignore[arg-type]
     )
     assert seen(pane) == approximately(WHOLE)
+    # The axes take their room when they are painted.
+    pane.canvas.grab()
+    qtbot.wait(50)
+    pane.canvas.grab()
     return pane
 
 
