@@ -14,7 +14,7 @@ from refbrowser.model.chunk_keys import ChunkKeyEncoding
 from refbrowser.references.chunk_code import Group, group_of_chunks, pack, pack_many, split_key
 from refbrowser.references.groups import Rows
 from refbrowser.references.json_text import JsonReader
-from refbrowser.references.table import ReferenceTable, with_leading
+from refbrowser.references.table import ODD, ReferenceTable, with_leading
 from refbrowser.references.values import Value, ValueKind, interpret, key_issues
 
 #: Stands for "no reference" where row numbers are expected.
@@ -224,17 +224,36 @@ class References:
             if parts is not None and code is not None:
                 found.setdefault(parts[0], {})[code] = slot
 
-        changed = [*self.removed.tolist(), *self.replaced]
-        for key in self.table.keys(changed):
+        # Where no key of the table comes twice, nothing else stands for a row that is gone.
+        one_by_one = self.removed.tolist() if len(self.table.duplicates) else []
+        for key in self.table.keys([*one_by_one, *self.replaced]):
             note(key, self._slot_or_none(key))
         for key, slot in self._patched.items():
             note(key, slot)
+        gone = {} if one_by_one else self._codes_removed()
         result = {}
-        for group, slots in found.items():
+        for group in dict.fromkeys((*found, *gone)):
+            slots = found.get(group, {})
             codes = np.array(list(slots), np.uint64)
+            alone = gone.get(group, codes[:0])
+            alone = alone[~np.isin(alone, codes)]
+            codes = np.concatenate([codes, alone])
+            of_codes = np.concatenate([np.array(list(slots.values()), np.int64), np.full(len(alone), NONE)])
             order = np.argsort(codes)
-            result[group] = OverlayCodes(codes[order], np.array(list(slots.values()), np.int64)[order])
+            result[group] = OverlayCodes(codes[order], of_codes[order])
         return result
+
+    def _codes_removed(self) -> dict[Group, npt.NDArray[np.uint64]]:
+        """Return the codes of the chunk keys of the rows that are gone, by group."""
+        if not len(self.removed):
+            return {}
+        numbers = self.table.group.of(self.removed)
+        codes = self.table.code[self.removed]
+        return {
+            self.table.groups[number]: codes[numbers == number]
+            for number in np.unique(numbers).tolist()
+            if number != ODD
+        }
 
     def _slot_or_none(self, key: str) -> int:
         slot = self.find_slot(key)

@@ -13,6 +13,7 @@ from refbrowser.app.editors.prefix_changes import PrefixChanges
 from refbrowser.app.editors.preview_source import CheckReport, Mark, PreviewRow, Tally
 from refbrowser.errors import RefbrowserError
 from refbrowser.references.replace_urls import with_new_prefix
+from refbrowser.references.table import WHOLE
 
 if TYPE_CHECKING:
     from refbrowser.references.document import ReferenceDocument
@@ -50,11 +51,26 @@ class PrefixSource:
         slots = self.changes.slots[first - len(outer) : max(stop - len(outer), 0)].tolist()
         keys = self.document.refs.keys_of(slots)
         for number, (slot, key) in enumerate(zip(slots, keys, strict=True), first):
-            value = self.document.refs.value(slot)
-            is_whole = value.length is None
-            length = WHOLE_FILE if is_whole else str(value.length)
-            found.append(self._row(number, key, value.url, "" if is_whole else str(value.offset), length))
+            found.append(self._row(number, key, *self._cells(slot)))
         return found
+
+    def _cells(self, slot: int) -> tuple[str, str, str]:
+        """Return URL, offset and length of an entry; those of the table without reading its text again."""
+        refs = self.document.refs
+        table = refs.table
+        if refs.patch(slot) is None and table.url[slot] >= 0:
+            url, offset, length = (
+                table.urls[table.url[slot]],
+                int(table.offset[slot]),
+                int(table.length[slot]),
+            )
+            return (url, "", WHOLE_FILE) if length == WHOLE else (url, str(offset), str(length))
+        value = refs.value(slot)
+        return (
+            (value.url, "", WHOLE_FILE)
+            if value.length is None
+            else (value.url, str(value.offset), str(value.length))
+        )
 
     def _row(self, number: int, name: str, url: str, offset: str, length: str) -> PreviewRow:
         edit = self.changes.edit

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from refbrowser.references.document import ReferenceDocument
     from refbrowser.references.gen import GenRule
     from refbrowser.references.refs import References
+    from refbrowser.references.table import ReferenceTable
 
 Rows = npt.NDArray[np.int64]
 
@@ -109,11 +110,14 @@ def changed_rows(difference: Difference, pause: Callable[[], None] = lambda: Non
     here, there = document.refs, saved.refs
     is_exact = True
     if here.table.start is there.table.start:
-        positions, removed = _of_one_table(difference, pause)
+        positions, removed, lost = _of_one_table(difference, pause)
     else:
         positions, removed, is_exact = _of_other_tables(difference, pause)
-    counts = Counter(_directories(here, positions))
+        lost = np.zeros(0, np.int64)
+    counts = _directories(here, positions)
     counts.update(_directory(key) for key in removed)
+    counts.update(_directories_of_rows(there.table, lost))
+    removed += there.table.keys(lost[:REMOVED].tolist())
     parts: list[Rows | range] = [positions] if len(positions) else []
     rules: dict[int, int] = {}
     left = COMPARED
@@ -130,7 +134,7 @@ def changed_rows(difference: Difference, pause: Callable[[], None] = lambda: Non
     return ChangedRows(
         tuple(parts),
         tuple(removed[:REMOVED]),
-        len(removed),
+        len(removed) + max(0, len(lost) - REMOVED),
         _with_above(counts),
         _templates(document, saved),
         rules,
@@ -141,22 +145,48 @@ def changed_rows(difference: Difference, pause: Callable[[], None] = lambda: Non
 # Entries of refs
 
 
-def _of_one_table(difference: Difference, pause: Callable[[], None]) -> tuple[Rows, list[str]]:
-    """Compare by columns what both read from one text, and one by one what edits put over it."""
+def _of_one_table(difference: Difference, pause: Callable[[], None]) -> tuple[Rows, list[str], Rows]:
+    """Compare by columns what both read from one text, and one by one what edits put over it.
+
+    Returns the positions that differ, the keys that are gone, and the rows that are gone without more ado.
+    """
     here, there = difference.document.refs, difference.saved.refs
-    rows = np.flatnonzero(_urls_differ(difference))
-    touched = {*here.replaced, *there.replaced, *here.removed.tolist(), *there.removed.tolist()}
+    touched = {*here.replaced, *there.replaced}
+    if len(here.table.duplicates):
+        # Another entry may have the key of one that is gone.
+        touched.update(here.removed.tolist(), there.removed.tolist())
     over = np.array(sorted(touched), np.int64)
-    rows = rows[~np.isin(rows, over)]
+    lost = np.setdiff1d(np.setdiff1d(here.removed, there.removed), over)
+    back = np.setdiff1d(np.setdiff1d(there.removed, here.removed), over)
+    if here.appended or here.replaced or there.appended or there.replaced:
+        lost, back, doubtful = _sure(difference, lost, back)
+        over = np.union1d(over, doubtful)
+    rows = np.flatnonzero(_urls_differ(difference))
+    rows = rows[~np.isin(rows, np.concatenate([over, here.removed, there.removed]))]
+    pause()
+    rows = np.union1d(rows, back)
+    sure = rows - here.removed.searchsorted(rows)
     slots = [row for row in over.tolist() if row in here.replaced or here.stands(row)]
     slots += [-2 - number for number in range(len(here.appended))]
-    found = set((rows - here.removed.searchsorted(rows)).tolist())
+    found = []
     for slot in slots:
         pause()
         position = here.position(slot)
         if difference.entry_changed(position):
-            found.add(position)
-    return np.array(sorted(found), np.int64), _gone(difference, over.tolist(), pause)
+            found.append(position)
+    positions = np.union1d(sure, np.array(found, np.int64)).astype(np.int64)
+    return positions, _gone(difference, over.tolist(), pause), lost
+
+
+def _sure(difference: Difference, lost: Rows, back: Rows) -> tuple[Rows, Rows, Rows]:
+    """Return rows that are gone or back without those whose key an edited entry has; and those."""
+    here, there = difference.document.refs, difference.saved.refs
+    doubtful = []
+    for refs in (here, there):
+        for patch in (*refs.replaced.values(), *refs.appended.values()):
+            doubtful += refs.table.find_all(patch.key)
+    same = np.array(sorted(set(doubtful)), np.int64)
+    return np.setdiff1d(lost, same), np.setdiff1d(back, same), same
 
 
 def _gone(difference: Difference, rows: Iterable[int], pause: Callable[[], None]) -> list[str]:
@@ -210,7 +240,7 @@ def _of_other_tables(difference: Difference, pause: Callable[[], None]) -> tuple
     return np.concatenate([np.array(found, np.int64), rest]), gone, is_exact
 
 
-def _directories(refs: References, positions: Rows) -> dict[str, int]:
+def _directories(refs: References, positions: Rows) -> Counter[str]:
     """Return how many of the entries at positions are in each directory."""
     counts: Counter[str] = Counter()
     if not len(positions):
@@ -220,13 +250,21 @@ def _directories(refs: References, positions: Rows) -> dict[str, int]:
     slots = slots[positions - positions[0]]
     patched = np.array([*refs.replaced], np.int64)
     single = (positions >= kept) | np.isin(slots, patched)
-    rows = slots[~single]
-    groups, numbers = np.unique(refs.table.group.of(rows), return_counts=True)
-    for group, number in zip(groups.tolist(), numbers.tolist(), strict=True):
+    counts.update(_directories_of_rows(refs.table, slots[~single]))
+    counts.update(map(_directory, map(refs.key_of, slots[single].tolist())))
+    return counts
+
+
+def _directories_of_rows(table: ReferenceTable, rows: Rows) -> Counter[str]:
+    """Return how many rows of a table are in each directory."""
+    counts: Counter[str] = Counter()
+    if not len(rows):
+        return counts
+    numbers = table.group.of(rows)
+    for group, count in zip(*np.unique(numbers, return_counts=True), strict=True):
         if group != ODD:
-            counts[refs.table.groups[group][0].strip("/")] += number
-    odd = rows[refs.table.group.of(rows) == ODD].tolist()
-    counts.update(map(_directory, (*refs.table.keys(odd), *map(refs.key_of, slots[single].tolist()))))
+            counts[table.groups[group][0].strip("/")] += int(count)
+    counts.update(map(_directory, table.keys(rows[numbers == ODD].tolist())))
     return counts
 
 

@@ -41,10 +41,18 @@ class Difference:
         """Tell whether the entry at a position of refs differs from the saved entry of its key."""
         refs, saved = self.document.refs, self.saved.refs
         slot = refs.slot(position)
-        before = saved.find_slot(refs.key_of(slot))
+        before = self._saved_slot(slot, refs.key_of(slot))
         if before is None or saved.value_text(before) != refs.value_text(slot):
             return True
         return not self.same_templates and shown(self.document, slot) != shown(self.saved, before)
+
+    def _saved_slot(self, slot: int, key: str) -> int | None:
+        """Return the saved entry of a key: that of the same place where it is there more than once."""
+        refs, saved = self.document.refs, self.saved.refs
+        shared = slot >= 0 and refs.table.start is saved.table.start
+        if shared and (slot in saved.replaced or saved.stands(slot)) and saved.key_of(slot) == key:
+            return slot
+        return saved.find_slot(key)
 
     def _generated_changed(self, number: int, row: int) -> bool:
         partner, is_same = self.partners[number]

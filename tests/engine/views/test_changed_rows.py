@@ -106,9 +106,12 @@ def test_the_rows_are_those_that_differ_one_by_one(edits: list[Any]) -> None:
 
 
 @settings(max_examples=150, deadline=None)
-@given(st.lists(EDITS, max_size=5), st.lists(EDITS, max_size=3))
-def test_so_they_are_by_columns(edits: list[Any], before: list[Any]) -> None:
+@given(st.lists(EDITS, max_size=5), st.lists(EDITS, max_size=3), st.booleans())
+def test_so_they_are_by_columns(edits: list[Any], before: list[Any], doubled: bool) -> None:
     saved = document = read()
+    if doubled:
+        text = json.dumps(DOCUMENT).replace('"odd":', '"a/0.1": ["s3://b/first.nc", 1, 2], "odd":')
+        saved = document = ReferenceDocument.of(text.encode())
     for number, edit in enumerate((*before, *edits)):
         try:
             document = document.apply(edit)
@@ -116,14 +119,16 @@ def test_so_they_are_by_columns(edits: list[Any], before: list[Any]) -> None:
             continue
         if number < len(before):
             saved = document
-    difference = Difference(document, saved)
-    rows = changed_rows(difference)
-    assert listed(rows) == [row for row in range(document.expansion.rows) if difference.changed(row)]
-    gone = {saved.refs.key(at) for at in range(len(saved.refs))}
-    gone -= {document.refs.key(at) for at in range(len(document.refs))}
-    assert set(rows.removed) == gone
-    assert rows.rows(0, rows.count).tolist() == listed(rows)
-    assert [rows.find(row) for row in listed(rows)] == list(range(rows.count))
+    # After undo past a save the saved state is the later one.
+    for now, then in ((document, saved), (saved, document)):
+        difference = Difference(now, then)
+        rows = changed_rows(difference)
+        assert listed(rows) == [row for row in range(now.expansion.rows) if difference.changed(row)]
+        gone = {then.refs.key(at) for at in range(len(then.refs))}
+        gone -= {now.refs.key(at) for at in range(len(now.refs))}
+        assert set(rows.removed) == gone
+        assert rows.rows(0, rows.count).tolist() == listed(rows)
+        assert [rows.find(row) for row in listed(rows)] == list(range(rows.count))
 
 
 def test_what_they_belong_to() -> None:
