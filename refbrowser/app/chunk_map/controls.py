@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QSizePolicy, QSpinBox, QWidget
 
@@ -16,6 +18,13 @@ _LARGEST = 2**31 - 1
 _LONGEST_NAME = 20
 #: Dimensions that get a field; an array has seldom more.
 _FIELDS_MOST = 32
+
+
+@dataclass(frozen=True, slots=True)
+class _Field:
+    box: QWidget
+    label: QLabel
+    field: QSpinBox
 
 
 class MapControls(QWidget):
@@ -54,7 +63,8 @@ class MapControls(QWidget):
         self.wrapped.setObjectName("chunkMapWrapped")
         self._flow = FlowLayout(self, spacing=theme.MEDIUM)
         self._axes = [_labelled("Down", self.down), _labelled("Across", self.across)]
-        self._fields: dict[int, tuple[QWidget, QSpinBox]] = {}
+        self._made: list[_Field] = []
+        self._fields: dict[int, _Field] = {}
         for part in (_labelled("Colour by", self.by), *self._axes, self.wrapped):
             self._flow.addWidget(part)
 
@@ -74,10 +84,10 @@ class MapControls(QWidget):
             return
         self.across.setCurrentIndex(self.across.findData(state.x))
         self.down.setCurrentIndex(0 if state.y is None else self.down.findData(state.y))
-        for dimension, (_box, field) in self._fields.items():
-            field.blockSignals(True)
-            field.setValue(min(state.indices[dimension], _LARGEST))
-            field.blockSignals(False)
+        for dimension, made in self._fields.items():
+            made.field.blockSignals(True)
+            made.field.setValue(min(state.indices[dimension], _LARGEST))
+            made.field.blockSignals(False)
 
     def set_by(self, by: str) -> None:
         """Show what the colour says."""
@@ -85,7 +95,7 @@ class MapControls(QWidget):
 
     def field(self, dimension: int) -> QSpinBox:
         """Return the field of a dimension that is not on an axis."""
-        return self._fields[dimension][1]
+        return self._fields[dimension].field
 
     def _make_choices(self) -> None:
         state = self._state
@@ -101,30 +111,41 @@ class MapControls(QWidget):
             box.setVisible(len(long) > 1)
 
     def _make_fields(self) -> None:
-        for box, _field in self._fields.values():
-            self._flow.removeWidget(box)
-            box.hide()
-            box.deleteLater()
-        self._fields = {}
+        """Name a field for each dimension beside the axes; the fields of other arrays are used again."""
         state = self._state
-        if state is None:
-            return
-        for dimension in [axis for axis in state.sliders if state.shape[axis] > 1][:_FIELDS_MOST]:
-            last = min(state.shape[dimension] - 1, _LARGEST)
-            field = QSpinBox()
-            field.setObjectName(f"chunkMapIndex_{state.names[dimension]}")
-            field.setAccessibleName(f"Chunk along {one_line(state.names[dimension])}, 0 to {last}")
-            field.setToolTip(theme.plain_tooltip(f"Chunk along {state.names[dimension]}, 0 to {last}"))
-            field.setRange(0, last)
-            field.setKeyboardTracking(False)
-            field.valueChanged.connect(
-                lambda value, dimension=dimension: self.indexChanged.emit(dimension, value)
-            )
-            box = _labelled(_shortened(state.names[dimension]), field)
-            self._fields[dimension] = (box, field)
-            self._flow.addWidget(box)
-            box.show()
+        others = [] if state is None else [axis for axis in state.sliders if state.shape[axis] > 1]
+        others = others[:_FIELDS_MOST]
+        while len(self._made) < len(others):
+            self._made.append(self._make_field())
+        self._fields = dict(zip(others, self._made, strict=False))
+        for number, made in enumerate(self._made):
+            made.box.setVisible(number < len(others))
+            made.field.setObjectName(f"chunkMapIndex{number}")
+        for dimension, made in self._fields.items():
+            assert state is not None
+            name, last = state.names[dimension], min(state.shape[dimension] - 1, _LARGEST)
+            made.label.setText(_shortened(name))
+            made.field.setObjectName(f"chunkMapIndex_{name}")
+            made.field.setAccessibleName(f"Chunk along {one_line(name)}, 0 to {last}")
+            made.field.setToolTip(theme.plain_tooltip(f"Chunk along {name}, 0 to {last}"))
+            made.field.blockSignals(True)
+            made.field.setRange(0, last)
+            made.field.blockSignals(False)
         self.updateGeometry()
+
+    def _make_field(self) -> _Field:
+        field = QSpinBox()
+        field.setKeyboardTracking(False)
+        field.valueChanged.connect(lambda value: self._change_index(field, value))
+        box = _labelled("", field)
+        self._flow.addWidget(box)
+        return _Field(box, box.findChild(QLabel), field)
+
+    def _change_index(self, field: QSpinBox, value: int) -> None:
+        for dimension, made in self._fields.items():
+            if made.field is field:
+                self.indexChanged.emit(dimension, value)
+                return
 
     def _choose_down(self) -> None:
         self.downChosen.emit(self.down.currentData())

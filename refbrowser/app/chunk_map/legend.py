@@ -22,7 +22,8 @@ ENTRIES_MOST = 12
 #: Lines that they take at most under the map; beside it they have its height.
 LINES_MOST = 2
 _UNLIMITED = 16777215
-_LOW = "QToolButton { padding: 2px 5px 2px 1px; }"
+_GAP = 2
+_LOW = "QToolButton { padding: 0 5px 0 1px; }"
 
 
 class MapLegend(QWidget):
@@ -40,11 +41,11 @@ class MapLegend(QWidget):
         super().__init__(parent)
         self.setObjectName("chunkMapLegend")
         self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
-        self._flow = FlowLayout(self, spacing=2)
+        self._flow = FlowLayout(self, spacing=_GAP)
         self._buttons: list[QToolButton] = []
         self._more = plain_label("", role="muted", wrap=False)
         self._more.setObjectName("chunkMapMore")
-        self._more.setContentsMargins(theme.SMALL, theme.SMALL, theme.SMALL, theme.SMALL)
+        self._more.setContentsMargins(theme.SMALL, 0, theme.SMALL, 0)
         self._flow.addWidget(self._more)
         self._shown: ColouredMap | None = None
         self._note = ""
@@ -55,6 +56,7 @@ class MapLegend(QWidget):
         """Stand as a column beside the map, where it is low, or as lines under it."""
         if beside != self._beside:
             self._beside = beside
+            self._flow.setSpacing(0 if beside else _GAP)
             fixed, ignored = QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Ignored
             self.setSizePolicy(*((fixed, ignored) if beside else (ignored, fixed)))
             self.setMinimumSize(0, 0)
@@ -85,10 +87,11 @@ class MapLegend(QWidget):
     def _fit(self) -> None:
         """Show as many entries as fit, with the note behind them where there is room for it."""
         kept, note = self._used, "" if self._beside else self._note
+        if self._beside:
+            # First of all: it may call this method again.
+            self.setFixedWidth(max((each.sizeHint().width() for each in self._buttons[:kept]), default=0))
         line = max(part.sizeHint().height() for part in (*self._buttons, self._more)) + self._flow.spacing()
         most = max(1, self.height() // line) if self._beside else LINES_MOST
-        if self._beside:
-            self.setFixedWidth(max((each.sizeHint().width() for each in self._buttons[:kept]), default=0))
         while True:
             hidden = self._present - kept
             words = [f"and {hidden} more"] if hidden > 0 else []

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QPoint, QRect, QSize, Qt
-from PySide6.QtWidgets import QLayout, QLayoutItem, QWidget, QWidgetItem
+from PySide6.QtWidgets import QLayout, QLayoutItem, QWidget
 
 
 class FlowLayout(QLayout):
@@ -20,8 +20,9 @@ class FlowLayout(QLayout):
 
     def insert(self, index: int, widget: QWidget) -> None:
         """Put a widget before the one at a position."""
-        self.addChildWidget(widget)
-        self._items.insert(index, QWidgetItem(widget))
+        # Qt makes the item and deletes it: one that is made here would be deleted twice.
+        self.addWidget(widget)
+        self._items.insert(index, self._items.pop())
         self.invalidate()
 
     def count(self) -> int:
