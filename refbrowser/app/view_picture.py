@@ -68,6 +68,8 @@ class ViewPicture:
         buffer.open(QIODevice.OpenModeFlag.WriteOnly)
         generator = QSvgGenerator()
         generator.setOutputDevice(buffer)
+        # Axes are recordings of what was painted: they are scaled where a device has another resolution.
+        generator.setResolution(self._parts[0].logicalDpiX())
         generator.setSize(self.size())
         generator.setViewBox(QRect(QPoint(0, 0), self.size()))
         generator.setTitle(self._title)

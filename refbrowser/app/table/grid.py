@@ -268,7 +268,9 @@ class GridView(QAbstractScrollArea):
             return
         cells = self.cells_seen()
         rows, columns = self.seen()
-        places = [[self.cell_rect(row, column) for column in columns] for row in rows]
+        first = [self.cell_rect(rows.start, column) for column in columns]
+        height = self._painter.row_height
+        places = [[place.translated(0, down * height) for place in first] for down in range(len(rows))]
         painter.setFont(self._painter.mono)
         kinds = self._model.kinds
         right = [kinds[column % len(kinds)].right for column in columns]

@@ -31,12 +31,12 @@ class SliceCells:
         fits = picture is not None and picture.plan.slice.axes == self.layout.slice.axes
         self.picture = picture if fits else None
 
-    @property
+    @cached_property
     def rows(self) -> int:
         """Number of rows."""
         return self.layout.rows
 
-    @property
+    @cached_property
     def columns(self) -> int:
         """Number of columns."""
         return self.layout.columns
@@ -59,7 +59,7 @@ class SliceCells:
             characters = _characters(dtype)
         return (ColumnKind(str(characters), characters, shown.is_number),)
 
-    @property
+    @cached_property
     def corner(self) -> tuple[str, str]:
         """Names of the dimensions of rows and columns."""
         return self.layout.corner

@@ -266,7 +266,9 @@ class TestWidths:
         assert grid.column_width(1) < grid.column_width(0)
 
     def test_the_current_cell_is_seen_whole_whatever_the_widths(self, grid: GridView) -> None:
-        grid.set_model(Numbers(10, 60, (ColumnKind("a", 8), ColumnKind("b", 45), ColumnKind("c", 30))))
+        sizes = (45, 30, 8, 8, 8, 8)
+        kinds = tuple(ColumnKind(str(number), size) for number, size in enumerate(sizes))
+        grid.set_model(Numbers(10, 60, kinds))
         grid.set_current((0, 0))
         for _ in range(12):
             press(grid, KEY.Key_Right)
