@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import TYPE_CHECKING
 
 from refbrowser.errors import RefbrowserError
 from refbrowser.references.template_filters import FILTERS
 from refbrowser.references.template_syntax import lex
-from refbrowser.references.templates import TemplateSet
+
+if TYPE_CHECKING:
+    from refbrowser.references.templates import TemplateSet
 
 _KEYWORDS = frozenset({"if", "else", "elif", "endif", "and", "or", "not", "in", "is", "raw", "endraw"})
 _CONSTANTS = frozenset({"true", "false", "none", "True", "False", "None"})
