@@ -187,11 +187,13 @@ def stored_pairs(found: StoredChunks | None) -> dict[str, str]:
     texts = {STORED: f"{stored}, {theme.count_text(missing)} missing" if missing else f"all {stored}"}
     if found.size is None:
         texts[STORED_SIZE] = "not added up: too many chunks"
-    elif found.unsized:
-        files = f"{theme.count_text(found.unsized)} whole {'file' if found.unsized == 1 else 'files'}"
-        texts[STORED_SIZE] = f"{theme.size_text(found.size)} and {files}" if found.size else files
-    else:
-        texts[STORED_SIZE] = theme.size_text(found.size)
+        return texts
+    parts = [theme.size_text(found.size)] if found.size or not (found.files or found.inline) else []
+    if found.files:
+        parts.append(f"{theme.count_text(found.files)} whole {'file' if found.files == 1 else 'files'}")
+    if found.inline:
+        parts.append(f"{theme.count_text(found.inline)} in the document")
+    texts[STORED_SIZE] = " and ".join(parts)
     return texts
 
 

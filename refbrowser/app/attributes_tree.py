@@ -222,7 +222,7 @@ class AttributesTree(QTreeView):
         self,
         index: QModelIndex,
         trigger: QAbstractItemView.EditTrigger = QAbstractItemView.EditTrigger.AllEditTriggers,
-        event: QEvent | None = None,
+        event: Any = None,
     ) -> bool:
         if not self._can_edit or index.siblingAtColumn(NAME).data(ATTRIBUTE_ROLE) is None:
             return False
@@ -246,7 +246,7 @@ class AttributesTree(QTreeView):
             return f"column {error.place.column}: {error.message}. {error.advice}".strip(), ""
         return "", kind_words(value)
 
-    def committed(self, index: Index, text: str) -> None:
+    def committed(self, index: QModelIndex, text: str) -> None:
         """Take what was typed in a cell."""
         if self.verdict(index, text)[0]:
             return
@@ -260,13 +260,13 @@ class AttributesTree(QTreeView):
             from refbrowser.engine.views.typed_values import typed_text, typed_value
 
             value = typed_value(text)
-            _set_text(self._model.itemFromIndex(QModelIndex(index)), typed_text(value))
+            _set_text(self._model.itemFromIndex(index), typed_text(value))
             self.valueTyped.emit(attribute, value)
 
-    def _new_committed(self, index: Index, text: str) -> None:
+    def _new_committed(self, index: QModelIndex, text: str) -> None:
         if index.column() == NAME:
             self._new_name = text
-            _set_text(self._model.itemFromIndex(QModelIndex(index)), text)
+            _set_text(self._model.itemFromIndex(index), text)
             return
         from refbrowser.engine.views.typed_values import typed_value
 
@@ -287,8 +287,9 @@ class AttributesTree(QTreeView):
         self.editEnded.emit()
 
     def _edit_new_value(self) -> None:
-        if self._new is not None:
-            self._edit_cell(QModelIndex(self._new).siblingAtColumn(VALUE))
+        new = self._new
+        if new is not None and new.isValid():
+            self._edit_cell(self._model.index(new.row(), VALUE, new.parent()))
 
     def _drop_new(self) -> None:
         new, self._new, parent = self._new, None, self._parent()
@@ -411,7 +412,7 @@ class _Cells(QStyledItemDelegate):
 
     def setModelData(self, editor: QWidget, model: Any, index: Index) -> None:
         if isinstance(editor, QLineEdit):
-            self._tree.committed(index, editor.text())
+            self._tree.committed(model.index(index.row(), index.column(), index.parent()), editor.text())
 
     def eventFilter(self, editor: QObject, event: QEvent) -> bool:
         if isinstance(editor, QLineEdit) and event.type() == QEvent.Type.KeyPress:

@@ -119,7 +119,8 @@ def uses_v3(node: Node) -> bool:
         return node.format == "zarr-v3"
     if node.metadata_keys:
         return any(split_key(key)[1] == NODE_V3 for key in node.metadata_keys)
-    return any(map(uses_v3, (*node.arrays.values(), *node.groups.values())))
+    below: list[Node] = [*node.arrays.values(), *node.groups.values()]
+    return any(uses_v3(child) for child in below)
 
 
 def metadata_keys(document: ReferenceDocument, node: Node) -> tuple[str, ...]:

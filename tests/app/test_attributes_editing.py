@@ -186,6 +186,11 @@ class TestWhatIsShown:
         assert values["Stored chunks"] == "1, 1 missing"
         assert values["Stored size"] == "4 B"
 
+    def test_chunks_of_every_kind(self, place: Make) -> None:
+        contents: Any = small_document()
+        contents["refs"] |= {"depth/0": ["data.bin"], "depth/1": "base64:AAECAw=="}
+        assert place(contents, "/depth").values()["Stored size"] == "1 whole file and 1 in the document"
+
     def test_an_unknown_codec(self, place: Make) -> None:
         contents = small_document()
         metadata = {**METADATA, "fill_value": 0, "order": "C", "compressor": {"id": "mystery", "level": 3}}

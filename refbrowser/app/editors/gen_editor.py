@@ -298,8 +298,9 @@ class GenEditor(EditorForm):
 
         source = RuleSource.of(document, self._document.saved_document, self._index, draft.fields())
         self._shown = source
-        for field in (*self._fields.values(), self._json):
+        for field in self._fields.values():
             field.set_names(source.names)
+        self._json.set_names(source.names)
         self._show_outcome(source)
         self.publish(self._document, source)
 

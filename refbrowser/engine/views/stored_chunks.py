@@ -25,14 +25,17 @@ class StoredChunks:
         Chunks with a reference, out of `total`; None where that is not known.
     size
         Their bytes, as far as the references tell; None where they were not added up.
-    unsized
-        Stored chunks whose size the references do not tell: whole files.
+    files
+        Chunks that are whole files, whose size the references do not tell.
+    inline
+        Chunks that stand in the document and are not counted in `size`.
     """
 
     stored: int | None
     total: int
     size: int | None = None
-    unsized: int = 0
+    files: int = 0
+    inline: int = 0
 
 
 def stored_chunks(node: ArrayNode, check: Callable[[], None]) -> StoredChunks | None:
@@ -42,15 +45,15 @@ def stored_chunks(node: ArrayNode, check: Callable[[], None]) -> StoredChunks | 
     stored, total = node.manifest.stored(), node.grid.size
     if total > SIZED_CHUNKS:
         return StoredChunks(stored, total)
-    size = unsized = 0
+    size = files = inline = 0
     for start in range(0, total, _BLOCK):
         check()
         flat = np.arange(start, min(start + _BLOCK, total), dtype=np.int64)
         shape = node.manifest.grid_shape
         coords = np.stack(np.unravel_index(flat, shape), axis=1) if shape else np.zeros((1, 0), np.int64)
         columns = node.manifest.columns(coords.astype(np.int64))
-        there = (columns.kind != ReferenceKind.MISSING) & (columns.kind != ReferenceKind.FAULTY)
-        known = there & (columns.length >= 0)
-        size += int(columns.length[known].sum())
-        unsized += int(there.sum() - known.sum())
-    return StoredChunks(stored, total, size, unsized)
+        known = columns.length >= 0
+        size += int(columns.length[known & (columns.kind != ReferenceKind.MISSING)].sum())
+        files += int((~known & (columns.kind == ReferenceKind.WHOLE)).sum())
+        inline += int((~known & (columns.kind == ReferenceKind.INLINE)).sum())
+    return StoredChunks(stored, total, size, files, inline)
