@@ -98,8 +98,10 @@ class Drawing(QObject):
         units = f"{label} [{note}]" if note else label
         if state.y is None:
             self.across, self.upwards = line_scale(coordinates[state.x]), None
-            values = AxisScale(Coordinate(name="value", size=0, dates=shown.dates), by_value=True)
-            self.canvas.set_scales(self.across, values, coordinates[state.x].axis_label, units, self.log)
+            values = Coordinate(name="value", size=0, dates=shown.dates, named=shown.named_values)
+            self.canvas.set_scales(
+                self.across, AxisScale(values, True), coordinates[state.x].axis_label, units, self.log
+            )
             self.canvas.set_ground(None)
         else:
             self.across, self.upwards = AxisScale(coordinates[state.x]), AxisScale(coordinates[state.y])

@@ -46,6 +46,8 @@ class Coordinate:
         For the axis: long name or name.
     dates
         How numbers become dates, for a time coordinate.
+    named
+        Values that have names, with these; no others are marked on an axis.
     """
 
     name: str
@@ -56,6 +58,7 @@ class Coordinate:
     units: str = ""
     label: str = ""
     dates: DateScale | None = None
+    named: Sequence[tuple[float, str]] = ()
 
     @cached_property
     def ascending(self) -> bool | None:
@@ -148,6 +151,9 @@ class Coordinate:
         """Return ticks of an axis whose positions are values: (position, text)."""
         if self.dates is not None:
             return self.dates.ticks(low, high, count)
+        if self.named:
+            inside = [(value, text) for value, text in self.named if low <= value <= high]
+            return inside[:: max(1, -(-len(inside) // count))]
         degrees = self.role in (AxisRole.LATITUDE, AxisRole.LONGITUDE)
         numbers, step = nice_numbers(low, high, count, degrees)
         return [(number, self._tick_text(number, step, max(abs(low), abs(high)))) for number in numbers]

@@ -69,6 +69,14 @@ class Interpretation:
         # A pure number.
         return "" if units == "1" else units
 
+    @property
+    def named_values(self) -> list[tuple[float, str]]:
+        """Return the numbers that are flags, with their meanings; none where flags are bits."""
+        flags = () if self.flags is None else self.flags.flags
+        if any(flag.mask is not None for flag in flags):
+            return []
+        return [(float(flag.value), flag_title(flag)) for flag in flags if flag.value is not None]
+
     def numbers(self, raw: npt.NDArray[Any]) -> npt.NDArray[Any]:
         """Return elements as float32 or float64, NaN where there is no value.
 

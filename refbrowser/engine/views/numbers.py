@@ -63,18 +63,21 @@ def _plain_text(number: float) -> str:
     """Return a round number, with an exponent only where it would be long."""
     if SMALL <= number < LARGE:
         return f"{number:.10f}".rstrip("0").rstrip(".")
-    mantissa, exponent = f"{number:.0e}".split("e")
-    return f"{mantissa}e{int(exponent)}".replace("-", _MINUS)
+    return _short_exponent(f"{number:.0e}")
 
 
 def decimals_for(step: float) -> int:
     """Return how many decimals tell numbers `step` apart."""
     if not step > 0 or not math.isfinite(step):
         return 0
+    return max(0, -_last_place(step))
+
+
+def _last_place(step: float) -> int:
+    """Return the power of ten of the last digit that numbers `step` apart need."""
     exponent = math.floor(math.log10(step) + 1e-9)
     first = step / 10.0**exponent
-    extra = 0 if abs(first - round(first)) < 1e-6 else 1
-    return max(0, extra - exponent)
+    return exponent if abs(first - round(first)) < 1e-6 else exponent - 1
 
 
 def stepped_text(value: float, step: float, greatest: float | None = None) -> str:
@@ -86,14 +89,14 @@ def stepped_text(value: float, step: float, greatest: float | None = None) -> st
     if value == 0:
         return "0"
     if magnitude >= LARGE or (0 < magnitude < SMALL):
-        digits = max(0, math.floor(math.log10(abs(value))) - math.floor(math.log10(step) + 1e-9))
-        return (
-            f"{value:.{min(digits, 15)}e}".replace("-", _MINUS)
-            .replace("e+0", "e")
-            .replace("e+", "e")
-            .replace(f"e{_MINUS}0", f"e{_MINUS}")
-        )
+        digits = min(15, max(0, math.floor(math.log10(abs(value)) + 1e-9) - _last_place(step)))
+        return _short_exponent(f"{value:.{digits}e}")
     return f"{value:.{min(decimals_for(step), 15)}f}".replace("-", _MINUS)
+
+
+def _short_exponent(text: str) -> str:
+    mantissa, exponent = text.split("e")
+    return f"{mantissa}e{int(exponent)}".replace("-", _MINUS)
 
 
 def resolved_text(value: float, step: float) -> str:

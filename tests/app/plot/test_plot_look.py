@@ -573,3 +573,10 @@ def test_a_plot_without_values_says_why(plotted: Plotted, pane: PlotPane, qtbot:
     assert not pane.canvas.message.isVisible()
     plotted(array("/full", np.zeros((10, 10)), ("y", "x")))
     assert not pane.canvas.message.isVisible()
+
+
+def test_a_line_of_flags_has_their_meanings_upwards(plotted: Plotted, pane: PlotPane) -> None:
+    flags: dict[str, Any] = {"flag_values": [0, 1, 2], "flag_meanings": "clear partly_cloudy overcast"}
+    plotted(array("/weather", np.array([0, 1, 2, 1], np.int8), ("time",), **flags))
+    pane.canvas.grab()
+    assert pane.canvas.upwards.tick_texts() == ["clear", "partly cloudy", "overcast"]

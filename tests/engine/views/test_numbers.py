@@ -3,7 +3,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from refbrowser.engine.views.numbers import log_ticks
+from refbrowser.engine.views.coordinates import Coordinate
+from refbrowser.engine.views.numbers import log_ticks, nice_numbers, stepped_text
 
 
 def texts(low: float, high: float, count: int) -> list[str]:
@@ -32,3 +33,18 @@ def test_ticks_are_few_and_inside(low: float, ratio: float, count: int) -> None:
     for value, text in ticks:
         assert low * 0.999 <= value <= low * ratio * 1.001
         assert abs(float(text.replace("−", "-")) / value - 1) < 0.51
+
+
+def test_large_numbers_on_an_axis_keep_the_digits_of_their_step() -> None:
+    numbers, step = nice_numbers(0, 2e7, 8)
+    assert [stepped_text(number, step, 2e7) for number in numbers] == [
+        *("0", "2.5e6", "5.0e6", "7.5e6", "1.00e7", "1.25e7", "1.50e7", "1.75e7", "2.00e7"),
+    ]
+    assert stepped_text(-1.5e-8, 5e-9, 2e-8) == "\N{MINUS SIGN}1.5e\N{MINUS SIGN}8"
+    assert stepped_text(5.62236e8, 10, 5.6e8) == "5.6223600e8"
+
+
+def test_named_values_are_the_only_ticks() -> None:
+    scale = Coordinate(name="value", size=0, named=[(float(n), f"flag {n}") for n in range(10)])
+    assert scale.value_ticks(-0.5, 2.5, 5) == [(0.0, "flag 0"), (1.0, "flag 1"), (2.0, "flag 2")]
+    assert len(scale.value_ticks(0, 9, 4)) == 4
