@@ -46,19 +46,16 @@ class ViewPicture:
 
     def image(self) -> QImage:
         """Return the picture in pixels, `SCALE` for each of the screen."""
-        image = QImage(self.size() * SCALE, QImage.Format.Format_RGB32)
-        image.setDevicePixelRatio(SCALE)
+        image = self._painted(SCALE)
+        return image.copy(0, 0, image.width(), _height_used(image, _MARGIN * SCALE))
+
+    def _painted(self, scale: int) -> QImage:
+        image = QImage(self.size() * scale, QImage.Format.Format_RGB32)
+        image.setDevicePixelRatio(scale)
         painter = QPainter(image)
         self._paint(painter)
         painter.end()
         return image
-
-    def png(self) -> bytes:
-        """Return the picture as a PNG file."""
-        buffer = QBuffer()
-        buffer.open(QIODevice.OpenModeFlag.WriteOnly)
-        QImageWriter(buffer, QByteArray(b"png")).write(self.image())
-        return bytes(buffer.data().data())
 
     def svg(self) -> bytes:
         """Return the picture as an SVG file: lines and text can be edited, an image is one picture in it."""
@@ -70,8 +67,10 @@ class ViewPicture:
         generator.setOutputDevice(buffer)
         # Axes are recordings of what was painted: they are scaled where a device has another resolution.
         generator.setResolution(self._parts[0].logicalDpiX())
-        generator.setSize(self.size())
-        generator.setViewBox(QRect(QPoint(0, 0), self.size()))
+        size = self.size()
+        size.setHeight(_height_used(self._painted(1), _MARGIN))
+        generator.setSize(size)
+        generator.setViewBox(QRect(QPoint(0, 0), size))
         generator.setTitle(self._title)
         painter = QPainter(generator)
         self._paint(painter)
@@ -108,3 +107,20 @@ class ViewPicture:
         painter.setPen(QColor(color))
         fitting = QFontMetrics(font).elidedText(text, Qt.TextElideMode.ElideRight, line.width())
         painter.drawText(line, Qt.AlignmentFlag.AlignVCenter, fitting)
+
+
+def png_bytes(image: QImage) -> bytes:
+    """Return an image as a PNG file; on any thread."""
+    buffer = QBuffer()
+    buffer.open(QIODevice.OpenModeFlag.WriteOnly)
+    QImageWriter(buffer, QByteArray(b"png")).write(image)
+    return bytes(buffer.data().data())
+
+
+def _height_used(image: QImage, margin: int) -> int:
+    """Return the height of an image without what is empty below a margin at its end."""
+    import numpy as np
+
+    pixels = np.frombuffer(image.constBits(), np.uint32).reshape(image.height(), image.width())
+    used = np.flatnonzero((pixels != pixels[-1, 0]).any(axis=1))
+    return min(image.height(), int(used[-1]) + 1 + margin) if len(used) else image.height()

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from PySide6.QtGui import QGuiApplication
+from PySide6.QtGui import QGuiApplication, QImage
 from PySide6.QtWidgets import QFileDialog
 
 from refbrowser.app import theme
@@ -117,14 +117,16 @@ class ValueCommands(CommandGroup):
         elif suffix in _PICTURES:
             picture = self._picture()
             if picture is not None:
-                self._write_picture(path, picture.png() if suffix == ".png" else picture.svg())
+                self._write_picture(path, picture.image() if suffix == ".png" else picture.svg())
         else:
             self._write_values(path, suffix)
 
-    def _write_picture(self, path: str, data: bytes) -> None:
+    def _write_picture(self, path: str, drawn: QImage | bytes) -> None:
         def write(control: TaskControl) -> None:
+            from refbrowser.app.view_picture import png_bytes
             from refbrowser.io.atomic import write_atomically
 
+            data = drawn if isinstance(drawn, bytes) else png_bytes(drawn)
             write_atomically(path, [data], cancel=control.token)
 
         self._run(
