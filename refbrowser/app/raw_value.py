@@ -115,6 +115,10 @@ class RawValuePane(QWidget):
 
     # What is shown
 
+    def page(self) -> QWidget:
+        """Return what is in front: the value as text or hex, or why it is not shown."""
+        return self._pages.currentWidget()
+
     def clear(self) -> None:
         """Show no key."""
         self._document, self._key = None, None

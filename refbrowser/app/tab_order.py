@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from PySide6.QtCore import QPoint, Qt
-from PySide6.QtWidgets import QApplication, QDockWidget, QMainWindow, QStatusBar, QToolBar, QWidget
+from PySide6.QtWidgets import QApplication, QDockWidget, QMainWindow, QStatusBar, QTabBar, QToolBar, QWidget
 
 #: Panes whose left sides are not further apart than this are in one column, in pixels.
 _COLUMN = 24
@@ -31,7 +31,8 @@ def move_focus(window: QMainWindow, forward: bool) -> bool:
 
 def move_to_pane(window: QMainWindow, forward: bool) -> None:
     """Give the keyboard to the next pane, or the one before, where it was in it last."""
-    panes, here = _panes(window), QApplication.focusWidget()
+    panes = [found for found in _panes(window) if not isinstance(found[0], QTabBar)]
+    here = QApplication.focusWidget()
     if not panes:
         return
     at = next((number for number, (_, stops) in enumerate(panes) if here in stops), -1 if forward else 0)
@@ -62,10 +63,11 @@ def _focus(widget: QWidget, forward: bool) -> None:
 def _panes(window: QMainWindow) -> list[tuple[QWidget, list[QWidget]]]:
     """Return each pane with the widgets that Tab goes to in it: column by column, the status bar last."""
     found: dict[QWidget, list[QWidget]] = {}
+    panes = window.findChildren(QWidget, options=Qt.FindChildOption.FindDirectChildrenOnly)
     widget = window.nextInFocusChain()
     while widget is not window:
-        pane = _pane_of(window, widget) if _is_stop(window, widget) else None
-        if pane is not None:
+        pane = _pane_of(panes, widget) if _is_stop(window, widget) else None
+        if pane is not None and _is_seen(pane):
             found.setdefault(pane, []).append(widget)
         widget = widget.nextInFocusChain()
     corners = {pane: pane.mapTo(window, QPoint()) for pane in found}
@@ -77,15 +79,15 @@ def _panes(window: QMainWindow) -> list[tuple[QWidget, list[QWidget]]]:
     return [(pane, found[pane]) for pane in sorted(found, key=places.__getitem__)]
 
 
-def _pane_of(window: QMainWindow, widget: QWidget) -> QWidget | None:
-    """Return the dock, the centre, the bar of tabs or the status bar that a widget is a part of."""
-    above: QWidget | None = widget
-    while above is not None and above is not window:
-        if isinstance(above, QToolBar):
-            return None
-        if isinstance(above, QDockWidget | QStatusBar) or above.parentWidget() is window:
-            return above
-        above = above.parentWidget()
+def _pane_of(panes: Sequence[QWidget], widget: QWidget) -> QWidget | None:
+    """Return the dock, the centre, the bar of tabs or the status bar that a widget is a part of.
+
+    Its parents are not gone through: when Python forgets a widget that Qt made, such as the stack in a
+    `QTabWidget`, what `parentWidget` made its children is taken for deleted, and scroll bars cannot be used.
+    """
+    for pane in panes:
+        if pane is widget or pane.isAncestorOf(widget):
+            return None if isinstance(pane, QToolBar) else pane
     return None
 
 
@@ -97,15 +99,9 @@ def _is_stop(window: QMainWindow, widget: QWidget) -> bool:
         and widget.isVisible()
         and widget.focusProxy() is None
         and widget.window() is window
-        and _is_seen(widget)
     )
 
 
-def _is_seen(widget: QWidget) -> bool:
-    """Whether a widget's pane is not behind another one; what a pane has scrolled away is seen."""
-    above: QWidget | None = widget
-    while above is not None:
-        if isinstance(above, QDockWidget):
-            return not above.visibleRegion().isEmpty()
-        above = above.parentWidget()
-    return True
+def _is_seen(pane: QWidget) -> bool:
+    """Whether a pane is not behind another one."""
+    return not isinstance(pane, QDockWidget) or not pane.visibleRegion().isEmpty()
