@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from refbrowser.errors import quoted
 from refbrowser.references.content import DocumentContent
 from refbrowser.references.edits import SetRule, SetTemplate
+from refbrowser.references.groups import Rows
 from refbrowser.references.json_edit import dump
 from refbrowser.references.outer_edit import refused, rule_values, template_texts
 from refbrowser.references.prefix_scope import PrefixScope, Runs, ScopeKind, entries_of, entries_with_prefix
@@ -37,17 +36,18 @@ class RemoveReferences:
         """Return the changed document."""
         refs = document.refs
         _check(refs, self.runs)
-        slots = entries_of(refs, self.runs).tolist()
-        return document.with_refs(refs.without([*slots, *_repeated(refs, slots)]))
+        slots = entries_of(refs, self.runs)
+        others = np.array(_repeated(refs, slots), np.int64)
+        return document.with_refs(refs.without(np.concatenate([slots, others])))
 
 
-def _repeated(refs: References, slots: Sequence[int]) -> list[int]:
+def _repeated(refs: References, slots: Rows) -> list[int]:
     """Return the other entries that have the key of one of `slots`."""
     doubles = refs.table.duplicates
     if not len(doubles):
         return []
     twice = set(refs.table.keys(doubles.tolist()))
-    keys = twice.intersection(refs.keys_of(slots))
+    keys = twice.intersection(refs.keys_of(slots.tolist()))
     return [slot for key in keys for slot in refs.all_slots(key)]
 
 
@@ -115,7 +115,7 @@ class ReplacePrefixIn:
             url = with_new_prefix(fields["url"], self.old, self.new)
             document = SetRule(index, {**fields, "url": url}).apply(document)
         slots = entries_with_prefix(document.refs, self.old, self.scope)
-        if not slots:
+        if not len(slots):
             return document
         return document.with_refs(replaced_urls(document.refs, self.old, self.new, slots))
 
@@ -150,7 +150,7 @@ def copy_key(key: str, taken: set[str], refs: References) -> str:
         number += 1
 
 
-def runs_of(positions: npt.NDArray[np.int64]) -> Runs:
+def runs_of(positions: Rows) -> Runs:
     """Return rising positions as runs of neighbours."""
     if not len(positions):
         return ()

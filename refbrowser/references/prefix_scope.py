@@ -76,14 +76,14 @@ class PrefixScope:
 
 def entries_with_prefix(
     refs: References, old: str, scope: PrefixScope, pause: Callable[[], None] = lambda: None
-) -> list[int]:
+) -> Rows:
     """Return the slots of the entries of a part whose URL begins with `old`; `pause` may raise to end it."""
     if not scope.has_references:
-        return []
+        return np.zeros(0, np.int64)
     table = refs.table
     wanted = np.array([number for number, url in enumerate(table.urls) if url.startswith(old)], np.int64)
     rows = np.flatnonzero(np.isin(table.url, wanted)) if len(wanted) else np.zeros(0, np.int64)
-    touched = np.array([*refs.removed.tolist(), *refs.replaced], np.int64)
+    touched = np.concatenate([refs.removed, np.array([*refs.replaced], np.int64)])
     rows = rows[~np.isin(rows, touched)]
     pause()
     # Entries whose URL is not in the table: those of the overlay, and those with numbers beyond 64 bits.
@@ -91,14 +91,14 @@ def entries_with_prefix(
     single = [row for row in large if row not in refs.replaced and refs.stands(row)]
     single += [*refs.replaced, *(-2 - number for number in range(len(refs.appended)))]
     single = [slot for slot in single if _begins(refs, slot, old)]
-    kept: list[int] = rows[_in_scope(refs, rows, scope, pause)].tolist()
-    return kept + list(_single_in_scope(refs, single, scope))
+    kept = rows[_in_scope(refs, rows, scope, pause)]
+    return np.concatenate([kept, np.array([*_single_in_scope(refs, single, scope)], np.int64)])
 
 
-def entries_of(refs: References, runs: Runs) -> npt.NDArray[np.int64]:
+def entries_of(refs: References, runs: Runs) -> Rows:
     """Return the slots of the entries at positions, those that are there."""
-    found = [refs.slots(max(start, 0), min(stop, len(refs))) for start, stop in runs]
-    return np.array([slot for slots in found for slot in slots], np.int64)
+    parts = [refs.slot_column(max(start, 0), min(stop, len(refs))) for start, stop in runs]
+    return np.concatenate(parts) if parts else np.zeros(0, np.int64)
 
 
 def _begins(refs: References, slot: int, old: str) -> bool:
@@ -150,13 +150,14 @@ def _rows_below(refs: References, rows: Rows, path: str) -> npt.NDArray[np.bool_
 
 
 def _single_in_scope(refs: References, slots: Sequence[int], scope: PrefixScope) -> Iterator[int]:
-    chosen = set(entries_of(refs, scope.runs).tolist()) if scope.kind is ScopeKind.ENTRIES else set()
+    if scope.kind is ScopeKind.ENTRIES:
+        yield from np.array(slots, np.int64)[np.isin(slots, entries_of(refs, scope.runs))].tolist()
+        return
     matches = re.compile(translate(scope.text)).match
     for slot in slots:
         key = refs.key_of(slot)
         if (
             scope.kind is ScopeKind.ALL
-            or (scope.kind is ScopeKind.ENTRIES and slot in chosen)
             or (scope.kind is ScopeKind.UNDER and _is_below(key, scope.text))
             or (scope.kind is ScopeKind.PATTERN and matches(key))
         ):

@@ -109,12 +109,17 @@ class References:
 
     def slots(self, start: int, stop: int) -> list[int]:
         """Return the slots of the positions from `start` to `stop`."""
+        found: list[int] = self.slot_column(start, stop).tolist()
+        return found
+
+    def slot_column(self, start: int, stop: int) -> Rows:
+        """Return the slots of the positions from `start` to `stop` as a column."""
         kept = len(self.table) - len(self.removed)
-        rows = np.arange(start, min(stop, kept))
+        rows = np.arange(start, min(stop, kept), dtype=np.int64)
         if len(self.removed):
             rows += self._gaps.searchsorted(rows, side="right")
         first, last = max(start - kept, 0), min(stop - kept, len(self.appended))
-        return [*rows.tolist(), *(-2 - number for number in range(first, last))]
+        return np.concatenate([rows, -2 - np.arange(first, last, dtype=np.int64)])
 
     def position(self, slot: int) -> int:
         """Return the position of a slot."""
@@ -331,14 +336,17 @@ class References:
         """Return the references with an entry more at the end."""
         return replace(self, appended={**self.appended, patch.key: patch})
 
-    def without(self, slots: Sequence[int]) -> References:
+    def without(self, slots: Sequence[int] | Rows) -> References:
         """Return the references without some entries."""
-        rows = {slot for slot in slots if slot >= 0}
-        gone = {self._appended[-2 - slot].key for slot in slots if slot < NONE}
+        column = np.asarray(slots, np.int64)
+        rows = column[column >= 0]
+        gone = {self._appended[-2 - slot].key for slot in column[column < NONE].tolist()}
+        edited = np.array([*self.replaced], np.int64)
+        left = edited[~np.isin(edited, rows)].tolist()
         return replace(
             self,
-            replaced={row: patch for row, patch in self.replaced.items() if row not in rows},
-            removed=np.union1d(self.removed, np.array(sorted(rows), np.int64)),
+            replaced={row: self.replaced[row] for row in left},
+            removed=np.union1d(self.removed, rows),
             appended={key: patch for key, patch in self.appended.items() if key not in gone},
         )
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from refbrowser.references.groups import Rows
 from refbrowser.references.json_edit import rewrite
 from refbrowser.references.json_text import parse
 from refbrowser.references.refs import Patch, References
@@ -20,7 +21,7 @@ def with_new_prefix(text: Any, old: str, new: str) -> Any:
     return new + text[len(old) :] if isinstance(text, str) and text.startswith(old) else text
 
 
-def replaced_urls(refs: References, old: str, new: str, slots: Sequence[int] | None) -> References:
+def replaced_urls(refs: References, old: str, new: str, slots: Sequence[int] | Rows | None) -> References:
     """Return the references with another beginning of the URLs that begin with `old`.
 
     Parameters
@@ -32,7 +33,7 @@ def replaced_urls(refs: References, old: str, new: str, slots: Sequence[int] | N
 
 
 def changed_urls(
-    refs: References, change: Callable[[str], str], slots: Sequence[int] | None = None
+    refs: References, change: Callable[[str], str], slots: Sequence[int] | Rows | None = None
 ) -> References:
     """Return the references with the URLs that `change` makes of them, asked once for each distinct URL.
 
@@ -41,16 +42,17 @@ def changed_urls(
     slots
         The entries that change; None for all.
     """
-    chosen = None if slots is None else set(slots)
-    rows = None if slots is None else np.array([slot for slot in slots if slot >= 0], np.int64)
+    chosen = None if slots is None else np.asarray(slots, np.int64)
+    rows = None if chosen is None else chosen[chosen >= 0]
     changed = replace(refs, table=_with_urls(refs.table, change, rows))
     # Entries whose URL is not in the table: those of the overlay, and those with numbers beyond 64 bits.
     large = np.flatnonzero(refs.table.url == ValueKind.LARGE).tolist()
     single = [row for row in large if row not in refs.replaced and refs.stands(row)]
     single += [*refs.replaced, *(-2 - number for number in range(len(refs.appended)))]
+    if chosen is not None:
+        single = np.array(single, np.int64)[np.isin(single, chosen)].tolist()
     for slot in single:
-        if chosen is None or slot in chosen:
-            changed = _with_entry(changed, slot, change)
+        changed = _with_entry(changed, slot, change)
     return changed
 
 

@@ -27,8 +27,8 @@ def _refs_sources(document: ReferenceDocument) -> list[Source]:
     refs, urls = document.refs, document.urls.texts
     table = refs.table
     kept = table.url >= 0
-    for row in (*refs.removed.tolist(), *refs.replaced):
-        kept[row] = False
+    kept[refs.removed] = False
+    kept[np.array([*refs.replaced], np.int64)] = False
     ids = table.url[kept].astype(np.int64)
     lengths = table.length[kept].astype(np.float64)
     counts = np.bincount(ids, minlength=len(urls))

@@ -74,7 +74,7 @@ def prefix_changes(
     document: ReferenceDocument, old: str, new: str, scope: PrefixScope, check: Callable[[], None]
 ) -> PrefixChanges:
     """Return what replacing the prefix `old` would change; `check` raises when the work is cancelled."""
-    slots = np.array(entries_with_prefix(document.refs, old, scope, check), np.int64)
+    slots = entries_with_prefix(document.refs, old, scope, check)
     check()
     templates, rules = outer_with_prefix(document, old, scope)
     everywhere = outer_with_prefix(document, old, PrefixScope())
@@ -132,11 +132,11 @@ def _urls(document: ReferenceDocument, scope: PrefixScope, check: Callable[[], N
         text = document.templates.templates.get(scope.text)
         return [text] if isinstance(text, str) else []
     slots = entries_with_prefix(refs, "", scope, check)
-    rows = np.array([slot for slot in slots if slot >= 0 and slot not in refs.replaced], np.int64)
-    numbers = np.unique(refs.table.url[rows]) if len(rows) else ()
-    texts = {refs.table.urls[number]: None for number in map(int, numbers) if number >= 0}
-    others = (slot for slot in slots if slot < 0 or slot in refs.replaced or refs.table.url[slot] < 0)
-    texts.update((refs.value(slot).url, None) for slot in others)
+    single = (slots < 0) | np.isin(slots, np.array([*refs.replaced], np.int64))
+    numbers = refs.table.url[slots[~single]]
+    texts = {refs.table.urls[number]: None for number in np.unique(numbers[numbers >= 0]).tolist()}
+    others = np.concatenate([slots[single], slots[~single][numbers < 0]])
+    texts.update((refs.value(slot).url, None) for slot in others.tolist())
     texts.update(
         (document.rules[index].url or "", None) for index in outer_with_prefix(document, "", scope)[1]
     )

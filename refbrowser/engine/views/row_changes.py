@@ -30,6 +30,8 @@ class Difference:
         self.document = document
         self.saved = saved
         self.same_templates = document.templates.texts == saved.templates.texts
+        # Of entries that both read from one text all but the URL is the same.
+        self._is_shared = document.refs.table.start is saved.refs.table.start
         self.partners = [self._partner(rule) for rule in document.rules]
 
     def changed(self, row: int) -> bool:
@@ -41,16 +43,29 @@ class Difference:
         """Tell whether the entry at a position of refs differs from the saved entry of its key."""
         refs, saved = self.document.refs, self.saved.refs
         slot = refs.slot(position)
+        is_plain = slot >= 0 and self._is_shared and slot not in refs.replaced and refs.table.url[slot] >= 0
+        if is_plain and saved.stands(slot):
+            return self._url_of(self.document, slot) != self._url_of(self.saved, slot)
         before = self._saved_slot(slot, refs.key_of(slot))
         if before is None or saved.value_text(before) != refs.value_text(slot):
             return True
         return not self.same_templates and shown(self.document, slot) != shown(self.saved, before)
 
+    @staticmethod
+    def _url_of(document: ReferenceDocument, row: int) -> tuple[str, str]:
+        """Return the URL of a row of the table, as written and rendered."""
+        number, urls = int(document.refs.table.url[row]), document.urls
+        return document.refs.table.urls[number], str(urls.faults.get(number, urls.texts[number]))
+
     def _saved_slot(self, slot: int, key: str) -> int | None:
         """Return the saved entry of a key: that of the same place where it is there more than once."""
-        refs, saved = self.document.refs, self.saved.refs
-        shared = slot >= 0 and refs.table.start is saved.table.start
-        if shared and (slot in saved.replaced or saved.stands(slot)) and saved.key_of(slot) == key:
+        saved = self.saved.refs
+        if (
+            slot >= 0
+            and self._is_shared
+            and (slot in saved.replaced or saved.stands(slot))
+            and saved.key_of(slot) == key
+        ):
             return slot
         return saved.find_slot(key)
 
