@@ -18,6 +18,7 @@ from refbrowser.app.plot.axis import CoordinateAxis
 from refbrowser.app.plot.box import PlotBox
 from refbrowser.engine.views.coordinates import AxisScale, Coordinate
 from refbrowser.engine.views.dates import DateScale
+from refbrowser.engine.views.levels import finite
 from refbrowser.engine.views.painting import extremes
 from refbrowser.engine.views.picture import ChunkState
 
@@ -29,6 +30,8 @@ _LABELLED = 140
 _LEAST = 60
 #: Lines of at most so many points show each of them; of several longer ones each shows some.
 _MARKED, _SOME = 60, 9
+#: Among more points no single one is looked for.
+_CROWDED = 100_000
 #: Parts of the values' range: free above and below, and between the marks of what has no value.
 _PADDING, _BASE = 0.08, 0.05
 #: Between two drawings, in milliseconds.
@@ -44,18 +47,39 @@ class ChartLine:
     Attributes
     ----------
     places, numbers
-        Across and upwards; NaN is a gap.
-    states
-        `ChunkState` of each point.
+        Across, rising or falling, and upwards; NaN is a gap.
+    failed
+        Where the points are that could not be read.
     color, symbol
         Its look; the symbol is one of the plotting library.
+    span
+        The least and the greatest number, None where there is none.
     """
 
     places: npt.NDArray[np.float64]
-    numbers: npt.NDArray[np.float64]
-    states: npt.NDArray[np.uint8]
+    numbers: npt.NDArray[Any]
+    failed: npt.NDArray[np.float64]
     color: str
     symbol: str
+    span: tuple[float, float] | None
+
+
+def chart_line(
+    places: npt.NDArray[np.float64],
+    numbers: npt.NDArray[Any],
+    states: npt.NDArray[np.uint8],
+    color: str,
+    symbol: str,
+) -> ChartLine:
+    """Return a line; `states` are the `ChunkState` of each point."""
+    failed = places[states == ChunkState.FAILED]
+    low, high = (
+        float(reduce(numbers)) if len(numbers) else np.nan for reduce in (np.fmin.reduce, np.fmax.reduce)
+    )
+    if not (np.isfinite(low) and np.isfinite(high)):
+        known = finite(numbers)
+        low, high = (float(known.min()), float(known.max())) if len(known) else (np.nan, np.nan)
+    return ChartLine(places, numbers, failed, color, symbol, None if np.isnan(low) else (low, high))
 
 
 class LineChart(GraphicsLayoutWidget):
@@ -88,6 +112,8 @@ class LineChart(GraphicsLayoutWidget):
         self.box.setMouseEnabled(x=True, y=False)
         self.box.setDefaultPadding(0)
         self._items: list[tuple[PlotDataItem, ScatterPlotItem]] = []
+        #: What each item was drawn from.
+        self._drawn: list[tuple[Any, ...]] = []
         self.lines: Sequence[ChartLine] = ()
         self.place: float | None = None
         self._extent: tuple[float, float] | None = None
@@ -170,7 +196,9 @@ class LineChart(GraphicsLayoutWidget):
                 item.setZValue(5)
                 self.box.addItem(item, ignoreBounds=True)
             self._items.append(pair)
+            self._drawn.append(())
         while len(self._items) > len(lines):
+            self._drawn.pop()
             for item in self._items.pop():
                 self.box.removeItem(item)
         self.lines = tuple(lines)
@@ -207,15 +235,14 @@ class LineChart(GraphicsLayoutWidget):
 
     def _fit_heights(self) -> None:
         """Show all values, and free room below for the marks of what has none."""
-        known = [line.numbers[np.isfinite(line.numbers)] for line in self.lines]
-        known = [numbers for numbers in known if len(numbers)]
-        low = min((float(numbers.min()) for numbers in known), default=0.0)
-        high = max((float(numbers.max()) for numbers in known), default=1.0)
+        spans = [line.span for line in self.lines if line.span is not None]
+        low = min((span[0] for span in spans), default=0.0)
+        high = max((span[1] for span in spans), default=1.0)
         if not low < high:
             reach = max(abs(low) * 0.05, 1e-12) if low else 1.0
             low, high = low - reach, high + reach
         reach = high - low
-        marked = sum(bool((line.states == ChunkState.FAILED).any()) for line in self.lines)
+        marked = sum(bool(len(line.failed)) for line in self.lines)
         base = low - reach * (_PADDING + (marked and _BASE * (marked + 1)))
         self._heights = base, high + reach * _PADDING
         self.box.setRange(yRange=self._heights, padding=0)
@@ -232,23 +259,23 @@ class LineChart(GraphicsLayoutWidget):
         pixels = max(1, int(self.box.width() * self.devicePixelRatioF()))
         spots: list[dict[str, Any]] = []
         row = 0
+        several = len(self.lines) > 1
         for number, (line, (item, markers)) in enumerate(zip(self.lines, self._items, strict=True)):
             view = _visible(line.places, left, right)
+            if len(line.failed):
+                row += 1
+                seen = line.failed[(line.failed >= left) & (line.failed <= right)]
+                spots += self._failed_spots(seen, row, line.color, pixels)
+            if self._drawn[number] == (line, view, pixels, several):
+                continue
+            self._drawn[number] = (line, view, pixels, several)
             places, numbers = line.places[view], line.numbers[view]
             x, y = extremes(places, numbers, pixels)
             item.setData(x, y, pen=mkPen(line.color, width=1.6))
-            at = (
-                _marked(numbers, number)
-                if len(self.lines) > 1 or len(numbers) <= _MARKED
-                else _alone(numbers)
-            )
+            at = _marked(numbers, number) if several or len(numbers) <= _MARKED else _alone(numbers)
             markers.setData(
                 places[at], numbers[at], symbol=line.symbol, size=7, brush=line.color, pen=mkPen(line.color)
             )
-            failed = line.states[view] == ChunkState.FAILED
-            if (line.states == ChunkState.FAILED).any():
-                row += 1
-                spots += self._failed_spots(places[failed], row, line.color, pixels)
         self._marks.setData(spots)
 
     def _failed_spots(
@@ -321,7 +348,8 @@ def _extent(lines: Sequence[ChartLine]) -> tuple[float, float] | None:
     ends = [line.places for line in lines if len(line.places)]
     if not ends:
         return None
-    return min(float(np.nanmin(each)) for each in ends), max(float(np.nanmax(each)) for each in ends)
+    both = [float(each[end]) for each in ends for end in (0, -1)]
+    return min(both), max(both)
 
 
 def _visible(places: npt.NDArray[np.float64], left: float, right: float) -> slice:
@@ -350,6 +378,8 @@ def _marked(numbers: npt.NDArray[np.float64], number: int) -> npt.NDArray[np.int
 
 def _alone(numbers: npt.NDArray[np.float64]) -> npt.NDArray[np.int64]:
     """Return the values between two gaps: they have no line to be seen by."""
+    if len(numbers) > _CROWDED:
+        return np.zeros(0, np.int64)
     known = np.isfinite(numbers)
     alone = known & ~np.r_[False, known[:-1]] & ~np.r_[known[1:], False]
     return np.flatnonzero(alone)[: 10 * _MARKED]

@@ -10,7 +10,7 @@ from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QToolButton, QWidget
 
 from refbrowser.app import theme
-from refbrowser.app.plot.chart import ChartLine
+from refbrowser.app.plot.chart import chart_line
 from refbrowser.app.plot.chart_pane import ChartPane
 from refbrowser.app.plot.profile_line import NAMES, ProfileLine
 from refbrowser.engine.views.picture import ChunkState, Picture
@@ -201,7 +201,7 @@ class ProfileTool(QObject):
         label = profile.label if profile.scale is not None else f"{profile.label} [{profile.units}]"
         self.pane.chart.set_axis(profile.scale, label, drawing.shown.dates)
         accent = theme.colors().accent
-        self.pane.chart.set_lines([ChartLine(profile.places, profile.numbers, profile.states, accent, "o")])
+        self.pane.chart.set_lines([chart_line(profile.places, profile.numbers, profile.states, accent, "o")])
         for number, end in enumerate(self.ends):
             self.pane.set_end(number, place_text(coordinates, axes, end))
         self._say(None)

@@ -11,7 +11,7 @@ from PySide6.QtCore import QObject, Signal
 
 from refbrowser.app import theme
 from refbrowser.app.cards import error_text
-from refbrowser.app.plot.chart import ChartLine
+from refbrowser.app.plot.chart import ChartLine, chart_line
 from refbrowser.app.plot.marks import MARKS, Mark
 from refbrowser.app.plot.series_pane import PointRow, SeriesPane
 from refbrowser.app.plot.series_reader import SeriesRead, SeriesReader
@@ -55,7 +55,7 @@ class Point:
         if self._line is None or wanted != self._drawn:
             series = series_of(picture, shown)
             places = scale.positions(series.indices)
-            self._line = ChartLine(places, series.numbers, series.states, color, self.mark.symbol)
+            self._line = chart_line(places, series.numbers, series.states, color, self.mark.symbol)
             self._drawn = wanted
         return self._line
 

@@ -57,8 +57,7 @@ class Picture:
         self._sides = tuple(node.grid.chunk_shape[axis] for axis in state.axes)
         #: Numbers of the chunks touched along each axis, ascending.
         self.chunk_numbers = tuple(
-            np.unique(np.asarray(taken, np.int64) // side) if len(taken) else np.zeros(0, np.int64)
-            for taken, side in zip(plan.ranges, self._sides, strict=True)
+            _chunks_of(taken, side) for taken, side in zip(plan.ranges, self._sides, strict=True)
         )
         # As lists: numpy's search leaves the interpreter to others for each chunk that comes, and then waits.
         self._numbers: tuple[list[int], ...] = tuple(numbers.tolist() for numbers in self.chunk_numbers)
@@ -187,3 +186,13 @@ class Picture:
         if self.all_done:
             return taken.ravel()
         return taken[self.element_states(rows) == ChunkState.DONE]
+
+
+def _chunks_of(taken: range, side: int) -> npt.NDArray[np.int64]:
+    """Return the numbers of the chunks that indices are in, ascending."""
+    if not len(taken):
+        return np.zeros(0, np.int64)
+    if taken.step <= side:
+        # None is left out: of millions of indices not each is looked at.
+        return np.arange(taken[0] // side, taken[-1] // side + 1, dtype=np.int64)
+    return np.unique(np.arange(taken.start, taken.stop, taken.step, dtype=np.int64) // side)

@@ -142,7 +142,7 @@ class Series:
     """
 
     indices: range
-    numbers: npt.NDArray[np.float64]
+    numbers: npt.NDArray[Any]
     states: npt.NDArray[np.uint8]
 
     def count(self, state: ChunkState) -> int:
@@ -153,10 +153,19 @@ class Series:
 def series_of(picture: Picture, shown: Interpretation) -> Series:
     """Return the numbers of a series that fills."""
     taken = picture.plan.ranges[0]
-    states = picture.element_states([np.arange(len(taken), dtype=np.int64)])
-    numbers = shown.numbers(picture.values).astype(np.float64)
-    numbers[states != ChunkState.DONE] = np.nan
+    # The states first: what they say is done is then whole.
+    states = _states(picture)
+    numbers = shown.numbers(picture.values)
+    if not (states == ChunkState.DONE).all():
+        numbers = np.where(states == ChunkState.DONE, numbers, np.nan)
     return Series(taken, numbers, states)
+
+
+def _states(picture: Picture) -> npt.NDArray[np.uint8]:
+    """Return the state of the chunk of each value of a line; of millions of values in milliseconds."""
+    taken = picture.plan.ranges[0]
+    first = np.rint((picture.chunk_edges(0) - taken.start) / taken.step + 0.5).astype(np.int64)
+    return np.repeat(picture.states, np.diff(first))
 
 
 def point_text(
