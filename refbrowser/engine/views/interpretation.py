@@ -129,7 +129,11 @@ class Interpretation:
     def never_written(self, raw: npt.NDArray[Any]) -> bool:
         """Whether all elements are what netCDF fills new variables with."""
         default = DEFAULT_FILLS.get(raw.dtype.str[1:])
-        return default is not None and raw.size > 0 and bool((raw == raw.dtype.type(default)).all())
+        if default is None or not raw.size:
+            return False
+        fill = raw.dtype.type(default)
+        # Nearly always the first one tells.
+        return bool(raw[(0,) * raw.ndim] == fill) and bool((raw == fill).all())
 
     def stored(self, raw: Any) -> npt.NDArray[Any]:
         """Return elements with the sign that they are meant with."""
