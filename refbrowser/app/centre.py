@@ -121,17 +121,17 @@ class Centre(QWidget):
         """Bring a tab to the front and put the keyboard in it."""
         self.tabs.setCurrentIndex(number)
         target = self._view_of(number)
-        if target.focusPolicy() == Qt.FocusPolicy.NoFocus or not target.isVisible():
+        if target is None or target.focusPolicy() == Qt.FocusPolicy.NoFocus or not target.isVisible():
             target = self.tabs.tabBar()
         target.setFocus(Qt.FocusReason.ShortcutFocusReason)
 
-    def _view_of(self, number: int) -> QWidget:
+    def _view_of(self, number: int) -> QWidget | None:
         """Return what is looked at in a tab; pages that only say something take no keys."""
         if number == PLOT and self.plot is not None:
             return self.plot.page()
         if number == TABLE and self.table is not None:
             return self.table.grid
-        return {REFERENCES: self.references.table, RAW: self.raw.page()}.get(number, self.tabs)
+        return {REFERENCES: self.references.table, RAW: self.raw.page()}.get(number)
 
     def table_is_shown(self) -> bool:
         """Whether the table of values is in front."""

@@ -115,7 +115,7 @@ class RawValuePane(QWidget):
 
     # What is shown
 
-    def page(self) -> QWidget:
+    def page(self) -> QWidget | None:
         """Return what is in front: the value as text or hex, or why it is not shown."""
         return self._pages.currentWidget()
 
