@@ -139,7 +139,9 @@ class MapControls(QWidget):
         field.valueChanged.connect(lambda value: self._change_index(field, value))
         box = _labelled("", field)
         self._flow.addWidget(box)
-        return _Field(box, box.findChild(QLabel), field)
+        label = box.findChild(QLabel)
+        assert label is not None
+        return _Field(box, label, field)
 
     def _change_index(self, field: QSpinBox, value: int) -> None:
         for dimension, made in self._fields.items():

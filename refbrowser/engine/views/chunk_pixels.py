@@ -90,7 +90,7 @@ def _reduced(
 ) -> npt.NDArray[np.uint8]:
     """Return the greatest of each run of cells along an axis; runs end where the next one starts."""
     part = part[:stop] if axis == 0 else part[:, :stop]
-    if not len(starts) or not (np.diff(starts) > 1).any():
+    if not len(starts) or not (np.diff(starts, append=stop) > 1).any():
         return part.take(starts, axis=axis)
     found: npt.NDArray[np.uint8] = np.maximum.reduceat(part, starts, axis=axis)
     return found
