@@ -133,6 +133,8 @@ def store_lines(
     lines = [*notes, *_secrets_note(source), "fs = fsspec.filesystem("]
     lines += [f"    {argument}," for argument in _arguments(source, modules)]
     lines.append(")")
+    if source.is_folder:
+        lines.append('fs.references.engine = "pyarrow"  # instead of fastparquet')
     lines += _rebased(source, modules)
     lines += _hiding(group, hidden)
     modules.add("import zarr")

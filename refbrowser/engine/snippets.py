@@ -100,7 +100,8 @@ def _zarr_code(source: SnippetSource, view: SnippetView) -> _Code:
     code = _Code({"import zarr"})
     code.lines += store_lines(source, code.modules)
     path = view.node.path.strip("/")
-    code.lines.append(f'array = zarr.open_array(store, path={literal(path)}, mode="r")')
+    form = ", zarr_format=2" if source.is_folder else ""
+    code.lines.append(f'array = zarr.open_array(store, path={literal(path)}, mode="r"{form})')
     turned = ".T" if view.is_turned else ""
     shown = Interpretation(view.node, view.decoded)
     code.lines += ["# Missing chunks read as the fill value."] * view.missing
@@ -133,6 +134,9 @@ def xarray_snippet(source: SnippetSource, hierarchy: Hierarchy, view: SnippetVie
     code.lines += store_lines(source, code.modules, path, unreadable)
     own = view.decoded and _xarray_decodes_otherwise(view)
     options = _decoding_options(view, group, name, own)
+    if source.is_folder:
+        # fsspec fails when it is asked for metadata of the other version.
+        options.append("zarr_format=2")
     if dropped:
         options.append(f"drop_variables={literal(dropped)}")
     if len(options) > 1:

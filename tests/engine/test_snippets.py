@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import subprocess
 import sys
 from collections.abc import Callable
@@ -13,6 +14,7 @@ from documents_of_values import CUBE, FLAGS, NAMES, STATIONS, ValueDocument, val
 from servers.http_server import HttpServer
 
 import refbrowser
+from refbrowser.engine import snippet_store
 from refbrowser.engine.dataset import Dataset
 from refbrowser.engine.snippet_store import source_of
 from refbrowser.engine.snippets import SnippetView, xarray_snippet, zarr_snippet
@@ -232,3 +234,64 @@ def test_names_of_a_document_are_never_code(tmp_path: Path, name: str) -> None:
 
 
 _WORDS = ("import", "from", "for", ")", "del")
+
+
+@pytest.mark.parametrize("form", ["refs-parquet", "refs-v0"])
+def test_other_forms_of_documents(tmp_path: Path, run: Run, form: str) -> None:
+    if form == "refs-parquet":
+        pytest.importorskip("pyarrow")
+        pytest.importorskip("pandas")
+    pytest.importorskip("xarray")
+    made = ValueDocument(tmp_path)
+    made.add("line", np.arange(4.0), ["x"], (2,))
+    target = tmp_path / ("line.parq" if form == "refs-parquet" else "line.v0.json")
+    with refbrowser.open(made.write()) as dataset:
+        refbrowser.export(dataset, target, format=form)
+    with refbrowser.open(target) as dataset:
+        source = source_of(dataset, ["line.bin"])
+        shown = view(dataset, "line")
+        codes = [zarr_snippet(source, shown), xarray_snippet(source, dataset.hierarchy, shown)]
+    for found in run(codes):
+        assert found.tolist() == [0, 1, 2, 3]
+
+
+@pytest.mark.parametrize("suffix", [".gz", ".zst"])
+def test_packed_documents(tmp_path: Path, run: Run, suffix: str) -> None:
+    made = ValueDocument(tmp_path)
+    made.add("line", np.arange(4.0), ["x"])
+    data = made.write().read_bytes()
+    if suffix == ".gz":
+        packed = gzip.compress(data)
+    else:
+        packed = bytes(pytest.importorskip("numcodecs").Zstd().encode(data))
+        pytest.importorskip("zstandard")
+    path = tmp_path / f"line.json{suffix}"
+    path.write_bytes(packed)
+    with refbrowser.open(path) as dataset:
+        code = zarr_snippet(source_of(dataset, urls(dataset)), view(dataset, "line"))
+    (found,) = run([code])
+    assert found.tolist() == [0, 1, 2, 3]
+
+
+def test_rules_of_too_many_rows_use_the_store_of_refbrowser(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(snippet_store, "ROWS_WRITTEN_OUT", 5)
+    with refbrowser.open(SAMPLE) as dataset:
+        month = view(dataset, "/ocean/sst", 2, 1, 6, 0, 0, decoded=False)
+        codes = [zarr_snippet(source_of(dataset, ["data/x.dat"]), month)]
+        stored = dataset["/ocean/sst"][6, :, :]
+    assert ".store()" in codes[0]
+    (found,) = run(codes)
+    assert (found == stored).all()
+
+
+def test_values_that_the_user_gave_templates(tmp_path: Path, run: Run) -> None:
+    made = ValueDocument(tmp_path, base="{{ name }}_")
+    made.add("line", np.arange(4.0), ["x"])
+    (tmp_path / "line.bin").rename(tmp_path / "chosen_line.bin")
+    path = made.write(templates={"name": "other"})
+    with refbrowser.open(path, templates={"name": "chosen"}) as dataset:
+        code = zarr_snippet(source_of(dataset, ["chosen_line.bin"]), view(dataset, "line"))
+    (found,) = run([code])
+    assert found.tolist() == [0, 1, 2, 3]
