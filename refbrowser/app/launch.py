@@ -80,7 +80,8 @@ def run(
     application.setApplicationName("refbrowser")
     application.setApplicationDisplayName("refbrowser")
     application.setDesktopFileName("refbrowser")
-    kept = Settings()
+    # A picture leaves no trace in the user's settings.
+    kept = Settings(is_kept=screenshot is None)
     theme.follow_system(application, scheme or kept.preference("theme") or "system")
     window = MainWindow(kept)
     if size is not None or screenshot is not None:

@@ -44,9 +44,13 @@ class Screenshot(QObject):
         plot = self._window.centre.plot
         at_rest = plot is not None and plot.is_settled() and not self._window.tasks.busy()
         self._calm = self._calm + 1 if at_rest else 0
-        if self._calm >= CALM or time.monotonic() > self._deadline:
+        is_late = self._calm < CALM and time.monotonic() > self._deadline
+        if self._calm >= CALM or is_late:
             self._timer.stop()
             self.error = self._shown_error()
+            if is_late and self.error is None:
+                message = f"not all was there after {PATIENCE:.0f} s: the picture shows what was"
+                self.error = RefbrowserError(ErrorKind.SOURCE, message)
             if not self._window.grab().save(self._path):
                 message = f"the picture {quoted(self._path)} could not be written"
                 self.error = RefbrowserError(ErrorKind.IO, message)

@@ -16,14 +16,29 @@ RECENT = 12
 
 
 class Settings:
-    """The user's settings file. A setting that cannot be read counts as not set."""
+    """The user's settings file. A setting that cannot be read counts as not set.
 
-    def __init__(self) -> None:
+    Parameters
+    ----------
+    is_kept
+        Whether what the window looks like is read and anything is written; else preferences alone are read.
+    """
+
+    def __init__(self, *, is_kept: bool = True) -> None:
+        self._is_kept = is_kept
         scope = QSettings.Scope.UserScope
         self._store = QSettings(QSettings.Format.IniFormat, scope, "refbrowser", "refbrowser")
-        if self._store.value("version", VERSION, int) != VERSION:
+        if is_kept and self._store.value("version", VERSION, int) != VERSION:
             self._store.clear()
-        self._store.setValue("version", VERSION)
+        self._keep("version", VERSION)
+
+    def _keep(self, name: str, value: object) -> None:
+        if self._is_kept:
+            self._store.setValue(name, value)
+
+    def _forget(self, name: str) -> None:
+        if self._is_kept:
+            self._store.remove(name)
 
     def recent(self) -> list[str]:
         """Return the documents that were opened lately, the newest first."""
@@ -40,11 +55,11 @@ class Settings:
         import json
 
         paths = [path, *(other for other in self.recent() if other != path)]
-        self._store.setValue("recent", json.dumps(paths[:RECENT]))
+        self._keep("recent", json.dumps(paths[:RECENT]))
 
     def clear_recent(self) -> None:
         """Forget the recent documents."""
-        self._store.remove("recent")
+        self._forget("recent")
 
     def preference(self, name: str) -> str | None:
         """Return the text that is kept for a preference, or None."""
@@ -54,14 +69,16 @@ class Settings:
     def set_preference(self, name: str, text: str | None) -> None:
         """Keep the text of a preference; None forgets it."""
         if text is None:
-            self._store.remove(f"preferences/{name}")
+            self._forget(f"preferences/{name}")
         else:
-            self._store.setValue(f"preferences/{name}", text)
+            self._keep(f"preferences/{name}", text)
 
     def view(self, name: str) -> list[int]:
         """Return the numbers that a view keeps (widths of columns, a tab); none where there are none."""
         import json
 
+        if not self._is_kept:
+            return []
         try:
             value = json.loads(str(self._store.value(f"views/{name}", "[]")))
         except ValueError:
@@ -73,11 +90,11 @@ class Settings:
         """Keep the numbers of a view."""
         import json
 
-        self._store.setValue(f"views/{name}", json.dumps(list(numbers)))
+        self._keep(f"views/{name}", json.dumps(list(numbers)))
 
     def clear_views(self) -> None:
         """Forget the numbers of all views."""
-        self._store.remove("views")
+        self._forget("views")
 
     def layout(self) -> tuple[QByteArray, QByteArray] | None:
         """Return geometry and state of the window, as it was left."""
@@ -88,5 +105,5 @@ class Settings:
 
     def set_layout(self, geometry: QByteArray, state: QByteArray) -> None:
         """Remember geometry and state of the window."""
-        self._store.setValue("geometry", geometry)
-        self._store.setValue("state", state)
+        self._keep("geometry", geometry)
+        self._keep("state", state)

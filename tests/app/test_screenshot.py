@@ -1,0 +1,107 @@
+"""Pictures of the window: drawn when all is there, or after some patience; they leave no trace."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QSettings
+from PySide6.QtGui import QColor, QImage
+from pytestqt.qtbot import QtBot
+
+from refbrowser.app import screenshot, theme
+from refbrowser.app.main_window import MainWindow
+from refbrowser.app.settings import Settings
+from refbrowser.app.tasks import TaskControl
+from refbrowser.errors import ErrorKind, RefbrowserError
+
+
+def draw(*arguments: str, home: Path, **environment: str) -> subprocess.CompletedProcess[str]:
+    """Run the program as a user does."""
+    return subprocess.run(
+        [sys.executable, "-m", "refbrowser", "--screenshot", *arguments],
+        capture_output=True,
+        text=True,
+        timeout=110,
+        check=False,
+        env={**os.environ, "XDG_CONFIG_HOME": str(home), "XDG_STATE_HOME": str(home), **environment},
+    )
+
+
+@pytest.mark.parametrize(("name", "scheme"), [("light", theme.LIGHT), ("dark", theme.DARK)])
+def test_in_each_theme(small: Path, tmp_path: Path, name: str, scheme: theme.Colors) -> None:
+    picture = tmp_path / "window.png"
+    done = draw(str(picture), str(small), "--array", "/temp", "--theme", name, home=tmp_path / "home")
+    assert (done.returncode, done.stderr) == (0, "")
+    image = QImage(str(picture))
+    assert (image.width(), image.height()) == (1280, 800)
+    assert image.pixelColor(2, 500) == QColor(scheme.window)
+
+
+def test_at_scale_2(small: Path, tmp_path: Path) -> None:
+    picture = tmp_path / "window.png"
+    done = draw(str(picture), str(small), "--size", "1000x700", home=tmp_path / "home", QT_SCALE_FACTOR="2")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert (QImage(str(picture)).width(), QImage(str(picture)).height()) == (2000, 1400)
+
+
+def test_no_trace_is_left(small: Path, tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    done = draw(str(tmp_path / "window.png"), str(small), home=home)
+    assert done.returncode == 0
+    assert not list(home.rglob("*.ini"))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "said"),
+    [
+        (("{}/window.png", "{}/none.json"), 4, "none.json"),
+        (("{}/window.png", "{}/small.json", "--array", "/none"), 2, "no array '/none'"),
+        (("{}/none/window.png", "{}/small.json"), 4, "could not be written"),
+        (("{}/window.png", "--size", "big"), 2, "'big'"),
+        (("{}/window.png", "--theme", "pink"), 2, "'pink'"),
+    ],
+)
+def test_exit_codes(small: Path, tmp_path: Path, arguments: tuple[str, ...], code: int, said: str) -> None:
+    done = draw(*(text.format(tmp_path) for text in arguments), home=tmp_path / "home")
+    assert done.returncode == code, done.stderr
+    assert said in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_patience_ends(
+    window: MainWindow, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    def wait(control: TaskControl) -> None:
+        while True:
+            control.check()
+
+    monkeypatch.setattr(screenshot, "PATIENCE", 0.2)
+    window.tasks.run("endless", "An endless job", wait)
+    ended: list[bool] = []
+    taken = screenshot.Screenshot(window, str(tmp_path / "x.png"), None, lambda: ended.append(True))
+    taken.start()
+    qtbot.waitUntil(lambda: bool(ended))
+    assert isinstance(taken.error, RefbrowserError)
+    assert taken.error.kind is ErrorKind.SOURCE
+    assert not QImage(str(tmp_path / "x.png")).isNull()
+    window.tasks.cancel_owner("endless")
+
+
+def test_settings_that_are_not_kept_read_preferences_alone(window: MainWindow) -> None:
+    kept = Settings()
+    kept.set_preference("theme", "dark")
+    kept.set_view("centreTabs", [2])
+    kept.add_recent("/a.json")
+    passing = Settings(is_kept=False)
+    assert passing.preference("theme") == "dark"
+    assert passing.view("centreTabs") == []
+    for change in (passing.clear_recent, passing.clear_views, lambda: passing.set_preference("theme", None)):
+        change()
+    passing.add_recent("/b.json")
+    QSettings().sync()
+    again = Settings()
+    assert (again.recent(), again.view("centreTabs"), again.preference("theme")) == (["/a.json"], [2], "dark")
