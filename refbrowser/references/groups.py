@@ -13,6 +13,17 @@ Rows = npt.NDArray[np.int64]
 _RUN_SHARE = 4
 
 
+def union_of(one: Rows, other: Rows) -> Rows:
+    """Return the rows of both, rising, each once; numpy's own way keeps other threads waiting."""
+    both = np.sort(np.concatenate([one, other]))
+    return both[np.append(True, both[1:] != both[:-1])] if len(both) else both
+
+
+def without_rows(rows: Rows, others: Rows) -> Rows:
+    """Return the rows that are not among others; each is there once."""
+    return rows[np.isin(rows, others, assume_unique=True, invert=True)] if len(others) else rows
+
+
 class GroupColumn:
     """Group number of each row, as runs where neighbours share it, else one number per row.
 

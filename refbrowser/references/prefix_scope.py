@@ -150,6 +150,8 @@ def _rows_below(refs: References, rows: Rows, path: str) -> npt.NDArray[np.bool_
 
 
 def _single_in_scope(refs: References, slots: Sequence[int], scope: PrefixScope) -> Iterator[int]:
+    if not slots:
+        return
     if scope.kind is ScopeKind.ENTRIES:
         yield from np.array(slots, np.int64)[np.isin(slots, entries_of(refs, scope.runs))].tolist()
         return

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from refbrowser.errors import ErrorKind, RefbrowserError, quoted
 from refbrowser.model.chunk_keys import ChunkKeyEncoding
 from refbrowser.references.chunk_code import Group, group_of_chunks, pack, pack_many, split_key
-from refbrowser.references.groups import Rows
+from refbrowser.references.groups import Rows, union_of
 from refbrowser.references.json_text import JsonReader
 from refbrowser.references.table import ODD, ReferenceTable, with_leading
 from refbrowser.references.values import Value, ValueKind, interpret, key_issues
@@ -346,7 +346,7 @@ class References:
         return replace(
             self,
             replaced={row: self.replaced[row] for row in left},
-            removed=np.union1d(self.removed, rows),
+            removed=union_of(self.removed, rows),
             appended={key: patch for key, patch in self.appended.items() if key not in gone},
         )
 

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from refbrowser.engine.views.row_changes import Difference
+from refbrowser.references.groups import Rows, union_of, without_rows
 from refbrowser.references.table import ODD
 
 if TYPE_CHECKING:
@@ -20,8 +21,6 @@ if TYPE_CHECKING:
     from refbrowser.references.gen import GenRule
     from refbrowser.references.refs import References
     from refbrowser.references.table import ReferenceTable
-
-Rows = npt.NDArray[np.int64]
 
 #: Rows of rules that are compared one by one; of more, all rows of the rule are listed.
 COMPARED = 200_000
@@ -156,15 +155,16 @@ def _of_one_table(difference: Difference, pause: Callable[[], None]) -> tuple[Ro
         # Another entry may have the key of one that is gone.
         touched.update(here.removed.tolist(), there.removed.tolist())
     over = np.array(sorted(touched), np.int64)
-    lost = np.setdiff1d(np.setdiff1d(here.removed, there.removed), over)
-    back = np.setdiff1d(np.setdiff1d(there.removed, here.removed), over)
+    lost = without_rows(without_rows(here.removed, there.removed), over)
+    back = without_rows(without_rows(there.removed, here.removed), over)
     if here.appended or here.replaced or there.appended or there.replaced:
         lost, back, doubtful = _sure(difference, lost, back)
-        over = np.union1d(over, doubtful)
+        over = union_of(over, doubtful)
     rows = np.flatnonzero(_urls_differ(difference))
-    rows = rows[~np.isin(rows, np.concatenate([over, here.removed, there.removed]))]
+    for others in (over, here.removed, there.removed):
+        rows = without_rows(rows, others)
     pause()
-    rows = np.union1d(rows, back)
+    rows = union_of(rows, back)
     sure = rows - here.removed.searchsorted(rows)
     slots = [row for row in over.tolist() if row in here.replaced or here.stands(row)]
     slots += [-2 - number for number in range(len(here.appended))]
@@ -174,7 +174,7 @@ def _of_one_table(difference: Difference, pause: Callable[[], None]) -> tuple[Ro
         position = here.position(slot)
         if difference.entry_changed(position):
             found.append(position)
-    positions = np.union1d(sure, np.array(found, np.int64)).astype(np.int64)
+    positions = union_of(sure, np.array(found, np.int64)).astype(np.int64)
     return positions, _gone(difference, over.tolist(), pause), lost
 
 
@@ -186,7 +186,7 @@ def _sure(difference: Difference, lost: Rows, back: Rows) -> tuple[Rows, Rows, R
         for patch in (*refs.replaced.values(), *refs.appended.values()):
             doubtful += refs.table.find_all(patch.key)
     same = np.array(sorted(set(doubtful)), np.int64)
-    return np.setdiff1d(lost, same), np.setdiff1d(back, same), same
+    return without_rows(lost, same), without_rows(back, same), same
 
 
 def _gone(difference: Difference, rows: Iterable[int], pause: Callable[[], None]) -> list[str]:
