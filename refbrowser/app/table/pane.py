@@ -122,7 +122,7 @@ class TablePane(QWidget):
     def show_nothing(self, text: str = NOTHING) -> None:
         """Show a sentence, and stop reading."""
         self.loader.clear()
-        self._cells = self._asked = self._node = None
+        self._cells = self._asked = self._node = self._document = None
         self.grid.set_placeholder(text)
         self.grid.set_model(NoCells())
         self.title.set_whole("")
