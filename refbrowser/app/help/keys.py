@@ -42,11 +42,18 @@ VIEW_KEYS: dict[str, tuple[Key, ...]] = {
         Key("Return", "Edit what is selected, or plot it"),
         Key("Ctrl+C", "Copy the path of a node, a key, or the selected rows"),
     ),
+    "In the attributes": (
+        Key("Return", "Edit the value of the attribute"),
+        Key("F2", "Edit what is current, name or value"),
+        Key("Insert", "Add an attribute"),
+        Key("Del", "Remove the attribute"),
+    ),
     "In editors": (
         Key("Ctrl+Return", "Apply: one step of the history"),
-        Key("Ctrl+Space", "Complete a name in a template"),
+        Key("Ctrl+Space", "Complete a name in a template, also within JSON"),
         Key("Alt+Up, Alt+Down", "Move a dimension of a gen rule"),
         Key("Ctrl+G", "Go to a row or key of the preview"),
+        Key("F4, Shift+F4", "Go to the next row of the preview that changes, or the one before"),
     ),
 }
 
