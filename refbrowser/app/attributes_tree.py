@@ -30,6 +30,7 @@ NAME, VALUE = 0, 1
 VALUE_ROLE = Qt.ItemDataRole.UserRole + 1
 ATTRIBUTE_ROLE = Qt.ItemDataRole.UserRole + 2
 _NEW = "\0"
+_OWN_KEYS = (Qt.Key.Key_F2, Qt.Key.Key_Insert, Qt.Key.Key_Delete)
 _LEAVE = (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Tab, Qt.Key.Key_Backtab)
 
 
@@ -297,6 +298,13 @@ class AttributesTree(QTreeView):
             parent.removeRow(new.row())
 
     # Events
+
+    def event(self, event: QEvent) -> bool:
+        is_key = event.type() == QEvent.Type.ShortcutOverride and isinstance(event, QKeyEvent)
+        if is_key and event.key() in _OWN_KEYS and self._parent() is not None:  # type: ignore[attr-defined]
+            event.accept()  # not the window's action of this key
+            return True
+        return super().event(event)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         plain = event.modifiers() in (Qt.KeyboardModifier.NoModifier, Qt.KeyboardModifier.KeypadModifier)

@@ -333,6 +333,21 @@ class TestAttributes:
         assert "units" not in found.values()
         found.undo_all()
 
+    def test_keys_belong_to_the_attributes_while_they_have_the_keyboard(self, place: Make) -> None:
+        found = place(small_document())
+        found.window.centre.references.go_to_key("temp/.zattrs")
+        found.settle()
+        found.window.activateWindow()
+        QTest.qWaitForWindowActive(found.window)
+        found.focus("units")
+        window = found.window.windowHandle()
+        QTest.keyClick(window, Qt.Key.Key_F2)
+        assert found.cell().text() == "units"
+        QTest.keyClick(found.cell(), Qt.Key.Key_Escape)
+        QTest.keyClick(window, Qt.Key.Key_Delete)
+        assert found.inline("temp/.zattrs") == {"_ARRAY_DIMENSIONS": ["y", "x"]}
+        assert found.steps() == ["Remove attribute units of /temp"]
+
     def test_other_rows_are_not_edited(self, place: Make) -> None:
         found = place(small_document())
         section = found.tree.model().index(1, 0)

@@ -37,6 +37,7 @@ COLUMNS = ("Name", "Kind", "Start", "Stop", "Step", "Values")
 NAME, KIND, START, STOP, STEP, SIZE = range(6)
 _MEMBERS = {START: "start", STOP: "stop", STEP: "step"}
 _ROOT = QModelIndex()
+_OWN_KEYS = (Qt.Key.Key_F2, Qt.Key.Key_Insert, Qt.Key.Key_Delete)
 _ROWS_SHOWN = 6
 #: Shares of the room that is left when each title fits; numbers are longest in *Stop*.
 _SHARES = {NAME: 0.3, START: 0.2, STOP: 0.4, STEP: 0.1}
@@ -376,6 +377,13 @@ class DimensionsTable(QTableView):
         if event.type() in (QEvent.Type.FontChange, QEvent.Type.StyleChange) and hasattr(self, "_model"):
             self._measure()
             self._shape()
+
+    def event(self, event: QEvent) -> bool:
+        is_key = event.type() == QEvent.Type.ShortcutOverride and isinstance(event, QKeyEvent)
+        if is_key and event.key() in _OWN_KEYS:  # type: ignore[attr-defined]
+            event.accept()  # not the window's action of this key
+            return True
+        return super().event(event)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         alt = event.modifiers() & Qt.KeyboardModifier.AltModifier
