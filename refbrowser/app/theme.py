@@ -247,6 +247,15 @@ QLineEdit, QPlainTextEdit {{ background: {c.surface}; border: 1px solid {c.borde
 QPlainTextEdit[role="bare"] {{ border: 0; border-radius: 0; background: {c.surface}; }}
 QLineEdit:focus, QPlainTextEdit:focus {{ border-color: {c.accent}; }}
 QLineEdit:disabled, QPlainTextEdit:disabled {{ color: {c.muted}; background: {c.window}; }}
+QSlider:horizontal {{ min-height: 20px; }}
+QSlider::groove:horizontal {{ height: 4px; border-radius: 2px; background: {c.border}; }}
+QSlider::sub-page:horizontal {{ border-radius: 2px; background: {c.accent}; }}
+QSlider::handle:horizontal {{ width: 12px; margin: -6px 0; border: 2px solid {c.accent}; border-radius: 8px;
+  background: {c.surface}; }}
+QSlider::handle:horizontal:hover {{ background: {c.accent_soft}; }}
+QSlider::handle:horizontal:focus {{ background: {c.accent}; }}
+QSlider::groove:horizontal:disabled, QSlider::sub-page:horizontal:disabled {{ background: {c.border}; }}
+QSlider::handle:horizontal:disabled {{ border-color: {c.muted}; }}
 QAbstractSpinBox QLineEdit, QComboBox QLineEdit {{ border: 0; padding: 0; min-height: 0;
   background: transparent; }}
 """
