@@ -6,11 +6,11 @@ from collections.abc import Callable
 
 from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QGuiApplication, QPainter, QPaintEvent
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QProgressBar, QSizePolicy, QWidget
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QProgressBar, QSizePolicy, QWidget
 
-from refbrowser.app import icons, theme
+from refbrowser.app import theme
 from refbrowser.app.cards import error_kind, error_text
-from refbrowser.app.widgets import plain_label, push_button
+from refbrowser.app.widgets import IconLabel, plain_label, push_button
 
 
 class ErrorBar(QFrame):
@@ -20,7 +20,6 @@ class ErrorBar(QFrame):
         super().__init__(parent)
         self.setObjectName("errorBar")
         self.setProperty("role", "faultStrip")
-        self._icon = QLabel()
         self._text = plain_label("")
         self._text.setObjectName("errorText")
         self._again: Callable[[], object] | None = None
@@ -31,7 +30,7 @@ class ErrorBar(QFrame):
         layout = QHBoxLayout(self)
         layout.setContentsMargins(theme.LARGE, theme.MEDIUM, theme.MEDIUM, theme.MEDIUM)
         layout.setSpacing(theme.MEDIUM)
-        layout.addWidget(self._icon)
+        layout.addWidget(IconLabel("fault", "fault"))
         layout.addWidget(self._text, 1)
         for button in (self._retry, copy, dismiss):
             layout.addWidget(button)
@@ -43,7 +42,6 @@ class ErrorBar(QFrame):
         self._retry.setVisible(again is not None)
         self._copied = f"{what}: {error_kind(error)}: {error_text(error)}"
         self._text.setText(f"{what}. {error_text(error)}")
-        self._icon.setPixmap(icons.pixmap("fault", 18, theme.colors().fault, self.devicePixelRatioF()))
         self.show()
 
     def text(self) -> str:
@@ -89,12 +87,18 @@ class ReadingStrip(QFrame):
 
 
 class ElidedLabel(QWidget):
-    """One line of plain text, cut in its middle to the room there is."""
+    """One line of plain text, cut to the room there is: in its middle, or where `elide` tells."""
 
-    def __init__(self, name: str, parent: QWidget | None = None) -> None:
+    def __init__(
+        self,
+        name: str,
+        parent: QWidget | None = None,
+        elide: Qt.TextElideMode = Qt.TextElideMode.ElideMiddle,
+    ) -> None:
         super().__init__(parent)
         self.setObjectName(name)
         self._text = ""
+        self._elide = elide
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
 
     def set_text(self, text: str) -> None:
@@ -113,7 +117,7 @@ class ElidedLabel(QWidget):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self)
-        shown = self.fontMetrics().elidedText(self._text, Qt.TextElideMode.ElideMiddle, self.width() - 8)
+        shown = self.fontMetrics().elidedText(self._text, self._elide, self.width() - 8)
         painter.setPen(self.palette().placeholderText().color())
         # A path begins at the left, whatever the script of its names.
         painter.setLayoutDirection(Qt.LayoutDirection.LeftToRight)

@@ -30,7 +30,7 @@ class MapFoot(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.readout = ElidedLabel("chunkMapReadout")
+        self.readout = ElidedLabel("chunkMapReadout", elide=Qt.TextElideMode.ElideRight)
         self.readout.setFont(theme.mono_font(-0.5))
         self.fit = _button("chunkMapFit", "See all chunks", "See all chunks (R)")
         self.fit.setText("Fit")

@@ -10,6 +10,7 @@ from PySide6.QtGui import (
     QAccessibleEvent,
     QContextMenuEvent,
     QFocusEvent,
+    QHelpEvent,
     QKeyEvent,
     QKeySequence,
     QMouseEvent,
@@ -17,10 +18,12 @@ from PySide6.QtGui import (
     QResizeEvent,
     QWheelEvent,
 )
-from PySide6.QtWidgets import QApplication, QWidget
+from PySide6.QtWidgets import QApplication, QToolTip, QWidget
 
+from refbrowser.app import theme
 from refbrowser.app.chunk_map.painting import MapPainter
 from refbrowser.app.chunk_map.viewport import Viewport
+from refbrowser.app.chunk_map.words import GAP
 from refbrowser.engine.views.chunk_colouring import ColouredMap
 from refbrowser.engine.views.chunk_layout import ChunkLayout
 
@@ -165,6 +168,13 @@ class ChunkMapView(QWidget):
         return QPointF(across.edge(column + 0.5) / ratio, down.edge(row + 0.5) / ratio)
 
     # Events
+
+    def event(self, event: QEvent) -> bool:
+        if isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip:
+            facts = self.accessibleDescription() if self.hover_cell is not None else ""
+            QToolTip.showText(event.globalPos(), theme.plain_tooltip(facts.replace(GAP, "\n")), self)
+            return True
+        return super().event(event)
 
     def paintEvent(self, event: QPaintEvent) -> None:
         self.painting.paint(self, self.cursor_cell, self.hover_cell)

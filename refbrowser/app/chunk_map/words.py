@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from refbrowser.app.plain_text import one_line
 from refbrowser.app.theme import count_text, size_text
+from refbrowser.model.reference import ReferenceKind
 
 if TYPE_CHECKING:
     from refbrowser.engine.views.chunk_colouring import MapClass
@@ -19,7 +20,8 @@ COLOURINGS = {
     "time": "Time to read",
     "change": "Unsaved changes",
 }
-_GAP = "   "
+#: Between the facts of a chunk in one line.
+GAP = "   "
 _LONGEST_URL = 30
 _KINDS = ("missing", "inline", "byte range", "whole file", "faulty reference")
 _READ = ("", "being read", "read", "could not be read")
@@ -62,7 +64,8 @@ def facts_line(facts: ChunkFacts, state: int, seconds: float, error: BaseExcepti
     error
         Why it could not be read.
     """
-    parts = [facts.key, _KINDS[facts.kind]]
+    # A byte range is told by its bytes.
+    parts = [facts.key] if facts.kind is ReferenceKind.RANGE else [facts.key, _KINDS[facts.kind]]
     if facts.url is not None:
         parts.append(facts.url)
     if facts.offset is not None and facts.length is not None:
@@ -77,7 +80,7 @@ def facts_line(facts: ChunkFacts, state: int, seconds: float, error: BaseExcepti
     reason = facts.error or error
     if reason is not None:
         parts.append(str(getattr(reason, "message", reason)))
-    return one_line(_GAP.join(parts))
+    return one_line(GAP.join(parts))
 
 
 def _size(length: int, decoded: int | None) -> str:

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 from conftest import Mapped
-from PySide6.QtCore import QPoint, Qt
-from PySide6.QtGui import QGuiApplication, QImage
-from PySide6.QtWidgets import QComboBox, QLabel, QMenu, QSpinBox
+from PySide6.QtCore import QEvent, QPoint, Qt
+from PySide6.QtGui import QGuiApplication, QHelpEvent, QImage
+from PySide6.QtWidgets import QApplication, QComboBox, QLabel, QMenu, QSpinBox, QToolTip
 from test_names import unnamed
 from window_fixtures import Open
 
@@ -86,11 +86,19 @@ class TestPointing:
     def test_hover_says_key_and_reference(self, mapped: Mapped) -> None:
         said = mapped.hover(0, 1)
         bytes_ = f"bytes {theme.count_text(1200)} to {theme.count_text(1600)}"
-        for part in ("field/0.1.0", "byte range", "field.bin", bytes_, "400 B", "read in"):
+        for part in ("field/0.1.0", "field.bin", bytes_, "400 B", "read in"):
             assert part in said, said
         assert mapped.pane.foot.readout.text().startswith("field/0.1.0")
         assert "missing" in mapped.hover(1, 2)
         assert "inline" in mapped.hover(2, 0)
+
+    def test_the_tool_tip_says_all_of_it_in_lines(self, mapped: Mapped) -> None:
+        mapped.hover(0, 1)
+        place = mapped.place(0, 1)
+        event = QHelpEvent(QEvent.Type.ToolTip, place, mapped.view.mapToGlobal(place))
+        QApplication.sendEvent(mapped.view, event)
+        assert "field/0.1.0\nfield.bin\nbytes" in QToolTip.text()
+        QToolTip.hideText()
 
     def test_leaving_goes_back_to_the_cursor(self, mapped: Mapped) -> None:
         mapped.key(Key.Key_Home, Modifier.ControlModifier)
