@@ -42,6 +42,7 @@ class ChartPane(QWidget):
         self.said = ElidedLabel()
         self.said.setObjectName(f"{name}Readout")
         self.said.setProperty("role", "muted")
+        self.said.setMinimumWidth(1)
         self.copy = self.tool_button("Copy", f"Copy the values of the {name}")
         self.export = self.tool_button("Export", f"Write the values of the {name} to a file (CSV)")
         self.close_ = self.tool_button("Close", f"Hide the {name}")
@@ -51,9 +52,7 @@ class ChartPane(QWidget):
         head = QHBoxLayout()
         head.setSpacing(theme.SMALL)
         head.addWidget(self.title)
-        head.addSpacing(theme.SMALL)
         head.addLayout(self.controls)
-        head.addSpacing(theme.SMALL)
         head.addWidget(self.said, 1)
         for button in (self.copy, self.export, self.close_):
             head.addWidget(button)
@@ -87,4 +86,6 @@ class ChartPane(QWidget):
         button.setObjectName(f"{self._name}{name}")
         button.setAccessibleName(tip)
         button.setToolTip(tip)
+        # Narrow, so that the words beside it have the room.
+        button.setStyleSheet("padding: 3px 4px")
         return button

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from refbrowser.engine.views.slicing import SliceState
     from refbrowser.model.nodes import ArrayNode
 
-#: Picture and charts together are at least so high, in pixels.
+#: Picture and charts together are at least so wide and high, in pixels.
 _LEAST_PLOT = 180
 
 
@@ -250,7 +250,7 @@ class PlotPane(QWidget):
         self._split.setObjectName("plotSplitter")
         self._split.setChildrenCollapsible(False)
         # Charts and strips below the picture must not make the window grow.
-        self._split.setMinimumHeight(_LEAST_PLOT)
+        self._split.setMinimumSize(_LEAST_PLOT, _LEAST_PLOT)
         self._split.addWidget(self._pages)
         layout.addWidget(self._split, 1)
         layout.addWidget(self.legend)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, QObject, QPointF, Qt, QTimer, Signal
-from PySide6.QtGui import QKeyEvent
+from PySide6.QtGui import QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import QToolButton, QWidget
 
 from refbrowser.app import theme
@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 FRAME = 16
 #: Cells that a key moves a handle by with Shift or Ctrl.
 _FAR = 10
+#: A pane at least so wide, in pixels, says where the ends are.
+_WORDY = 420
 _MOVES = {
     Qt.Key.Key_Left: (-1, 0),
     Qt.Key.Key_Right: (1, 0),
@@ -56,15 +58,28 @@ class ProfilePane(ChartPane):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__("profile", "Profile", parent)
+        self._places = ["", ""]
         self.ends = tuple(self._end(name) for name in NAMES)
         for end in self.ends:
             self.controls.addWidget(end)
 
     def set_end(self, number: int, place: str) -> None:
         """Say where an end is."""
-        end = self.ends[number]
-        end.setText(f"{NAMES[number]}  {place}")
-        end.setAccessibleName(f"End {NAMES[number]} of the line: {place}")
+        self._places[number] = place
+        words = f"End {NAMES[number]} of the line: {place}"
+        self.ends[number].setAccessibleName(words)
+        keys = f"Arrow keys move it, with Shift by {_FAR} cells"
+        self.ends[number].setToolTip(theme.plain_tooltip(f"{words}\n{keys}"))
+        self._fit_ends()
+
+    def _fit_ends(self) -> None:
+        """Leave out where the ends are where there is no room to say it."""
+        for end, name, place in zip(self.ends, NAMES, self._places, strict=True):
+            end.setText(f"{name}  {place}" if self.width() >= _WORDY else name)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._fit_ends()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         if watched in self.ends:
@@ -89,8 +104,9 @@ class ProfilePane(ChartPane):
     def _end(self, name: str) -> QToolButton:
         end = QToolButton()
         end.setObjectName(f"profileEnd{name}")
-        end.setToolTip(f"End {name} of the line: arrow keys move it, with Shift by {_FAR} cells")
         end.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        end.setMinimumWidth(24)
+        end.setStyleSheet("padding: 3px 5px")
         end.setMaximumWidth(190)
         end.installEventFilter(self)
         return end
@@ -238,7 +254,8 @@ class ProfileTool(QObject):
         if profile is None or drawing.shown is None or drawing.slice is None:
             return
         if number is None:
-            words = [length_text(profile)]
+            units = drawing.shown.units
+            words = [length_text(profile) + (f" in {units}" if units else "")]
             for state, text in _STATES.items():
                 if count := profile.count(state):
                     words.append(f"{theme.count_text(count)} {text}")

@@ -322,7 +322,9 @@ class SeriesTool(QObject):
         if self._subject.shown.units:
             words.append(f"values in {self._subject.shown.units}")
         for state in (ChunkState.MISSING, ChunkState.FAILED):
-            if count := sum(point.read.picture.count(state) for point in self.points):
+            # Points in the same chunks share what became of these.
+            counts = {point.read.column: point.read.picture.count(state) for point in self.points}
+            if count := sum(counts.values()):
                 words.append(f"{theme.count_text(count)} chunk{'s' * (count != 1)} {_STATES[state]}")
         errors = {str(point.read.error): point.read.error for point in self.points}
         words += [error_text(error) for error in errors.values() if _is_news(error)]
