@@ -195,10 +195,13 @@ class PlotCanvas(GraphicsLayoutWidget):
         self.ci.setContentsMargins(_MARGINS[0], _MARGINS[1], right, bottom)
 
     def resizeEvent(self, event: QResizeEvent | None) -> None:
+        if not hasattr(self, "_proportions"):
+            super().resizeEvent(event)
+            return
+        # Before the axes are laid out: margins of a larger view would not let them become smaller.
+        self._fit_margins()
         super().resizeEvent(event)
-        if hasattr(self, "_proportions"):
-            self._fit_margins()
-            self._place_message()
+        self._place_message()
 
     def set_message(self, text: str) -> None:
         """Say in the middle why nothing is seen, or nothing."""

@@ -24,12 +24,14 @@ _REMEMBERED = 500
 class _Kept:
     decoded: bool
     log: bool
+    levels: Levels | None = None
 
 
 class Look(QObject):
     """The switches of one pane.
 
-    Coding and scale are kept for each array, the colour map for each kind of quantity, the rest for all.
+    Coding, scale and levels of the user are kept for each array, the colour map for each kind of quantity,
+    the proportions for maps and for other images, the rest for all.
 
     Signals
     -------
@@ -67,6 +69,8 @@ class Look(QObject):
         kept = self._kept.get(_key(document, node), _Kept(self._decoded, False))
         self._subject.decoded = kept.decoded
         self._drawing.log = self._drawing.keeper.log = kept.log
+        if kept.levels is not None:
+            self._drawing.keeper.set_by_user(kept.levels)
         self._quantity = quantity_of(node)
         self._use_map(self._maps[self._quantity])
 
@@ -78,8 +82,8 @@ class Look(QObject):
             self._tell()
             return
         self._subject.decoded = decoded
-        self._keep()
         self._drawing.forget_levels()
+        self._keep()
         self._show_again()
         self.codingChanged.emit()
 
@@ -116,10 +120,12 @@ class Look(QObject):
     def set_levels(self, levels: Levels) -> None:
         """Hold levels that the user set."""
         self._drawing.set_levels(levels)
+        self._keep()
 
     def auto_levels(self) -> None:
         """Take the levels from the data again."""
         self._drawing.auto_levels()
+        self._keep()
 
     def set_histogram(self, shown: bool) -> None:
         """Show how often values occur beside the colours."""
@@ -150,7 +156,9 @@ class Look(QObject):
             return
         key = _key(document, node)
         self._kept.pop(key, None)
-        self._kept[key] = _Kept(self._subject.decoded, self._drawing.log)
+        keeper = self._drawing.keeper
+        levels = keeper.levels if keeper.by_user else None
+        self._kept[key] = _Kept(self._subject.decoded, self._drawing.log, levels)
         if len(self._kept) > _REMEMBERED:
             del self._kept[next(iter(self._kept))]
 

@@ -580,3 +580,35 @@ def test_a_line_of_flags_has_their_meanings_upwards(plotted: Plotted, pane: Plot
     plotted(array("/weather", np.array([0, 1, 2, 1], np.int8), ("time",), **flags))
     pane.canvas.grab()
     assert pane.canvas.upwards.tick_texts() == ["clear", "partly cloudy", "overcast"]
+
+
+def test_levels_of_the_user_are_kept_for_each_array(plotted: Plotted, pane: PlotPane, qtbot: QtBot) -> None:
+    values = np.arange(100.0).reshape(10, 10)
+    plotted(array("/a", values, ("y", "x")))
+    pane.bar.low_field.selectAll()
+    qtbot.keyClicks(pane.bar.low_field, "20")
+    qtbot.keyClick(pane.bar.low_field, Qt.Key.Key_Return)
+    plotted(array("/b", values, ("y", "x")))
+    assert levels_of(pane).low < 2
+    plotted(array("/a", values, ("y", "x")))
+    assert levels_of(pane).low == 20
+    qtbot.mouseClick(pane.bar.auto, Qt.MouseButton.LeftButton)
+    plotted(array("/b", values, ("y", "x")))
+    plotted(array("/a", values, ("y", "x")))
+    assert levels_of(pane).low < 2
+
+
+def test_a_map_is_seen_whole_in_a_view_that_becomes_smaller(
+    plotted: Plotted, pane: PlotPane, qtbot: QtBot
+) -> None:
+    plotted(
+        array("/field", np.zeros((45, 90)), ("lat", "lon")),
+        array("/lat", np.linspace(-88, 88, 45), ("lat",), units="degrees_north"),
+        array("/lon", np.arange(90) * 4.0, ("lon",), units="degrees_east"),
+    )
+    for width, height in ((700, 1200), (700, 500), (1400, 500), (600, 600)):
+        pane.resize(width, height)
+        qtbot.wait(30)
+        across, upwards, _size = pane.canvas.view()
+        assert across == pytest.approx((-0.5, 89.5), abs=1)
+        assert upwards == pytest.approx((-0.5, 44.5), abs=1)
