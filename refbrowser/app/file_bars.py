@@ -5,11 +5,11 @@ from __future__ import annotations
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QWidget
 
-from refbrowser.app import icons, theme
+from refbrowser.app import theme
 from refbrowser.app.controller.disk import FileState
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.plain_text import one_line
-from refbrowser.app.widgets import plain_label, push_button
+from refbrowser.app.widgets import IconLabel, plain_label, push_button
 
 
 class DiskBar(QFrame):
@@ -35,7 +35,9 @@ class DiskBar(QFrame):
         self._keep.setToolTip("Go on with this document; Save replaces the file")
         self._reload = push_button("Reload", "diskReloadButton", self.reload.emit)
         self._reload.setToolTip("Read the file again (F5)")
-        self._icon, self._text = _fill(self, "diskText", (self._compare, self._keep, self._reload))
+        self._text = _fill(
+            self, "diskText", IconLabel("warning", "warning"), (self._compare, self._keep, self._reload)
+        )
         self.hide()
 
     def set_document(self, document: OpenDocument | None) -> None:
@@ -50,7 +52,6 @@ class DiskBar(QFrame):
         self._text.setText(f"{one_line(document.name)} {what}.{mine}")
         for button in (self._compare, self._reload):
             button.setVisible(not is_gone)
-        self._icon.setPixmap(icons.pixmap("warning", 18, theme.colors().warning, self.devicePixelRatioF()))
 
     def text(self) -> str:
         """Return the words shown."""
@@ -75,14 +76,13 @@ class CopyBar(QFrame):
         self._path = ""
         opening = push_button("Open it", "copyOpenButton", self._open)
         dismiss = push_button("Dismiss", "copyDismissButton", self.hide)
-        self._icon, self._text = _fill(self, "copyText", (opening, dismiss))
+        self._text = _fill(self, "copyText", IconLabel("done", "accent"), (opening, dismiss))
         self.hide()
 
     def show_copy(self, document: OpenDocument, path: str) -> None:
         """Say where the copy is."""
         self._path = path
         self._text.setText(f"A copy was saved as {one_line(path)}. {one_line(document.title)} stays open.")
-        self._icon.setPixmap(icons.pixmap("done", 18, theme.colors().accent, self.devicePixelRatioF()))
         self.show()
 
     def text(self) -> str:
@@ -94,9 +94,9 @@ class CopyBar(QFrame):
         self.openPath.emit(self._path)
 
 
-def _fill(bar: QFrame, name: str, buttons: tuple[QPushButton, ...]) -> tuple[QLabel, QLabel]:
-    """Lay a bar out: icon, words, buttons; return the first two."""
-    icon, text = QLabel(), plain_label("")
+def _fill(bar: QFrame, name: str, icon: IconLabel, buttons: tuple[QPushButton, ...]) -> QLabel:
+    """Lay a bar out: icon, words, buttons; return the words."""
+    text = plain_label("")
     text.setObjectName(name)
     layout = QHBoxLayout(bar)
     layout.setContentsMargins(theme.LARGE, theme.MEDIUM, theme.MEDIUM, theme.MEDIUM)
@@ -105,4 +105,4 @@ def _fill(bar: QFrame, name: str, buttons: tuple[QPushButton, ...]) -> tuple[QLa
     layout.addWidget(text, 1)
     for button in buttons:
         layout.addWidget(button)
-    return icon, text
+    return text

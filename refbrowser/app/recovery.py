@@ -11,18 +11,17 @@ from PySide6.QtWidgets import (
     QFrame,
     QHBoxLayout,
     QHeaderView,
-    QLabel,
     QTreeWidget,
     QTreeWidgetItem,
     QVBoxLayout,
     QWidget,
 )
 
-from refbrowser.app import icons, theme
+from refbrowser.app import theme
 from refbrowser.app.cards import error_text
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.plain_text import one_line
-from refbrowser.app.widgets import plain_label, push_button
+from refbrowser.app.widgets import IconLabel, plain_label, push_button
 
 if TYPE_CHECKING:
     from refbrowser.engine.journal import Recovery
@@ -74,7 +73,6 @@ class RecoveryBar(QFrame):
         self.setObjectName("recoveryBar")
         self.setProperty("role", "trustStrip")
         self._recovery: Recovery | None = None
-        self._icon = QLabel()
         self._text = plain_label("")
         self._text.setObjectName("recoveryText")
         self._preview = push_button("Preview…", "recoveryPreviewButton", lambda: self._tell(self.preview))
@@ -83,7 +81,7 @@ class RecoveryBar(QFrame):
         layout = QHBoxLayout(self)
         layout.setContentsMargins(theme.LARGE, theme.MEDIUM, theme.MEDIUM, theme.MEDIUM)
         layout.setSpacing(theme.MEDIUM)
-        layout.addWidget(self._icon)
+        layout.addWidget(IconLabel("revert", "warning"))
         layout.addWidget(self._text, 1)
         for button in (self._preview, self._discard, self._restore):
             layout.addWidget(button)
@@ -97,7 +95,6 @@ class RecoveryBar(QFrame):
         if recovery is None or document is None:
             return
         self._text.setText(recovery_text(recovery))
-        self._icon.setPixmap(icons.pixmap("revert", 18, theme.colors().warning, self.devicePixelRatioF()))
         self._preview.setEnabled(bool(recovery.operations))
         self._restore.setVisible(recovery.history is not None)
         self._restore.setEnabled(document.journal.can_restore(recovery))

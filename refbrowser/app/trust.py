@@ -11,17 +11,16 @@ from PySide6.QtWidgets import (
     QFrame,
     QHBoxLayout,
     QHeaderView,
-    QLabel,
     QTreeWidget,
     QTreeWidgetItem,
     QVBoxLayout,
     QWidget,
 )
 
-from refbrowser.app import icons, theme
+from refbrowser.app import theme
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.plain_text import one_line
-from refbrowser.app.widgets import plain_label, push_button
+from refbrowser.app.widgets import IconLabel, plain_label, push_button
 
 if TYPE_CHECKING:
     from refbrowser.io.access import Want
@@ -71,7 +70,6 @@ class TrustBar(QFrame):
         super().__init__(parent)
         self.setObjectName("trustBar")
         self.setProperty("role", "trustStrip")
-        self._icon = QLabel()
         self._text = plain_label("")
         self._text.setObjectName("trustText")
         self._review = push_button("Review…", "trustReviewButton", self.review.emit)
@@ -79,7 +77,7 @@ class TrustBar(QFrame):
         layout = QHBoxLayout(self)
         layout.setContentsMargins(theme.LARGE, theme.MEDIUM, theme.MEDIUM, theme.MEDIUM)
         layout.setSpacing(theme.MEDIUM)
-        layout.addWidget(self._icon)
+        layout.addWidget(IconLabel("lock", "warning"))
         layout.addWidget(self._text, 1)
         layout.addWidget(self._review)
         layout.addWidget(self._allow)
@@ -92,7 +90,6 @@ class TrustBar(QFrame):
         # Private addresses and patterns need a look at the sheet: each has its own confirmation.
         plain = all(want.origin is not None and want.kind != "private" for want in wants)
         self._allow.setVisible(plain)
-        self._icon.setPixmap(icons.pixmap("lock", 18, theme.colors().warning, self.devicePixelRatioF()))
         self.setVisible(bool(wants))
 
 

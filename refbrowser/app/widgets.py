@@ -5,9 +5,25 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QLabel, QPushButton
+from PySide6.QtGui import QPainter, QPaintEvent
+from PySide6.QtWidgets import QLabel, QPushButton, QWidget
 
-from refbrowser.app import theme
+from refbrowser.app import icons, theme
+
+
+class IconLabel(QWidget):
+    """An icon beside words, in a colour of the scheme that is in force when it is painted."""
+
+    def __init__(self, name: str, role: str, size: int = 18) -> None:
+        super().__init__()
+        self._name, self._role, self._size = name, role, size
+        self.setFixedSize(size, size)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        color = getattr(theme.colors(), self._role)
+        painter = QPainter(self)
+        painter.drawPixmap(0, 0, icons.pixmap(self._name, self._size, color, self.devicePixelRatioF()))
+        painter.end()
 
 
 def plain_label(text: str = "", *, role: str = "", wrap: bool = True) -> QLabel:

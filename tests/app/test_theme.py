@@ -1,0 +1,133 @@
+"""Light and dark: switched live in every pane, with nothing of the other one left."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from PySide6.QtGui import QColor, QImage, QPixmap
+from PySide6.QtWidgets import QApplication, QWidget
+from pytestqt.qtbot import QtBot
+from small_documents import small_document
+from window_fixtures import Open
+
+from refbrowser.app import theme
+from refbrowser.app.centre import PLOT
+from refbrowser.app.docks import DOCKS
+from refbrowser.app.main_window import MainWindow
+from refbrowser.errors import ErrorKind, RefbrowserError
+from refbrowser.references.edits import SetReference
+
+Settle = Callable[[], None]
+
+
+@pytest.fixture(autouse=True)
+def light_again(styled: QApplication) -> Iterator[None]:
+    theme.choose(styled, "light")
+    yield
+    theme.choose(styled, "light")
+
+
+def only_of(scheme: theme.Colors, other: theme.Colors) -> dict[int, str]:
+    """Return the colours that one scheme alone has."""
+    mine = {name: value for name, value in scheme._asdict().items() if isinstance(value, str)}
+    others = {value for value in other if isinstance(value, str)}
+    return {QColor(value).rgb(): name for name, value in mine.items() if value not in others}
+
+
+def left_over(picture: QPixmap, colours: dict[int, str]) -> dict[str, int]:
+    """Return how many pixels of a picture have one of the colours."""
+    image = picture.toImage().convertToFormat(QImage.Format.Format_RGB32)
+    words = memoryview(image.constBits()).cast("B").cast("I")
+    found: dict[str, int] = {}
+    for value in colours:
+        count = sum(word | 0xFF000000 == value for word in words)
+        # Edges of letters come by greys of the other scheme.
+        if count > (60 if colours[value] in ("border", "muted", "text") else 3):
+            found[colours[value]] = count
+    return found
+
+
+def panes(window: MainWindow, settle: Settle) -> Iterator[tuple[str, QWidget]]:
+    """Show one pane after the other."""
+    for tab in range(window.centre.tabs.count()):
+        window.centre.tabs.setCurrentIndex(tab)
+        settle()
+        yield f"tab {tab}", window
+    window.centre.tabs.setCurrentIndex(PLOT)
+    for name, *_ in DOCKS:
+        window.docks.raise_(name)
+        settle()
+        yield name, window.docks[name]
+
+
+@pytest.fixture
+def full(window: MainWindow, opened: Open, settle: Settle, tmp_path: Path) -> MainWindow:
+    """A window with something in every pane and every bar."""
+    (tmp_path / "data.bin").write_bytes(bytes(range(48)))
+    path = tmp_path / "full.json"
+    faulty = small_document()
+    faulty["refs"]["bad/.zarray"] = "{nope"  # type: ignore[index]
+    faulty["refs"]["temp/9.9"] = ["https://elsewhere.example.org/a", 0, 4]  # type: ignore[index]
+    path.write_text(json.dumps(faulty))
+    document = opened(path)
+    settle()
+    for offset in (4, 8):
+        document.apply(SetReference("depth/0", ["data.bin", offset, 4]))
+    document.undo()
+    window.editors.show_rule(document, 0)
+    window.hierarchy.select_node(document, "/temp")
+    settle()
+    window.centre.error_bar.show_error("A job failed", RefbrowserError(ErrorKind.IO, "no more"))
+    window.centre.copy_bar.show_copy(document, "/elsewhere.json")
+    path.write_text(json.dumps(small_document("other.bin")))
+    return window
+
+
+def test_each_pane_follows_a_live_switch(
+    full: MainWindow, styled: QApplication, settle: Settle, qtbot: QtBot
+) -> None:
+    qtbot.waitUntil(full.centre.disk_bar.isVisible)
+    assert full.centre.trust_bar.isVisible()
+    for _name, _pane in panes(full, settle):
+        pass
+    schemes = {"dark": (theme.LIGHT, theme.DARK), "light": (theme.DARK, theme.LIGHT)}
+    for choice, (old, new) in schemes.items():
+        theme.choose(styled, choice)
+        settle()
+        found = {name: left_over(pane.grab(), only_of(old, new)) for name, pane in panes(full, settle)}
+        assert not {name: colours for name, colours in found.items() if colours}, choice
+        bar = full.centre.disk_bar.grab()
+        assert left_over(bar, only_of(new, old)), "the colours are looked for rightly"
+
+
+@pytest.mark.parametrize("name", ["start", "loading", "error"])
+def test_cards_follow_too(window: MainWindow, styled: QApplication, name: str) -> None:
+    centre = window.centre
+    if name == "error":
+        centre.error.set_error("It failed", RefbrowserError(ErrorKind.IO, "no more"))
+    elif name == "loading":
+        centre.loading.start("large.json")
+    card: QWidget = {"start": centre.start, "loading": centre.loading, "error": centre.error}[name]
+    if name != "start":
+        page = centre._loading_page if name == "loading" else centre._error_page
+        centre._pages.setCurrentWidget(page)
+    theme.choose(styled, "dark")
+    QApplication.processEvents()
+    assert not left_over(card.grab(), only_of(theme.LIGHT, theme.DARK))
+    assert left_over(card.grab(), only_of(theme.DARK, theme.LIGHT))
+
+
+def test_the_card_of_a_file_of_data_follows(
+    window: MainWindow, opened: Open, styled: QApplication, tmp_path: Path
+) -> None:
+    path = tmp_path / "data.nc"
+    path.write_bytes(b"CDF\x01" + bytes(64))
+    opened(path)
+    card = window.centre.found
+    assert card is not None
+    theme.choose(styled, "dark")
+    QApplication.processEvents()
+    assert not left_over(card.grab(), only_of(theme.LIGHT, theme.DARK))
