@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 
+import numpy as np
 import pytest
-from documents_of_values import NAMES
+from documents_of_values import NAMES, ValueDocument
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QToolButton
 from pytestqt.qtbot import QtBot
+from servers.http_server import HttpServer
+from window_fixtures import Open
 
-from refbrowser.app.centre import PLOT
+from refbrowser.app.centre import PLOT, TABLE
 from refbrowser.app.main_window import MainWindow
 from refbrowser.app.table.pane import TablePane
 from refbrowser.engine.views.table import Mark
+from refbrowser.references.edits import SetReference
 
 Shown = Callable[[str], TablePane]
 Settle = Callable[[], None]
@@ -208,3 +213,59 @@ class TestFollowing:
         window.actions_["reset_layout"].trigger()
         assert table.grid.column_width() > kept[1]
         assert window.settings.view("tableView") == []
+
+
+class TestChanges:
+    """The document changes while its table is shown."""
+
+    def test_an_edit_is_followed(
+        self, window: MainWindow, opened: Open, settle: Settle, qtbot: QtBot, tmp_path: Path
+    ) -> None:
+        window.prepare_plot()
+        made = ValueDocument(tmp_path)
+        made.add("line", np.arange(8.0), ["x"], (4,))
+        document = opened(made.write())
+        settle()
+        window.hierarchy.select_node(document, "/line")
+        window.centre.show_tab(TABLE)
+        settle()
+        table = window.centre.table
+        assert table is not None
+        qtbot.waitUntil(table.is_settled)
+        assert texts(table)[0] == ["0"]
+        document.apply(SetReference("line/0", ["line.bin", 32, 32]))
+        qtbot.waitUntil(lambda: texts(table)[0] == ["4"])
+        document.undo()
+        qtbot.waitUntil(lambda: texts(table)[0] == ["0"])
+
+    def test_what_was_not_allowed_is_read_when_it_is(
+        self, window: MainWindow, opened: Open, settle: Settle, qtbot: QtBot, tmp_path: Path
+    ) -> None:
+        window.prepare_plot()
+        with HttpServer({}) as server:
+            made = ValueDocument(tmp_path, base=f"{server.origin}/")
+            made.add("line", np.arange(8.0), ["x"], (4,))
+            server.files["/line.bin"] = (tmp_path / "line.bin").read_bytes()
+            document = opened(made.write())
+            settle()
+            window.hierarchy.select_node(document, "/line")
+            window.centre.show_tab(TABLE)
+            settle()
+            table = window.centre.table
+            assert table is not None
+            qtbot.waitUntil(table.cards.isVisible)
+            assert not server.requests
+            document.allow(document.wants)
+            qtbot.waitUntil(lambda: table.grid.isVisible() and texts(table)[7] == ["7"])
+
+    def test_nothing_is_kept_of_a_closed_document(
+        self, table_of: Shown, window: MainWindow, settle: Settle
+    ) -> None:
+        table = table_of("cube")
+        document = window.documents.current
+        assert document is not None
+        window.documents.close(document)
+        settle()
+        assert table.layout_shown() is None
+        assert table._document is None
+        assert texts(table) == []
