@@ -584,18 +584,21 @@ def test_a_line_of_flags_has_their_meanings_upwards(plotted: Plotted, pane: Plot
 
 def test_levels_of_the_user_are_kept_for_each_array(plotted: Plotted, pane: PlotPane, qtbot: QtBot) -> None:
     values = np.arange(100.0).reshape(10, 10)
-    plotted(array("/a", values, ("y", "x")))
+    document = plotted(array("/a", values, ("y", "x")), array("/b", values, ("y", "x")))
+
+    def low_of(name: str) -> float:
+        pane.set_array(document, document.node(name))  # type: ignore[arg-type]
+        qtbot.waitUntil(pane.is_settled)
+        return levels_of(pane).low
+
     pane.bar.low_field.selectAll()
     qtbot.keyClicks(pane.bar.low_field, "20")
     qtbot.keyClick(pane.bar.low_field, Qt.Key.Key_Return)
-    plotted(array("/b", values, ("y", "x")))
-    assert levels_of(pane).low < 2
-    plotted(array("/a", values, ("y", "x")))
-    assert levels_of(pane).low == 20
+    assert low_of("b") < 2
+    assert low_of("a") == 20
     qtbot.mouseClick(pane.bar.auto, Qt.MouseButton.LeftButton)
-    plotted(array("/b", values, ("y", "x")))
-    plotted(array("/a", values, ("y", "x")))
-    assert levels_of(pane).low < 2
+    assert low_of("b") < 2
+    assert low_of("a") < 2
 
 
 def test_a_map_is_seen_whole_in_a_view_that_becomes_smaller(
