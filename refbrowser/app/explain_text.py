@@ -13,10 +13,10 @@ from PySide6.QtGui import (
     QTextBlockFormat,
     QTextCharFormat,
     QTextCursor,
-    QTextDocument,
     QTextLength,
     QTextTableFormat,
 )
+from PySide6.QtWidgets import QTextEdit
 
 from refbrowser.app import theme
 from refbrowser.app.plain_text import one_line
@@ -63,7 +63,9 @@ def with_short_words(text: str, most: int) -> str:
 
 
 class ExplanationText:
-    """Writes explanations into a document. All text goes in as plain characters, never as markup.
+    """Writes explanations into a view. All text goes in as plain characters, never as markup.
+
+    The view's document is asked for each time: what Qt made must not be kept, Python may take it for deleted.
 
     Attributes
     ----------
@@ -73,9 +75,9 @@ class ExplanationText:
         The numbers of the steps that headings fold, by the text of their URLs.
     """
 
-    def __init__(self, document: QTextDocument) -> None:
-        self._document = document
-        document.setUndoRedoEnabled(False)
+    def __init__(self, view: QTextEdit) -> None:
+        self._view = view
+        view.setUndoRedoEnabled(False)
         self.links: Mapping[str, Link] = {}
         self.heads: Mapping[str, int] = {}
 
@@ -91,14 +93,15 @@ class ExplanationText:
         folded
             Names of the steps of which only the heading is written.
         """
-        self._document.clear()
-        self._document.setDefaultFont(font)
+        document = self._view.document()
+        document.clear()
+        document.setDefaultFont(font)
         self._found: dict[str, Link] = {}
         self._font = QFont(font)
         self._font.setWeight(QFont.Weight.DemiBold)
         self._most = _PER_BYTE * width
         self._names = QFontMetricsF(font).averageCharWidth() * _NAMES
-        cursor = QTextCursor(self._document)
+        cursor = QTextCursor(document)
         # Laid out once, not after each piece of text.
         cursor.beginEditBlock()
         heads: dict[str, int] = {}

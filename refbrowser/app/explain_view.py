@@ -74,7 +74,7 @@ class ExplainPane(QWidget):
         self._copy.clicked.connect(lambda _checked=False: self.copy())
         self._verdict = VerdictBox()
         self._text = StepsText()
-        self._written = ExplanationText(self._text.document())
+        self._written = ExplanationText(self._text)
         self._text.anchorClicked.connect(self._anchor_clicked)
         self._actions = QWidget()
         self._buttons = FlowLayout(self._actions, theme.SMALL)

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from PySide6.QtCore import QEvent, QPoint, QPointF, Qt, QUrl
-from PySide6.QtGui import QGuiApplication, QTextCursor
+from PySide6.QtGui import QContextMenuEvent, QGuiApplication, QTextCursor
 from PySide6.QtWidgets import QApplication, QLabel, QMenu, QTableView, QTextBrowser, QTextEdit, QWidget
 from pytestqt.qtbot import QtBot
 from small_documents import small_document
@@ -156,12 +156,27 @@ class TestAsking:
         explain_key(window, settle, "depth/.zarray")
         assert verdict(window) == "depth/.zarray is metadata of the array /depth, not a chunk."
 
-    def test_the_menu_of_a_key(self, window: MainWindow, small: Path, opened: Open, settle: Settle) -> None:
+    def test_the_menu_of_a_key(
+        self, window: MainWindow, small: Path, opened: Open, qtbot: QtBot, settle: Settle
+    ) -> None:
         opened(small)
         settle()
         table = window.centre.references.table
-        assert table.contextMenuPolicy() == Qt.ContextMenuPolicy.ActionsContextMenu
         assert window.actions_["explain"] in table.actions()
+        window.centre.show_tab(REFERENCES)
+        window.centre.references.go_to_key("depth/1")
+        settle()
+        place = QPoint(60, table.viewport().height() // 2)
+        qtbot.mouseClick(table.viewport(), Qt.MouseButton.LeftButton, pos=QPoint(60, 12))
+        settle()
+        reason = QContextMenuEvent.Reason.Keyboard
+        QApplication.sendEvent(
+            table.viewport(), QContextMenuEvent(reason, place, table.viewport().mapToGlobal(place))
+        )
+        menu = QApplication.activePopupWidget()
+        assert isinstance(menu, QMenu)
+        assert window.actions_["explain"] in menu.actions()
+        menu.close()
 
     def test_without_a_pointer_the_middle_is_meant_and_marked(
         self, window: MainWindow, plotted: Plot, small: Path, qtbot: QtBot, settle: Settle
