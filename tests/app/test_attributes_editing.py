@@ -487,13 +487,18 @@ class TestMetadata:
 
     def test_the_plot_follows_at_once(self, place: Make) -> None:
         found = place(small_document())
-        plot = found.window.centre.plot
-        assert plot.array().attributes["units"] == "K"
+        drawing = found.window.centre.plot._presenter.drawing
+        levels = drawing.keeper.levels
         found.show_metadata("temp/.zattrs")
         found.replace('"K"', '"m", "scale_factor": 2')
         QTest.keyClick(found.field(), Qt.Key.Key_Return, CONTROL)
         found.settle()
-        assert plot.array().attributes == {"_ARRAY_DIMENSIONS": ["y", "x"], "units": "m", "scale_factor": 2}
+        array = found.window.centre.plot.array()
+        assert array.attributes == {"_ARRAY_DIMENSIONS": ["y", "x"], "units": "m", "scale_factor": 2}
+        assert (drawing.keeper.levels.low, drawing.keeper.levels.high) == (2 * levels.low, 2 * levels.high)
+        found.document.undo()
+        found.settle()
+        assert drawing.keeper.levels == levels
 
     def test_return_indents(self, place: Make) -> None:
         found = place(small_document())

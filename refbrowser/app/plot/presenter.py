@@ -15,7 +15,7 @@ from refbrowser.app.plot.source import PlotSource
 from refbrowser.app.plot.stage import Stage
 from refbrowser.app.plot.subject import Subject
 from refbrowser.engine.views.plan import ViewPlan, first_values_plan, middle_plan, plan_view, sampled_plan
-from refbrowser.engine.views.reading import coordinate_nodes, reads_the_same, roles_of
+from refbrowser.engine.views.reading import coordinate_nodes, reads_the_same, roles_of, same_packing
 from refbrowser.engine.views.slicing import SliceMemory, SliceState, chunk_window
 from refbrowser.limits import LIMITS
 from refbrowser.model.nodes import ArrayNode
@@ -132,6 +132,8 @@ class Presenter(QObject):
         """Show the same array of a changed document; what it reads as before is not read again."""
         picture, before = self.loader.current, self.subject.node
         self.subject.node = node
+        if before is not None and not same_packing(before, node) and not self.drawing.keeper.by_user:
+            self.drawing.forget_levels()
         self.coordinates.read(document, node)
         self._take_slice()
         if picture is None or before is None or self.loader.is_reading or not picture.all_ended:

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 #: Coordinates longer than this are not read: the axis shows indices.
 LONGEST_COORDINATE = 1 << 22
+#: Attributes that say which number a stored element stands for.
+_PACKING = ("scale_factor", "add_offset", "_Unsigned")
 
 
 def read_picture(
@@ -145,6 +147,11 @@ def made_coordinate(name: str, array: ArrayNode, values: Any) -> Coordinate | No
     # Looked at here, in the worker: for millions of values it takes longer than a frame.
     _ = coordinate.ascending, coordinate.even, coordinate.step, coordinate.tells_cells_apart
     return coordinate
+
+
+def same_packing(before: ArrayNode, now: ArrayNode) -> bool:
+    """Whether the stored elements of an array mean the same numbers after an edit of its attributes."""
+    return all(before.attributes.get(name) == now.attributes.get(name) for name in _PACKING)
 
 
 def reads_the_same(before: ArrayNode, after: ArrayNode, selection: Selection) -> bool:
