@@ -93,4 +93,4 @@ class ChangedOnlyRows:
         refs = self._saved.refs
         slot = refs.find_slot(key)
         text = b"" if slot is None else refs.value_text(slot)[: 4 * CELL_LIMIT]
-        return ["", key, "deleted", text.decode("utf-8", "replace"), "", "", "saved"]
+        return ["", key, "gone", text.decode("utf-8", "replace"), "", "", "saved"]

@@ -349,7 +349,7 @@ def detail_of(item: Item) -> str:
         return str(len(document.rules))
     if item.kind is ItemKind.RULE:
         rule = _rule(item)
-        return "" if rule is None else f"{theme.count_text(rule.count)} rows"
+        return "" if rule is None else f"{theme.count_text(rule.count)} row{'' if rule.count == 1 else 's'}"
     if item.kind is ItemKind.ARRAY and item.node is not None:
         array: Any = item.node
         if array.error is not None:

@@ -295,12 +295,16 @@ QScrollBar::add-page, QScrollBar::sub-page {{ background: transparent; }}
 QScrollArea, QScrollArea > QWidget > QWidget {{ background: transparent; }}
 QSplitter::handle {{ background: {c.window}; }}
 QFrame#card {{ background: {c.raised}; border: 1px solid {c.border}; border-radius: 8px; }}
+QCheckBox::indicator:unchecked {{ width: 13px; height: 13px; border: 1px solid {c.muted};
+    border-radius: 3px; background: {c.surface}; }}
 QLabel[role="muted"] {{ color: {c.muted}; }}
 QLabel[role="fault"] {{ color: {c.fault}; }}
 QLabel[role="warning"] {{ color: {c.warning}; }}
 QLabel[role="paneTitle"] {{ color: {c.muted}; font-weight: 600; }}
 QFrame[role="pane"] {{ background: {c.surface}; border: 1px solid {c.border}; border-radius: 6px; }}
 QFrame[role="trustStrip"] {{ background: {c.warning_soft}; border: 1px solid {c.warning};
+  border-radius: 6px; }}
+QFrame[role="noteStrip"] {{ background: {c.accent_soft}; border: 1px solid {c.accent};
   border-radius: 6px; }}
 QFrame[role="faultStrip"] {{ background: {c.fault_soft}; border: 1px solid {c.fault};
   border-radius: 6px; }}

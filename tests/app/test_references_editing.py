@@ -418,7 +418,7 @@ class TestChanged:
         model = table(window).model()
         rows = model.page(0, model.row_count())
         assert [row[1] for row in rows] == ["line/7", "line/9"]
-        assert rows[1][2] == "deleted"
+        assert rows[1][2] == "gone"
         styles = model.styles(0, 2)
         assert styles[0] & RowStyle.CHANGED
         assert styles[1] & RowStyle.REPLACED

@@ -218,6 +218,7 @@ class ReferenceCommands(CommandGroup):
             document.editFailed.emit(error)
             return
         if document.apply(edit):
+            self._pane.show_row(document.document.expansion.rows - 1)
             self._window.editors.show_rule(document, len(state.rules))
             self._window.docks.raise_("editorDock")
             self._window.editors.focus_editor()

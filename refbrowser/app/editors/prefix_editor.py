@@ -287,12 +287,8 @@ class PrefixEditor(EditorForm):
                 self._outcome.show_warning(f"{words}: the beginning goes, nothing takes its place")
             self._changes = changes
         if changes.elsewhere:
-            noun = (
-                "template or gen rule begins" if changes.elsewhere == 1 else "templates and gen rules begin"
-            )
-            self._elsewhere.show_warning(
-                f"{count_text(changes.elsewhere)} {noun} so too, outside of this choice"
-            )
+            nouns = "template or rule begins" if changes.elsewhere == 1 else "templates or rules begin"
+            self._elsewhere.show_warning(f"{count_text(changes.elsewhere)} other {nouns} so")
         self._show_state()
         self.publish(self._document, PrefixSource(document, changes))
 

@@ -19,7 +19,7 @@ SLICE = 8
 ROWS_KEPT = 4_096
 GLYPHS = {
     Mark.FAULT: "✕",
-    Mark.COLLISION: "⧉",
+    Mark.COLLISION: "≡",
     Mark.REPLACED: "↷",
     Mark.NEW: "+",
     Mark.CHANGED: "●",

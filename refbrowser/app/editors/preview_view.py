@@ -38,7 +38,7 @@ CHIPS = {
     "removed": ("previewRemoved", "−", "key goes", "keys go"),
     "faults": ("previewFaults", "✕", "fault", "faults"),
     "duplicates": ("previewDuplicates", "↷", "duplicate", "duplicates"),
-    "collisions": ("previewCollisions", "⧉", "collision", "collisions"),
+    "collisions": ("previewCollisions", "≡", "collision", "collisions"),
 }
 #: Object name, text, hint, direction and key of the buttons that go from change to change.
 CHANGE_BUTTONS = (

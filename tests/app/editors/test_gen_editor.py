@@ -292,7 +292,7 @@ def test_collisions_are_counted_and_marked(gen: Make, qtbot: Any) -> None:
     contents = {**DOCUMENT, "refs": {**DOCUMENT["refs"], "temp/1.1.0": ["x", 0, 1]}}  # type: ignore[dict-item]
     place = gen(contents)
     assert "refs too" in place.rows()[4][6]
-    qtbot.waitUntil(lambda: place.chip("previewCollisions") == "⧉ 1 collision")
+    qtbot.waitUntil(lambda: place.chip("previewCollisions") == "≡ 1 collision")
     place.child(QToolButton, "previewCollisions").click()
     assert place.preview.table().current() == 4
 
@@ -300,7 +300,7 @@ def test_collisions_are_counted_and_marked(gen: Make, qtbot: Any) -> None:
 def test_a_collision_with_another_rule_is_counted(gen: Make, qtbot: Any) -> None:
     twin = {**OTHER, "key": "temp/{{t - 4}}.1.0"}
     place = gen({**DOCUMENT, "gen": [RULE, twin]})
-    qtbot.waitUntil(lambda: place.chip("previewCollisions") == "⧉ 2 collisions")
+    qtbot.waitUntil(lambda: place.chip("previewCollisions") == "≡ 2 collisions")
 
 
 def test_repeated_keys_are_counted_and_marked(gen: Make, qtbot: Any) -> None:

@@ -133,7 +133,7 @@ def test_a_pattern_chooses_the_keys_and_what_is_left_out_is_said(prefix: Make, q
     put(place, "urlPrefixOld", "http://")
     put(place, "urlPrefixNew", "https://")
     qtbot.waitUntil(lambda: "1 reference changes" in place.outcome("urlPrefixOutcome"))
-    assert "1 template or gen rule begins so too" in place.outcome("urlPrefixElsewhere")
+    assert "1 other template or rule begins so" in place.outcome("urlPrefixElsewhere")
     replace(place, qtbot)
     assert [saved(place)["refs"][key][0][:5] for key in ("a/0", "a/1")] == ["http:", "https"]
 

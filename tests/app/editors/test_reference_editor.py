@@ -191,7 +191,7 @@ def test_line_ends_and_odd_blanks_of_a_text_are_kept(reference: Make) -> None:
 def test_a_rule_that_gives_the_key_too_is_a_collision(reference: Make, qtbot: Any) -> None:
     place = reference()
     line(place, "referenceKeyField", "temp/1.2.0")
-    qtbot.waitUntil(lambda: place.chip("previewCollisions") == "⧉ 1 collision")
+    qtbot.waitUntil(lambda: place.chip("previewCollisions") == "≡ 1 collision")
 
 
 @pytest.mark.parametrize(
