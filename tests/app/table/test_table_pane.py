@@ -100,6 +100,16 @@ class TestKinds:
         assert table.title.whole() == "cube"
 
 
+    def test_no_header_is_cut(self, table_of: Shown) -> None:
+        grid = table_of("cube").grid
+        for row in range(4):
+            index, text = grid.model().row_header(row)
+            painter = grid._painter
+            room = grid._row_header_width() - grid._split
+            assert painter.fitting(index, grid._split) == index
+            assert painter.fitting(text, room) == text
+
+
 class TestGoing:
     def test_to_a_cell(self, table_of: Shown) -> None:
         table = table_of("cube")
