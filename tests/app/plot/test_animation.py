@@ -92,7 +92,13 @@ def test_space_plays_and_pauses_the_slider_in_use(
     assert child(pane, QWidget, "animationReached").text() == "paused"
 
 
-def test_a_frame_that_is_late_is_waited_for(movie: MemoryDocument, pane: PlotPane, qtbot: QtBot) -> None:
+@pytest.mark.parametrize("ahead", [True, False])
+def test_a_frame_that_is_late_is_waited_for(
+    movie: MemoryDocument, pane: PlotPane, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch, ahead: bool
+) -> None:
+    if not ahead:
+        # As where the frames are too large to be read before they are due.
+        monkeypatch.setattr("refbrowser.engine.views.frames.AHEAD_CHUNKS", 0)
     movie.session.gate.clear()
     movie.session.held = lambda path, coords: coords[0] == 3
     watch = Watch(pane)
@@ -100,6 +106,8 @@ def test_a_frame_that_is_late_is_waited_for(movie: MemoryDocument, pane: PlotPan
     qtbot.waitUntil(lambda: watch.indices[-1:] == [2])
     qtbot.wait(250)
     assert watch.indices == [1, 2]
+    reads = [selection.axes[0][0] for _path, selection in movie.session.reads]
+    assert reads.count(3) == 1, "it is not read twice"
     assert pane.picture().plan.slice.indices[0] == 2, "the frame before it stays, whole"  # type: ignore[union-attr]
     movie.session.gate.set()
     qtbot.waitUntil(lambda: len(watch.indices) >= 5)
