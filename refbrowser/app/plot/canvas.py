@@ -108,7 +108,7 @@ class PlotCanvas(GraphicsLayoutWidget):
         self._holds = False
         self._lay_out()
         self.box.sigRangeChanged.connect(self._view_changed)
-        self.box.sigResized.connect(self._view_changed)
+        self.box.sigResized.connect(self._box_resized)
         self.scene().sigMouseClicked.connect(self._mouse_clicked)
         self.restyle()
 
@@ -201,7 +201,6 @@ class PlotCanvas(GraphicsLayoutWidget):
         # Before the axes are laid out: margins of a larger view would not let them become smaller.
         self._fit_margins()
         super().resizeEvent(event)
-        self._place_message()
 
     def set_message(self, text: str) -> None:
         """Say in the middle why nothing is seen, or nothing."""
@@ -251,6 +250,10 @@ class PlotCanvas(GraphicsLayoutWidget):
             return None
         found = self.box.mapSceneToView(place)
         return found.x(), found.y()
+
+    def _box_resized(self, *_arguments: Any) -> None:
+        self._place_message()
+        self.viewMoved.emit()
 
     def _view_changed(self, *_arguments: Any) -> None:
         self.viewMoved.emit()
