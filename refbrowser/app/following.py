@@ -8,6 +8,7 @@ from PySide6.QtCore import QObject
 
 from refbrowser.app import theme
 from refbrowser.app.controller.open_document import OpenDocument
+from refbrowser.app.hierarchy_model import ItemKind
 
 if TYPE_CHECKING:
     from refbrowser.app.controller.reading import SizeQuestion
@@ -72,7 +73,15 @@ class DocumentFollower(QObject):
             window.summary.set_text("")
         elif window.editors.document() is not document:
             window.editors.clear()
+        self._select(document)
         self._saved_changed(document)
+
+    def _select(self, document: OpenDocument | None) -> None:
+        """Select a document in the tree, where nothing of it is selected: all panes are about one."""
+        item = self._window.hierarchy.current_item()
+        if document is not None and (item is None or item.document is not document):
+            root = (document.number, str(ItemKind.DOCUMENT), "")
+            self._window.hierarchy.select_index(self._window.hierarchy.model.find_identity(root))
 
     def _document_changed(self, document: OpenDocument) -> None:
         window = self._window

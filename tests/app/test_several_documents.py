@@ -99,6 +99,22 @@ def test_raw_value_is_that_of_the_key_that_the_tree_chose(
     assert window.centre.raw.data()
 
 
+def test_all_panes_are_about_the_document_that_is_shown(
+    window: MainWindow, two: tuple[OpenDocument, OpenDocument], settle: Settle
+) -> None:
+    first, second = two
+    window.hierarchy.select_node(second, "/temp")
+    settle()
+    # As dropping it again does.
+    assert window.open_path(first.path) is first
+    settle()
+    item = window.hierarchy.current_item()
+    assert item is not None
+    assert (item.document, item.kind) == (first, ItemKind.DOCUMENT)
+    assert window.summary.text() == first.path
+    assert window.navigation.item() == item
+
+
 def test_names_that_are_the_same_are_told_apart(
     window: MainWindow, small: Path, opened: Open, settle: Settle
 ) -> None:
