@@ -76,12 +76,13 @@ class VerdictBox(QFrame):
         self.setProperty("role", _STRIPS[self._state])
         self.style().unpolish(self)
         self.style().polish(self)
-        self._word.setFont(theme.heading_font(1.5))
         sentence = self.font()
         sentence.setPointSizeF(sentence.pointSizeF() + 1)
         self._text.setFont(sentence)
         color = mark_color(self._state)
-        self._word.setStyleSheet(f"color: {color}")
+        # In the style sheet: a font that is set beside one is forgotten when the label is first shown.
+        size = theme.heading_font(1.5).pointSizeF()
+        self._word.setStyleSheet(f"color: {color}; font-weight: bold; font-size: {size:g}pt")
         self._icon.setPixmap(icons.pixmap(_ICONS[self._state], 20, color, self.devicePixelRatioF()))
         self._fit()
 

@@ -35,8 +35,8 @@ NARROW, WIDE = 8, 16
 _PER_BYTE = 7
 #: Characters of a step that is folded.
 _SUMMARY = 60
-#: Characters for which the names of lines have room.
-_NAMES = 13
+#: A name of a line that is as long as most: the column of names is so wide.
+_NAME = "missing_value"
 _GLYPHS = {"ok": "✓", "warning": "!", "fault": "✕"}
 _OPEN, _FOLDED = "▾", "▸"
 _STATE_WORDS = {"ok": "", "warning": " (look here)", "fault": " (failed)"}
@@ -100,7 +100,7 @@ class ExplanationText:
         self._font = QFont(font)
         self._font.setWeight(QFont.Weight.DemiBold)
         self._most = _PER_BYTE * width
-        self._names = QFontMetricsF(font).averageCharWidth() * _NAMES
+        self._names = QFontMetricsF(font).horizontalAdvance(_NAME) + theme.MEDIUM
         cursor = QTextCursor(document)
         # Laid out once, not after each piece of text.
         cursor.beginEditBlock()
