@@ -40,7 +40,7 @@ class GridPainter:
 
     def text_width(self, text: str) -> int:
         """Return the width of a cell that shows all of a text."""
-        # A pixel more: the advance is rounded, and a text that is cut for a part of a pixel loses two letters.
+        # A pixel more: the advance is rounded, and a part of a pixel too little costs two letters.
         return self.metrics.horizontalAdvance(one_line(text)) + 2 * PADDING + 1
 
     def paint_cells(

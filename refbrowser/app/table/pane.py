@@ -185,9 +185,8 @@ class TablePane(QWidget):
         name = attribute_text(node.attributes, "long_name") or node.name or node.path
         self.title.set_whole(f"{name} [{units}]" if units else name)
         state = layout.slice
-        self.slice_label.setText(
-            f"{node.path}  [{state.text().replace(',', ', ')}]" if state.shape else node.path
-        )
+        self.slice_label.setText(f"[{state.text().replace(',', ', ')}]" if state.shape else "")
+        self.slice_label.setToolTip(theme.plain_tooltip(node.path))
         self.coding.setVisible(layout.shown.has_coding)
         self.coding.setChecked(layout.shown.decoded)
         self.go_to.show()
