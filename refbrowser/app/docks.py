@@ -39,8 +39,8 @@ DOCKS = (
         "explainDock",
         "Explain",
         _RIGHT,
-        "Click an element of the plot, or press E there. Of a cell, a key, a chunk or a problem, press Ctrl+I. "
-        "Why it shows as it does appears here.",
+        "Click an element of the plot, or press E there. On a cell, a key, a chunk or a problem, press "
+        "Ctrl+I. Why it shows as it does appears here.",
     ),
     ("editorDock", "Editor", _RIGHT, "Select a template, a gen rule or a reference to edit it here."),
     ("historyDock", "History", _RIGHT, "Each edit of the document that is shown appears here."),
