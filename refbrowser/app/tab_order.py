@@ -64,8 +64,8 @@ def _panes(window: QMainWindow) -> list[tuple[QWidget, list[QWidget]]]:
     """Return each pane with the widgets that Tab goes to in it: column by column, the status bar last."""
     found: dict[QWidget, list[QWidget]] = {}
     panes = window.findChildren(QWidget, options=Qt.FindChildOption.FindDirectChildrenOnly)
-    widget = window.nextInFocusChain()
-    while widget is not window:
+    widget: QWidget | None = window.nextInFocusChain()
+    while widget is not None and widget is not window:
         pane = _pane_of(panes, widget) if _is_stop(window, widget) else None
         if pane is not None and _is_seen(pane):
             found.setdefault(pane, []).append(widget)
