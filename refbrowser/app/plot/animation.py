@@ -81,7 +81,7 @@ class Animation(QObject):
         self._course = Course(state.shape[wanted], self.ending, self.step)
         self.tempo.forget()
         self._due = time.monotonic()
-        self._presenter.loader.hold = PATIENCE
+        self._presenter.loader.hold, self._presenter.is_animated = PATIENCE, True
         first = self._course.begin(state.indices[wanted])
         if first != state.indices[wanted]:
             self._show(first)
@@ -98,7 +98,7 @@ class Animation(QObject):
         self.is_playing = False
         self._timer.stop()
         self._wanted = self._held = None
-        self._presenter.loader.hold = HOLD
+        self._presenter.loader.hold, self._presenter.is_animated = HOLD, False
         if self._played is not None:
             background.cancel_ahead(self._played[0])
         self._ahead.clear()

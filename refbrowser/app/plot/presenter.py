@@ -43,6 +43,8 @@ class Presenter(QObject):
         self.stepped: int | None = None
         #: Whether the slices beside the one that is shown are read before anyone asks for them.
         self.reads_ahead = True
+        #: Whether an animation moves the slider: it knows better what comes next.
+        self.is_animated = False
         self._memory = SliceMemory()
         self.coordinates = CoordinateReader(self)
         self._auxiliary = AuxiliaryReader(self)
@@ -284,7 +286,7 @@ class Presenter(QObject):
         if document is None or node is None or state is None or base is None or not base.finished:
             return
         self.refiner.refine(document, base)
-        if self.stepped is None or not self.reads_ahead:
+        if self.stepped is None or not self.reads_ahead or self.is_animated:
             return
         if subject.is_plot and not self.loader.is_reading:
             background.read_neighbours(document, node, state, self.stepped)
