@@ -34,6 +34,7 @@ KEYS_MENU: Names = (
     "copy_url",
     "copy_value",
     None,
+    "add_reference",
     "rename_reference",
     "duplicate_references",
     "delete_references",
