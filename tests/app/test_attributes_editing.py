@@ -500,6 +500,22 @@ class TestMetadata:
         found.settle()
         assert drawing.keeper.levels == levels
 
+    def test_a_long_text_is_checked_beside(self, place: Make) -> None:
+        contents: Any = small_document()
+        long = {f"attribute_{number}": "x" * 50 for number in range(300)}
+        contents["refs"]["temp/.zattrs"] = json.dumps({**long, "units": "K"})
+        found = place(contents)
+        field = found.show_metadata("temp/.zattrs")
+        found.replace('"units": "K"', '"units": K')
+        assert found.outcome() == "→ checking…"
+        assert not found.button("metadataApplyButton").isEnabled()
+        found.qtbot.waitUntil(lambda: found.outcome().startswith("✕ line 302, column 12: "))
+        assert field.fault_spans()
+        found.replace('"units": K', '"units": "m"')
+        found.qtbot.waitUntil(lambda: found.button("metadataApplyButton").isEnabled())
+        QTest.keyClick(field, Qt.Key.Key_Return, CONTROL)
+        assert found.inline("temp/.zattrs")["units"] == "m"
+
     def test_return_indents(self, place: Make) -> None:
         found = place(small_document())
         field = found.show_metadata("temp/.zattrs")

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
-from PySide6.QtCore import QSignalBlocker, Qt, Signal
+from PySide6.QtCore import QSignalBlocker, Qt, QTimer, Signal
 from PySide6.QtGui import QKeySequence, QShortcut
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
@@ -23,7 +23,9 @@ if TYPE_CHECKING:
     from refbrowser.engine.node_metadata import MetadataText
 
 #: Longer texts are shown in part and not edited.
-EDITED = 300_000
+EDITED = 100_000
+#: Longer texts are checked off the GUI thread, this long after the last keystroke in milliseconds.
+CHECKED_AT_ONCE, PAUSE = 10_000, 120
 _WAITING = "Reading…"
 
 
@@ -45,8 +47,11 @@ class MetadataEditor(QWidget):
         self._document: OpenDocument | None = None
         self._texts: list[MetadataText] = []
         self._draft: MetadataDraft | None = None
-        self._fault_at: int | None = None
         self._loading = False
+        self._check_timer = QTimer(self)
+        self._check_timer.setSingleShot(True)
+        self._check_timer.setInterval(PAUSE)
+        self._check_timer.timeout.connect(self._check_later)
         self._build()
         self.clear()
 
@@ -203,7 +208,6 @@ class MetadataEditor(QWidget):
     def _follow(self) -> None:
         """Parse what is typed: underline where it is no JSON, and say what it would mean."""
         draft = self._draft
-        self._fault_at = None
         pending = draft is not None and draft.is_changed
         self.revert_button.setEnabled(pending)
         if draft is None:
@@ -218,31 +222,43 @@ class MetadataEditor(QWidget):
             if pending:
                 self.outcome.show_fault("metadata is an object: { … }")
             return
-        from refbrowser.engine.node_metadata import metadata_fault
-        from refbrowser.engine.views.typed_values import parsed
-        from refbrowser.errors import RefbrowserError
+        if len(draft.text) <= CHECKED_AT_ONCE:
+            self._show_check(draft, check(draft))
+            return
+        self._allow(False)
+        self.outcome.show_result("checking…")
+        self._check_timer.start()
 
-        try:
-            value = parsed(draft.text)
-        except RefbrowserError as error:
-            start, stop = error.place.span or (0, 0)
-            self._fault_at = start
-            reason = f"line {error.place.line}, column {error.place.column}: {error.message}"
-            self.field.set_faults([FaultSpan(start, stop)], reason)
-            self.outcome.show_fault(reason)
+    def _check_later(self) -> None:
+        """Check a long text off the GUI thread."""
+        draft, opened = self._draft, self._document
+        if draft is None or opened is None:
+            return
+        opened.tasks.run(
+            opened.owner("metadata check"),
+            f"Check {draft.key}",
+            lambda _control: check(draft),
+            lambda found: self._show_check(draft, found),
+        )
+
+    def _show_check(self, draft: MetadataDraft, found: Check) -> None:
+        if draft != self._draft:
+            return
+        if found.place is not None:
+            self.field.set_faults([FaultSpan(*found.place)], found.fault)
+            self.outcome.show_fault(found.fault)
             self._allow(False)
             return
         self.field.set_faults((), "")
-        fault = metadata_fault(draft.key, value)
-        if not isinstance(value, dict):
-            self.outcome.show_fault(fault)
-        elif fault:
-            self.outcome.show_warning(fault)
-        elif pending:
+        if not found.is_object:
+            self.outcome.show_fault(found.fault)
+        elif found.fault:
+            self.outcome.show_warning(found.fault)
+        elif draft.is_changed:
             self.outcome.show_result("not applied yet")
         else:
             self.outcome.clear()
-        self._allow(pending and isinstance(value, dict))
+        self._allow(draft.is_changed and found.is_object)
 
     def _allow(self, can_apply: bool) -> None:
         self.apply_button.setEnabled(can_apply)
@@ -285,3 +301,25 @@ class MetadataEditor(QWidget):
             self._show_current()
             self.field.settle()
             self.field.setFocus()
+
+
+class Check(NamedTuple):
+    """What a text comes to: its fault in words, its place where it is no JSON, and whether it is an object."""
+
+    fault: str
+    place: tuple[int, int] | None
+    is_object: bool
+
+
+def check(draft: MetadataDraft) -> Check:
+    """Parse what is typed, and see whether it is metadata."""
+    from refbrowser.engine.node_metadata import metadata_fault
+    from refbrowser.engine.views.typed_values import parsed
+    from refbrowser.errors import RefbrowserError
+
+    try:
+        value = parsed(draft.text)
+    except RefbrowserError as error:
+        reason = f"line {error.place.line}, column {error.place.column}: {error.message}"
+        return Check(reason, error.place.span or (0, 0), False)
+    return Check(metadata_fault(draft.key, value), None, isinstance(value, dict))
