@@ -99,7 +99,6 @@ class TestKinds:
         assert not window.centre.plot.is_decoded()
         assert table.title.whole() == "cube"
 
-
     def test_no_header_is_cut(self, table_of: Shown) -> None:
         grid = table_of("cube").grid
         for row in range(4):
