@@ -91,13 +91,10 @@ class LineChart(GraphicsLayoutWidget):
         The place across under the pointer or the keyboard's cursor; None: nowhere.
     lineDragged(float)
         The vertical line was dragged to a place across.
-    keyPressed(object)
-        A `QKeyEvent` that the chart has no use for; who has accepts it.
     """
 
     pointed = Signal(object)
     lineDragged = Signal(float)
-    keyPressed = Signal(object)
 
     def __init__(self, name: str, title: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -318,7 +315,6 @@ class LineChart(GraphicsLayoutWidget):
             event.accept()
             return
         event.ignore()
-        self.keyPressed.emit(event)
 
     def _step(self, step: int) -> None:
         """Move the cursor by points of the longest line."""

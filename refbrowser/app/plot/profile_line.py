@@ -27,7 +27,6 @@ class ProfileLine(QObject):
 
     def __init__(self, box: PlotBox, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._box = box
         self._active: int | None = None
         #: A dark line under a light one is seen on every colour.
         self._lines = tuple(PlotCurveItem(antialias=True) for _ in range(2))
@@ -97,15 +96,6 @@ class ProfileLine(QObject):
         self._mark.setVisible(element is not None)
         if element is not None:
             self._mark.setData([float(element[1])], [float(element[0])])
-
-    def end_at(self, number: int) -> QPointF:
-        """Return where a handle is."""
-        return QPointF(self.handles[number].pos())
-
-    def remove(self) -> None:
-        """Take the items from the picture for good."""
-        for item in self._items:
-            self._box.removeItem(item)
 
     def _dragged(self, number: int, handle: TargetItem) -> None:
         position = handle.pos()

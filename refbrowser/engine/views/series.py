@@ -145,10 +145,6 @@ class Series:
     numbers: npt.NDArray[Any]
     states: npt.NDArray[np.uint8]
 
-    def count(self, state: ChunkState) -> int:
-        """Return how many values are in chunks of a state."""
-        return int(np.count_nonzero(self.states == state))
-
 
 def series_of(picture: Picture, shown: Interpretation) -> Series:
     """Return the numbers of a series that fills."""
