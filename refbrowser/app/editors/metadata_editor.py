@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from PySide6.QtCore import QSignalBlocker, Qt, QTimer, Signal
-from PySide6.QtGui import QKeySequence, QShortcut
+from PySide6.QtGui import QKeySequence, QShortcut, QShowEvent
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
 from refbrowser.app import theme
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from refbrowser.engine.node_metadata import MetadataText
 
 #: Longer texts are shown in part and not edited.
-EDITED = 100_000
+EDITED = 50_000
 #: Longer texts are checked off the GUI thread, this long after the last keystroke in milliseconds.
 CHECKED_AT_ONCE, PAUSE = 10_000, 120
 _WAITING = "Reading…"
@@ -48,6 +48,7 @@ class MetadataEditor(QWidget):
         self._texts: list[MetadataText] = []
         self._draft: MetadataDraft | None = None
         self._loading = False
+        self._is_stale = False
         self._check_timer = QTimer(self)
         self._check_timer.setSingleShot(True)
         self._check_timer.setInterval(PAUSE)
@@ -110,6 +111,8 @@ class MetadataEditor(QWidget):
         self._texts = []
         self.keys.clear()
         self._show(None)
+        # A document that is closed is not kept.
+        self._document = None
         self.note.setText(_WAITING)
 
     def show_texts(self, document: OpenDocument, texts: list[MetadataText], *, anew: bool) -> None:
@@ -124,7 +127,15 @@ class MetadataEditor(QWidget):
                 self.keys.addItem(self._title(text), text.place.key)
             found = next((number for number, text in enumerate(texts) if text.place.key == key), 0)
             self.keys.setCurrentIndex(found if texts else -1)
-        self._show_current()
+        self._is_stale = not self.isVisible()
+        if not self._is_stale:
+            self._show_current()
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        if self._is_stale:
+            self._is_stale = False
+            self._show_current()
 
     def _title(self, text: MetadataText) -> str:
         drafts = None if self._document is None else drafts_of(self._document)
@@ -304,7 +315,7 @@ class MetadataEditor(QWidget):
 
 
 class Check(NamedTuple):
-    """What a text comes to: its fault in words, its place where it is no JSON, and whether it is an object."""
+    """What a text comes to: its fault in words, its place where it is no JSON, whether it is an object."""
 
     fault: str
     place: tuple[int, int] | None
