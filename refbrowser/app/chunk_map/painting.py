@@ -11,7 +11,7 @@ from PySide6.QtGui import QColor, QFontMetricsF, QImage, QPainter, QPen
 from PySide6.QtWidgets import QWidget
 
 from refbrowser.app import theme
-from refbrowser.app.chunk_map.patterns import GLYPHS, ink_on, mark_colours, tiles
+from refbrowser.app.chunk_map.patterns import GLYPHS, ink_on, look_of, mark_colours, tiles
 from refbrowser.engine.views.chunk_colouring import ColourBy
 from refbrowser.engine.views.chunk_pixels import draw_lines, mark_few, painted, pooled
 
@@ -28,7 +28,9 @@ _BORDERED, _GLYPH = 6, 13
 _MARKED = 3
 _GLYPH_SIZE, _LABEL_PAD = 11, 5
 #: Cells of at least so many pixels have a mark in their corner where an edit changed them; its side.
-_CORNERED, _CORNER = 9, 8
+_CORNERED, _CORNER = 9, 9
+#: Patterns that need a plain ground under a text.
+_DENSE = ("cross", "diagonal", "grid", "lines", "bars")
 #: Glyphs and numbers that are drawn at most.
 _TEXTS_MOST = 900
 
@@ -160,10 +162,15 @@ class MapPainter:
                 text = _label(shown, coords) if has_room and (room_for_both or not glyph) else ""
                 text = f"{glyph} {text}".strip()
                 if text:
+                    area = self._rect((row, row + 1, column, column + 1))
+                    ground, _mark, pattern = look_of(entry)
+                    if pattern in _DENSE:
+                        # Between the lines of a pattern a text cannot be read.
+                        around = measure.boundingRect(text).adjusted(-2 * ratio, 0, 2 * ratio, 0)
+                        around.moveCenter(area.center())
+                        painter.fillRect(around.intersected(area), ground)
                     painter.setPen(ink_on(entry))
-                    painter.drawText(
-                        self._rect((row, row + 1, column, column + 1)), Qt.AlignmentFlag.AlignCenter, text
-                    )
+                    painter.drawText(area, Qt.AlignmentFlag.AlignCenter, text)
 
     def _draw_outline(self, painter: QPainter, colors: theme.Colors, ratio: float) -> None:
         """Draw a dashed line around the chunks of the slice that is plotted."""

@@ -110,8 +110,11 @@ class ChunkMapPane(QWidget):
             self._map.addWidget(self.legend, 1, 0)
         self._is_beside = beside
         self.legend.set_beside(beside)
-        # The legend beside the map counts them too, where there is little room.
-        self.foot.counts.setVisible(not beside)
+        self._show_counts()
+
+    def _show_counts(self) -> None:
+        """Show counts where there is room for them and the legend does not tell them."""
+        self.foot.counts.setVisible(not self._is_beside and self.loader.by is not ColourBy.STATE)
 
     def _connect(self) -> None:
         controls, view = self.controls, self.view
@@ -199,6 +202,7 @@ class ChunkMapPane(QWidget):
         self.controls.set_by(by)
         self.foot.set_showing_changes(by is ColourBy.CHANGE)
         self.loader.set_by(by)
+        self._show_counts()
 
     def show_changes(self, on: bool) -> None:
         """Colour chunks by what edits changed, or again as before."""
