@@ -1,4 +1,4 @@
-"""The rows that differ from the saved state alone, for the table of references; keys that are gone stand last."""
+"""The rows that differ from the saved state alone, for the table of references; keys that are gone are last."""
 
 from __future__ import annotations
 

@@ -305,8 +305,8 @@ class HierarchyModel(QAbstractItemModel):
             return theme.plain_tooltip(tooltip_of(item))
         if role == Qt.ItemDataRole.AccessibleTextRole:
             words = (f"{item.kind} {name_of(item)} {detail_of(item)}", problem_of(item))
-            words = (*words, badge_words(badge_of(item)), changed_words(item))
-            return ", ".join(part for part in words if part)
+            more = (badge_words(badge_of(item)), changed_words(item))
+            return ", ".join(part for part in (*words, *more) if part)
         return None
 
 

@@ -32,6 +32,7 @@ class KeyEditor(QLineEdit):
 
     def __init__(self, mistake: Callable[[str], str], parent: QWidget) -> None:
         super().__init__(parent)
+        self._table = parent
         self.setObjectName("referenceKeyEditor")
         self.setAccessibleName("New key")
         self.setFont(theme.mono_font())
@@ -61,7 +62,7 @@ class KeyEditor(QLineEdit):
 
     def place(self, cell: QRect) -> None:
         """Stand over a cell."""
-        room = self.parentWidget().width() - cell.left()
+        room = self._table.width() - cell.left()
         height = max(cell.height(), self.sizeHint().height())
         top = cell.top() - (height - cell.height()) // 2
         self.setGeometry(cell.left(), top, min(max(cell.width(), WIDTH), room), height)
@@ -71,18 +72,18 @@ class KeyEditor(QLineEdit):
         """Put the reason beneath the field, or above it where there is no room."""
         field, size = self.geometry(), self._reason.sizeHint()
         below = field.bottom() + 1
-        fits = below + size.height() <= self.parentWidget().height()
+        fits = below + size.height() <= self._table.height()
         top = below if fits else field.top() - size.height()
         self._reason.setGeometry(field.left(), top, max(size.width(), field.width()), size.height())
 
-    def end(self) -> None:
+    def leave(self) -> None:
         """Give the edit up."""
         if self.isVisible():
             had_focus = self.hasFocus()
             self._reason.hide()
             self.hide()
             if had_focus:
-                self.parentWidget().setFocus(Qt.FocusReason.OtherFocusReason)
+                self._table.setFocus(Qt.FocusReason.OtherFocusReason)
 
     def reason(self) -> str:
         """Return what is shown to be wrong with the text."""
@@ -102,7 +103,7 @@ class KeyEditor(QLineEdit):
         if self._show_reason():
             return
         text, before = self.text(), self._before
-        self.end()
+        self.leave()
         if text != before:
             self.accepted.emit(text)
 
@@ -117,7 +118,7 @@ class KeyEditor(QLineEdit):
         if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
             self._accept()
         elif event.key() == Qt.Key.Key_Escape:
-            self.end()
+            self.leave()
         elif event.key() in (Qt.Key.Key_Up, Qt.Key.Key_Down):
             event.accept()
         else:

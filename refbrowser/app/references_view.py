@@ -232,7 +232,7 @@ class ReferencesPane(QWidget):
         state = None if document is None else document.document
         self._answer.hide()
         if document is None or state is None:
-            self._editor.end()
+            self._editor.leave()
             self.table.set_model(NoRows(COLUMNS))
             self._count.setText("")
             self.table.set_placeholder(NOTHING if document is None else "Reading the document…")
@@ -310,7 +310,7 @@ class ReferencesPane(QWidget):
         """Let a key be typed on while its row is still that of the same key."""
         current = self.table.current()
         if self._editor.isVisible() and (current is None or (current, self._key(current)) != self._edited):
-            self._editor.end()
+            self._editor.leave()
 
     def _place_editor(self) -> None:
         if self._edited is not None and self._editor.isVisible():
@@ -365,7 +365,7 @@ class ReferencesPane(QWidget):
 
     def _row_chosen(self, row: int | None) -> None:
         if self._edited is not None and row != self._edited[0] and not self._quiet:
-            self._editor.end()
+            self._editor.leave()
         if row is not None and not self._quiet:
             self._told.start()
 

@@ -68,6 +68,8 @@ def test_every_widget_is_named(
         window.hierarchy.select_index(window.hierarchy.model.find_identity((document.number, kind, place)))
     window.editors.show_reference(document, "depth/0")
     settle()
+    window.actions_["replace_prefix"].trigger()
+    settle()
     assert unnamed(window) == []
 
 

@@ -18,12 +18,12 @@ from refbrowser.app.controller.shared_session import SharedSession
 from refbrowser.app.tasks import TaskControl, Tasks
 
 if TYPE_CHECKING:
-    from refbrowser.engine.views.row_changes import Difference
     from refbrowser.app.controller.reading import FirstRows, SizeQuestion
     from refbrowser.app.controller.work import DatasetState, Identity, Opened, Saved
     from refbrowser.engine.dataset import Dataset
     from refbrowser.engine.saving.write import SaveOrder
     from refbrowser.engine.session import Session
+    from refbrowser.engine.views.row_changes import Difference
     from refbrowser.io.access import Access, Want
     from refbrowser.io.origins import Origin
     from refbrowser.io.settings import ConnectionSettings

@@ -19,10 +19,10 @@ from refbrowser.io.identity import FileIdentity, ObjectIdentity
 from refbrowser.io.origins import Origin, scheme_of
 
 if TYPE_CHECKING:
-    from refbrowser.engine.views.row_changes import Difference
     from refbrowser.app.controller.shared_session import SharedSession
     from refbrowser.engine.dataset import Dataset
     from refbrowser.engine.saving.write import SaveOrder, Written
+    from refbrowser.engine.views.row_changes import Difference
     from refbrowser.references.document import Edit, ReferenceDocument
     from refbrowser.references.history import History
 
