@@ -49,7 +49,7 @@ VIEW_KEYS: dict[str, tuple[Key, ...]] = {
         Key("Del", "Remove the attribute"),
     ),
     "In editors": (
-        Key("Ctrl+Return", "Apply: one step of the history"),
+        Key("Ctrl+Return, Ctrl+Enter", "Apply: one step of the history"),
         Key("Ctrl+Space", "Complete a name in a template, also within JSON"),
         Key("Alt+Up, Alt+Down", "Move a dimension of a gen rule"),
         Key("Ctrl+G", "Go to a row or key of the preview"),
