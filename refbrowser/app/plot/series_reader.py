@@ -33,7 +33,7 @@ class SeriesRead:
     picture
         Its values; empty before they come.
     cost
-        What it takes, once that is known.
+        What it takes, where that is asked about.
     is_asked
         Whether it waits for an answer.
     error
@@ -136,18 +136,22 @@ class SeriesReader(QObject):
             read.is_allowed = True
         session, access = dataset.session, dataset.access
 
-        def work(control: TaskControl) -> None:
+        allowed = read.is_allowed
+
+        def work(control: TaskControl) -> SeriesCost | None:
             from refbrowser.engine.views.reading import read_picture
             from refbrowser.engine.views.series import cost_of
 
-            read.cost = cost_of(session, access, read.node, read.plan)
-            if read.cost.asks and not read.is_allowed:
-                read.is_asked = True
-                return
+            cost = None if allowed else cost_of(session, access, read.node, read.plan)
+            if cost is not None and cost.asks:
+                return cost
             read_picture(session, access, read.picture, control.token, control.progress)
+            return None
 
-        def done(_none: None) -> None:
-            if not read.is_asked:
+        def done(cost: SeriesCost | None) -> None:
+            if cost is not None:
+                read.cost, read.is_asked = cost, True
+            else:
                 self._known.add(read.column)
                 read.picture.finished = True
             self._next()

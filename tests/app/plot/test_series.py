@@ -59,6 +59,12 @@ def click(qtbot: QtBot, pane: PlotPane, row: int, column: int, modifier: Any = N
     return pane.tools.series()
 
 
+def press(qtbot: QtBot, pane: PlotPane, name: str) -> None:
+    """Press a button, once a strip that has just come is laid out."""
+    qtbot.wait(30)
+    qtbot.mouseClick(child(pane, name), LEFT)
+
+
 def numbers_of(tool: SeriesTool) -> list[list[float]]:
     return [line.numbers.tolist() for line in tool.pane.chart.lines]
 
@@ -121,10 +127,10 @@ def test_points_are_taken_away(shown: MemoryDocument, pane: PlotPane, qtbot: QtB
     tool = click(qtbot, pane, 5, 7)
     click(qtbot, pane, 15, 22, SHIFT)
     qtbot.waitUntil(lambda: not tool.reader.is_reading)
-    qtbot.mouseClick(child(pane, "seriesRemove0"), LEFT)
+    press(qtbot, pane, "seriesRemove0")
     assert numbers_of(tool) == [along(15, 22)]
     assert child(pane, "seriesRemove0").accessibleName() == "Take away y 15, x 22, level 0"
-    qtbot.mouseClick(child(pane, "seriesClear"), LEFT)
+    press(qtbot, pane, "seriesClear")
     assert numbers_of(tool) == []
     assert "Click an element" in child(pane, "seriesHint").text()
 
@@ -247,11 +253,11 @@ def test_many_chunks_over_the_network_are_asked_about(plotted: Plotted, pane: Pl
     assert tool.pane.asks() == "Reads 365 chunks, 365 kB, over the network."
     assert read_counts(document) == 0
     assert child(pane, "seriesValue0").text() == "not read"
-    qtbot.mouseClick(child(pane, "seriesLeaveButton"), LEFT)
+    press(qtbot, pane, "seriesLeaveButton")
     assert tool.points == []
     click(qtbot, pane, 2, 3)
     qtbot.waitUntil(lambda: bool(tool.pane.asks()))
-    qtbot.mouseClick(child(pane, "seriesReadButton"), LEFT)
+    press(qtbot, pane, "seriesReadButton")
     qtbot.waitUntil(lambda: not tool.reader.is_reading)
     assert numbers_of(tool) == [np.arange(365.0).tolist()]
     assert not child(pane, "seriesQuestion").isVisible()
@@ -323,13 +329,13 @@ def test_off_it_reads_nothing_and_on_again_it_shows_the_points(
 ) -> None:
     tool = click(qtbot, pane, 5, 7)
     qtbot.waitUntil(lambda: not tool.reader.is_reading)
-    qtbot.mouseClick(child(pane, "seriesClose"), LEFT)
+    press(qtbot, pane, "seriesClose")
     assert not child(pane, "seriesPane").isVisible()
     assert tool.spots.getData()[0].tolist() == []
     count = len(shown.session.reads)
     click(qtbot, pane, 8, 8)
     qtbot.wait(50)
     assert len(shown.session.reads) == count
-    qtbot.mouseClick(child(pane, "seriesButton"), LEFT)
+    press(qtbot, pane, "seriesButton")
     assert numbers_of(tool) == [along(5, 7)]
     assert child(pane, "seriesView").isVisible()
