@@ -1,4 +1,4 @@
-"""The rows that differ from the saved state alone, for the table of references; keys that are gone are last."""
+"""The rows that differ from the saved state, for the table of references; keys that are gone stand last."""
 
 from __future__ import annotations
 

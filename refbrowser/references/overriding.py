@@ -13,8 +13,8 @@ from refbrowser.references.outer_edit import refused
 def overriding_rule(document: ReferenceDocument, number: int, row: int) -> InsertRule:
     """Return the edit that adds a rule for the key of one row of rule `number`, with what it gives now.
 
-    A URL that is the same for all rows keeps its text, templates included. Each dimension has the value of the
-    row alone.
+    A URL that is the same for all rows keeps its text, templates included. Each dimension has the value of
+    the row alone.
 
     Raises
     ------

@@ -40,7 +40,7 @@ class DocumentChanges(QObject):
         return self.rows is not None and self._state is self._document.document
 
     def count_below(self, path: str) -> int | None:
-        """Return how many keys at or below a path differ; 0 where that is not counted, None where none does."""
+        """Return how many keys at or below a path differ; 0 where it is not counted, None where none does."""
         return None if self.rows is None else self.rows.below.get(path.strip("/"))
 
     def look(self, difference: Difference | None) -> None:

@@ -62,9 +62,7 @@ class Workplace:
         """Show no document any more, as the window does when it closes one, and end its work."""
         if isinstance(self.editor, GenEditor):
             self.editor.set_rule(None, 0)
-        elif isinstance(self.editor, TemplatesEditor):
-            self.editor.set_document(None)
-        elif isinstance(self.editor, PrefixEditor):
+        elif isinstance(self.editor, TemplatesEditor | PrefixEditor):
             self.editor.set_document(None)
         elif isinstance(self.editor, ReferenceEditor):
             self.editor.set_key(None, None)
