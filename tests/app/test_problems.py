@@ -1,4 +1,4 @@
-"""The problems pane: faults and warnings; click, Enter, F8 go to the place; fixes are steps of the history."""
+"""The problems pane: faults and warnings; click, Enter, F8 go to the place; fixes are steps."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QLabel, QLineEdit, QTableView, QToolButton
+from PySide6.QtWidgets import QLabel, QLineEdit, QPlainTextEdit, QTableView, QToolButton
 from pytestqt.qtbot import QtBot
 from small_documents import small_document
 from window_fixtures import Open, button
@@ -191,10 +191,13 @@ def test_a_place_in_the_text_is_shown_there(
     opened(path)
     settle()
     window.actions_["show_problems"].trigger()
-    if table.model().rowCount():
-        click(table, 0, qtbot)
-        settle()
-        assert window.centre.tabs.currentIndex() == RAW
+    assert table.model().rowCount() == 1
+    click(table, 0, qtbot)
+    settle()
+    assert window.centre.tabs.currentIndex() == RAW
+    shown = window.findChild(QPlainTextEdit, "rawText")
+    assert shown is not None
+    assert '"more": 3' in shown.toPlainText()
 
 
 def test_a_sound_document_says_so(window: MainWindow, opened: Open, small: Path, settle: Settle) -> None:
