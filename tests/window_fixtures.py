@@ -19,7 +19,7 @@ from pytestqt.qtbot import QtBot
 from refbrowser.app import theme
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.main_window import MainWindow
-from refbrowser.app.references_view import TELL_PAUSE
+from refbrowser.app.references.references_view import TELL_PAUSE
 
 
 @pytest.fixture(autouse=True)

@@ -13,16 +13,16 @@ from refbrowser.app import theme
 from refbrowser.app.bars import ErrorBar, ReadingStrip
 from refbrowser.app.cards import Card, ErrorCard, LoadingCard, centred
 from refbrowser.app.controller.open_document import OpenDocument
+from refbrowser.app.dialogs.recovery import RecoveryBar
+from refbrowser.app.dialogs.trust import TrustBar
 from refbrowser.app.file_bars import CopyBar, DiskBar
-from refbrowser.app.raw_value import RawValuePane
-from refbrowser.app.recovery import RecoveryBar
-from refbrowser.app.references_view import ReferencesPane
-from refbrowser.app.start_pane import StartPane
-from refbrowser.app.trust import TrustBar
+from refbrowser.app.opening.start_pane import StartPane
+from refbrowser.app.references.raw_value import RawValuePane
+from refbrowser.app.references.references_view import ReferencesPane
 
 if TYPE_CHECKING:
     from refbrowser.app.controller.reading import FirstRows
-    from refbrowser.app.found_card import FoundCard
+    from refbrowser.app.opening.found_card import FoundCard
     from refbrowser.app.plot.pane import PlotPane
     from refbrowser.app.table.pane import TablePane
 
@@ -181,7 +181,7 @@ class Centre(QWidget):
             self.error.set_error(f"{document.title} could not be opened", error)
             return self._error_page
         if self.found is None:
-            from refbrowser.app.found_card import FoundCard
+            from refbrowser.app.opening.found_card import FoundCard
 
             self.found = FoundCard()
             self._found_page = centred(self.found)

@@ -8,7 +8,7 @@ from PySide6.QtCore import QObject
 
 from refbrowser.app import theme
 from refbrowser.app.controller.open_document import OpenDocument
-from refbrowser.app.hierarchy_model import ItemKind
+from refbrowser.app.hierarchy.hierarchy_model import ItemKind
 
 if TYPE_CHECKING:
     from refbrowser.app.controller.reading import SizeQuestion

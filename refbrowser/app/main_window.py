@@ -11,13 +11,13 @@ from PySide6.QtWidgets import QMainWindow, QToolBar
 from refbrowser.app import theme
 from refbrowser.app.actions.actions import Actions
 from refbrowser.app.docks import Docks
+from refbrowser.app.opening.start_pane import StartPane
 from refbrowser.app.settings import Settings
-from refbrowser.app.start_pane import StartPane
 
 if TYPE_CHECKING:
     from PySide6.QtGui import QCloseEvent, QPaintEvent
 
-    from refbrowser.app.attributes_view import AttributesPane
+    from refbrowser.app.attributes.attributes_view import AttributesPane
     from refbrowser.app.bars import ElidedLabel
     from refbrowser.app.centre import Centre
     from refbrowser.app.chunk_map.dock import ChunkMapDock
@@ -25,20 +25,20 @@ if TYPE_CHECKING:
     from refbrowser.app.commands.context_menus import ContextMenus
     from refbrowser.app.controller.documents import Documents
     from refbrowser.app.controller.open_document import OpenDocument
-    from refbrowser.app.drop_target import DropTarget
+    from refbrowser.app.dialogs.questions import Questions
     from refbrowser.app.editor_stack import EditorStack
-    from refbrowser.app.explain_view import ExplainPane
+    from refbrowser.app.explain.explain_view import ExplainPane
     from refbrowser.app.filing import Filing
     from refbrowser.app.following import DocumentFollower
-    from refbrowser.app.hierarchy import HierarchyPane
+    from refbrowser.app.hierarchy.hierarchy_pane import HierarchyPane
     from refbrowser.app.history_view import HistoryPane
     from refbrowser.app.jobs_view import JobsPane
     from refbrowser.app.layout_kept import LayoutKept
     from refbrowser.app.navigation import Navigation
+    from refbrowser.app.opening.drop_target import DropTarget
     from refbrowser.app.plot.pane import PlotPane
     from refbrowser.app.preferences import Preferences
     from refbrowser.app.problems.pane import ProblemsPane
-    from refbrowser.app.questions import Questions
     from refbrowser.app.status_line import StatusLine
     from refbrowser.app.tasks import TaskControl, Tasks
 
@@ -116,28 +116,28 @@ class MainWindow(QMainWindow):
 
     def complete(self) -> None:
         """Make the panes, once, right after the first paint: they take as long as the window itself."""
-        from refbrowser.app.attributes_view import AttributesPane
+        from refbrowser.app.attributes.attributes_view import AttributesPane
         from refbrowser.app.bars import ElidedLabel
         from refbrowser.app.centre import Centre
         from refbrowser.app.chunk_map.dock import ChunkMapDock
         from refbrowser.app.commands.commands import Commands
         from refbrowser.app.commands.context_menus import ContextMenus
         from refbrowser.app.controller.documents import Documents
-        from refbrowser.app.drop_target import DropTarget
+        from refbrowser.app.dialogs.questions import Questions
         from refbrowser.app.editor_stack import EditorStack
-        from refbrowser.app.explain_view import ExplainPane
+        from refbrowser.app.explain.explain_view import ExplainPane
         from refbrowser.app.filing import Filing
         from refbrowser.app.following import DocumentFollower
-        from refbrowser.app.hierarchy import HierarchyPane
+        from refbrowser.app.hierarchy.hierarchy_pane import HierarchyPane
         from refbrowser.app.history_view import HistoryPane
         from refbrowser.app.jobs_view import JobsPane
         from refbrowser.app.layout_kept import LayoutKept
         from refbrowser.app.navigation import Navigation
+        from refbrowser.app.opening.drop_target import DropTarget
+        from refbrowser.app.opening.recent_menu import RecentMenu
         from refbrowser.app.preferences import Preferences
         from refbrowser.app.preferences_in_force import PreferencesInForce
         from refbrowser.app.problems.pane import ProblemsPane
-        from refbrowser.app.questions import Questions
-        from refbrowser.app.recent_menu import RecentMenu
         from refbrowser.app.status_line import StatusLine
         from refbrowser.app.tasks import Tasks
 

@@ -8,7 +8,7 @@ from PySide6.QtCore import QObject
 
 from refbrowser.app.centre import PLOT, RAW, REFERENCES
 from refbrowser.app.controller.open_document import OpenDocument
-from refbrowser.app.hierarchy_model import Item, ItemKind, shape_text, type_text
+from refbrowser.app.hierarchy.hierarchy_model import Item, ItemKind, shape_text, type_text
 from refbrowser.app.plain_text import one_line
 from refbrowser.app.theme import count_text
 

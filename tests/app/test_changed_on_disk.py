@@ -14,8 +14,8 @@ from pytestqt.qtbot import QtBot
 from small_documents import small_document
 from window_fixtures import Open, button
 
-from refbrowser.app.compare_dialog import CompareDialog
 from refbrowser.app.controller.open_document import OpenDocument
+from refbrowser.app.dialogs.compare_dialog import CompareDialog
 from refbrowser.app.main_window import MainWindow
 from refbrowser.references.edits import SetReference, SetTemplate
 

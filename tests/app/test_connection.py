@@ -16,11 +16,11 @@ from PySide6.QtWidgets import QCheckBox, QDialog, QLineEdit, QPushButton, QTreeW
 from pytestqt.qtbot import QtBot
 from small_documents import small_document
 
-from refbrowser.app.connection_dialog import ConnectionDialog
 from refbrowser.app.controller.open_document import OpenDocument
+from refbrowser.app.dialogs.connection_dialog import ConnectionDialog
+from refbrowser.app.dialogs.open_url_dialog import OpenUrlDialog
+from refbrowser.app.dialogs.trust import TrustSheet
 from refbrowser.app.main_window import MainWindow
-from refbrowser.app.open_url_dialog import OpenUrlDialog
-from refbrowser.app.trust import TrustSheet
 from refbrowser.io.origins import Origin
 from refbrowser.io.settings import ConnectionSettings, parse_storage_options
 

@@ -23,10 +23,10 @@ from servers.http_server import Fault, HttpServer
 from refbrowser.app import theme
 from refbrowser.app.centre import PLOT, REFERENCES, TABLE
 from refbrowser.app.controller.open_document import OpenDocument
-from refbrowser.app.explain_text import SCHEME
-from refbrowser.app.explain_view import ExplainPane
+from refbrowser.app.dialogs.trust import TrustSheet
+from refbrowser.app.explain.explain_text import SCHEME
+from refbrowser.app.explain.explain_view import ExplainPane
 from refbrowser.app.main_window import MainWindow
-from refbrowser.app.trust import TrustSheet
 from refbrowser.app.virtual_table import VirtualTable
 from refbrowser.engine.explain.question import Question
 from refbrowser.references.edits import SetReference

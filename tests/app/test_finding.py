@@ -12,8 +12,8 @@ from pytestqt.qtbot import QtBot
 from window_fixtures import Open
 
 from refbrowser.app.centre import REFERENCES
-from refbrowser.app.command_palette import CommandPalette
-from refbrowser.app.go_to import GoToDialog
+from refbrowser.app.finding.command_palette import CommandPalette
+from refbrowser.app.finding.go_to import GoToDialog
 from refbrowser.app.main_window import MainWindow
 
 Settle = Callable[[], None]

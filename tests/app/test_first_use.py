@@ -26,7 +26,7 @@ from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.controller.reading import SizeQuestion
 from refbrowser.app.editors.drafts import drafts_of
 from refbrowser.app.editors.preview_view import PreviewView
-from refbrowser.app.hierarchy import fitting
+from refbrowser.app.hierarchy.hierarchy_pane import fitting
 from refbrowser.app.main_window import MainWindow
 from refbrowser.app.plain_text import one_line
 from refbrowser.app.theme import count_text

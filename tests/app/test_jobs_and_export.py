@@ -13,7 +13,7 @@ from pytestqt.qtbot import QtBot
 from window_fixtures import button
 
 from refbrowser.app.controller.open_document import OpenDocument
-from refbrowser.app.export_dialog import FORMATS, ExportDialog
+from refbrowser.app.dialogs.export_dialog import FORMATS, ExportDialog
 from refbrowser.app.main_window import MainWindow
 from refbrowser.app.tasks import TaskControl
 

@@ -16,8 +16,8 @@ from window_fixtures import button, drop
 from refbrowser.app.centre import PLOT, RAW, REFERENCES
 from refbrowser.app.controller.documents import split_target
 from refbrowser.app.controller.open_document import OpenDocument
+from refbrowser.app.dialogs.open_url_dialog import OpenUrlDialog
 from refbrowser.app.main_window import MainWindow
-from refbrowser.app.open_url_dialog import OpenUrlDialog
 from refbrowser.app.row_model import RowStyle
 from refbrowser.engine.saving.write import SaveOrder
 

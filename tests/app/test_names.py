@@ -19,7 +19,7 @@ from PySide6.QtWidgets import (
 
 from refbrowser.app.actions.menus import ACTIONS, TOOLBAR
 from refbrowser.app.controller.open_document import OpenDocument
-from refbrowser.app.export_dialog import ExportDialog
+from refbrowser.app.dialogs.export_dialog import ExportDialog
 from refbrowser.app.main_window import MainWindow
 from refbrowser.app.virtual_table import VirtualTable
 

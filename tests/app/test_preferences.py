@@ -12,9 +12,9 @@ from pytestqt.qtbot import QtBot
 from window_fixtures import Open, button
 
 from refbrowser.app import theme
+from refbrowser.app.dialogs.preferences_dialog import PreferencesDialog
 from refbrowser.app.main_window import MainWindow
 from refbrowser.app.preferences import MIB, PREFERENCES, Preferences
-from refbrowser.app.preferences_dialog import PreferencesDialog
 from refbrowser.app.settings import Settings
 from refbrowser.io.link import LinkModels
 from refbrowser.limits import ADJUSTABLE, LIMITS, Limits, adjust

@@ -14,8 +14,8 @@ from PySide6.QtWidgets import QPushButton, QTreeWidget
 from pytestqt.qtbot import QtBot
 
 from refbrowser.app.controller.open_document import OpenDocument
+from refbrowser.app.dialogs.recovery import RecoveryBar, RecoveryPreview
 from refbrowser.app.main_window import MainWindow
-from refbrowser.app.recovery import RecoveryBar, RecoveryPreview
 from refbrowser.io.journal import journal_folder
 from refbrowser.references.edits import SetReference
 

@@ -26,7 +26,7 @@ from pytestqt.qtbot import QtBot
 from refbrowser.app.centre import PLOT, REFERENCES
 from refbrowser.app.commands.references import ASKED
 from refbrowser.app.controller.open_document import OpenDocument
-from refbrowser.app.hierarchy_model import CHANGED_ROLE
+from refbrowser.app.hierarchy.hierarchy_model import CHANGED_ROLE
 from refbrowser.app.main_window import MainWindow
 from refbrowser.app.row_model import RowStyle
 from refbrowser.app.virtual_table import VirtualTable

@@ -15,10 +15,10 @@ from window_fixtures import Open, button, drop
 
 from refbrowser.app.centre import RAW
 from refbrowser.app.controller.open_document import OpenDocument
-from refbrowser.app.drops import DROP_LIMIT, read_drop
-from refbrowser.app.hierarchy_model import ItemKind
+from refbrowser.app.dialogs.unsaved_dialog import UnsavedDialog
+from refbrowser.app.hierarchy.hierarchy_model import ItemKind
 from refbrowser.app.main_window import MainWindow
-from refbrowser.app.unsaved_dialog import UnsavedDialog
+from refbrowser.app.opening.drops import DROP_LIMIT, read_drop
 from refbrowser.references.edits import SetReference, SetTemplate
 
 Settle = Callable[[], None]

@@ -10,8 +10,8 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
-from refbrowser.app.hex_rows import HexRows
 from refbrowser.app.plain_text import CELL_LIMIT, one_line
+from refbrowser.app.references.hex_rows import HexRows
 from refbrowser.app.row_model import PAGE_ROWS, Column, NoRows, RowStyle
 from refbrowser.app.virtual_table import PAGES_KEPT, VirtualTable
 

@@ -22,8 +22,8 @@ from servers.http_server import ServerProcess
 
 from refbrowser.app.centre import REFERENCES
 from refbrowser.app.controller.open_document import OpenDocument
+from refbrowser.app.dialogs.export_dialog import ExportDialog
 from refbrowser.app.editors.jinja_field import JinjaField
-from refbrowser.app.export_dialog import ExportDialog
 from refbrowser.app.main_window import MainWindow
 
 SIDE, CHUNK = 1200, 20

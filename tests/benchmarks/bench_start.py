@@ -1,4 +1,4 @@
-"""From process start to first painted window, against an empty window of Qt and silx view; what is loaded by then."""
+"""From process start to first painted window, beside an empty window of Qt and silx view."""
 
 from __future__ import annotations
 

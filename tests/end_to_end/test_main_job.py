@@ -17,13 +17,13 @@ from pytestqt.qtbot import QtBot
 from window_fixtures import button, drop
 
 from refbrowser.app.controller.open_document import OpenDocument
+from refbrowser.app.dialogs.export_dialog import FORMATS, ExportDialog
 from refbrowser.app.editors.gen_editor import GenEditor
 from refbrowser.app.editors.jinja_field import JinjaField
 from refbrowser.app.editors.preview_source import Mark
 from refbrowser.app.editors.preview_view import PreviewView
 from refbrowser.app.editors.tally_chip import TallyChip
-from refbrowser.app.export_dialog import FORMATS, ExportDialog
-from refbrowser.app.hierarchy_model import ItemKind
+from refbrowser.app.hierarchy.hierarchy_model import ItemKind
 from refbrowser.app.main_window import MainWindow
 from refbrowser.app.plot.pane import PlotPane
 from refbrowser.engine.saving.write import SaveOrder

@@ -99,6 +99,6 @@ DATA: tuple[ActionSpec | None, ...] = (
         "E&xplain",
         shortcut="Ctrl+I",
         when="has_document",
-        tip="Say why the element, cell, key, chunk or problem that is current shows as it does (E in the plot)",
+        tip="Say why the current element, cell, key, chunk or problem shows as it does (E in the plot)",
     ),
 )

@@ -9,7 +9,7 @@ from PySide6.QtCore import QObject, QPoint, Qt
 from PySide6.QtGui import QAction
 
 from refbrowser.app.context_menu import pop_up, separator
-from refbrowser.app.hierarchy_model import ItemKind
+from refbrowser.app.hierarchy.hierarchy_model import ItemKind
 
 if TYPE_CHECKING:
     from PySide6.QtWidgets import QWidget

@@ -9,7 +9,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication, QKeySequence, QShortcut
 
 from refbrowser.app.commands.group import CommandGroup, by_name
-from refbrowser.app.hierarchy_model import ItemKind
+from refbrowser.app.hierarchy.hierarchy_model import ItemKind
 from refbrowser.app.plain_text import one_line
 from refbrowser.app.shown import Shown, shown_by
 from refbrowser.app.tasks import TaskControl

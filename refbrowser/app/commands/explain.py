@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, cast
 from refbrowser.app.centre import PLOT, TABLE
 from refbrowser.app.commands.group import CommandGroup, by_name
 from refbrowser.app.controller.open_document import OpenDocument
-from refbrowser.app.hierarchy_model import ItemKind
+from refbrowser.app.hierarchy.hierarchy_model import ItemKind
 
 if TYPE_CHECKING:
     from PySide6.QtWidgets import QWidget

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from refbrowser.app.commands.group import CommandGroup, by_name
-from refbrowser.app.hierarchy_model import ItemKind
+from refbrowser.app.hierarchy.hierarchy_model import ItemKind
 
 
 class FileCommands(CommandGroup):
@@ -61,7 +61,7 @@ class FileCommands(CommandGroup):
 
     def export(self) -> None:
         """Show the export dialog for the current document."""
-        from refbrowser.app.export_dialog import ExportDialog
+        from refbrowser.app.dialogs.export_dialog import ExportDialog
 
         document = self._current
         if document is not None and document.dataset is not None:

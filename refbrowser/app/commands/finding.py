@@ -16,14 +16,14 @@ class FindCommands(CommandGroup):
 
     def command_palette(self) -> None:
         """Show the palette."""
-        from refbrowser.app.command_palette import CommandPalette
+        from refbrowser.app.finding.command_palette import CommandPalette
 
         self._window.update_actions()
         CommandPalette(self._window.actions_, self._window).show()
 
     def go_to_key(self) -> None:
         """Ask for a key, a node or a row of the current document and go there."""
-        from refbrowser.app.go_to import GoToDialog
+        from refbrowser.app.finding.go_to import GoToDialog
 
         document, window = self._current, self._window
         if document is None or not document.is_open:

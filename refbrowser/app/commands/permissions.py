@@ -6,12 +6,12 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from refbrowser.app.commands.group import CommandGroup, by_name
-from refbrowser.app.trust import TrustSheet, open_wants
+from refbrowser.app.dialogs.trust import TrustSheet, open_wants
 
 if TYPE_CHECKING:
     from PySide6.QtWidgets import QWidget
 
-    from refbrowser.app.recovery import RecoveryBar
+    from refbrowser.app.dialogs.recovery import RecoveryBar
     from refbrowser.engine.journal import Recovery
 
 

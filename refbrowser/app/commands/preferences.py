@@ -24,7 +24,7 @@ class PreferenceCommands(CommandGroup):
 
     def preferences(self) -> None:
         """Show the dialog of the preferences."""
-        from refbrowser.app.preferences_dialog import PreferencesDialog
+        from refbrowser.app.dialogs.preferences_dialog import PreferencesDialog
 
         shown = self._window.findChild(PreferencesDialog)
         if shown is None:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from refbrowser.app.commands.group import CommandGroup, by_name
-from refbrowser.app.hierarchy_model import ItemKind
+from refbrowser.app.hierarchy.hierarchy_model import ItemKind
 from refbrowser.app.theme import count_text
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from PySide6.QtCore import QTimer
 
 from refbrowser.app.commands.group import CommandGroup, by_name
 from refbrowser.app.controller.open_document import OpenDocument
-from refbrowser.app.questions import Unsaved
+from refbrowser.app.dialogs.questions import Unsaved
 from refbrowser.app.tasks import TaskControl
 
 

@@ -11,7 +11,7 @@ from refbrowser.app import icons, theme
 from refbrowser.engine.problems.problem import Badge
 
 if TYPE_CHECKING:
-    from refbrowser.app.hierarchy_model import Item
+    from refbrowser.app.hierarchy.hierarchy_model import Item
 
 _GLYPH, _GAP = 12, 3
 

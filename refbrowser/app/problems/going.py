@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from refbrowser.app.centre import RAW, REFERENCES
-from refbrowser.app.hierarchy_model import ItemKind
+from refbrowser.app.hierarchy.hierarchy_model import ItemKind
 
 if TYPE_CHECKING:
     from refbrowser.app.controller.open_document import OpenDocument

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from refbrowser.app.theme import count_text
 
 if TYPE_CHECKING:
-    from refbrowser.app.hierarchy_model import Item
+    from refbrowser.app.hierarchy.hierarchy_model import Item
 
 #: Stands behind the name of a row that differs.
 CHANGED_MARK = "●"

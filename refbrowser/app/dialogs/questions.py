@@ -9,17 +9,17 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, Qt
 from PySide6.QtWidgets import QFileDialog, QMessageBox, QWidget
 
-from refbrowser.app.compare_dialog import CompareDialog
-from refbrowser.app.connection_dialog import ConnectionDialog
 from refbrowser.app.controller.open_document import OpenDocument
-from refbrowser.app.open_url_dialog import OpenUrlDialog
+from refbrowser.app.dialogs.compare_dialog import CompareDialog
+from refbrowser.app.dialogs.connection_dialog import ConnectionDialog
+from refbrowser.app.dialogs.open_url_dialog import OpenUrlDialog
+from refbrowser.app.dialogs.recovery import RecoveryPreview
+from refbrowser.app.dialogs.save_dialogs import SaveProspectDialog, file_dialog, has_news
+from refbrowser.app.dialogs.template_values_dialog import TemplateValuesDialog
+from refbrowser.app.dialogs.trust import TrustSheet
+from refbrowser.app.dialogs.unsaved_dialog import UnsavedDialog
 from refbrowser.app.plain_text import one_line
-from refbrowser.app.recovery import RecoveryPreview
-from refbrowser.app.save_dialogs import SaveProspectDialog, file_dialog, has_news
-from refbrowser.app.template_values_dialog import TemplateValuesDialog
 from refbrowser.app.theme import count_text
-from refbrowser.app.trust import TrustSheet
-from refbrowser.app.unsaved_dialog import UnsavedDialog
 
 if TYPE_CHECKING:
     from refbrowser.engine.journal import Recovery
@@ -91,7 +91,7 @@ class Questions(QObject):
         confirmed: Callable[[bool], object],
         refused: Callable[[], object],
     ) -> None:
-        """Say what a save means; `confirmed` gets whether to rewrite relative URLs. Silent where it means no more."""
+        """Say what a save means where it means more; `confirmed` gets whether to rewrite relative URLs."""
         if not has_news(prospect):
             confirmed(False)
             return

@@ -11,9 +11,9 @@ from PySide6.QtGui import QFont
 
 from refbrowser.app import icons, theme
 from refbrowser.app.controller.open_document import OpenDocument
+from refbrowser.app.hierarchy.tree_changes import changed_words
 from refbrowser.app.plain_text import one_line
 from refbrowser.app.problems.badges import badge_of, badge_words
-from refbrowser.app.tree_changes import changed_words
 
 if TYPE_CHECKING:
     from refbrowser.model.nodes import ArrayNode, GroupNode, Node

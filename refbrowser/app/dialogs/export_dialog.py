@@ -25,7 +25,7 @@ from PySide6.QtWidgets import (
 from refbrowser.app import theme
 from refbrowser.app.cards import error_text
 from refbrowser.app.controller.open_document import OpenDocument
-from refbrowser.app.export_arrays import ArraysTable
+from refbrowser.app.dialogs.export_arrays import ArraysTable
 from refbrowser.app.plain_text import one_line
 from refbrowser.app.tasks import TaskControl
 from refbrowser.app.widgets import plain_label, push_button

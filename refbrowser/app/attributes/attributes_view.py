@@ -9,14 +9,14 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QHBoxLayout, QStackedWidget, QTabBar, QVBoxLayout, QWidget
 
 from refbrowser.app import theme
-from refbrowser.app.attribute_rows import STORED, STORED_SIZE, node_of, sections_of, stored_pairs
-from refbrowser.app.attributes_tree import AttributesTree
+from refbrowser.app.attributes.attribute_rows import STORED, STORED_SIZE, node_of, sections_of, stored_pairs
+from refbrowser.app.attributes.attributes_tree import AttributesTree
 from refbrowser.app.bars import ElidedLabel
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.docks import hint_of
 from refbrowser.app.editors.metadata_editor import MetadataEditor
 from refbrowser.app.editors.rows import named, tool_button
-from refbrowser.app.hierarchy_model import Item
+from refbrowser.app.hierarchy.hierarchy_model import Item
 from refbrowser.app.tasks import TaskControl
 from refbrowser.app.widgets import hint_label
 

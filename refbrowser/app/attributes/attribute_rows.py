@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from refbrowser.app import theme
 from refbrowser.app.controller.open_document import OpenDocument
-from refbrowser.app.hierarchy_model import Item, ItemKind, shape_text
+from refbrowser.app.hierarchy.hierarchy_model import Item, ItemKind, shape_text
 
 if TYPE_CHECKING:
     from refbrowser.engine.views.stored_chunks import StoredChunks

@@ -8,12 +8,12 @@ from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QLineEdit, QVBoxLayout, QWidget
 
 from refbrowser.app import theme
-from refbrowser.app.changed_only_rows import ChangedOnlyRows
 from refbrowser.app.controller.open_document import OpenDocument
-from refbrowser.app.generated_bar import GeneratedBar
-from refbrowser.app.key_editor import KeyEditor
-from refbrowser.app.reference_rows import COLUMNS, KEY, ExpansionRows, FirstRowsModel
-from refbrowser.app.selected_rows import SelectedRows, split_rows
+from refbrowser.app.references.changed_only_rows import ChangedOnlyRows
+from refbrowser.app.references.generated_bar import GeneratedBar
+from refbrowser.app.references.key_editor import KeyEditor
+from refbrowser.app.references.reference_rows import COLUMNS, KEY, ExpansionRows, FirstRowsModel
+from refbrowser.app.references.selected_rows import SelectedRows, split_rows
 from refbrowser.app.tasks import TaskControl
 from refbrowser.app.virtual_table import NoRows, VirtualTable
 from refbrowser.app.widgets import plain_label, push_button

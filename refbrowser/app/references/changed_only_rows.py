@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from refbrowser.app.plain_text import CELL_LIMIT
-from refbrowser.app.reference_rows import BUDGET, COLUMNS, PENDING, SLICE, ExpansionRows
+from refbrowser.app.references.reference_rows import BUDGET, COLUMNS, PENDING, SLICE, ExpansionRows
 from refbrowser.app.row_model import RowStyle
 
 if TYPE_CHECKING:

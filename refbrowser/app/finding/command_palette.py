@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QWidget
 from refbrowser.app.actions.actions import Actions
 from refbrowser.app.actions.menus import MENUS
 from refbrowser.app.actions.spec import ActionSpec
-from refbrowser.app.quick_list import Answer, QuickList
+from refbrowser.app.finding.quick_list import Answer, QuickList
 
 #: Answers shown at most.
 SHOWN = 200

@@ -21,7 +21,7 @@ from PySide6.QtWidgets import (
 )
 
 from refbrowser.app import theme
-from refbrowser.app.attribute_rows import Row, Section
+from refbrowser.app.attributes.attribute_rows import Row, Section
 from refbrowser.app.plain_text import one_line
 
 Index = QModelIndex | QPersistentModelIndex

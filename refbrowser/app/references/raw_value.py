@@ -22,7 +22,7 @@ from refbrowser.app import theme
 from refbrowser.app.bars import ElidedLabel
 from refbrowser.app.cards import Card, ErrorCard, centred
 from refbrowser.app.controller.open_document import OpenDocument
-from refbrowser.app.hex_rows import HEX_COLUMNS, HexRows
+from refbrowser.app.references.hex_rows import HEX_COLUMNS, HexRows
 from refbrowser.app.tasks import TaskControl
 from refbrowser.app.virtual_table import NoRows, VirtualTable
 from refbrowser.app.widgets import plain_label

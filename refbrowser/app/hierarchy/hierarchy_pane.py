@@ -18,7 +18,7 @@ from PySide6.QtWidgets import (
 from refbrowser.app import icons, theme
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.docks import hint_of
-from refbrowser.app.hierarchy_model import (
+from refbrowser.app.hierarchy.hierarchy_model import (
     BADGE_ROLE,
     CHANGED_ROLE,
     DETAIL_ROLE,
@@ -27,8 +27,8 @@ from refbrowser.app.hierarchy_model import (
     Item,
     ItemKind,
 )
+from refbrowser.app.hierarchy.tree_changes import CHANGED_MARK
 from refbrowser.app.problems.badges import badge_width, paint_badge
-from refbrowser.app.tree_changes import CHANGED_MARK
 
 #: The filter waits this long after a keystroke, in milliseconds.
 FILTER_DELAY = 120

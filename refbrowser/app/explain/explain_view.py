@@ -15,8 +15,8 @@ from refbrowser.app.cards import error_text
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.docks import hint_of
 from refbrowser.app.editors.flow_layout import FlowLayout
-from refbrowser.app.explain_parts import StepsText, VerdictBox
-from refbrowser.app.explain_text import NARROW, WIDE, ExplanationText
+from refbrowser.app.explain.explain_parts import StepsText, VerdictBox
+from refbrowser.app.explain.explain_text import NARROW, WIDE, ExplanationText
 from refbrowser.app.plain_text import one_line
 from refbrowser.app.tasks import TaskControl
 from refbrowser.app.widgets import hint_label, push_button

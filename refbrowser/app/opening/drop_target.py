@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, cast
 from PySide6.QtCore import QEvent, QObject
 from PySide6.QtGui import QDragEnterEvent, QDragMoveEvent, QDropEvent
 
-from refbrowser.app.drop_overlay import DropOverlay
-from refbrowser.app.drops import read_drop
+from refbrowser.app.opening.drop_overlay import DropOverlay
+from refbrowser.app.opening.drops import read_drop
 
 if TYPE_CHECKING:
     from refbrowser.app.main_window import MainWindow

@@ -16,7 +16,7 @@ from PySide6.QtWidgets import (
 )
 
 from refbrowser.app import icons, theme
-from refbrowser.app.explain_text import mark_color
+from refbrowser.app.explain.explain_text import mark_color
 from refbrowser.app.widgets import plain_label
 
 _ICONS = {"ok": "done", "warning": "warning", "fault": "fault"}

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QWidget
 
 from refbrowser.app import icons
 from refbrowser.app.controller.open_document import OpenDocument
-from refbrowser.app.quick_list import Answer, QuickList
+from refbrowser.app.finding.quick_list import Answer, QuickList
 from refbrowser.app.tasks import TaskControl
 from refbrowser.app.theme import count_text
 

@@ -1,0 +1,1 @@
+"""The pane of attributes and metadata of the selected node."""

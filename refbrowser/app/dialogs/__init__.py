@@ -1,0 +1,1 @@
+"""Dialogs: what the window asks and says in front of itself."""

@@ -1,0 +1,1 @@
+"""The pane that explains an element or a key."""

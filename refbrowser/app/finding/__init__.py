@@ -1,0 +1,1 @@
+"""Lists that are searched while one types: the command palette, and go to key."""

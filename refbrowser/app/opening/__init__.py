@@ -1,0 +1,1 @@
+"""How documents come in: the start page, drops, recent files, files that are no documents."""

@@ -1,0 +1,1 @@
+"""The table of reference keys, and the raw value of one."""
