@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt, QTimer
+from PySide6.QtCore import Qt
 from PySide6.QtWidgets import (
     QDockWidget,
     QFrame,
@@ -17,6 +17,7 @@ from PySide6.QtWidgets import (
 )
 
 from refbrowser.app import theme
+from refbrowser.app.timers import one_shot
 from refbrowser.app.widgets import hint_label
 
 _LEFT, _RIGHT = Qt.DockWidgetArea.LeftDockWidgetArea, Qt.DockWidgetArea.RightDockWidgetArea
@@ -75,10 +76,7 @@ class Docks:
     def __init__(self, window: QMainWindow) -> None:
         self._window = window
         self._preview_is_low = True
-        self._titles = QTimer(window)
-        self._titles.setSingleShot(True)
-        self._titles.setInterval(0)
-        self._titles.timeout.connect(self._show_titles)
+        self._titles = one_shot(window, 0, self._show_titles)
         self._docks = {name: self._make(name, title, hint) for name, title, _area, hint in DOCKS}
         # The right side keeps its whole height for the editor; the bottom lies under tree and centre.
         window.setCorner(Qt.Corner.BottomRightCorner, _RIGHT)

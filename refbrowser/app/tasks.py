@@ -13,6 +13,7 @@ from typing import Any
 import shiboken6
 from PySide6.QtCore import QObject, QTimer, Signal
 
+from refbrowser.app.timers import one_shot
 from refbrowser.engine.jobs import Job, JobControl, JobHandle, JobQueue, JobState, JobStatus, Priority
 
 logger = logging.getLogger(__name__)
@@ -67,10 +68,7 @@ class Tasks(QObject):
         self._timer = QTimer(self)
         self._timer.setInterval(INTERVAL)
         self._timer.timeout.connect(self._drain)
-        self._soon = QTimer(self)
-        self._soon.setSingleShot(True)
-        self._soon.setInterval(SOON)
-        self._soon.timeout.connect(self._drain)
+        self._soon = one_shot(self, SOON, self._drain)
 
     def run(
         self,

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, QTimer
+from PySide6.QtCore import QObject
+
+from refbrowser.app.timers import one_shot
 
 if TYPE_CHECKING:
     from refbrowser.app.chunk_map.pane import ChunkMapPane
@@ -24,10 +26,7 @@ class ChunkMapDock(QObject):
         self._plot: PlotPane | None = None
         self.pane: ChunkMapPane | None = None
         # The plot is cleared before it shows another array: only what stays is looked at.
-        self._soon = QTimer(self)
-        self._soon.setSingleShot(True)
-        self._soon.setInterval(0)
-        self._soon.timeout.connect(self._follow)
+        self._soon = one_shot(self, 0, self._follow)
         window.centre.plotMade.connect(self._prepare)
         window.docks[_DOCK].visibilityChanged.connect(self._shown)
 

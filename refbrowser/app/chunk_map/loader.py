@@ -5,9 +5,10 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, QTimer, Signal
+from PySide6.QtCore import QObject, Signal
 
 from refbrowser.app.tasks import TaskControl
+from refbrowser.app.timers import one_shot
 from refbrowser.engine.views.chunk_changes import manifest_in
 from refbrowser.engine.views.chunk_colouring import ColourBy, ColouredMap, coloured
 from refbrowser.engine.views.chunk_layout import ChunkLayout
@@ -60,10 +61,7 @@ class MapLoader(QObject):
         self._maps: dict[str, ColouredMap] = {}
         self._is_awake = False
         self._handles: dict[str, JobHandle] = {}
-        self._timer = QTimer(self)
-        self._timer.setSingleShot(True)
-        self._timer.setInterval(PACE)
-        self._timer.timeout.connect(self._look)
+        self._timer = one_shot(self, PACE, self._look)
 
     @property
     def is_busy(self) -> bool:

@@ -16,6 +16,7 @@ from refbrowser.app.chunk_map.loader import MapLoader
 from refbrowser.app.chunk_map.plotted import plotted_parts
 from refbrowser.app.chunk_map.pointed import PointedChunk
 from refbrowser.app.chunk_map.view import Cell, ChunkMapView
+from refbrowser.app.timers import one_shot
 from refbrowser.app.widgets import hint_label
 from refbrowser.engine.views.chunk_colouring import ColourBy, ColouredMap
 from refbrowser.engine.views.chunk_layout import ChunkLayout, first_chunk_slice
@@ -67,10 +68,7 @@ class ChunkMapPane(QWidget):
         self.loader = MapLoader(self)
         self.pointed = PointedChunk(self.loader, self)
         self._hint = hint_label(_NOTHING)
-        self._idle = QTimer(self)
-        self._idle.setSingleShot(True)
-        self._idle.setInterval(_IDLE)
-        self._idle.timeout.connect(self._look_closer)
+        self._idle = one_shot(self, _IDLE, self._look_closer)
         self._lay_out()
         # Low docks stay low: what has no room is left out.
         self.setMinimumSize(200, _LEAST)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, QTimer, Signal
+from PySide6.QtCore import QObject, Signal
 
 from refbrowser.app.chunk_map.loader import MapLoader
 from refbrowser.app.chunk_map.words import facts_line
 from refbrowser.app.tasks import TaskControl
+from refbrowser.app.timers import one_shot
 from refbrowser.engine.chunk_log import ReadState
 from refbrowser.engine.jobs import Priority
 from refbrowser.engine.views.chunk_facts import ChunkFacts, chunk_facts
@@ -42,10 +43,7 @@ class PointedChunk(QObject):
         self._cell: tuple[int, int] | None = None
         self._waits = False
         self.facts: ChunkFacts | None = None
-        self._timer = QTimer(self)
-        self._timer.setSingleShot(True)
-        self._timer.setInterval(_REST)
-        self._timer.timeout.connect(self._look_up)
+        self._timer = one_shot(self, _REST, self._look_up)
 
     @property
     def is_busy(self) -> bool:

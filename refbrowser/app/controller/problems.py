@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, QTimer, Signal
+from PySide6.QtCore import QObject, Signal
 
 from refbrowser.app.tasks import Priority, TaskControl
+from refbrowser.app.timers import one_shot
 from refbrowser.engine.problems.problem import Fix, Problem, Problems, Remedy
 
 if TYPE_CHECKING:
@@ -32,10 +33,7 @@ class DocumentProblems(QObject):
         self._document = document
         self._turns = 0
         self.found = Problems()
-        self._pause = QTimer(self)
-        self._pause.setSingleShot(True)
-        self._pause.setInterval(PAUSE)
-        self._pause.timeout.connect(self._look_at_reads)
+        self._pause = one_shot(self, PAUSE, self._look_at_reads)
         document.hierarchyChanged.connect(self.look_again)
         document.trustChanged.connect(self.look_again)
         document.openFailed.connect(lambda _error: self._take_error())

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QCloseEvent
 from PySide6.QtWidgets import (
     QCheckBox,
@@ -28,6 +28,7 @@ from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.dialogs.export_arrays import ArraysTable
 from refbrowser.app.plain_text import one_line
 from refbrowser.app.tasks import TaskControl
+from refbrowser.app.timers import one_shot
 from refbrowser.app.widgets import plain_label, push_button
 
 if TYPE_CHECKING:
@@ -67,10 +68,7 @@ class ExportDialog(QDialog):
         self._document = document
         self._job: int | None = None
         self._result = ""
-        self._pause = QTimer(self)
-        self._pause.setSingleShot(True)
-        self._pause.setInterval(PAUSE)
-        self._pause.timeout.connect(self._estimate)
+        self._pause = one_shot(self, PAUSE, self._estimate)
         self._build()
         if array is not None:
             self.arrays.show_path(array)

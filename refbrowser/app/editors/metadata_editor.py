@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from PySide6.QtCore import QSignalBlocker, Qt, QTimer, Signal
+from PySide6.QtCore import QSignalBlocker, Qt, Signal
 from PySide6.QtGui import QKeySequence, QShortcut, QShowEvent
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
@@ -17,6 +17,7 @@ from refbrowser.app.editors.json_field import JsonField
 from refbrowser.app.editors.metadata_draft import MetadataDraft, metadata_edit
 from refbrowser.app.editors.rows import OutcomeLine, named
 from refbrowser.app.plain_text import one_line
+from refbrowser.app.timers import one_shot
 from refbrowser.app.widgets import plain_label, push_button
 
 if TYPE_CHECKING:
@@ -49,10 +50,7 @@ class MetadataEditor(QWidget):
         self._draft: MetadataDraft | None = None
         self._loading = False
         self._is_stale = False
-        self._check_timer = QTimer(self)
-        self._check_timer.setSingleShot(True)
-        self._check_timer.setInterval(PAUSE)
-        self._check_timer.timeout.connect(self._check_later)
+        self._check_timer = one_shot(self, PAUSE, self._check_later)
         self._build()
         self.clear()
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QTimer, Signal
+from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QComboBox, QLabel, QPushButton, QWidget
 
 from refbrowser.app import theme
@@ -16,6 +16,7 @@ from refbrowser.app.editors.rows import OutcomeLine, TextLine, named
 from refbrowser.app.plain_text import one_line
 from refbrowser.app.tasks import TaskControl
 from refbrowser.app.theme import count_text
+from refbrowser.app.timers import one_shot
 
 if TYPE_CHECKING:
     from refbrowser.app.editors.prefix_changes import PrefixChanges, Suggestion
@@ -49,10 +50,7 @@ class PrefixEditor(EditorForm):
         self._note: tuple[PrefixScope, str] | None = None
         self._build()
         self.setFocusProxy(self._old)
-        self._pause = QTimer(self)
-        self._pause.setSingleShot(True)
-        self._pause.setInterval(PAUSE)
-        self._pause.timeout.connect(self._count)
+        self._pause = one_shot(self, PAUSE, self._count)
         self.applyWanted.connect(self.replace)
         self.resetWanted.connect(self.reset)
         self.apply_button.setText("Re&place")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from PySide6.QtCore import QSize, Qt, QTimer, Signal
+from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QHideEvent, QKeySequence, QResizeEvent, QShortcut, QShowEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QLineEdit, QVBoxLayout, QWidget
 
@@ -23,6 +23,7 @@ from refbrowser.app.editors.preview_source import (
 from refbrowser.app.editors.rows import OutcomeLine, named, tool_button
 from refbrowser.app.editors.tally_chip import TallyChip
 from refbrowser.app.tasks import TaskControl
+from refbrowser.app.timers import one_shot
 from refbrowser.app.virtual_table import VirtualTable
 
 #: A check of all rows starts after this pause in typing, in milliseconds.
@@ -83,13 +84,11 @@ class PreviewView(QWidget):
         self._table = VirtualTable(self)
         self._table.setObjectName("previewTable")
         self._table.setAccessibleName("Rows of the preview")
-        self._rest = self._timer(REST_PAUSE)
-        self._rest.timeout.connect(self._table.refresh)
+        self._rest = one_shot(self, REST_PAUSE, self._table.refresh)
         self._model = PreviewModel(self._visible, self._rest.start)
         self._table.set_model(self._model)
         self._table.currentChanged.connect(self._row_chosen)
-        self._pause = self._timer(PAUSE)
-        self._pause.timeout.connect(self._check)
+        self._pause = one_shot(self, PAUSE, self._check)
         self._build()
         self.show_source(None, NoSource())
 
@@ -104,12 +103,6 @@ class PreviewView(QWidget):
 
     def minimumSizeHint(self) -> QSize:
         return QSize(240, 160)
-
-    def _timer(self, interval: int) -> QTimer:
-        timer = QTimer(self)
-        timer.setSingleShot(True)
-        timer.setInterval(interval)
-        return timer
 
     # Parts
 

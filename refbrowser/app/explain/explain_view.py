@@ -19,6 +19,7 @@ from refbrowser.app.explain.explain_parts import StepsText, VerdictBox
 from refbrowser.app.explain.explain_text import NARROW, WIDE, ExplanationText
 from refbrowser.app.plain_text import one_line
 from refbrowser.app.tasks import TaskControl
+from refbrowser.app.timers import one_shot
 from refbrowser.app.widgets import hint_label, push_button
 
 if TYPE_CHECKING:
@@ -55,9 +56,9 @@ class ExplainPane(QWidget):
         self._question: Question | None = None
         self._explanation: Explanation | None = None
         self._is_asked = self._is_seen = False
-        self._rest = self._single_shot(REST, self._start)
+        self._rest = one_shot(self, REST, self._start)
         self._subject = ElidedLabel("explainSubject")
-        self._patience = self._single_shot(PATIENCE, self._announce)
+        self._patience = one_shot(self, PATIENCE, self._announce)
         self._job: int | None = None
         self._folded: set[str] = set()
         self._cancel = self._tool_button("Cancel", "explainCancelButton")
@@ -115,13 +116,6 @@ class ExplainPane(QWidget):
         button.setAutoDefault(False)
         button.setFlat(True)
         return button
-
-    def _single_shot(self, interval: int, slot: object) -> QTimer:
-        timer = QTimer(self)
-        timer.setSingleShot(True)
-        timer.setInterval(interval)
-        timer.timeout.connect(slot)
-        return timer
 
     # What is explained
 

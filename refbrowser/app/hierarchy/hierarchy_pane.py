@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRect, QSize, Qt, QTimer, Signal
+from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRect, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QFont, QFontMetrics, QKeyEvent, QPainter, QPaintEvent, QPalette, QShortcut
 from PySide6.QtWidgets import (
     QAbstractItemView,
@@ -29,6 +29,7 @@ from refbrowser.app.hierarchy.hierarchy_model import (
 )
 from refbrowser.app.hierarchy.tree_changes import CHANGED_MARK
 from refbrowser.app.problems.badges import badge_width, paint_badge
+from refbrowser.app.timers import one_shot
 
 #: The filter waits this long after a keystroke, in milliseconds.
 FILTER_DELAY = 120
@@ -53,10 +54,7 @@ class HierarchyPane(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.model = HierarchyModel(self)
-        self._filter_timer = QTimer(self)
-        self._filter_timer.setSingleShot(True)
-        self._filter_timer.setInterval(FILTER_DELAY)
-        self._filter_timer.timeout.connect(self._apply_filter)
+        self._filter_timer = one_shot(self, FILTER_DELAY, self._apply_filter)
         self._filter = QLineEdit()
         self._filter.setObjectName("hierarchyFilter")
         self._filter.setAccessibleName("Filter the hierarchy")

@@ -9,13 +9,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from pyqtgraph import GraphicsLayoutWidget, InfiniteLine, PlotDataItem, ScatterPlotItem, mkPen
-from PySide6.QtCore import QEvent, Qt, QTimer, Signal
+from PySide6.QtCore import QEvent, Qt, Signal
 from PySide6.QtGui import QFocusEvent, QKeyEvent, QMouseEvent, QResizeEvent
 from PySide6.QtWidgets import QWidget
 
 from refbrowser.app import theme
 from refbrowser.app.plot.axis import CoordinateAxis
 from refbrowser.app.plot.box import PlotBox
+from refbrowser.app.timers import one_shot
 from refbrowser.engine.views.coordinates import AxisScale, Coordinate
 from refbrowser.engine.views.dates import DateScale
 from refbrowser.engine.views.levels import finite
@@ -125,10 +126,7 @@ class LineChart(GraphicsLayoutWidget):
             self.box.addItem(item, ignoreBounds=True)
         self._line.hide()
         self._cursor.hide()
-        self._timer = QTimer(self)
-        self._timer.setSingleShot(True)
-        self._timer.setInterval(_FRAME)
-        self._timer.timeout.connect(self.draw)
+        self._timer = one_shot(self, _FRAME, self.draw)
         self._lay_out()
         self.box.sigRangeChanged.connect(self._draw_soon)
         self.box.sigResized.connect(self._draw_soon)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QObject, QTimer, Signal
+from PySide6.QtCore import QObject, Signal
 
 from refbrowser.app.plot import background
 from refbrowser.app.plot.source import PlotSource
+from refbrowser.app.timers import one_shot
 from refbrowser.engine.views.coordinates import Coordinate, plain_coordinate
 from refbrowser.engine.views.reading import CoordinateSet, coordinate_nodes
 from refbrowser.engine.views.slicing import dimension_names
@@ -33,10 +34,7 @@ class CoordinateReader(QObject):
         self.errors: tuple[str, ...] = ()
         #: Whether a picture should not be shown yet.
         self.waits = False
-        self._timer = QTimer(self)
-        self._timer.setSingleShot(True)
-        self._timer.setInterval(COORDINATES_WAIT)
-        self._timer.timeout.connect(self._waited)
+        self._timer = one_shot(self, COORDINATES_WAIT, self._waited)
 
     def clear(self) -> None:
         """Let go of everything."""

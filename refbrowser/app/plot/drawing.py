@@ -7,11 +7,12 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from PySide6.QtCore import QObject, QPointF, QRectF, QTimer
+from PySide6.QtCore import QObject, QPointF, QRectF
 
 from refbrowser.app.plot.canvas import PlotCanvas
 from refbrowser.app.plot.colour_bar import ColourBar
 from refbrowser.app.plot.palette import Palette
+from refbrowser.app.timers import one_shot
 from refbrowser.engine.views.auxiliary import Auxiliary
 from refbrowser.engine.views.coordinates import (
     AxisScale,
@@ -57,10 +58,7 @@ class Drawing(QObject):
         self.detail: Picture | None = None
         self._value_range: tuple[float, float] | None = None
         self._looked_at, self._looked_complete = 0, False
-        self._timer = QTimer(self)
-        self._timer.setSingleShot(True)
-        self._timer.setInterval(FRAME)
-        self._timer.timeout.connect(self.draw)
+        self._timer = one_shot(self, FRAME, self.draw)
 
     @property
     def keeper(self) -> LevelKeeper:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QObject, QTimer, Signal
+from PySide6.QtCore import QObject, Signal
 
 from refbrowser.app.plot import background
 from refbrowser.app.plot.auxiliary_reader import AuxiliaryReader
@@ -14,6 +14,7 @@ from refbrowser.app.plot.parts import PaneParts
 from refbrowser.app.plot.source import PlotSource
 from refbrowser.app.plot.stage import Stage
 from refbrowser.app.plot.subject import Subject
+from refbrowser.app.timers import one_shot
 from refbrowser.engine.views.plan import ViewPlan, first_values_plan, middle_plan, plan_view, sampled_plan
 from refbrowser.engine.views.reading import coordinate_nodes, reads_the_same, roles_of, same_packing
 from refbrowser.engine.views.slicing import SliceMemory, SliceState, chunk_window
@@ -56,10 +57,7 @@ class Presenter(QObject):
         self._auxiliary.came.connect(self._auxiliary_came)
         self.coordinates.came.connect(self._coordinates_came)
         self.stage.pictureEnded.connect(self._picture_ended)
-        self._idle_timer = QTimer(self)
-        self._idle_timer.setSingleShot(True)
-        self._idle_timer.setInterval(IDLE)
-        self._idle_timer.timeout.connect(self._idle)
+        self._idle_timer = one_shot(self, IDLE, self._idle)
 
     # Which array
 

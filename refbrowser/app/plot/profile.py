@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QEvent, QObject, QPointF, Qt, QTimer, Signal
+from PySide6.QtCore import QEvent, QObject, QPointF, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import QToolButton, QWidget
 
@@ -13,6 +13,7 @@ from refbrowser.app import theme
 from refbrowser.app.plot.chart import chart_line
 from refbrowser.app.plot.chart_pane import ChartPane
 from refbrowser.app.plot.profile_line import NAMES, ProfileLine
+from refbrowser.app.timers import one_shot
 from refbrowser.engine.views.picture import ChunkState, Picture
 from refbrowser.engine.views.profile import (
     Element,
@@ -132,10 +133,7 @@ class ProfileTool(QObject):
         self.profile: Profile | None = None
         self.is_on = False
         self._axes: tuple[object, ...] = ()
-        self._timer = QTimer(self)
-        self._timer.setSingleShot(True)
-        self._timer.setInterval(FRAME)
-        self._timer.timeout.connect(self.refresh)
+        self._timer = one_shot(self, FRAME, self.refresh)
         self.line.moved.connect(self._dragged)
         pane.moveAsked.connect(self.move_end)
         pane.endFocused.connect(self.line.set_active)

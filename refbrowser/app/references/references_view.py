@@ -15,6 +15,7 @@ from refbrowser.app.references.key_editor import KeyEditor
 from refbrowser.app.references.reference_rows import COLUMNS, KEY, ExpansionRows, FirstRowsModel
 from refbrowser.app.references.selected_rows import SelectedRows, split_rows
 from refbrowser.app.tasks import TaskControl
+from refbrowser.app.timers import one_shot
 from refbrowser.app.virtual_table import NoRows, VirtualTable
 from refbrowser.app.widgets import plain_label, push_button
 
@@ -61,10 +62,7 @@ class ReferencesPane(QWidget):
         self._rest = QTimer(self)
         self._rest.setSingleShot(True)
         self._rest.setInterval(REST_PAUSE)
-        self._told = QTimer(self)
-        self._told.setSingleShot(True)
-        self._told.setInterval(TELL_PAUSE)
-        self._told.timeout.connect(self._tell)
+        self._told = one_shot(self, TELL_PAUSE, self._tell)
         self._go = QLineEdit()
         self._go.setObjectName("goToKeyField")
         self._go.setAccessibleName("Go to key or row")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QGuiApplication, QKeySequence, QShortcut, QShowEvent
 from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QStackedWidget, QToolButton, QVBoxLayout, QWidget
 
@@ -17,6 +17,7 @@ from refbrowser.app.table.grid import GridView
 from refbrowser.app.table.grid_model import NoCells
 from refbrowser.app.table.slice_cells import SliceCells
 from refbrowser.app.tasks import TaskControl
+from refbrowser.app.timers import one_shot
 from refbrowser.app.widgets import plain_label
 from refbrowser.engine.views.coordinates import attribute_text
 from refbrowser.engine.views.interpretation import Interpretation
@@ -103,7 +104,8 @@ class TablePane(QWidget):
         self.status.setProperty("role", "muted")
         self.status.setMinimumHeight(self.status.fontMetrics().height() + 2)
         self.loader = PictureLoader("table", self, "Read values of")
-        self._follow_timer, self._read_timer = self._timer(0, self._follow), self._timer(PACE, self._ensure)
+        self._follow_timer = one_shot(self, 0, self._follow)
+        self._read_timer = one_shot(self, PACE, self._ensure)
         self._lay_out()
         self._connect()
         self.show_nothing()
@@ -360,10 +362,3 @@ class TablePane(QWidget):
         button.setToolTip(tip)
         button.setAccessibleName(tip)
         return button
-
-    def _timer(self, interval: int, slot: object) -> QTimer:
-        timer = QTimer(self)
-        timer.setSingleShot(True)
-        timer.setInterval(interval)
-        timer.timeout.connect(slot)
-        return timer
