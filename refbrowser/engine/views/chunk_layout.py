@@ -186,6 +186,7 @@ def first_chunk_slice(node: ArrayNode, before: SliceState | None = None) -> Slic
     if len(long) < 2:
         return SliceState(shape, names, long[0] if long else max(0, len(shape) - 1), None, indices)
     y, x = sorted(long[-2:])
-    if shape[y] >= _LONG * shape[x]:
+    # Neighbours, such as y and x, are known the way they are in the plot; others are not.
+    if shape[y] >= (_LONG if x == y + 1 else 2) * shape[x]:
         y, x = x, y
     return SliceState(shape, names, x, y, indices)
