@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from PySide6.QtCore import QSize, Qt, Signal
-from PySide6.QtGui import QGuiApplication, QPainter, QPaintEvent
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QProgressBar, QSizePolicy, QWidget
+from PySide6.QtCore import Signal
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QProgressBar, QWidget
 
 from refbrowser.app import theme
 from refbrowser.app.cards import error_kind, error_text
@@ -84,42 +84,3 @@ class ReadingStrip(QFrame):
         self._bar.setRange(0, 1000 if total else 0)
         if total:
             self._bar.setValue(done * 1000 // total)
-
-
-class ElidedLabel(QWidget):
-    """One line of plain text, cut to the room there is: in its middle, or where `elide` tells."""
-
-    def __init__(
-        self,
-        name: str,
-        parent: QWidget | None = None,
-        elide: Qt.TextElideMode = Qt.TextElideMode.ElideMiddle,
-    ) -> None:
-        super().__init__(parent)
-        self.setObjectName(name)
-        self._text = ""
-        self._elide = elide
-        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
-
-    def set_text(self, text: str) -> None:
-        """Show other text."""
-        self._text = text
-        self.setAccessibleName(text)
-        self.setToolTip(theme.plain_tooltip(text))
-        self.update()
-
-    def text(self) -> str:
-        """Return the whole text."""
-        return self._text
-
-    def sizeHint(self) -> QSize:
-        return QSize(200, self.fontMetrics().height() + 8)
-
-    def paintEvent(self, event: QPaintEvent) -> None:
-        painter = QPainter(self)
-        shown = self.fontMetrics().elidedText(self._text, self._elide, self.width() - 8)
-        painter.setPen(self.palette().placeholderText().color())
-        # A path begins at the left, whatever the script of its names.
-        painter.setLayoutDirection(Qt.LayoutDirection.LeftToRight)
-        painter.drawText(self.rect().adjusted(4, 0, -4, 0), Qt.AlignmentFlag.AlignVCenter, shown)
-        painter.end()

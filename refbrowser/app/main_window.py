@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from PySide6.QtGui import QCloseEvent, QPaintEvent
 
     from refbrowser.app.attributes.attributes_view import AttributesPane
-    from refbrowser.app.bars import ElidedLabel
     from refbrowser.app.centre import Centre
     from refbrowser.app.chunk_map.dock import ChunkMapDock
     from refbrowser.app.commands.commands import Commands
@@ -27,6 +26,7 @@ if TYPE_CHECKING:
     from refbrowser.app.controller.open_document import OpenDocument
     from refbrowser.app.dialogs.questions import Questions
     from refbrowser.app.editor_stack import EditorStack
+    from refbrowser.app.elided_label import ElidedLabel
     from refbrowser.app.explain.explain_view import ExplainPane
     from refbrowser.app.filing import Filing
     from refbrowser.app.following import DocumentFollower
@@ -117,7 +117,6 @@ class MainWindow(QMainWindow):
     def complete(self) -> None:
         """Make the panes, once, right after the first paint: they take as long as the window itself."""
         from refbrowser.app.attributes.attributes_view import AttributesPane
-        from refbrowser.app.bars import ElidedLabel
         from refbrowser.app.centre import Centre
         from refbrowser.app.chunk_map.dock import ChunkMapDock
         from refbrowser.app.commands.commands import Commands
@@ -125,6 +124,7 @@ class MainWindow(QMainWindow):
         from refbrowser.app.controller.documents import Documents
         from refbrowser.app.dialogs.questions import Questions
         from refbrowser.app.editor_stack import EditorStack
+        from refbrowser.app.elided_label import ElidedLabel
         from refbrowser.app.explain.explain_view import ExplainPane
         from refbrowser.app.filing import Filing
         from refbrowser.app.following import DocumentFollower
@@ -159,7 +159,8 @@ class MainWindow(QMainWindow):
         self.centre = Centre(self._start)
         self.setCentralWidget(self.centre)
         self._fill_docks()
-        self.summary = ElidedLabel("nodeSummary")
+        self.summary = ElidedLabel("nodeSummary", role="muted", elide=Qt.TextElideMode.ElideMiddle)
+        self.summary.setMargin(theme.SMALL)
         self._tool_bar.addWidget(self.summary)
         self.navigation = Navigation(self)
         self.chunk_map = ChunkMapDock(self)

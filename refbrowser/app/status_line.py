@@ -8,8 +8,8 @@ from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QStatusBar, QToolButton, QWidget
 
 from refbrowser.app import icons, theme
-from refbrowser.app.bars import ElidedLabel
 from refbrowser.app.controller.open_document import OpenDocument
+from refbrowser.app.elided_label import ElidedLabel
 from refbrowser.app.plain_text import one_line
 from refbrowser.app.tasks import Tasks
 from refbrowser.app.widgets import plain_label
@@ -35,7 +35,8 @@ class StatusLine(QObject):
         self._tasks = tasks
         self._read: dict[int, tuple[int, int]] = {}
         self._all_read, self._all_requests = 0, 0
-        self._hover = ElidedLabel("statusText")
+        self._hover = ElidedLabel("statusText", role="muted", elide=Qt.TextElideMode.ElideMiddle)
+        self._hover.setMargin(theme.SMALL)
         self._jobs = QToolButton()
         self._jobs.setObjectName("statusJobsButton")
         self._jobs.setAccessibleName("Show jobs")

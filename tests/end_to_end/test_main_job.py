@@ -144,7 +144,7 @@ def test_the_real_document_from_drop_to_export(job: Job, shared_data: Path, tmp_
     job.click(ItemKind.ARRAY, "/z")
     january = job.values().copy()
     assert january.shape == (241, 480)
-    assert job.plot.header.title.whole() == "Geopotential"
+    assert job.plot.header.title.text() == "Geopotential"
     assert [job.plot.sliders.row_text(number) for number in (0, 1)] == ["1", "200 millibars"]
     assert job.plot.bar.strip.title == "m**2 s**-2"
     job.plot.canvas.grab()

@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from PySide6.QtCore import Signal
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QStackedWidget, QTabBar, QVBoxLayout, QWidget
 
 from refbrowser.app import theme
 from refbrowser.app.attributes.attribute_rows import STORED, STORED_SIZE, node_of, sections_of, stored_pairs
 from refbrowser.app.attributes.attributes_tree import AttributesTree
-from refbrowser.app.bars import ElidedLabel
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.docks import hint_of
 from refbrowser.app.editors.metadata_editor import MetadataEditor
 from refbrowser.app.editors.rows import named, tool_button
+from refbrowser.app.elided_label import ElidedLabel
 from refbrowser.app.hierarchy.hierarchy_model import Item
 from refbrowser.app.tasks import TaskControl
 from refbrowser.app.widgets import hint_label
@@ -72,7 +72,8 @@ class AttributesPane(QWidget):
         self._remove = tool_button(
             "attributeRemove", "−", "Remove the attribute (Delete)", self.tree.remove_current
         )
-        self.hint = ElidedLabel("attributesHint")
+        self.hint = ElidedLabel("attributesHint", role="muted", elide=Qt.TextElideMode.ElideMiddle)
+        self.hint.setMargin(theme.SMALL)
         self._bar = QWidget()
         line = QHBoxLayout(self._bar)
         line.setContentsMargins(theme.SMALL, 0, theme.SMALL, 0)

@@ -6,8 +6,8 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QToolButton, QWidget
 
 from refbrowser.app import icons, theme
-from refbrowser.app.bars import ElidedLabel
 from refbrowser.app.chunk_map.patterns import GLYPHS
+from refbrowser.app.elided_label import ElidedLabel
 from refbrowser.app.widgets import plain_label
 
 #: Buttons in a line of text: as high as it.
@@ -30,7 +30,8 @@ class MapFoot(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.readout = ElidedLabel("chunkMapReadout", elide=Qt.TextElideMode.ElideRight)
+        self.readout = ElidedLabel("chunkMapReadout", role="muted")
+        self.readout.setMargin(theme.SMALL)
         self.readout.setFont(theme.mono_font(-0.5))
         self.fit = _button("chunkMapFit", "See all chunks", "See all chunks (R)")
         self.fit.setText("Fit")

@@ -230,7 +230,7 @@ class ValueCommands(CommandGroup):
             return None
         grid: list[QWidget] = [centre.table.grid.viewport()]
         parts = grid if centre.table_is_shown() else centre.plot.drawn_parts()
-        title = centre.plot.header.title.whole()
+        title = centre.plot.header.title.text()
         units = shown.layout.shown.units
         words = [f"{title} [{units}]" if units else title, shown.text]
         return ViewPicture(words[0], f"{shown.layout.node.path}   {words[1]}".strip(), parts)

@@ -10,11 +10,11 @@ from PySide6.QtGui import QGuiApplication, QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QStackedWidget, QVBoxLayout, QWidget
 
 from refbrowser.app import theme
-from refbrowser.app.bars import ElidedLabel
 from refbrowser.app.cards import error_text
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.docks import hint_of
 from refbrowser.app.editors.flow_layout import FlowLayout
+from refbrowser.app.elided_label import ElidedLabel
 from refbrowser.app.explain.explain_parts import StepsText, VerdictBox
 from refbrowser.app.explain.explain_text import NARROW, WIDE, ExplanationText
 from refbrowser.app.plain_text import one_line
@@ -57,7 +57,8 @@ class ExplainPane(QWidget):
         self._explanation: Explanation | None = None
         self._is_asked = self._is_seen = False
         self._rest = one_shot(self, REST, self._start)
-        self._subject = ElidedLabel("explainSubject")
+        self._subject = ElidedLabel("explainSubject", role="muted", elide=Qt.TextElideMode.ElideMiddle)
+        self._subject.setMargin(theme.SMALL)
         self._patience = one_shot(self, PATIENCE, self._announce)
         self._job: int | None = None
         self._folded: set[str] = set()

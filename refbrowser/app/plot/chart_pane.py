@@ -6,8 +6,8 @@ from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QHBoxLayout, QToolButton, QVBoxLayout, QWidget
 
 from refbrowser.app import icons, theme
+from refbrowser.app.elided_label import ElidedLabel
 from refbrowser.app.plot.chart import LineChart
-from refbrowser.app.plot.header import ElidedLabel
 from refbrowser.app.widgets import plain_label
 
 
@@ -39,9 +39,7 @@ class ChartPane(QWidget):
         self.setObjectName(f"{name}Pane")
         self.chart = LineChart(f"{name}View", title)
         self.title = plain_label(title, role="paneTitle", wrap=False)
-        self.said = ElidedLabel()
-        self.said.setObjectName(f"{name}Readout")
-        self.said.setProperty("role", "muted")
+        self.said = ElidedLabel(f"{name}Readout", role="muted")
         self.said.setMinimumWidth(1)
         self.copy = self.tool_button("Copy", f"Copy the values of the {name}")
         self.export = self.tool_button("Export", f"Write the values of the {name} to a file (CSV)")

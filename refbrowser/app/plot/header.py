@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QSize, Qt, Signal
-from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QSizePolicy, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QComboBox, QHBoxLayout, QToolButton, QVBoxLayout, QWidget
 
 from refbrowser.app import icons, theme
 from refbrowser.app.cards import plain_label
+from refbrowser.app.elided_label import ElidedLabel
 from refbrowser.app.plot import colour_maps
 from refbrowser.app.plot.options import PlotOptions
 from refbrowser.engine.views.slicing import SliceState
@@ -14,39 +15,6 @@ from refbrowser.engine.views.slicing import SliceState
 _LINE = "none (a line)"
 #: Dimensions and colour maps may be cut to this, in pixels, where there is no room for all controls.
 _AXIS_WIDTH, _MAP_WIDTH = 92, 110
-
-
-class ElidedLabel(QLabel):
-    """A line of plain text that is cut with an ellipsis where it does not fit; the tool tip has all of it."""
-
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self.setTextFormat(Qt.TextFormat.PlainText)
-        self.setAlignment(
-            Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignAbsolute | Qt.AlignmentFlag.AlignVCenter
-        )
-        self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
-        self._whole = ""
-
-    def set_whole(self, text: str) -> None:
-        """Show a text."""
-        self._whole = " ".join(text.split()) if "\n" in text else text
-        self.setToolTip(theme.plain_tooltip(text))
-        self._fit()
-
-    def whole(self) -> str:
-        """Return the text, not cut."""
-        return self._whole
-
-    def resizeEvent(self, event: object) -> None:
-        super().resizeEvent(event)  # type: ignore[arg-type]
-        self._fit()
-
-    def _fit(self) -> None:
-        self.setText(self.fontMetrics().elidedText(self._whole, Qt.TextElideMode.ElideRight, self.width()))
-
-    def minimumSizeHint(self) -> QSize:
-        return QSize(40, super().minimumSizeHint().height())
 
 
 class PlotHeader(QWidget):
@@ -77,13 +45,10 @@ class PlotHeader(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.title = ElidedLabel()
-        self.title.setObjectName("plotTitle")
+        self.title = ElidedLabel("plotTitle")
         self.title.setFont(theme.heading_font(2))
-        self.path_label = ElidedLabel()
-        self.path_label.setObjectName("plotPath")
+        self.path_label = ElidedLabel("plotPath", role="muted")
         self.path_label.setFont(theme.mono_font())
-        self.path_label.setProperty("role", "muted")
         self.path_label.setAlignment(
             Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignAbsolute | Qt.AlignmentFlag.AlignVCenter
         )
@@ -132,8 +97,8 @@ class PlotHeader(QWidget):
 
     def set_title(self, title: str, path: str) -> None:
         """Show what the array is called, and its path."""
-        self.title.set_whole(title)
-        self.path_label.set_whole(path)
+        self.title.set_text(title)
+        self.path_label.set_text(path)
 
     def set_slice(self, state: SliceState | None, image_possible: bool) -> None:
         """Show which dimensions are the axes."""

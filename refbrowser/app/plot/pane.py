@@ -8,10 +8,11 @@ from PySide6.QtCore import QEvent, Qt, QTimer, Signal
 from PySide6.QtWidgets import QHBoxLayout, QSplitter, QStackedWidget, QVBoxLayout, QWidget
 
 from refbrowser.app import theme
+from refbrowser.app.elided_label import ElidedLabel
 from refbrowser.app.plot.canvas import PlotCanvas
 from refbrowser.app.plot.colour_bar import ColourBar
 from refbrowser.app.plot.flag_legend import FlagLegend
-from refbrowser.app.plot.header import ElidedLabel, PlotHeader
+from refbrowser.app.plot.header import PlotHeader
 from refbrowser.app.plot.keys import PlotKeys
 from refbrowser.app.plot.legend import StateLegend
 from refbrowser.app.plot.parts import PaneParts
@@ -80,10 +81,8 @@ class PlotPane(QWidget):
         self.values = ValuesView()
         self.legend = StateLegend()
         self.sliders = DimensionSliders(playable=True)
-        self.status = ElidedLabel()
-        self.status.setObjectName("plotStatus")
+        self.status = ElidedLabel("plotStatus", role="muted")
         self.status.setFont(theme.mono_font(-0.5))
-        self.status.setProperty("role", "muted")
         self.status.setMinimumHeight(self.status.fontMetrics().height() + 2)
         self._lay_out()
         parts = PaneParts(
@@ -307,8 +306,8 @@ class PlotPane(QWidget):
         self.sliders.set_playing(animation.dimension if animation.is_playing else None)
 
     def _say(self, text: str) -> None:
-        if text != self.status.whole():
-            self.status.set_whole(text)
+        if text != self.status.text():
+            self.status.set_text(text)
             self.elementHovered.emit(text)
 
     def changeEvent(self, event: QEvent) -> None:

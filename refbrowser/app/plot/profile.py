@@ -207,7 +207,7 @@ class ProfileTool(QObject):
             self.profile = None
             self.line.hide()
             self.pane.chart.set_lines(())
-            self.pane.said.set_whole("A line across an image: none is shown" if self.is_on else "")
+            self.pane.said.set_text("A line across an image: none is shown" if self.is_on else "")
             return
         coordinates, axes = drawing.coordinates, picture.plan.slice.axes
         profile = self.profile = profile_of(picture, drawing.shown, coordinates, *self.ends)
@@ -257,12 +257,12 @@ class ProfileTool(QObject):
             for state, text in _STATES.items():
                 if count := profile.count(state):
                     words.append(f"{theme.count_text(count)} {text}")
-            self.pane.said.set_whole(", ".join(words))
+            self.pane.said.set_text(", ".join(words))
             return
         where = place_text(drawing.coordinates, drawing.slice.axes, profile.element(number))
         state = ChunkState(int(profile.states[number]))
         value = drawing.shown.text_with_units(profile.raw[number]) if state is ChunkState.DONE else ""
-        self.pane.said.set_whole(f"{value or _STATES[state]}   {where}")
+        self.pane.said.set_text(f"{value or _STATES[state]}   {where}")
 
     def rows(self) -> Iterator[list[str]] | None:
         """Return the values with their places as rows of text, or None where there is nothing."""

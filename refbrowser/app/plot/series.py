@@ -309,12 +309,12 @@ class SeriesTool(QObject):
 
     def _say(self) -> None:
         if self.dimension is None or not self.points or not self._is_current():
-            self.pane.said.set_whole("")
+            self.pane.said.set_text("")
             return
         if self.reader.current is not None:
             picture = self.reader.current.picture
             done, whole = theme.count_text(picture.arrived), theme.count_text(picture.plan.chunks)
-            self.pane.said.set_whole(f"reading: {done} of {whole} chunks")
+            self.pane.said.set_text(f"reading: {done} of {whole} chunks")
             return
         index = self._index_shown()
         coordinate = self._presenter.coordinates.coordinates[self.dimension]
@@ -330,7 +330,7 @@ class SeriesTool(QObject):
         words += [error_text(error) for error in errors.values() if _is_news(error)]
         if any(point.read.plan.is_sampled for point in self.points):
             words.append("not every value is shown")
-        self.pane.said.set_whole(", ".join(words))
+        self.pane.said.set_text(", ".join(words))
 
     def _mark_points(self) -> None:
         """Mark the points on the picture, where it shows them."""

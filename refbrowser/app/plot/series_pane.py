@@ -21,8 +21,8 @@ from PySide6.QtWidgets import (
 )
 
 from refbrowser.app import icons, theme
+from refbrowser.app.elided_label import ElidedLabel
 from refbrowser.app.plot.chart_pane import ChartPane
-from refbrowser.app.plot.header import ElidedLabel
 from refbrowser.app.plot.marks import Mark, mark_pixmap
 from refbrowser.app.widgets import hint_label, plain_label, push_button
 
@@ -135,7 +135,7 @@ class SeriesPane(ChartPane):
             if number >= len(self._shown) or self._shown[number].mark != point.mark:
                 swatch.setPixmap(mark_pixmap(point.mark))
             swatch.setAccessibleName(point.mark.name)
-            place.set_whole(point.place)
+            place.set_text(point.place)
             value.setText(
                 value.fontMetrics().elidedText(point.value, Qt.TextElideMode.ElideRight, _VALUE_WIDTH)
             )
@@ -199,8 +199,7 @@ class SeriesPane(ChartPane):
         return area
 
     def _add_row(self, number: int) -> None:
-        swatch, place = QLabel(), ElidedLabel()
-        place.setObjectName(f"seriesPlace{number}")
+        swatch, place = QLabel(), ElidedLabel(f"seriesPlace{number}")
         value = plain_label("", role="muted", wrap=False)
         value.setObjectName(f"seriesValue{number}")
         value.setFixedWidth(_VALUE_WIDTH)

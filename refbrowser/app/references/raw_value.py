@@ -6,7 +6,7 @@ import json
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Signal
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import (
     QButtonGroup,
@@ -19,9 +19,9 @@ from PySide6.QtWidgets import (
 )
 
 from refbrowser.app import theme
-from refbrowser.app.bars import ElidedLabel
 from refbrowser.app.cards import Card, ErrorCard, centred
 from refbrowser.app.controller.open_document import OpenDocument
+from refbrowser.app.elided_label import ElidedLabel
 from refbrowser.app.references.hex_rows import HEX_COLUMNS, HexRows
 from refbrowser.app.tasks import TaskControl
 from refbrowser.app.virtual_table import NoRows, VirtualTable
@@ -62,7 +62,8 @@ class RawValuePane(QWidget):
         self._data = b""
         self._texts: dict[View, str] = {}
         self._read = False
-        self._title = ElidedLabel("rawTitle")
+        self._title = ElidedLabel("rawTitle", role="muted", elide=Qt.TextElideMode.ElideMiddle)
+        self._title.setMargin(theme.SMALL)
         self._size = plain_label("", role="muted", wrap=False)
         self._buttons = self._make_buttons()
         self._text = QPlainTextEdit()

@@ -9,7 +9,7 @@ from PySide6.QtGui import QGuiApplication, QKeySequence, QShortcut, QShowEvent
 from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QStackedWidget, QToolButton, QVBoxLayout, QWidget
 
 from refbrowser.app import theme
-from refbrowser.app.plot.header import ElidedLabel
+from refbrowser.app.elided_label import ElidedLabel
 from refbrowser.app.plot.loader import PictureLoader
 from refbrowser.app.plot.plot_cards import PlotCards
 from refbrowser.app.plot.sliders import DimensionSliders
@@ -79,8 +79,7 @@ class TablePane(QWidget):
         self.grid.setAccessibleName("Table of values")
         self.cards = PlotCards("table")
         self.sliders = DimensionSliders("table_")
-        self.title = ElidedLabel()
-        self.title.setObjectName("tableTitle")
+        self.title = ElidedLabel("tableTitle")
         self.title.setFont(theme.heading_font(2))
         self.slice_label = plain_label("", role="muted", wrap=False)
         self.slice_label.setObjectName("tableSlice")
@@ -98,10 +97,8 @@ class TablePane(QWidget):
         )
         self.go_to.setFixedWidth(self.go_to.fontMetrics().horizontalAdvance("Row, column") + 30)
         self.export = self._button("tableExportButton", "Export view…", "Write the values to a file")
-        self.status = ElidedLabel()
-        self.status.setObjectName("tableStatus")
+        self.status = ElidedLabel("tableStatus", role="muted")
         self.status.setFont(theme.mono_font(-0.5))
-        self.status.setProperty("role", "muted")
         self.status.setMinimumHeight(self.status.fontMetrics().height() + 2)
         self.loader = PictureLoader("table", self, "Read values of")
         self._follow_timer = one_shot(self, 0, self._follow)
@@ -127,8 +124,8 @@ class TablePane(QWidget):
         self._cells = self._asked = self._node = self._document = None
         self.grid.set_placeholder(text)
         self.grid.set_model(NoCells())
-        self.title.set_whole("")
-        self.status.set_whole("")
+        self.title.set_text("")
+        self.status.set_text("")
         self.slice_label.setText("")
         self.sliders.set_slice(None, ())
         for widget in (self.coding, self.go_to, self.export):
@@ -185,7 +182,7 @@ class TablePane(QWidget):
     def _show_header(self, layout: TableLayout) -> None:
         node, units = layout.node, layout.shown.units
         name = attribute_text(node.attributes, "long_name") or node.name or node.path
-        self.title.set_whole(f"{name} [{units}]" if units else name)
+        self.title.set_text(f"{name} [{units}]" if units else name)
         state = layout.slice
         self.slice_label.setText(f"[{state.text().replace(',', ', ')}]" if state.shape else "")
         self.slice_label.setToolTip(theme.plain_tooltip(node.path))
@@ -284,7 +281,7 @@ class TablePane(QWidget):
         if chosen is not None and chosen.size > 1:
             count = f"{theme.count_text(len(chosen.rows))} × {theme.count_text(len(chosen.columns))} cells"
             text = f"{count} selected   {text}"
-        self.status.set_whole(text)
+        self.status.set_text(text)
 
     # Copying
 

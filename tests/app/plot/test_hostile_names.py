@@ -21,7 +21,7 @@ def test_markup_is_shown_as_it_stands(plotted: Callable[..., MemoryDocument], pa
     label = pane.canvas.across.label
     assert "<b>" in label.toPlainText()
     assert "<b>" not in label.toHtml().split("<body", 1)[1]
-    assert pane.header.title.whole() == f"{MARKUP} second"
+    assert pane.header.title.text() == f"{MARKUP} second"
     for shown in pane.findChildren(QLabel):
         assert shown.textFormat().name == "PlainText" or not shown.text(), shown.objectName()
     assert "<b>" not in pane.header.title.toolTip().replace("&lt;b&gt;", "")

@@ -59,7 +59,7 @@ def ramp(rows: int, columns: int) -> np.ndarray:
 
 def hover(pane: PlotPane, across: float, upwards: float) -> str:
     pane.canvas.pointed.emit(across, upwards)
-    return pane.status.whole()
+    return pane.status.text()
 
 
 # Lines, images, sliders
@@ -420,7 +420,7 @@ def test_the_element_under_the_pointer_is_told(plotted: Plotted, pane: PlotPane,
     assert "chunk field/0.1" in text
     assert hover(pane, -3, 2) == ""
     pane.canvas.pointed.emit(None, None)
-    assert pane.status.whole() == ""
+    assert pane.status.text() == ""
 
 
 def test_the_mouse_points_and_clicks(plotted: Plotted, pane: PlotPane, qtbot: QtBot) -> None:
@@ -428,7 +428,7 @@ def test_the_mouse_points_and_clicks(plotted: Plotted, pane: PlotPane, qtbot: Qt
     place = pane.canvas.mapFromScene(pane.canvas.box.mapViewToScene(QPointF(15, 5)))
     qtbot.mouseMove(pane.canvas.viewport(), QPoint(1, 1))
     qtbot.mouseMove(pane.canvas.viewport(), place)
-    qtbot.waitUntil(lambda: "chunk field/0.1" in pane.status.whole())
+    qtbot.waitUntil(lambda: "chunk field/0.1" in pane.status.text())
     with qtbot.waitSignal(pane.chunkActivated) as clicked:
         qtbot.mouseClick(pane.canvas.viewport(), Qt.MouseButton.LeftButton, pos=place)
     assert clicked.args == ["field/0.1"]
@@ -438,13 +438,13 @@ def test_the_keyboard_moves_a_cursor_over_the_values(plotted: Plotted, pane: Plo
     plotted(array("/field", ramp(21, 21), ("y", "x"), (7, 7)))
     shift = Qt.KeyboardModifier.ShiftModifier
     qtbot.keyClick(pane.canvas, Qt.Key.Key_Right, shift)
-    assert "y [10]   x [10]" in pane.status.whole()
+    assert "y [10]   x [10]" in pane.status.text()
     qtbot.keyClick(pane.canvas, Qt.Key.Key_Right, shift)
-    assert "y [10]   x [11]" in pane.status.whole()
+    assert "y [10]   x [11]" in pane.status.text()
     qtbot.keyClick(pane.canvas, Qt.Key.Key_Up, shift)
-    assert "y [9]   x [11]" in pane.status.whole(), "up on the screen; row 0 is at the top"
+    assert "y [9]   x [11]" in pane.status.text(), "up on the screen; row 0 is at the top"
     qtbot.keyClick(pane.canvas, Qt.Key.Key_Escape)
-    assert pane.status.whole() == ""
+    assert pane.status.text() == ""
 
 
 def test_keys_step_sliders_maps_and_reset(plotted: Plotted, pane: PlotPane, qtbot: QtBot) -> None:

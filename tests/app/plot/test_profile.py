@@ -99,7 +99,7 @@ def test_handles_are_dragged(shown: MemoryDocument, pane: PlotPane, qtbot: QtBot
     assert pane.canvas.view() == view, "the picture was not panned"
     qtbot.waitUntil(lambda: len(numbers_of(tool)) == 31)
     assert numbers_of(tool)[-1] == field()[0, 30, 40]
-    assert "km" in child(pane, "profileReadout").whole()
+    assert "km" in child(pane, "profileReadout").text()
     drag(qtbot, pane, (10, 20), (40, 25))
     assert tool.ends == ((25, 40), (30, 40))
     qtbot.waitUntil(lambda: numbers_of(tool) == field()[0, 25:31, 40].tolist())
@@ -142,12 +142,12 @@ def test_gaps_and_what_failed(plotted: Plotted, pane: PlotPane, qtbot: QtBot) ->
     tool = turn_on(qtbot, pane)
     tool.set_ends((5, 0), (5, 59))
     assert np.isfinite(numbers_of(tool)).tolist() == [True] * 20 + [False] * 40
-    words = child(pane, "profileReadout").whole()
+    words = child(pane, "profileReadout").text()
     assert "20 in missing chunks" in words
     assert "20 could not be read" in words
     assert len(tool.pane.chart._marks.data) > 0
     tool.pane.chart.pointed.emit(45.0)
-    assert "could not be read" in child(pane, "profileReadout").whole()
+    assert "could not be read" in child(pane, "profileReadout").text()
 
 
 def test_it_fills_as_the_picture_does(plotted: Plotted, pane: PlotPane, qtbot: QtBot) -> None:
@@ -174,7 +174,7 @@ def test_the_cursor_in_the_chart_marks_the_element(
     qtbot.keyClick(chart, Qt.Key.Key_Right)
     qtbot.keyClick(chart, Qt.Key.Key_Right)
     assert tool.line._mark.getData()[0].tolist() == [16]
-    assert child(pane, "profileReadout").whole() == "516 K   5°N, 16°E"
+    assert child(pane, "profileReadout").text() == "516 K   5°N, 16°E"
     place = chart.mapFromScene(chart.box.mapViewToScene(QPointF(8.2, 510)))
     qtbot.mouseMove(chart.viewport(), place)
     assert tool.line._mark.getData()[0].tolist() == [8]

@@ -69,7 +69,7 @@ def test_the_geopotential_of_january_at_200_hpa(plot: Plot, pane: PlotPane, shar
     plot("eraint_uvz", "/z")
     assert pane.page() is pane.canvas
     np.testing.assert_array_equal(values(pane), stored(shared_data, "eraint_uvz", "z")[0, 0])
-    assert pane.header.title.whole() == "Geopotential"
+    assert pane.header.title.text() == "Geopotential"
     assert pane.sliders.row_text(0) == "1"
     assert pane.sliders.row_text(1) == "200 millibars"
     assert pane.bar.strip.title == "m**2 s**-2"
@@ -77,7 +77,7 @@ def test_the_geopotential_of_january_at_200_hpa(plot: Plot, pane: PlotPane, shar
     assert {"90°N", "60°N", "0°", "60°S", "90°S"} <= set(pane.canvas.upwards.tick_texts())
     assert {"90°W", "0°", "90°E"} <= set(pane.canvas.across.tick_texts())
     pane.canvas.pointed.emit(240.0, 100.0)
-    text = pane.status.whole()
+    text = pane.status.text()
     assert "latitude 15°N [100]" in text
     assert "121075.9 m**2 s**-2" in text
     assert "chunk z/0.0.0.0" in text

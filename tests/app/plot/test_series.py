@@ -91,9 +91,9 @@ def test_a_click_shows_the_values_along_the_slider(
     chart = child(pane, "seriesView")
     qtbot.waitUntil(lambda: any("2003" in text for text in chart.across.tick_texts()) or not chart.grab())
     assert chart.line_place() == 30, "where the slider is"
-    assert child(pane, "seriesPlace0").whole() == "y 5, x 7, level 0"
-    assert "2003-01-31" in child(pane, "seriesReadout").whole()
-    assert "values in K" in child(pane, "seriesReadout").whole()
+    assert child(pane, "seriesPlace0").text() == "y 5, x 7, level 0"
+    assert "2003-01-31" in child(pane, "seriesReadout").text()
+    assert "values in K" in child(pane, "seriesReadout").text()
     assert child(pane, "seriesValue0").text() == "3507"
 
 
@@ -191,7 +191,7 @@ def test_another_slider(shown: MemoryDocument, pane: PlotPane, qtbot: QtBot) -> 
     combo.setCurrentIndex(1)
     combo.activated.emit(1)
     qtbot.waitUntil(lambda: numbers_of(tool) == [field()[3, :, 5, 7].tolist()])
-    assert child(pane, "seriesPlace0").whole() == "y 5, x 7, 2003-01-31"
+    assert child(pane, "seriesPlace0").text() == "y 5, x 7, 2003-01-31"
 
 
 def test_gaps_and_failures_are_marked(shown: MemoryDocument, pane: PlotPane, qtbot: QtBot) -> None:
@@ -201,7 +201,7 @@ def test_gaps_and_failures_are_marked(shown: MemoryDocument, pane: PlotPane, qtb
     qtbot.waitUntil(lambda: not tool.reader.is_reading)
     (found,) = numbers_of(tool)
     assert np.isnan(found).nonzero()[0].tolist() == [2, 5]
-    words = child(pane, "seriesReadout").whole()
+    words = child(pane, "seriesReadout").text()
     assert "1 chunk missing" in words
     assert "1 chunk could not be read" in words
     assert tool.pane.chart._marks.getData()[0].tolist() == [50], "where it failed"
@@ -220,7 +220,7 @@ def test_it_fills_and_is_cancelled(shown: MemoryDocument, pane: PlotPane, qtbot:
     qtbot.waitUntil(lambda: bool(numbers_of(tool)) and np.isfinite(numbers_of(tool)[0]).sum() == 4)
     cancel = child(pane, "seriesCancelButton")
     assert cancel.isVisible()
-    assert child(pane, "seriesReadout").whole() == "reading: 4 of 12 chunks"
+    assert child(pane, "seriesReadout").text() == "reading: 4 of 12 chunks"
     qtbot.mouseClick(cancel, LEFT)
     assert not tool.reader.is_reading
     assert not cancel.isVisible()

@@ -81,9 +81,9 @@ class TestKinds:
 
     def test_title_and_status(self, table_of: Shown) -> None:
         table = table_of("cube")
-        assert table.title.whole() == "cube [K]"
+        assert table.title.text() == "cube [K]"
         table.grid.set_current((1, 3))
-        assert table.status.whole() == "lat 20°N [1]   lon 6°E [3]   5.8 K   chunk cube/0.0.0.0"
+        assert table.status.text() == "lat 20°N [1]   lon 6°E [3]   5.8 K   chunk cube/0.0.0.0"
         assert table.grid.model().corner == ("lat", "lon")
 
     def test_as_stored(self, table_of: Shown, window: MainWindow, settle: Settle, qtbot: QtBot) -> None:
@@ -97,7 +97,7 @@ class TestKinds:
         assert texts(table)[1] == ["5", "6", "7", "8", "9"]
         assert window.centre.plot is not None
         assert not window.centre.plot.is_decoded()
-        assert table.title.whole() == "cube"
+        assert table.title.text() == "cube"
 
     def test_no_header_is_cut(self, table_of: Shown) -> None:
         grid = table_of("cube").grid
