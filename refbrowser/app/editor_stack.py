@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QStackedWidget, QWidget
@@ -12,6 +13,7 @@ from refbrowser.app.docks import hint_of
 from refbrowser.app.widgets import hint_label
 
 if TYPE_CHECKING:
+    from refbrowser.app.editors.form import EditorForm
     from refbrowser.app.editors.gen_editor import GenEditor
     from refbrowser.app.editors.prefix_editor import PrefixEditor
     from refbrowser.app.editors.preview_view import PreviewView
@@ -74,41 +76,30 @@ class EditorStack(QStackedWidget):
 
     def show_templates(self, document: OpenDocument, name: str | None = None) -> None:
         """Edit the templates of a document, beginning with one of them."""
-        from refbrowser.app.editors.templates_editor import TemplatesEditor
-
-        if self._templates is None:
-            self._templates = self._added(TemplatesEditor())
-            self._templates.useChosen.connect(self.useChosen.emit)
-        self._show(document, self._templates)
-        self._templates.set_document(document, name)
+        editor = self._templates_editor()
+        self._show(document, editor)
+        editor.set_document(document, name)
 
     def add_template(self, document: OpenDocument) -> None:
         """Begin a template."""
         self.show_templates(document)
-        if self._templates is not None:
-            self._templates.add()
+        self._templates_editor().add()
 
     def add_rule(self, document: OpenDocument, last: int) -> None:
         """Begin a gen rule after number `last` (-1 where there is none)."""
         self.show_rule(document, max(0, last))
-        if self._rules is not None:
-            self._rules.add_rule()
+        self._rule_editor().add_rule()
 
     def add_reference(self, document: OpenDocument) -> None:
         """Begin a reference."""
         self.show_reference(document, None)
-        if self._references is not None:
-            self._references.add()
+        self._reference_editor().add()
 
     def show_rule(self, document: OpenDocument, number: int) -> None:
         """Edit a gen rule."""
-        from refbrowser.app.editors.gen_editor import GenEditor
-
-        if self._rules is None:
-            self._rules = self._added(GenEditor())
-            self._rules.ruleChosen.connect(self.ruleChosen.emit)
-        self._show(document, self._rules)
-        self._rules.set_rule(document, number)
+        editor = self._rule_editor()
+        self._show(document, editor)
+        editor.set_rule(document, number)
 
     def show_rule_place(self, field: str | None, row: int | None) -> None:
         """Show a field of the rule that is edited, and one of its rows."""
@@ -121,24 +112,15 @@ class EditorStack(QStackedWidget):
         self, document: OpenDocument, scopes: list[tuple[str, PrefixScope]], chosen: PrefixScope, old: str
     ) -> None:
         """Begin to replace the beginning of URLs (see `PrefixEditor.begin`)."""
-        from refbrowser.app.editors.prefix_editor import PrefixEditor
-
-        if self._prefix is None:
-            self._prefix = self._added(PrefixEditor())
-            self._prefix.changesWanted.connect(self.changesWanted.emit)
-        self._show(document, self._prefix)
-        self._prefix.begin(document, scopes, chosen, old)
+        editor = self._prefix_editor()
+        self._show(document, editor)
+        editor.begin(document, scopes, chosen, old)
 
     def show_reference(self, document: OpenDocument, key: str | None) -> None:
         """Edit a reference; a new one when `key` is None."""
-        from refbrowser.app.editors.reference_editor import ReferenceEditor
-
-        if self._references is None:
-            self._references = self._added(ReferenceEditor())
-            self._references.keyChosen.connect(self.keyChosen.emit)
-            self._references.prefixWanted.connect(self.prefixWanted.emit)
-        self._show(document, self._references)
-        self._references.set_key(document, key)
+        editor = self._reference_editor()
+        self._show(document, editor)
+        editor.set_key(document, key)
 
     def focus_editor(self) -> None:
         """Put the keyboard in the editor that is shown."""
@@ -154,19 +136,58 @@ class EditorStack(QStackedWidget):
         """Return the document whose entry is edited."""
         return self._document
 
-    def _show(self, document: OpenDocument, editor: QWidget) -> None:
-        self._document = document
-        self._make_preview()
-        self.setCurrentWidget(editor)
+    # Making, when first needed or ahead
 
-    def _added(self, editor: Any) -> Any:
-        self._make_preview()
-        if self._preview is not None:
-            editor.previewChanged.connect(self._preview.show_source)
-        self.addWidget(editor)
-        return editor
+    def parts(self) -> Iterator[None]:
+        """Make the editors and the preview ahead: each step of the iterator makes one of them."""
+        for make in (
+            self._made_preview,
+            self._reference_editor,
+            self._rule_editor,
+            self._templates_editor,
+            self._prefix_editor,
+        ):
+            make()
+            yield
 
-    def _make_preview(self) -> None:
+    def _reference_editor(self) -> ReferenceEditor:
+        from refbrowser.app.editors.reference_editor import ReferenceEditor
+
+        if self._references is None:
+            self._references = ReferenceEditor()
+            self._add(self._references)
+            self._references.keyChosen.connect(self.keyChosen.emit)
+            self._references.prefixWanted.connect(self.prefixWanted.emit)
+        return self._references
+
+    def _rule_editor(self) -> GenEditor:
+        from refbrowser.app.editors.gen_editor import GenEditor
+
+        if self._rules is None:
+            self._rules = GenEditor()
+            self._add(self._rules)
+            self._rules.ruleChosen.connect(self.ruleChosen.emit)
+        return self._rules
+
+    def _templates_editor(self) -> TemplatesEditor:
+        from refbrowser.app.editors.templates_editor import TemplatesEditor
+
+        if self._templates is None:
+            self._templates = TemplatesEditor()
+            self._add(self._templates)
+            self._templates.useChosen.connect(self.useChosen.emit)
+        return self._templates
+
+    def _prefix_editor(self) -> PrefixEditor:
+        from refbrowser.app.editors.prefix_editor import PrefixEditor
+
+        if self._prefix is None:
+            self._prefix = PrefixEditor()
+            self._add(self._prefix)
+            self._prefix.changesWanted.connect(self.changesWanted.emit)
+        return self._prefix
+
+    def _made_preview(self) -> PreviewView:
         from refbrowser.app.editors.preview_view import PreviewView
 
         if self._preview is None:
@@ -174,7 +195,16 @@ class EditorStack(QStackedWidget):
             self._preview.rowSelected.connect(self._row_selected)
             self.preview_slot.addWidget(self._preview)
             self.previewMade.emit(self._preview)
-        self.preview_slot.setCurrentWidget(self._preview)
+        return self._preview
+
+    def _add(self, editor: EditorForm) -> None:
+        editor.previewChanged.connect(self._made_preview().show_source)
+        self.addWidget(editor)
+
+    def _show(self, document: OpenDocument, editor: EditorForm) -> None:
+        self._document = document
+        self.preview_slot.setCurrentWidget(self._made_preview())
+        self.setCurrentWidget(editor)
 
     def _row_selected(self, row: int) -> None:
         if self._rules is not None and self.currentWidget() is self._rules:

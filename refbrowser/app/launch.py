@@ -91,11 +91,13 @@ def run(
     pictures: list[Screenshot] = []
 
     def begin() -> None:
+        from refbrowser.app.ahead import Ahead
         from refbrowser.app.garbage import GarbageCollector
         from refbrowser.app.messages import send_exceptions_to
 
         send_exceptions_to(window.show_unexpected)
         GarbageCollector(window)
+        Ahead(window)
         window.documents.use_settings(settings or {})
         open_targets(window, paths, array, template_values or {}, allow)
         if screenshot is not None:

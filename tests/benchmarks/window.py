@@ -15,6 +15,7 @@ from PySide6.QtWidgets import QApplication
 from report import figure
 
 from refbrowser.app import theme
+from refbrowser.app.ahead import Ahead
 from refbrowser.app.garbage import GarbageCollector
 from refbrowser.app.launch import SWITCH_INTERVAL
 from refbrowser.app.main_window import MainWindow
@@ -34,8 +35,9 @@ def shown_window(folder: Path) -> Iterator[MainWindow]:
     window.show()
     wait(lambda: window.is_complete)
     GarbageCollector(window)
+    ahead = Ahead(window)
     window.prepare_plot()
-    wait(lambda: window.centre.plot is not None and not window.tasks.busy())
+    wait(lambda: ahead.is_done)
     try:
         yield window
     finally:

@@ -6,7 +6,7 @@ What only edits, saves and permissions need is imported where it is used: the fi
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -261,6 +261,18 @@ def is_changed_on_disk(error: BaseException) -> bool:
 def load_plotting() -> None:
     """Import what plotting needs."""
     import refbrowser.app.plot.pane  # noqa: F401
+
+
+def load_panes(check: Callable[[], object]) -> None:
+    """Import what the window shows only when it is asked for; `check` raises where that is to stop."""
+    from importlib import import_module
+    from pkgutil import walk_packages
+
+    import refbrowser.app
+
+    for module in walk_packages(refbrowser.app.__path__, f"{refbrowser.app.__name__}."):
+        check()
+        import_module(module.name)
 
 
 def sample_path() -> str:

@@ -1,0 +1,38 @@
+"""What is made ahead: editors that are there before anything is edited, and nothing that is seen of it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from PySide6.QtWidgets import QWidget
+from pytestqt.qtbot import QtBot
+from window_fixtures import Open
+
+from refbrowser.app.ahead import Ahead
+from refbrowser.app.main_window import MainWindow
+
+EDITORS = ("genEditor", "templatesEditor", "referenceEditor", "urlPrefixEditor", "previewView")
+
+
+def test_editors_are_made_while_nothing_runs(
+    window: MainWindow, opened: Open, small: Path, qtbot: QtBot
+) -> None:
+    ahead = Ahead(window)
+    opened(small)
+    qtbot.waitUntil(lambda: ahead.is_done)
+    for name in EDITORS:
+        made = window.findChildren(QWidget, name)
+        assert len(made) == 1, name
+        assert not made[0].isVisible(), name
+
+
+def test_the_editor_made_ahead_is_the_one_that_is_used(
+    window: MainWindow, opened: Open, small: Path, qtbot: QtBot
+) -> None:
+    ahead = Ahead(window)
+    document = opened(small)
+    qtbot.waitUntil(lambda: ahead.is_done)
+    made = window.findChild(QWidget, "genEditor")
+    window.editors.show_rule(document, 0)
+    assert window.editors.currentWidget() is made
+    assert window.editors.preview_slot.currentWidget() is window.findChild(QWidget, "previewView")
