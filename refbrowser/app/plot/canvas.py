@@ -5,15 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Container
 from typing import Any
 
-from pyqtgraph import GraphicsLayoutWidget, InfiniteLine, mkPen
-from PySide6.QtCore import QEvent, QMargins, QPointF, QRectF, Qt, Signal
-from PySide6.QtGui import QContextMenuEvent, QFocusEvent, QKeyEvent, QMouseEvent, QResizeEvent
+from pyqtgraph import InfiniteLine, mkPen
+from PySide6.QtCore import QEvent, QMargins, QRectF, Qt, Signal
+from PySide6.QtGui import QContextMenuEvent, QKeyEvent, QMouseEvent, QResizeEvent
 from PySide6.QtWidgets import QGraphicsRectItem, QWidget
 
 from refbrowser.app import theme
 from refbrowser.app.cards import plain_label
-from refbrowser.app.plot.axis import CoordinateAxis
-from refbrowser.app.plot.box import PlotBox
+from refbrowser.app.plot.axes_view import AxesView
 from refbrowser.app.plot.chunk_states import ChunkStateItem
 from refbrowser.app.plot.image_layer import ImageLayer, View
 from refbrowser.app.plot.line_layer import LineLayer
@@ -32,7 +31,7 @@ _MOVES = {
 }
 
 
-class PlotCanvas(GraphicsLayoutWidget):
+class PlotCanvas(AxesView):
     """Where a picture is drawn.
 
     Signals
@@ -59,22 +58,16 @@ class PlotCanvas(GraphicsLayoutWidget):
     menuRequested = Signal(object)
 
     def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self.setObjectName("plotView")
-        self.setAccessibleName("Plot")
+        super().__init__("plotView", "Plot", _MARGINS, parent)
         self.setAccessibleDescription(
             "Shift and arrow keys move a cursor over the values; left and right step the slider"
         )
-        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         #: Returns the keys that mean something to the pane while the plot has the focus.
         self.pane_keys: Callable[[], Container[Qt.Key]] = frozenset
         #: Those of them that mean something with Shift, too.
         self.shift_keys: set[Qt.Key] = set()
         #: Whether Shift was held at the last click or key: what is there already is to be kept.
         self.extends = False
-        self.across = CoordinateAxis("bottom")
-        self.upwards = CoordinateAxis("left")
-        self.box = PlotBox(enableMenu=False)
         self.image = ImageLayer(0)
         self.detail = ImageLayer(1)
         self.line = LineLayer()
@@ -106,33 +99,14 @@ class PlotCanvas(GraphicsLayoutWidget):
         self.message.hide()
         self._proportions: float | None = None
         self._holds = False
-        self._lay_out()
         self.box.sigRangeChanged.connect(self._view_changed)
         self.box.sigResized.connect(self._box_resized)
         self.scene().sigMouseClicked.connect(self._mouse_clicked)
         self.restyle()
 
-    def _lay_out(self) -> None:
-        grid = self.ci
-        grid.setContentsMargins(*_MARGINS)
-        grid.layout.setSpacing(0)
-        grid.addItem(self.upwards, 0, 0)
-        grid.addItem(self.box, 0, 1)
-        grid.addItem(self.across, 1, 1)
-        grid.layout.setRowStretchFactor(0, 1)
-        grid.layout.setColumnStretchFactor(1, 1)
-        for axis in (self.upwards, self.across):
-            axis.linkToView(self.box)
-            # Ticks that point outwards must not be hidden behind the image.
-            axis.setZValue(0.5)
-
     def restyle(self) -> None:
         """Take the colours of the theme."""
-        colors = theme.colors()
-        self.setBackground(colors.surface)
-        self.across.restyle()
-        self.upwards.restyle()
-        self._draw_frame()
+        super().restyle()
         for item, color, style in zip(self._cross, "kkww", ("Solid", "Solid", "Dash", "Dash"), strict=True):
             item.setPen(mkPen(color, width=1, style=Qt.PenStyle[f"{style}Line"]))
         for frame, color, style in zip(self._outline, "kw", ("Solid", "Dash"), strict=True):
@@ -140,14 +114,6 @@ class PlotCanvas(GraphicsLayoutWidget):
         self.ground.setBrush(ground_color())
         self.states.restyle()
         self.line.set_picture(self.line.picture)
-
-    def _draw_frame(self) -> None:
-        """Draw the frame, in the accent colour while keys act here."""
-        colors = theme.colors()
-        color = colors.accent if self.hasFocus() else colors.border
-        self.box.setBorder(mkPen(color))
-        self.across.set_line(color)
-        self.upwards.set_line(color)
 
     def set_scales(
         self,
@@ -185,14 +151,16 @@ class PlotCanvas(GraphicsLayoutWidget):
             self.box.setAspectLocked(True, cells)
 
     def _fit_margins(self) -> None:
-        """Leave free, below or on the right, what a picture of fixed proportions does not need."""
-        right, bottom = _MARGINS[2], _MARGINS[3]
+        """Leave free, around it, what a picture of fixed proportions does not need."""
+        left, top, right, bottom = _MARGINS
         if self._proportions is not None:
-            wide = self.width() - _MARGINS[0] - right - self.upwards.width()
-            high = self.height() - _MARGINS[1] - bottom - self.across.height()
-            right += max(0, int(wide - max(_LEAST_SIDE, high * self._proportions)))
-            bottom += max(0, int(high - max(_LEAST_SIDE, wide / self._proportions)))
-        self.ci.setContentsMargins(_MARGINS[0], _MARGINS[1], right, bottom)
+            wide = self.width() - left - right - self.upwards.width()
+            high = self.height() - top - bottom - self.across.height()
+            beside = max(0, int(wide - max(_LEAST_SIDE, high * self._proportions)))
+            above = max(0, int(high - max(_LEAST_SIDE, wide / self._proportions)))
+            left, right = left + beside // 2, right + beside - beside // 2
+            top, bottom = top + above // 2, bottom + above - above // 2
+        self.ci.setContentsMargins(left, top, right, bottom)
 
     def resizeEvent(self, event: QResizeEvent | None) -> None:
         if not hasattr(self, "_proportions"):
@@ -244,13 +212,6 @@ class PlotCanvas(GraphicsLayoutWidget):
         """Return the part of the picture that has a frame, or None."""
         return self._outline[0].rect() if self._outline[0].isVisible() else None
 
-    def position_at(self, place: QPointF) -> tuple[float, float] | None:
-        """Return the position in the plot of a place in the scene, or None outside of the axes."""
-        if not self.box.sceneBoundingRect().contains(place):
-            return None
-        found = self.box.mapSceneToView(place)
-        return found.x(), found.y()
-
     def _box_resized(self, *_arguments: Any) -> None:
         self._place_message()
         self.viewMoved.emit()
@@ -281,17 +242,7 @@ class PlotCanvas(GraphicsLayoutWidget):
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
         super().mouseMoveEvent(event)
-        # Not from the scene's signal, which leaves out moves that follow each other closely, the last too.
-        place = self.mapToScene(event.position().toPoint())
-        self.pointed.emit(*(self.position_at(place) or (None, None)))
-
-    def focusInEvent(self, event: QFocusEvent) -> None:
-        super().focusInEvent(event)
-        self._draw_frame()
-
-    def focusOutEvent(self, event: QFocusEvent) -> None:
-        super().focusOutEvent(event)
-        self._draw_frame()
+        self.pointed.emit(*(self.position_of(event) or (None, None)))
 
     def leaveEvent(self, event: QEvent) -> None:
         super().leaveEvent(event)

@@ -8,14 +8,13 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from pyqtgraph import GraphicsLayoutWidget, InfiniteLine, PlotDataItem, ScatterPlotItem, mkPen
+from pyqtgraph import InfiniteLine, PlotDataItem, ScatterPlotItem, mkPen
 from PySide6.QtCore import QEvent, Qt, Signal
-from PySide6.QtGui import QFocusEvent, QKeyEvent, QMouseEvent, QResizeEvent
+from PySide6.QtGui import QKeyEvent, QMouseEvent, QResizeEvent
 from PySide6.QtWidgets import QWidget
 
 from refbrowser.app import theme
-from refbrowser.app.plot.axis import CoordinateAxis
-from refbrowser.app.plot.box import PlotBox
+from refbrowser.app.plot.axes_view import AxesView
 from refbrowser.app.timers import one_shot
 from refbrowser.engine.views.coordinates import AxisScale, Coordinate
 from refbrowser.engine.views.dates import DateScale
@@ -83,7 +82,7 @@ def chart_line(
     return ChartLine(places, numbers, failed, color, symbol, None if np.isnan(low) else (low, high))
 
 
-class LineChart(GraphicsLayoutWidget):
+class LineChart(AxesView):
     """Lines over one axis; the values have the height that they need.
 
     Signals
@@ -98,15 +97,10 @@ class LineChart(GraphicsLayoutWidget):
     lineDragged = Signal(float)
 
     def __init__(self, name: str, title: str, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self.setObjectName(name)
-        self.setAccessibleName(title)
+        super().__init__(name, title, _MARGINS, parent)
         self.setAccessibleDescription("Left and right move a cursor along the values")
-        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setMinimumHeight(_LEAST)
-        self.across, self.upwards = CoordinateAxis("bottom"), CoordinateAxis("left")
         self.set_axis(None, "")
-        self.box = PlotBox(enableMenu=False)
         self.box.setMouseEnabled(x=True, y=False)
         self.box.setDefaultPadding(0)
         self._items: list[tuple[PlotDataItem, ScatterPlotItem]] = []
@@ -127,42 +121,18 @@ class LineChart(GraphicsLayoutWidget):
         self._line.hide()
         self._cursor.hide()
         self._timer = one_shot(self, _FRAME, self.draw)
-        self._lay_out()
         self.box.sigRangeChanged.connect(self._draw_soon)
         self.box.sigResized.connect(self._draw_soon)
         self.scene().sigMouseClicked.connect(self._mouse_clicked)
         self.restyle()
 
-    def _lay_out(self) -> None:
-        grid = self.ci
-        grid.setContentsMargins(*_MARGINS)
-        grid.layout.setSpacing(0)
-        grid.addItem(self.upwards, 0, 0)
-        grid.addItem(self.box, 0, 1)
-        grid.addItem(self.across, 1, 1)
-        grid.layout.setRowStretchFactor(0, 1)
-        grid.layout.setColumnStretchFactor(1, 1)
-        for axis in (self.upwards, self.across):
-            axis.linkToView(self.box)
-            axis.setZValue(0.5)
-
     def restyle(self) -> None:
         """Take the colours of the theme."""
+        super().restyle()
         colors = theme.colors()
-        self.setBackground(colors.surface)
-        self.across.restyle()
-        self.upwards.restyle()
         self._line.setPen(mkPen(colors.text, width=1.4))
         self._line.setHoverPen(mkPen(colors.accent, width=3))
         self._cursor.setPen(mkPen(colors.muted, width=1, style=Qt.PenStyle.DashLine))
-        self._draw_frame()
-
-    def _draw_frame(self) -> None:
-        colors = theme.colors()
-        color = colors.accent if self.hasFocus() else colors.border
-        self.box.setBorder(mkPen(color))
-        self.across.set_line(color)
-        self.upwards.set_line(color)
 
     # What is shown
 
@@ -290,9 +260,8 @@ class LineChart(GraphicsLayoutWidget):
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
         super().mouseMoveEvent(event)
-        place = self.mapToScene(event.position().toPoint())
-        inside = self.box.sceneBoundingRect().contains(place)
-        self._point(self.box.mapSceneToView(place).x() if inside else None)
+        position = self.position_of(event)
+        self._point(None if position is None else position[0])
 
     def leaveEvent(self, event: QEvent) -> None:
         super().leaveEvent(event)
@@ -322,14 +291,6 @@ class LineChart(GraphicsLayoutWidget):
         middle = len(places) // 2
         at = middle if self.place is None else int(np.nanargmin(np.abs(places - self.place))) + step
         self._point(float(places[max(0, min(len(places) - 1, at))]))
-
-    def focusInEvent(self, event: QFocusEvent) -> None:
-        super().focusInEvent(event)
-        self._draw_frame()
-
-    def focusOutEvent(self, event: QFocusEvent) -> None:
-        super().focusOutEvent(event)
-        self._draw_frame()
 
 
 def _plain_scale(dates: DateScale | None) -> AxisScale:
