@@ -44,5 +44,6 @@ class LayoutKept:
         self._window.settings.clear_views()
         for table in self._window.findChildren(VirtualTable):
             table.fit_columns()
+        self._window.attributes.tree.name_column.forget()
         if self._window.centre.table is not None:
             self._window.centre.table.grid.keep_widths({})

@@ -22,6 +22,7 @@ from PySide6.QtWidgets import (
 
 from refbrowser.app import theme
 from refbrowser.app.attributes.attribute_rows import Row, Section
+from refbrowser.app.attributes.name_column import NameColumn
 from refbrowser.app.plain_text import one_line
 
 Index = QModelIndex | QPersistentModelIndex
@@ -72,7 +73,7 @@ class AttributesTree(QTreeView):
         )
         self.setExpandsOnDoubleClick(False)
         self.header().setSectionResizeMode(0, QHeaderView.ResizeMode.Interactive)
-        self.header().resizeSection(0, 128)
+        self.name_column = NameColumn(self)
         self.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         self.customContextMenuRequested.connect(self._menu)
         self._sections: list[Section] = []
@@ -104,6 +105,7 @@ class AttributesTree(QTreeView):
         self.expandAll()
         for number in folded:
             self.collapse(self._model.index(number, 0))
+        self.name_column.fit()
         if current is not None:
             self.choose(current)
         self.verticalScrollBar().setValue(top)

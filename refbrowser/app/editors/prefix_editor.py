@@ -220,7 +220,12 @@ class PrefixEditor(EditorForm):
     def _changed_beneath(self) -> None:
         if self._document is not None and self._document.document is not self._seen:
             self._seen = self._document.document
-            self._typed()
+            self.status.clear()
+            if self._old.text() and self._old.text() == self._new.text():
+                # Nothing is typed yet: begin with what URLs have in common now, as after Undo.
+                self._suggest()
+            else:
+                self._typed()
 
     def _typed(self) -> None:
         self._changes = None
@@ -288,7 +293,8 @@ class PrefixEditor(EditorForm):
             nouns = "template or rule begins" if changes.elsewhere == 1 else "templates or rules begin"
             self._elsewhere.show_warning(f"{count_text(changes.elsewhere)} other {nouns} so")
         self._show_state()
-        self.publish(self._document, PrefixSource(document, changes))
+        none = NoSource(hint="No URL begins with what is to be replaced.")
+        self.publish(self._document, PrefixSource(document, changes) if parts else none)
 
     def _show_state(self) -> None:
         pending = bool(self._old.text()) and self._old.text() != self._new.text()

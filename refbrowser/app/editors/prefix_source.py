@@ -25,7 +25,7 @@ class PrefixSource:
 
     document: ReferenceDocument
     changes: PrefixChanges
-    title: str = "URLs that change"
+    title: str = "URLs"
     is_quick: bool = True
     finds_quickly: bool = False
 

@@ -142,12 +142,13 @@ class PreviewSource(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class NoSource:
-    """Nothing to preview."""
+    """Nothing to preview, and what to say of that."""
 
     title: str = ""
     count: int = 0
     is_quick: bool = True
     finds_quickly: bool = True
+    hint: str = "Choose a gen rule, a template or a reference to see its Version 0 rows."
 
     def rows(self, start: int, stop: int) -> list[PreviewRow]:
         """Return no rows."""

@@ -22,6 +22,7 @@ from refbrowser.app.editors.preview_source import (
 )
 from refbrowser.app.editors.rows import OutcomeLine, named, tool_button
 from refbrowser.app.editors.tally_chip import TallyChip
+from refbrowser.app.plain_text import one_line
 from refbrowser.app.tasks import TaskControl
 from refbrowser.app.timers import one_shot
 from refbrowser.app.virtual_table import VirtualTable
@@ -47,7 +48,7 @@ CHANGE_BUTTONS = (
     ("previewNextChange", "↓ Change", "Next row that changes", 1, "F4"),
 )
 #: Chips that are hidden while nothing of the kind was found.
-QUIET = frozenset({"added", "removed"})
+QUIET = frozenset({"changed", "added", "removed"})
 
 
 def _ink(part: str) -> str:
@@ -110,8 +111,8 @@ class PreviewView(QWidget):
         layout = QVBoxLayout(self)
         layout.setContentsMargins(theme.MEDIUM, theme.SMALL, theme.MEDIUM, theme.SMALL)
         layout.setSpacing(theme.SMALL)
-        chips = QWidget(self)
-        flow = FlowLayout(chips, theme.SMALL)
+        self._tallies = QWidget(self)
+        flow = FlowLayout(self._tallies, theme.SMALL)
         self._title = _plain_label("previewTitle")
         self._title.setProperty("role", "muted")
         self._count = _plain_label("previewRowCount")
@@ -125,7 +126,7 @@ class PreviewView(QWidget):
             flow.addWidget(chip)
         for label in (self._title, self._count):
             label.setMinimumHeight(chip.sizeHint().height())
-        layout.addWidget(chips)
+        layout.addWidget(self._tallies)
         layout.addLayout(self._navigation())
         layout.addWidget(self._table, 1)
         self.setFocusProxy(self._table)
@@ -137,6 +138,8 @@ class PreviewView(QWidget):
         self._goto = named(QLineEdit(), "previewGoto", "Go to a row number or a key")
         self._goto.setPlaceholderText("row number or key")
         self._goto.setFont(theme.mono_font())
+        words = self._goto.fontMetrics().horizontalAdvance(self._goto.placeholderText())
+        self._goto.setMinimumWidth(words + 3 * theme.MEDIUM)
         self._goto.setClearButtonEnabled(True)
         self._goto.returnPressed.connect(self._go)
         self._goto.textEdited.connect(lambda _text: self._show_detail())
@@ -185,8 +188,9 @@ class PreviewView(QWidget):
         self._model.show(source)
         self._table.set_placeholder(_nothing(source))
         self._table.refresh()
+        self._tallies.setVisible(not isinstance(source, NoSource))
         self._title.setVisible(bool(source.title))
-        self._title.setText(source.title)
+        self._title.setText(one_line(source.title))
         self._count.setText(f"{theme.count_text(source.count)} {'row' if source.count == 1 else 'rows'}")
         self._show_report(CheckReport())
         self._show_detail()
@@ -354,7 +358,7 @@ class PreviewView(QWidget):
 def _nothing(source: PreviewSource) -> str:
     """Return what to say where a source has no rows."""
     if isinstance(source, NoSource):
-        return "Choose a gen rule, a template or a reference to see its Version 0 rows."
+        return source.hint
     return f"{source.title} gives no rows: nothing uses it, a dimension is empty, or a field has a fault."
 
 

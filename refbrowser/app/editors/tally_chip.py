@@ -43,6 +43,7 @@ class TallyChip(QToolButton):
         self._tally = Tally()
         self._words = many
         self.first: int | None = None
+        self.setProperty("role", "chip")
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         if is_quiet:  # to show it here would open a window: it has no parent yet
             self.hide()

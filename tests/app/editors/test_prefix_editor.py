@@ -94,6 +94,28 @@ def test_a_replacement_is_one_step_and_undo_gives_the_bytes_back(prefix: Make, q
     assert place.document.document.to_bytes() == before
 
 
+def test_after_undo_the_editor_begins_with_what_urls_have_in_common_now(prefix: Make, qtbot: Any) -> None:
+    place = prefix(scopes=[UNDER], chosen=UNDER[1])
+    old = place.child(QLineEdit, "urlPrefixOld")
+    qtbot.waitUntil(lambda: old.text() != "")
+    before = old.text()
+    put(place, "urlPrefixNew", "https://elsewhere/")
+    qtbot.waitUntil(lambda: place.child(QPushButton, "urlPrefixApplyButton").isEnabled())
+    replace(place, qtbot)
+    qtbot.waitUntil(lambda: old.text() == "https://elsewhere/")
+    place.document.undo()
+    qtbot.waitUntil(lambda: old.text() == before)
+    qtbot.waitUntil(lambda: "begin so" in place.outcome("urlPrefixOutcome"))
+    assert place.outcome("urlPrefixStatus") == ""
+
+
+def test_where_no_url_begins_so_the_preview_says_it(prefix: Make, qtbot: Any) -> None:
+    place = prefix()
+    put(place, "urlPrefixOld", "gopher://")
+    qtbot.waitUntil(lambda: "no URL begins so" in place.outcome("urlPrefixOldOutcome"))
+    assert place.rows() == []
+
+
 def test_templates_and_rules_change_with_all_keys(prefix: Make, qtbot: Any) -> None:
     place = prefix()
     put(place, "urlPrefixOld", "s3://bucket")
