@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QProgressBar, QWidget
 
 from refbrowser.app import theme
 from refbrowser.app.cards import error_kind, error_text
+from refbrowser.app.plain_text import one_line
 from refbrowser.app.widgets import IconLabel, plain_label, push_button
 
 
@@ -80,7 +81,7 @@ class ReadingStrip(QFrame):
     def set_progress(self, title: str, done: int, total: int | None) -> None:
         """Show how many bytes are read."""
         amount = theme.size_text(done) + (f" of {theme.size_text(total)}" if total else "")
-        self._text.setText(f"Reading {title}: {amount}")
+        self._text.setText(f"Reading {one_line(title)}: {amount}")
         self._bar.setRange(0, 1000 if total else 0)
         if total:
             self._bar.setValue(done * 1000 // total)

@@ -18,6 +18,7 @@ from PySide6.QtWidgets import (
 )
 
 from refbrowser.app import icons, theme
+from refbrowser.app.plain_text import one_line, plain_lines
 from refbrowser.app.widgets import plain_label, push_button
 
 _WIDTH = 520
@@ -79,8 +80,8 @@ class Card(QFrame):
     def set_content(self, icon_name: str, heading: str, text: str, icon_role: str = "accent") -> None:
         """Show other words."""
         self._icon_name, self._icon_role = icon_name, icon_role
-        self._heading.setText(heading)
-        self._text.setText(text)
+        self._heading.setText(one_line(heading))
+        self._text.setText(plain_lines(text, theme.TOOLTIP_LIMIT))
         self._text.setVisible(bool(text))
         self._draw_icon()
 

@@ -7,6 +7,7 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QLabel, QSizePolicy, QWidget
 
 from refbrowser.app import theme
+from refbrowser.app.plain_text import one_line
 
 
 class ElidedLabel(QLabel):
@@ -34,7 +35,7 @@ class ElidedLabel(QLabel):
 
     def set_text(self, text: str) -> None:
         """Show another text, as one line."""
-        self._whole = " ".join(text.split()) if "\n" in text else text
+        self._whole = one_line(" ".join(text.split("\n")))
         self.setAccessibleName(self._whole)
         self.setToolTip(theme.plain_tooltip(text))
         self._fit()

@@ -9,6 +9,7 @@ from PySide6.QtCore import QObject
 from refbrowser.app import theme
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.hierarchy.hierarchy_model import ItemKind
+from refbrowser.app.plain_text import one_line
 
 if TYPE_CHECKING:
     from refbrowser.app.controller.reading import SizeQuestion
@@ -129,7 +130,7 @@ class DocumentFollower(QObject):
         if document is current:
             window.centre.recovery_bar.set_document(current)
             window.status.set_document(current)
-            title = "" if current is None else f"{current.title}[*] - "
+            title = "" if current is None else f"{one_line(current.title).replace('[*]', '[*][*]')}[*] - "
             window.setWindowTitle(f"{title}refbrowser")
             window.setWindowModified(current is not None and current.is_pending)
         window.update_actions()

@@ -13,11 +13,21 @@ _VISIBLE = {
 }
 
 
+def plain_lines(text: str, most: int) -> str:
+    """Return text of several lines: cut, with control characters other than the lines' ends made visible."""
+    cut = text if len(text) <= most else text[:most] + "…"
+    return "\n".join(_visible(line) for line in cut.replace("\r\n", "\n").split("\n"))
+
+
 def one_line(text: str) -> str:
     """Return text fit for one cell: cut, with control characters shown as a visible mark."""
     cut = text if len(text) <= CELL_LIMIT else text[:CELL_LIMIT] + "…"
-    if cut.isprintable():
-        return cut
+    return _visible(cut)
+
+
+def _visible(text: str) -> str:
+    if text.isprintable():
+        return text
     return "".join(
-        character if character.isprintable() else _VISIBLE.get(character, "·") for character in cut
+        character if character.isprintable() else _VISIBLE.get(character, "·") for character in text
     )

@@ -149,8 +149,10 @@ def plain_tooltip(text: str) -> str:
     """Return foreign text so that a tool tip shows it as it stands, never as markup."""
     from html import escape
 
-    cut = text if len(text) <= TOOLTIP_LIMIT else text[:TOOLTIP_LIMIT] + "…"
-    return f'<p style="white-space:pre-wrap">{escape(cut)}</p>' if cut else ""
+    from refbrowser.app.plain_text import plain_lines
+
+    shown = plain_lines(text, TOOLTIP_LIMIT)
+    return f'<p style="white-space:pre-wrap">{escape(shown)}</p>' if shown else ""
 
 
 def size_text(size: int | None) -> str:
@@ -226,6 +228,7 @@ QMenu::icon {{ padding-left: 8px; }}
 QToolBar {{ background: {c.window}; border: 0; padding: 4px 8px; spacing: 2px; }}
 QToolBar::separator {{ background: {c.border}; width: 1px; margin: 5px 6px; }}
 QToolButton {{ border: 1px solid transparent; border-radius: 5px; padding: 4px 7px; }}
+QToolButton[role="chip"] {{ padding: 2px 5px; }}
 QToolButton:hover {{ background: {c.hover}; }}
 QToolButton:pressed, QToolButton:checked {{ background: {c.accent_soft}; }}
 QToolButton:focus {{ border-color: {c.accent}; }}
@@ -267,6 +270,7 @@ def _list_style(c: Colors) -> str:
 QAbstractItemView {{ background: {c.surface}; border: 0; outline: 0;
   selection-background-color: {c.accent_soft}; selection-color: {c.text}; }}
 QTreeView::item, QListView::item {{ padding: 2px 4px; }}
+QComboBox QAbstractItemView {{ border: 1px solid {c.border}; }}
 QDialog QTreeWidget {{ border: 1px solid {c.border}; border-radius: 6px; }}
 QTreeView::item:hover {{ background: {c.hover}; }}
 QTreeView::item:selected, QTableView::item:selected {{ background: {c.accent_soft}; color: {c.text}; }}

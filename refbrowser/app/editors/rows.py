@@ -56,7 +56,7 @@ class OutcomeLine(QWidget):
         if (glyph, text) != (self._glyph, self._text):
             self._glyph, self._text = glyph, text
             self.setToolTip(theme.plain_tooltip(text))
-            self.setAccessibleName(self.text())
+            self.setAccessibleName(one_line(self.text()))
             self.update()
 
     def sizeHint(self) -> QSize:

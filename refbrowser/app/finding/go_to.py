@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QWidget
 from refbrowser.app import icons
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.finding.quick_list import Answer, QuickList
+from refbrowser.app.plain_text import one_line
 from refbrowser.app.tasks import TaskControl
 from refbrowser.app.theme import count_text
 
@@ -34,7 +35,7 @@ class GoToDialog(QuickList):
     rowChosen = Signal(object)
 
     def __init__(self, document: OpenDocument, parent: QWidget) -> None:
-        super().__init__("goToDialog", f"Go to a key of {document.title}", HINT, parent)
+        super().__init__("goToDialog", f"Go to a key of {one_line(document.title)}", HINT, parent)
         self._document = document
         self._owner = document.owner("go to")
         self.typed.connect(self._search)

@@ -7,6 +7,7 @@ from PySide6.QtGui import QDoubleValidator
 from PySide6.QtWidgets import QLineEdit, QPushButton, QVBoxLayout, QWidget
 
 from refbrowser.app import theme
+from refbrowser.app.plain_text import one_line
 from refbrowser.app.plot.colour_maps import Table
 from refbrowser.app.plot.colour_strip import HISTOGRAM, WIDTH, ColourStrip
 from refbrowser.engine.views.coordinates import Coordinate
@@ -85,7 +86,7 @@ class ColourBar(QWidget):
         if (title, dates) == (self.strip.title, self.strip.scale.dates):
             return
         self.strip.title, self.strip.scale = title, Coordinate(name="value", size=0, dates=dates)
-        self.strip.setAccessibleDescription(title)
+        self.strip.setAccessibleDescription(one_line(title))
         self.strip.update()
 
     def _write_levels(self) -> None:

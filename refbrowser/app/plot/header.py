@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QComboBox, QHBoxLayout, QToolButton, QVBoxLayout, 
 from refbrowser.app import icons, theme
 from refbrowser.app.cards import plain_label
 from refbrowser.app.elided_label import ElidedLabel
+from refbrowser.app.plain_text import one_line
 from refbrowser.app.plot import colour_maps
 from refbrowser.app.plot.options import PlotOptions
 from refbrowser.engine.views.slicing import SliceState
@@ -110,7 +111,8 @@ class PlotHeader(QWidget):
         )
         if state is None:
             return
-        for combo, names in ((self.x_axis, list(state.names)), (self.y_axis, [*state.names, _LINE])):
+        shown = [one_line(name) for name in state.names]
+        for combo, names in ((self.x_axis, shown), (self.y_axis, [*shown, _LINE])):
             if [combo.itemText(row) for row in range(combo.count())] != names:
                 combo.clear()
                 combo.addItems(names)

@@ -10,6 +10,7 @@ from PySide6.QtGui import QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import QToolButton, QWidget
 
 from refbrowser.app import theme
+from refbrowser.app.plain_text import one_line
 from refbrowser.app.plot.chart import chart_line
 from refbrowser.app.plot.chart_pane import ChartPane
 from refbrowser.app.plot.profile_line import NAMES, ProfileLine
@@ -66,6 +67,7 @@ class ProfilePane(ChartPane):
 
     def set_end(self, number: int, place: str) -> None:
         """Say where an end is."""
+        place = one_line(place)
         self._places[number] = place
         words = f"End {NAMES[number]} of the line: {place}"
         self.ends[number].setAccessibleName(words)

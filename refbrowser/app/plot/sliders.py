@@ -20,6 +20,7 @@ from PySide6.QtWidgets import (
 
 from refbrowser.app import icons, theme
 from refbrowser.app.cards import plain_label
+from refbrowser.app.plain_text import one_line
 from refbrowser.engine.views.coordinates import Coordinate
 from refbrowser.engine.views.slicing import SliceState
 
@@ -136,7 +137,7 @@ class DimensionSliders(QScrollArea):
 
     def _make_row(self, place: int, dimension: int) -> _Row:
         assert self._state is not None
-        name = self._state.names[dimension]
+        name = one_line(self._state.names[dimension])
         last = min(self._state.shape[dimension] - 1, _LARGEST)
         label = plain_label(
             name if len(name) <= _LONGEST_NAME else f"{name[: _LONGEST_NAME - 1]}…", wrap=False
@@ -180,6 +181,7 @@ class DimensionSliders(QScrollArea):
     @staticmethod
     def _show_play(play: QToolButton, name: str, *, is_playing: bool) -> None:
         play.setIcon(icons.icon("pause" if is_playing else "play"))
+        name = one_line(name)
         words = f"Pause {name}" if is_playing else f"Play along {name}"
         play.setAccessibleName(words)
         play.setToolTip(theme.plain_tooltip(f"{words} (Space in the plot)"))
