@@ -14,8 +14,7 @@ from refbrowser.app.editors.text_units import character_offset, utf16_offsets
 from refbrowser.app.plain_text import one_line
 
 if TYPE_CHECKING:
-    from refbrowser.app.editors.jinja_field import JinjaField
-    from refbrowser.app.editors.json_field import JsonField
+    from refbrowser.app.editors.completed_field import CompletedField
     from refbrowser.references.highlight import Candidate, Completions
 
 ROWS_SHOWN = 8
@@ -35,7 +34,7 @@ class CompletionPopup(QTreeWidget):
     that Tab still leaves the field until Down was pressed.
     """
 
-    def __init__(self, field: JinjaField | JsonField) -> None:
+    def __init__(self, field: CompletedField) -> None:
         super().__init__(field)
         self._field = field
         self._names = Names()

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import re
 
-from PySide6.QtCore import QEvent, QMimeData, QSize, Qt
-from PySide6.QtGui import QFocusEvent, QFontMetrics, QKeyEvent
-from PySide6.QtWidgets import QPlainTextEdit, QWidget
+from PySide6.QtCore import QMimeData, QSize, Qt
+from PySide6.QtGui import QFontMetrics, QKeyEvent
+from PySide6.QtWidgets import QWidget
 
-from refbrowser.app.editors.code_field import CodeField
-from refbrowser.app.editors.completion import CompletionPopup
+from refbrowser.app.editors.completed_field import CompletedField
 from refbrowser.app.editors.json_highlighter import JsonHighlighter
 from refbrowser.app.editors.names import Names
 
@@ -18,21 +17,18 @@ _INDENT = re.compile(r"[ \t]*")
 _OPENING, _CLOSING = ("{", "["), ("}", "]")
 
 
-class JsonField(CodeField):
+class JsonField(CompletedField):
     """JSON as text. Return indents, Tab leaves, Ctrl+Space completes within a jinja string."""
 
     def __init__(self, name: str, accessible_name: str, parent: QWidget | None = None) -> None:
         super().__init__(name, accessible_name, parent)
-        self.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
         self._has_jinja = False
         self._highlighter = JsonHighlighter(self.document())
-        self._completion = CompletionPopup(self)
 
     def set_names(self, names: Names) -> None:
         """Take texts for jinja strings in which this can be named."""
         self._has_jinja = True
-        self._highlighter.set_names(names)
-        self._completion.set_names(names)
+        super().set_names(names)
 
     def jinja_at(self, position: int) -> tuple[int, str] | None:
         """Return where the text in quotes around a character begins, and what stands in the quotes."""
@@ -52,11 +48,6 @@ class JsonField(CodeField):
         self.setTextCursor(cursor)
         self.centerCursor()
 
-    def _use_colors(self) -> None:
-        if hasattr(self, "_completion"):
-            self._highlighter.use_colors()
-            super()._use_colors()
-
     def sizeHint(self) -> QSize:
         metrics = QFontMetrics(self.font())
         return QSize(metrics.averageCharWidth() * 32, metrics.lineSpacing() * 10)
@@ -67,37 +58,11 @@ class JsonField(CodeField):
 
     # Events
 
-    def event(self, event: QEvent) -> bool:
-        if (
-            event.type() == QEvent.Type.ShortcutOverride
-            and isinstance(event, QKeyEvent)
-            and event.key() == Qt.Key.Key_Escape
-            and self._completion.is_open()
-        ):
-            event.accept()
-            return True
-        return super().event(event)
-
-    def keyPressEvent(self, event: QKeyEvent) -> None:
-        if self._completion.take_key(event):
-            return
-        control = event.modifiers() & Qt.KeyboardModifier.ControlModifier
-        if event.key() == Qt.Key.Key_Space and control:
-            self._completion.open(asked=True)
-            return
-        if event.key() == Qt.Key.Key_Escape:
+    def _return_pressed(self, event: QKeyEvent) -> None:
+        if event.modifiers() & Qt.KeyboardModifier.ControlModifier:  # Apply
             event.ignore()
-            return
-        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
-            if control:  # Apply
-                event.ignore()
-            else:
-                self._new_line()
-            return
-        before = self._seen
-        super().keyPressEvent(event)
-        if self._seen != before and self._has_jinja:
-            self._completion.follow(event.text())
+        else:
+            self._new_line()
 
     def _new_line(self) -> None:
         """Begin a line as deep as this one, deeper after an opening bracket."""
@@ -116,11 +81,6 @@ class JsonField(CodeField):
         cursor.endEditBlock()
         self.setTextCursor(cursor)
         self.ensureCursorVisible()
-
-    def focusOutEvent(self, event: QFocusEvent) -> None:
-        super().focusOutEvent(event)
-        if event.reason() != Qt.FocusReason.PopupFocusReason:
-            self._completion.close()
 
     def insertFromMimeData(self, source: QMimeData) -> None:
         """Insert plain text."""
