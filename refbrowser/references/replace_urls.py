@@ -49,7 +49,8 @@ def changed_urls(
     large = np.flatnonzero(refs.table.url == ValueKind.LARGE).tolist()
     single = [row for row in large if row not in refs.replaced and refs.stands(row)]
     single += [*refs.replaced, *(-2 - number for number in range(len(refs.appended)))]
-    if chosen is not None:
+    # Where there is none, numpy would sort all that is chosen to find that out.
+    if chosen is not None and single:
         single = np.array(single, np.int64)[np.isin(single, chosen)].tolist()
     for slot in single:
         changed = _with_entry(changed, slot, change)
