@@ -227,7 +227,7 @@ class MainWindow(QMainWindow):
         self.tasks.failed.connect(lambda error: self.centre.error_bar.show_error("A job failed", error))
 
     def _plot_made(self, plot: PlotPane) -> None:
-        plot.elementHovered.connect(self.status.say)
+        plot.elementHovered.connect(self.status.point_out)
         plot.chunkActivated.connect(self.navigation.select_key)
         self.commands.explain.connect_plot(plot)
         plot.trustReviewRequested.connect(self.commands.permissions.review_trust)

@@ -12,10 +12,14 @@ from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.elided_label import ElidedLabel
 from refbrowser.app.plain_text import one_line
 from refbrowser.app.tasks import Tasks
+from refbrowser.app.timers import one_shot
 from refbrowser.app.widgets import plain_label
 
 if TYPE_CHECKING:
     from refbrowser.engine.jobs import JobStatus
+
+#: Words about what was just done stay so long, in milliseconds.
+SAID = 15_000
 
 
 class StatusLine(QObject):
@@ -37,6 +41,7 @@ class StatusLine(QObject):
         self._all_read, self._all_requests = 0, 0
         self._hover = ElidedLabel("statusText", role="muted", elide=Qt.TextElideMode.ElideMiddle)
         self._hover.setMargin(theme.SMALL)
+        self._said = one_shot(self, SAID, lambda: self._hover.set_text(""))
         self._jobs = QToolButton()
         self._jobs.setObjectName("statusJobsButton")
         self._jobs.setAccessibleName("Show jobs")
@@ -68,7 +73,13 @@ class StatusLine(QObject):
         self.set_document(None)
 
     def say(self, text: str) -> None:
-        """Show words about what is under the pointer or was just done."""
+        """Show words about what was just done, for a while."""
+        self.point_out(text)
+        self._said.start()
+
+    def point_out(self, text: str) -> None:
+        """Show words about what is under the pointer, until there are others."""
+        self._said.stop()
         self._hover.set_text(text)
 
     def show_problems(self, faults: int, warnings: int) -> None:
