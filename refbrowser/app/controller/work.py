@@ -268,11 +268,12 @@ def load_panes(check: Callable[[], object]) -> None:
     from importlib import import_module
     from pkgutil import walk_packages
 
-    import refbrowser.app
-
-    for module in walk_packages(refbrowser.app.__path__, f"{refbrowser.app.__name__}."):
-        check()
-        import_module(module.name)
+    for package in map(import_module, ("refbrowser.app", "refbrowser.references", "refbrowser.engine.views")):
+        for module in walk_packages(package.__path__, f"{package.__name__}."):
+            check()
+            import_module(module.name)
+    # Colouring the first template would ask for it on the window's thread.
+    import_module("jinja2")
 
 
 def sample_path() -> str:
