@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import csv
 import io
+import re
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
@@ -29,6 +29,10 @@ if TYPE_CHECKING:
 _TOGETHER = 16_384
 #: Calendars whose dates numpy has too.
 _NUMPY_CALENDARS = ("standard", "gregorian", "proleptic_gregorian")
+#: What spreadsheets take for the beginning of a formula; and what begins so and is only a number or a date.
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+_NUMBER = re.compile(r"[-+][-+0-9.:eEjTZ infa]*", re.ASCII)
+_QUOTED = re.compile(r'[,"\r\n]')
 #: Characters that would begin another cell or line where cells are parted by tabs.
 _PLAIN = str.maketrans({"\t": " ", "\r": " ", "\n": " "})
 
@@ -160,11 +164,14 @@ def csv_blocks(shown: ShownValues) -> Iterator[bytes]:
 
 
 def csv_lines(rows: Iterable[list[str]]) -> Iterator[bytes]:
-    """Yield rows as comma-separated values, UTF-8, many together."""
+    """Yield rows as comma-separated values, UTF-8, many together.
+
+    Text that a spreadsheet would carry out as a formula gets an apostrophe before it.
+    """
     text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
     for row in rows:
-        writer.writerow(row)
+        text.write(",".join(map(_csv_cell, row)) or '""')
+        text.write("\n")
         if text.tell() > 1 << 16:
             yield text.getvalue().encode("utf-8", "replace")
             text.seek(0)
@@ -174,7 +181,20 @@ def csv_lines(rows: Iterable[list[str]]) -> Iterator[bytes]:
 
 def tsv_text(rows: Iterable[list[str]]) -> str:
     """Return rows with tabs between cells, as spreadsheets paste them."""
-    return "\n".join("\t".join(cell.translate(_PLAIN) for cell in row) for row in rows)
+    return "\n".join("\t".join(_inert(cell).translate(_PLAIN) for cell in row) for row in rows)
+
+
+def _csv_cell(cell: str) -> str:
+    """Return text between commas; Python's writer lets a carriage return begin a line of its own."""
+    cell = _inert(cell)
+    return f'"{cell.replace(chr(34), chr(34) * 2)}"' if _QUOTED.search(cell) else cell
+
+
+def _inert(cell: str) -> str:
+    """Return text that a spreadsheet does not carry out as a formula: an apostrophe goes before such."""
+    if cell.startswith(_FORMULA) and not _NUMBER.fullmatch(cell):
+        return f"'{cell}"
+    return cell
 
 
 def npy_bytes(shown: ShownValues) -> bytes:

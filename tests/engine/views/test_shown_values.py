@@ -23,6 +23,7 @@ from refbrowser.engine.views.saving import (
     ShownValues,
     cells_as_tsv,
     csv_blocks,
+    csv_lines,
     npy_bytes,
     read_shown,
     rows_with_headers,
@@ -204,3 +205,19 @@ def test_coordinates_as_text() -> None:
     assert coordinate_text(Coordinate("x", 2, values=np.float64(np.array([0.1, 2.5], "f4"))), 0) == "0.1"
     assert coordinate_text(Coordinate("x", 2, texts=("a", "b")), 1) == "b"
     assert coordinate_text(plain_coordinate("x", 5), 3) == "3"
+
+
+FORMULAS = ("=1+1", "+cmd|' /C calc'!A0", "-2+3+cmd|x", "@SUM(A1)", "\t=1", "\r=1", '=HYPERLINK("http://x")')
+NUMBERS = ("-1", "+1.5e-07", "-inf", "-nan", "-1-2j", "-0001-01-01T00:00:00", "-1 -2", "a=1", "", "1")
+
+
+def test_text_is_never_a_formula() -> None:
+    read = list(csv.reader(io.StringIO(b"".join(csv_lines([list(FORMULAS)])).decode(), newline="")))
+    assert read == [[f"'{text}" for text in FORMULAS]]
+    pasted = tsv_text([list(FORMULAS)]).split("\t")
+    assert not [cell for cell in pasted if cell.strip().startswith(("=", "+", "-", "@"))]
+
+
+def test_numbers_and_dates_stay_as_they_are() -> None:
+    assert list(csv.reader(io.StringIO(b"".join(csv_lines([list(NUMBERS)])).decode()))) == [list(NUMBERS)]
+    assert tsv_text([list(NUMBERS)]) == "\t".join(NUMBERS)
