@@ -23,9 +23,11 @@ Settle = Callable[[], None]
 LEFT_OUT = frozenset({"quit", "close_document", "open_files", "open_sample", "theme_dark", "theme_light"})
 #: What a line of Python that was copied may call.
 CALLS = frozenset(
-    ("filesystem", "values", "FsspecStore", "open_array", "open_dataset", "join", "startswith", "where")
-    + ("astype", "isinstance", "DataArray", "num2date", "transpose", "float", "urljoin", "replace")
-    + ("AsyncFileSystemWrapper", "open", "store")
+    (
+        *("filesystem", "values", "FsspecStore", "open_array", "open_dataset", "join", "startswith", "where"),
+        *("astype", "isinstance", "DataArray", "num2date", "transpose", "float", "urljoin", "replace"),
+        *("AsyncFileSystemWrapper", "open", "store"),
+    )
 )
 
 
