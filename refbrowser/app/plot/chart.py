@@ -18,7 +18,7 @@ from refbrowser.app.plot.axes_view import AxesView
 from refbrowser.app.timers import one_shot
 from refbrowser.engine.views.coordinates import AxisScale, Coordinate
 from refbrowser.engine.views.dates import DateScale
-from refbrowser.engine.views.levels import finite
+from refbrowser.engine.views.levels import FARTHEST, finite
 from refbrowser.engine.views.painting import extremes
 from refbrowser.engine.views.picture import ChunkState
 
@@ -76,7 +76,7 @@ def chart_line(
     low, high = (
         float(reduce(numbers)) if len(numbers) else np.nan for reduce in (np.fmin.reduce, np.fmax.reduce)
     )
-    if not (np.isfinite(low) and np.isfinite(high)):
+    if not (abs(low) <= FARTHEST and abs(high) <= FARTHEST):
         known = finite(numbers)
         low, high = (float(known.min()), float(known.max())) if len(known) else (np.nan, np.nan)
     return ChartLine(places, numbers, failed, color, symbol, None if np.isnan(low) else (low, high))
@@ -289,6 +289,8 @@ class LineChart(AxesView):
         if not len(places):
             return
         middle = len(places) // 2
+        # Right goes right where the coordinate falls, too.
+        step = -step if places[0] > places[-1] else step
         at = middle if self.place is None else int(np.nanargmin(np.abs(places - self.place))) + step
         self._point(float(places[max(0, min(len(places) - 1, at))]))
 

@@ -11,7 +11,7 @@ from pyqtgraph import PlotDataItem, mkPen
 from refbrowser.app import theme
 from refbrowser.engine.views.coordinates import AxisScale
 from refbrowser.engine.views.interpretation import Interpretation
-from refbrowser.engine.views.levels import Levels, finite
+from refbrowser.engine.views.levels import FARTHEST, Levels, finite
 from refbrowser.engine.views.painting import extremes
 from refbrowser.engine.views.picture import ChunkState, Picture
 
@@ -86,7 +86,7 @@ class LineLayer:
         if not len(numbers):
             return None
         low, high = float(np.fmin.reduce(numbers)), float(np.fmax.reduce(numbers))
-        if not (np.isfinite(low) and np.isfinite(high)):
+        if not (abs(low) <= FARTHEST and abs(high) <= FARTHEST):
             known = finite(numbers)
             if not len(known):
                 return None

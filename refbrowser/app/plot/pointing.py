@@ -102,6 +102,10 @@ class Pointing(QObject):
             window = self._drawing.visible_window()
             self.element = tuple(max(part.start, (part.start + part.stop - 1) // 2) for part in window)
         else:
+            scale = self._drawing.across
+            # Points of a line stand where their coordinate is: of a falling one the next is at the left.
+            falls = scale.by_value and scale.coordinate.ascending is False
+            across = -across if falls else across
             moves = (across,) if state.y is None else (upwards, across)
             self.element = tuple(
                 min(max(index + move * self._step(axis), 0), state.shape[dimension] - 1)

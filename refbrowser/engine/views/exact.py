@@ -58,8 +58,8 @@ def coordinate_text(coordinate: Coordinate, index: int) -> str:
     if coordinate.values is None:
         return str(index)
     value = coordinate.values[index]
-    if coordinate.dates is not None:
-        return coordinate.dates.text(float(value)).replace(" ", "T")
+    if coordinate.dates is not None and (date := coordinate.dates.text(float(value))):
+        return date.replace(" ", "T")
     # A coordinate of 4-byte floats is held as doubles: its own digits are enough.
     return str(np.float32(value)) if np.float32(value) == value else str(value)
 

@@ -46,9 +46,9 @@ def histogram(sample: npt.NDArray[Any], levels: Levels) -> Histogram | None:
         known = known[known > 0]
     if not len(known):
         return None
-    low = min(0.0, max(-3.0, levels.part(float(known.min()))))
-    high = max(1.0, min(4.0, levels.part(float(known.max()))))
-    span = Levels(levels.value(low), levels.value(high), levels.log)
+    low = min(levels.low, max(levels.value(-3.0), float(known.min())))
+    high = max(levels.high, min(levels.value(4.0), float(known.max())))
+    span = Levels(low, high, levels.log)
     if levels.log:
         places, ends = np.log(known), (np.log(span.low), np.log(span.high))
     else:

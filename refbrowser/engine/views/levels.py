@@ -17,11 +17,15 @@ OUTSIDE_MOST = 0.25
 FILLED_LEAST = 0.1
 #: The same when a picture is complete, once.
 OUTSIDE_SETTLED = 0.05
+#: Values beyond this are taken as this: differences of greater ones would be infinite.
+FARTHEST = 1e300
+#: The least number above zero, and the greatest.
+_LEAST, _GREATEST = 5e-324, 1.7976931348623157e308
 
 
 @dataclass(frozen=True, slots=True)
 class Levels:
-    """The values at the lower and upper end of the colour map; `low` is below `high`.
+    """The values at the lower and upper end of the colour map; `low` is below `high`, by a finite number.
 
     With `log` equal ratios of values are equally far apart, and both ends are above zero.
     """
@@ -33,6 +37,8 @@ class Levels:
     def __post_init__(self) -> None:
         if not self.low < self.high:
             raise ValueError(f"levels must rise: {self.low} to {self.high}")
+        if not math.isfinite(self.high - self.low):
+            raise ValueError(f"levels must be finite: {self.low} to {self.high}")
         if self.log and not self.low > 0:
             raise ValueError(f"logarithmic levels must be above zero: {self.low}")
 
@@ -42,13 +48,19 @@ class Levels:
             return (value - self.low) / (self.high - self.low)
         if value <= 0:
             return -math.inf
-        return math.log(value / self.low) / math.log(self.high / self.low)
+        return (math.log(value) - math.log(self.low)) / self._width
 
     def value(self, part: float) -> float:
         """Return the value at a part of the way from the lower to the upper level."""
         if not self.log:
             return self.low + part * (self.high - self.low)
-        return self.low * (self.high / self.low) ** part
+        # In two steps: the ratio of denormal numbers to others is more than a float holds.
+        root = math.exp(max(-700.0, min(part * self._width / 2, 700.0)))
+        return max(_LEAST, min(self.low * root * root, _GREATEST))
+
+    @property
+    def _width(self) -> float:
+        return math.log(self.high) - math.log(self.low)
 
     def symmetric(self) -> Levels:
         """Return levels that reach equally far below and above zero, for a diverging map."""
@@ -57,9 +69,9 @@ class Levels:
 
 
 def finite(values: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
-    """Return the finite values as one axis of float64."""
+    """Return the finite values as one axis of float64, those beyond `FARTHEST` as that."""
     flat = np.asarray(values, np.float64).ravel()
-    return flat[np.isfinite(flat)]
+    return np.clip(flat[np.isfinite(flat)], -FARTHEST, FARTHEST)
 
 
 def levels_of(sample: npt.NDArray[Any], log: bool = False) -> Levels | None:

@@ -8,6 +8,8 @@ import numpy as np
 
 #: At or above the first, or below the second, numbers are written with an exponent.
 LARGE, SMALL = 1e7, 1e-4
+#: The greatest power of ten of a float.
+_GREATEST = 308
 _MINUS = "\N{MINUS SIGN}"
 
 
@@ -45,7 +47,7 @@ def log_ticks(low: float, high: float, count: int) -> list[tuple[float, str]]:
     if not 0 < low < high or not math.isfinite(high) or count < 1:
         return []
     first, last = math.log10(low), math.log10(high)
-    exponents = range(math.floor(first + 1e-9), math.ceil(last - 1e-9) + 1)
+    exponents = range(math.floor(first + 1e-9), min(math.ceil(last - 1e-9), _GREATEST) + 1)
     inside = low * (1 - 1e-9), high * (1 + 1e-9)
     if (last - first) * 3 <= count:
         found = [part * 10.0**exponent for exponent in exponents for part in (1, 2, 5)]

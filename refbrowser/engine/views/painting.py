@@ -17,6 +17,8 @@ NO_VALUE = 255
 POINTS_PER_PIXEL = 4
 #: A side of an image is drawn with at most twice so many cells.
 PIXELS_MOST = 1200
+#: Levels less far apart than this are compared in double precision; less than the second, as if so far.
+_NEAREST, _LEAST = 1e-30, 1e-300
 
 
 def colour_indices(numbers: npt.NDArray[Any], levels: Levels) -> npt.NDArray[np.uint8]:
@@ -25,16 +27,19 @@ def colour_indices(numbers: npt.NDArray[Any], levels: Levels) -> npt.NDArray[np.
     Numbers outside the levels take the colour of the nearer end; on a logarithmic scale those of zero and
     below are outside.
     """
-    kind = np.float64 if numbers.dtype.itemsize > 4 else np.float32
+    reach = levels.high - levels.low
+    # Levels far apart or near each other are none in single precision.
+    fits = numbers.dtype.itemsize <= 4 and _NEAREST < reach < 1 / _NEAREST
+    kind = np.float32 if fits else np.float64
     with np.errstate(invalid="ignore", over="ignore", divide="ignore"):
         if levels.log:
             # Below zero as at zero: only NaN stays without a colour.
             scaled = np.log(np.maximum(numbers, 0), dtype=kind)
             scaled -= kind(math.log(levels.low))
-            scaled *= kind(COLOURS / math.log(levels.high / levels.low))
+            scaled *= kind(COLOURS / (math.log(levels.high) - math.log(levels.low)))
         else:
             scaled = np.subtract(numbers, levels.low, dtype=kind)
-            scaled *= kind(COLOURS / (levels.high - levels.low))
+            scaled *= kind(COLOURS / max(reach, _LEAST))
         np.clip(scaled, 0, COLOURS - 1, out=scaled)
         np.copyto(scaled, NO_VALUE, where=np.isnan(scaled))
     return scaled.astype(np.uint8)

@@ -9,10 +9,12 @@ import pytest
 from plot_memory import array
 from PySide6.QtCore import QPoint, QPointF, Qt
 from PySide6.QtGui import QWheelEvent
-from PySide6.QtWidgets import QApplication, QSlider, QSpinBox
+from PySide6.QtWidgets import QApplication, QSlider, QSpinBox, QWidget
 from pytestqt.qtbot import QtBot
 
+from refbrowser.app.plot.chart import LineChart, chart_line
 from refbrowser.app.plot.pane import PlotPane
+from refbrowser.engine.views.picture import ChunkState
 
 Plotted = Callable[..., object]
 LEFT = Qt.MouseButton.LeftButton
@@ -151,3 +153,29 @@ def test_axes_are_chosen_with_the_keyboard(image: PlotPane, qtbot: QtBot) -> Non
     assert state is not None
     assert (state.x, state.y) == (2, None)
     assert image.canvas.line.heights.tolist() == np.arange(60.0).tolist()
+
+
+def test_right_goes_right_on_a_line_whose_coordinate_falls(
+    plotted: Plotted, pane: PlotPane, qtbot: QtBot
+) -> None:
+    levels = np.array([1000.0, 850, 500, 100])
+    plotted(
+        array("/profile", np.arange(4.0), ("level",)),
+        array("/level", levels, ("level",), units="hPa"),
+    )
+    pane.point_at((1,))
+    qtbot.keyClick(pane.canvas, Qt.Key.Key_Right, Qt.KeyboardModifier.ShiftModifier)
+    assert pane.element() == (0,), "1000 hPa is right of 850"
+
+
+def test_the_cursor_of_a_chart_goes_right_where_the_places_fall(qtbot: QtBot) -> None:
+    around = QWidget()
+    qtbot.addWidget(around)
+    chart = LineChart("chart", "Chart", around)
+    places, states = np.array([1000.0, 850, 500, 100]), np.full(4, ChunkState.DONE, np.uint8)
+    chart.set_lines([chart_line(places, np.arange(4.0), states, "#000000", "o")])
+    chart.set_cursor(850.0)
+    qtbot.keyClick(chart, Qt.Key.Key_Right)
+    assert chart.place == 1000
+    qtbot.keyClick(chart, Qt.Key.Key_Left)
+    assert chart.place == 850

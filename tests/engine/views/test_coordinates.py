@@ -16,6 +16,7 @@ from refbrowser.engine.views.coordinates import (
     plain_coordinate,
 )
 from refbrowser.engine.views.dates import DateScale
+from refbrowser.engine.views.exact import coordinate_text
 from refbrowser.engine.views.numbers import nice_numbers, stepped_text, value_text
 from refbrowser.engine.views.roles import AxisRole
 from refbrowser.model.cf import TimeUnits
@@ -206,3 +207,9 @@ def test_indices_stand_for_coordinates_that_are_not_there() -> None:
     assert empty.index_ticks(-0.5, 49.5, 5) == plain_coordinate("a", 50).index_ticks(-0.5, 49.5, 5)
     holes = coordinate([1, np.nan, 7, 9, np.nan])
     assert dict(holes.index_ticks(-0.5, 4.5, 5))[1] == "no value"
+
+
+def test_times_in_a_calendar_that_is_not_known_are_written_as_numbers() -> None:
+    units = TimeUnits("days", "2000-01-01", "moon")
+    times = Coordinate(name="time", size=2, values=np.array([0.5, 31.0]), dates=DateScale(units))
+    assert [coordinate_text(times, index) for index in range(2)] == ["0.5", "31.0"]

@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from refbrowser.engine.views.histogram import histogram
 from refbrowser.engine.views.levels import LevelKeeper, Levels, levels_of, outside, still_fit
 
 
@@ -106,3 +107,23 @@ def test_the_keeper_changes_between_scales() -> None:
     assert keeper.levels.low >= 1, "levels that have no place on the scale are given up"
     keeper.auto(np.array([-3.0, -1]))
     assert keeper.levels == levels_of(np.array([-3.0, -1])), "a linear scale where nothing is above zero"
+
+
+def test_levels_are_a_finite_number_apart() -> None:
+    for low, high in ((0.0, np.inf), (-1.7e308, 1.7e308)):
+        with pytest.raises(ValueError, match="finite"):
+            Levels(low, high)
+
+
+@pytest.mark.parametrize("log", [False, True])
+@pytest.mark.parametrize("values", [[-1.7e308, 0, 1.7e308], [1e-310, 1e-5, 1.0], [1e-300, 1e300]])
+def test_numbers_of_any_size_have_levels_and_places_between_them(values: list[float], log: bool) -> None:
+    levels = levels_of(np.array(values * 40), log)
+    assert levels is not None
+    assert levels.part(levels.low) == 0
+    assert levels.part(levels.high) == pytest.approx(1)
+    assert levels.value(0) == levels.low
+    assert levels.value(1) == pytest.approx(levels.high)
+    assert np.isfinite([levels.value(-3), levels.value(4)]).all()
+    counted = histogram(np.array(values), levels)
+    assert counted is not None

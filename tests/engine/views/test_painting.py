@@ -84,3 +84,14 @@ def test_colours_of_a_logarithmic_scale_are_those_of_the_logarithms(dtype: str) 
     ours = colour_indices(spread.astype(dtype), Levels(0.01, 1e4, log=True)).astype(int)
     theirs = colour_indices(np.log10(spread), Levels(-2, 4)).astype(int)
     assert np.abs(ours - theirs).max() <= 1
+
+
+@pytest.mark.parametrize(
+    "levels", [Levels(0, 2e-38), Levels(0, 1e-320), Levels(-1e35, 1e35), Levels(1e-310, 1, True)]
+)
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+def test_every_number_has_a_colour_between_levels_of_any_distance(levels: Levels, dtype: str) -> None:
+    numbers = np.array([levels.low, levels.value(0.5), levels.high], dtype)
+    found = colour_indices(numbers, levels)
+    assert NO_VALUE not in found.tolist()
+    assert found.tolist() == sorted(found.tolist())
