@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import (
     QDockWidget,
     QFrame,
@@ -63,6 +63,8 @@ TABBED = (
 )
 #: Windows that are at least so high show attributes and editor above each other, lower ones as tabs.
 STACKED = 1000
+#: A plot that is at least so high has room for a picture and charts.
+ROOMY = 560
 
 
 def hint_of(name: str) -> str:
@@ -121,11 +123,14 @@ class Docks:
         self._window.resizeDocks(sides, widths, Qt.Orientation.Horizontal)
         right = [self._docks["attributesDock"], self._docks["editorDock"]]
         self._window.resizeDocks(right, [round(height * 0.38), round(height * 0.5)], Qt.Orientation.Vertical)
-        bottom = [self._docks[TABBED[2][0]]]
         # Low while nothing is edited: the plot has the room.
-        self._preview_is_low = True
-        self._window.resizeDocks(bottom, [max(150, round(height * 0.2))], Qt.Orientation.Vertical)
+        self._lower(self._docks[TABBED[2][0]])
         self._hide_stray_bars()
+
+    def _lower(self, bottom: QDockWidget) -> None:
+        self._preview_is_low = True
+        height = max(150, round(self._window.height() * 0.2))
+        self._window.resizeDocks([bottom], [height], Qt.Orientation.Vertical)
 
     def _bars(self) -> list[QTabBar]:
         """Return the bars of tabs that Qt made for docks."""
@@ -153,6 +158,12 @@ class Docks:
         if self._preview_is_low and preview.height() < height:
             self._preview_is_low = False
             self._window.resizeDocks([preview], [height], Qt.Orientation.Vertical)
+
+    def make_room_for_charts(self, plot: QWidget) -> None:
+        """Make what lies below a plot low again where picture and charts have little height to share."""
+        seen = [self._docks[name] for name in TABBED[2] if not self._docks[name].visibleRegion().isEmpty()]
+        if plot.height() < ROOMY and len(seen) == 1 and seen[0].y() > plot.mapTo(self._window, QPoint()).y():
+            self._lower(seen[0])
 
     def show_before(self, name: str, other: str) -> None:
         """Bring a dock to the front where it shares its place with `other`; nothing is moved."""

@@ -178,9 +178,8 @@ class MainWindow(QMainWindow):
         RecentMenu(self)
         self.is_complete = True
         self.update_actions()
-        if self._is_new_layout:
-            # After the panes have told their sizes to the layout.
-            QTimer.singleShot(0, self.docks.share_out)
+        # After the panes have told their sizes to the layout, which would push aside what was kept.
+        QTimer.singleShot(0, self.docks.share_out if self._is_new_layout else self._restore_docks)
         self.hierarchy.tree.setFocus()
 
     def _fill_docks(self) -> None:
@@ -247,6 +246,13 @@ class MainWindow(QMainWindow):
             room = self.screen().availableSize()
             self.resize(min(1280, room.width()), min(800, room.height() - FRAME))
             self.lay_out_anew()
+
+    def _restore_docks(self) -> None:
+        layout, focused = self.settings.layout(), self.focusWidget()
+        if layout is not None:
+            self.restoreState(layout[1])
+        if focused is not None:
+            focused.setFocus()
 
     # Opening
 

@@ -98,3 +98,19 @@ def test_a_spoilt_layout_is_as_good_as_none(window: MainWindow, qtbot: QtBot, sh
     second = again(qtbot)
     qtbot.waitUntil(lambda: shown_bars(second) == LOW)
     second.close()
+
+
+def test_docks_keep_their_sizes_over_many_starts(window: MainWindow, qtbot: QtBot) -> None:
+    def height(of: MainWindow) -> int:
+        qtbot.wait(50)
+        return of.docks["problemsDock"].height()
+
+    window.docks.raise_("problemsDock")
+    window.resizeDocks([window.docks["problemsDock"]], [180], Qt.Orientation.Vertical)
+    expected = height(window)
+    window.close()
+    for _ in range(3):
+        other = again(qtbot)
+        assert height(other) == expected
+        assert other.focusWidget() is other.hierarchy.tree
+        other.close()

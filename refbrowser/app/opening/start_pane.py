@@ -117,6 +117,15 @@ class StartPane(QWidget):
             width = min(_CONTROLS_WIDTH, self.width() - 40)
             area = QRect((self.width() - width) // 2, top, width, max(40, self.height() - top - 16))
             self._controls.setGeometry(area)
+            self._show_what_fits(area.height())
+
+    def _show_what_fits(self, height: int) -> None:
+        """Show as many of the recent documents as there is room for, the newest first."""
+        assert self._controls is not None
+        left = height - self._controls.findChild(QWidget, "startOpenButton").sizeHint().height() - theme.HUGE
+        for widget in self._recent:
+            left -= widget.sizeHint().height() + self._column.spacing()
+            widget.setVisible(left >= 0)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
