@@ -30,6 +30,8 @@ DEFAULT_FILLS = {
     "f4": 9.969209968386869e36,
     "f8": 9.969209968386869e36,
 }
+#: Missing values of an attribute that are taken; arrays have one or two.
+_MOST_MISSING = 64
 #: Integers beyond it are values of no type.
 _LARGEST = 2**100
 _TIME_NAMES = {
@@ -212,11 +214,14 @@ def _missing(
 def _values_of(
     name: str, attributes: Mapping[str, Any], dtype: np.dtype[Any], stored: np.dtype[Any], ignored: list[str]
 ) -> list[Any]:
-    """Return the values in an attribute that are values of the array's type."""
+    """Return the values in an attribute that are values of the array's type, of so many that are looked at."""
     written = attributes.get(name)
     items = written if isinstance(written, list) else [] if written is None else [written]
     found = []
-    for item in items:
+    if len(items) > _MOST_MISSING:
+        # Each costs a comparison with all elements.
+        ignored.append(name)
+    for item in items[:_MOST_MISSING]:
         number = _parsed(item)
         value = None if number is None else _in_type(number, dtype, stored)
         if value is not None:

@@ -217,3 +217,10 @@ def test_xarray_decodes_the_same(dtype, attributes):
     variable = xarray.Variable("x", values, typed)
     theirs = xarray.conventions.decode_cf_variable("x", variable).values
     assert np.allclose(decode(values, attributes), theirs.astype("f8"), equal_nan=True)
+
+
+@pytest.mark.parametrize(("count", "taken"), [(63, 63), (64, 64), (65, 64)])
+def test_missing_values_have_a_limit(count, taken):
+    packing = Packing.from_attributes({"missing_value": list(range(count))}, np.dtype("<i4"), None)
+    assert len(packing.missing) == taken
+    assert ("missing_value" in packing.ignored) == (count > taken)
