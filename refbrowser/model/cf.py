@@ -214,7 +214,7 @@ def _missing(
 def _values_of(
     name: str, attributes: Mapping[str, Any], dtype: np.dtype[Any], stored: np.dtype[Any], ignored: list[str]
 ) -> list[Any]:
-    """Return the values in an attribute that are values of the array's type, of so many that are looked at."""
+    """Return the first values in an attribute that are values of the array's type."""
     written = attributes.get(name)
     items = written if isinstance(written, list) else [] if written is None else [written]
     found = []
