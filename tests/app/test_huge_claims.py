@@ -28,7 +28,7 @@ VISITED = (
 )
 
 
-def array(shape: list[int], chunks: list[int], dtype: str = "|u1", **more: Any) -> dict[str, Any]:
+def array(shape: list[int], chunks: list[int], dtype: Any = "|u1", **more: Any) -> dict[str, Any]:
     made = {"zarr_format": 2, "shape": shape, "chunks": chunks, "dtype": dtype, "fill_value": 0, "order": "C"}
     return {**made, "compressor": None, "filters": None, **more}
 
