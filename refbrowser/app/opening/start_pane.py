@@ -57,7 +57,7 @@ class StartPane(QWidget):
         from refbrowser.app.widgets import push_button
 
         self._controls = QWidget(self)
-        buttons = QHBoxLayout()
+        self._buttons = buttons = QHBoxLayout()
         buttons.setSpacing(theme.MEDIUM)
         buttons.addStretch(1)
         buttons.addWidget(push_button("Open…", "startOpenButton", self.openFiles.emit))
@@ -121,8 +121,7 @@ class StartPane(QWidget):
 
     def _show_what_fits(self, height: int) -> None:
         """Show as many of the recent documents as there is room for, the newest first."""
-        assert self._controls is not None
-        left = height - self._controls.findChild(QWidget, "startOpenButton").sizeHint().height() - theme.HUGE
+        left = height - self._buttons.sizeHint().height() - theme.HUGE
         for widget in self._recent:
             left -= widget.sizeHint().height() + self._column.spacing()
             widget.setVisible(left >= 0)
