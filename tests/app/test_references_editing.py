@@ -404,6 +404,23 @@ class TestPrefixes:
 
 
 class TestChanged:
+    def test_an_answer_about_an_edit_that_was_undone_is_not_taken(
+        self, document: OpenDocument, settle: Settle
+    ) -> None:
+        from refbrowser.references.edits import RemoveReference
+
+        document.apply(RemoveReference("line/9"))
+        settle()
+        difference = document._difference
+        assert difference is not None
+        document.undo()
+        settle()
+        assert document.changes.rows is None
+        document.changes.look(difference)
+        document.changes.look(None)
+        settle()
+        assert document.changes.rows is None
+
     def test_only_those_that_differ_are_listed_bold_and_deleted_ones_last(
         self, window: MainWindow, document: OpenDocument, settle: Settle
     ) -> None:

@@ -70,14 +70,11 @@ class MapLoader(QObject):
 
     def set_map(self, document: OpenDocument, node: ArrayNode, layout: ChunkLayout) -> None:
         """Show the chunks of an array in a layout."""
-        self.stop()
-        if self._document is not document:
-            document.tasks.statusChanged.connect(self._jobs_changed)
+        self.clear()
+        document.tasks.statusChanged.connect(self._jobs_changed)
         self._document, self._title = document, f"{_TITLE} {node.path}"
         self.source = source_of(document, node)
         self.whole = ChunkMapValues.whole(self.source, layout)
-        self._detail = None
-        self._maps = {}
         self._update("chunk-map", self.whole)
 
     def set_by(self, by: ColourBy) -> None:

@@ -64,7 +64,10 @@ class DocumentChanges(QObject):
         document.tasks.run(document.owner("changes"), title, find, found, priority=Priority.STATISTICS)
 
     def _nothing_left(self) -> None:
-        if self.rows is not None and not self._document.is_dirty:
-            self._document.tasks.cancel_owner(self._document.owner("changes"))
+        if self._document.is_dirty:
+            return
+        # Also where nothing was found yet: an answer for the edit that was undone would stay.
+        self._document.tasks.cancel_owner(self._document.owner("changes"))
+        if self.rows is not None:
             self.rows = self._state = None
             self.changed.emit()
