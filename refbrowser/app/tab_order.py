@@ -55,11 +55,6 @@ def _place_in_chain(
     return 0 if forward else -1
 
 
-def _focus(widget: QWidget, forward: bool) -> None:
-    reason = Qt.FocusReason.TabFocusReason if forward else Qt.FocusReason.BacktabFocusReason
-    widget.setFocus(reason)
-
-
 def _panes(window: QMainWindow) -> list[tuple[QWidget, list[QWidget]]]:
     """Return each pane with the widgets that Tab goes to in it: column by column, the status bar last."""
     found: dict[QWidget, list[QWidget]] = {}

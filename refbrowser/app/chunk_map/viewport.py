@@ -88,12 +88,6 @@ class Viewport:
         self.left = min(max(self.left, column + 1 - wide), column)
         self._hold()
 
-    def zoom_to_cells(self, least: float) -> None:
-        """Make cells at least `least` pixels of the layout large, around the middle."""
-        factor = least * self.ratio / min(self.down, self.across)
-        if factor > 1:
-            self.zoom(factor, self.width / 2, self.height / 2)
-
     def _fitting(self) -> tuple[float, float]:
         """Return the scales at which the whole map is seen."""
         if not (self.rows and self.columns and self.width and self.height):

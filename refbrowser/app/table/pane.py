@@ -73,7 +73,6 @@ class TablePane(QWidget):
         self._cells: SliceCells | None = None
         self._asked: ViewPlan | None = None
         self._stale = True
-        self._follows = True
         self.grid = GridView()
         self.grid.setObjectName("tableView")
         self.grid.setAccessibleName("Table of values")
@@ -240,16 +239,8 @@ class TablePane(QWidget):
 
     def _cell_chosen(self, cell: tuple[int, int] | None) -> None:
         self._say_cell()
-        if cell is not None and self._cells is not None and self._follows:
+        if cell is not None and self._cells is not None:
             self._plot.point_at(self._cells.layout.element(*cell))
-
-    def show_element(self, element: tuple[int, ...]) -> None:
-        """Make the cell of an element of the plot current."""
-        layout = self.layout_shown()
-        if layout is not None and len(element) == len(layout.slice.axes):
-            self._follows = False
-            self.grid.set_current(layout.cell_of(element))
-            self._follows = True
 
     def _go(self) -> None:
         """Go to the cell that was typed; say why where there is none such."""
