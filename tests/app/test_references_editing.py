@@ -404,6 +404,21 @@ class TestPrefixes:
 
 
 class TestChanged:
+    def test_keys_that_are_gone_stand_after_all_rows_that_differ(
+        self, window: MainWindow, document: OpenDocument, settle: Settle
+    ) -> None:
+        from refbrowser.references.edits import RemoveReference, SetReference
+
+        for number in range(5):
+            document.apply(SetReference(f"line/{number}", ["x", 0, 2]))
+            document.apply(RemoveReference(f"line/{number + 10}"))
+        settle()
+        window.findChild(QCheckBox, "referencesChangedOnly").click()
+        settle()
+        model = table(window).model()
+        assert [row[1] for row in model.page(0, 3)] == ["line/0", "line/1", "line/2"]
+        assert [row[1] for row in model.page(3, 7)] == ["line/3", "line/4", "line/10", "line/11"]
+
     def test_an_answer_about_an_edit_that_was_undone_is_not_taken(
         self, document: OpenDocument, settle: Settle
     ) -> None:

@@ -68,7 +68,8 @@ class ChangedOnlyRows:
                 texts += [PENDING] * (min(stop, count) - start - len(texts))
                 break
             texts += self._inner.page(first, last)
-        return texts + [self._gone(key) for key in self.changes.removed[max(0, start - count) : stop - count]]
+        gone = self.changes.removed[max(0, start - count) : max(0, stop - count)]
+        return texts + [self._gone(key) for key in gone]
 
     def styles(self, start: int, stop: int) -> list[RowStyle]:
         """Return the marks of rows."""
