@@ -419,6 +419,20 @@ class TestChanged:
         assert [row[1] for row in model.page(0, 3)] == ["line/0", "line/1", "line/2"]
         assert [row[1] for row in model.page(3, 7)] == ["line/3", "line/4", "line/10", "line/11"]
 
+    def test_gone_keys_that_are_not_listed_are_counted(
+        self, window: MainWindow, document: OpenDocument, settle: Settle, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        from refbrowser.engine.views import changed_rows
+        from refbrowser.references.edits import RemoveReference
+
+        monkeypatch.setattr(changed_rows, "REMOVED", 2)
+        for number in range(5):
+            document.apply(RemoveReference(f"line/{number}"))
+        settle()
+        window.findChild(QCheckBox, "referencesChangedOnly").click()
+        settle()
+        assert window.findChild(QLabel, "referencesCount").text() == "2 rows differ, and 3 more are gone"
+
     def test_an_answer_about_an_edit_that_was_undone_is_not_taken(
         self, document: OpenDocument, settle: Settle
     ) -> None:

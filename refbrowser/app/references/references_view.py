@@ -270,6 +270,8 @@ class ReferencesPane(QWidget):
         if self.changed_only.isChecked():
             at_most = "" if changes is None or changes.is_exact else "at most "
             text = f"{at_most}{text} differ{'s' if rows == 1 else ''}"
+            unlisted = 0 if changes is None else changes.removed_count - len(changes.removed)
+            text += f", and {theme.count_text(unlisted)} more are gone" if unlisted else ""
         self._count.setText(text)
 
     def _filter(self, on: bool) -> None:
