@@ -30,6 +30,9 @@ Change = Callable[[dict[str, Any]], dict[str, Any]]
 HINT = "Enter edits, Ins adds, Del removes"
 ATTRIBUTES, METADATA = 0, 1
 
+#: A narrower pane would cut the tabs and buttons of the docks that share its place.
+_LEAST_WIDTH = 240
+
 
 class AttributesPane(QWidget):
     """Names and values in sections, and behind a tab the metadata as JSON.
@@ -60,6 +63,7 @@ class AttributesPane(QWidget):
         self.tree.removed.connect(self._removed)
         self.tree.editEnded.connect(self._edit_ended)
         self.metadata.ruleWanted.connect(self._rule_wanted)
+        self.setMinimumWidth(_LEAST_WIDTH)
         self.set_item(None)
 
     def _build(self) -> None:

@@ -36,6 +36,9 @@ FILTER_DELAY = 120
 #: What icon and gaps of a row take beside name and detail, in device independent pixels.
 MARGINS = 44
 
+#: In a narrower tree no name could be told from another.
+_LEAST_WIDTH = 170
+
 
 class HierarchyPane(QWidget):
     """The tree with its filter box.
@@ -78,6 +81,7 @@ class HierarchyPane(QWidget):
         layout.addWidget(self._filter)
         layout.addWidget(self.tree, 1)
         self.setFocusProxy(self.tree)
+        self.setMinimumWidth(_LEAST_WIDTH)
 
     def focus_filter(self) -> None:
         """Put the cursor in the filter box."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QLocale, Signal
-from PySide6.QtGui import QDoubleValidator
+from PySide6.QtGui import QDoubleValidator, QResizeEvent
 from PySide6.QtWidgets import QLineEdit, QPushButton, QVBoxLayout, QWidget
 
 from refbrowser.app import theme
@@ -14,6 +14,9 @@ from refbrowser.engine.views.coordinates import Coordinate
 from refbrowser.engine.views.dates import DateScale
 from refbrowser.engine.views.histogram import Histogram
 from refbrowser.engine.views.levels import Levels
+
+#: A lower bar has no room for Auto.
+_LEAST_WITH_AUTO = 170
 
 
 class ColourBar(QWidget):
@@ -54,6 +57,11 @@ class ColourBar(QWidget):
         layout.addWidget(self.low_field)
         layout.addWidget(self.auto)
         self.setEnabled(False)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        # The colours need what little room there is; the menu Data has the action too.
+        self.auto.setVisible(event.size().height() >= _LEAST_WITH_AUTO)
 
     def set_levels(self, levels: Levels | None) -> None:
         """Show levels."""

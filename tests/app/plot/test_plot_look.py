@@ -16,6 +16,7 @@ from pytestqt.qtbot import QtBot
 
 from refbrowser.app import theme
 from refbrowser.app.plot import colour_maps
+from refbrowser.app.plot.colour_bar import ColourBar
 from refbrowser.app.plot.pane import PlotPane
 from refbrowser.app.plot.patterns import ground_color
 from refbrowser.engine.views.levels import Levels
@@ -160,6 +161,18 @@ def test_a_level_is_never_dragged_past_the_other(plotted: Plotted, pane: PlotPan
     qtbot.mouseMove(strip, QPoint(10, strip.height() + 300))
     qtbot.mouseRelease(strip, Qt.MouseButton.LeftButton)
     assert 0 < levels_of(pane).low < levels_of(pane).high < 1
+
+
+def test_a_low_colour_bar_gives_its_room_to_the_colours(qtbot: QtBot) -> None:
+    bar = ColourBar()
+    qtbot.addWidget(bar)
+    bar.resize(bar.width(), 300)
+    bar.show()
+    assert bar.auto.isVisible()
+    bar.resize(bar.width(), 110)
+    qtbot.waitUntil(lambda: not bar.auto.isVisible())
+    bar.resize(bar.width(), 300)
+    qtbot.waitUntil(bar.auto.isVisible)
 
 
 # Proportions and zoom
