@@ -142,6 +142,19 @@ def test_a_profile_is_written(
     assert [text == "" for text in numbers] == [value != value for value in tool.pane.chart.lines[0].numbers]
 
 
+def test_copying_does_not_stop_what_is_being_written(
+    window: MainWindow, plot: PlotPane, qtbot: QtBot, settle: Callable[[], None], tmp_path: Path
+) -> None:
+    qtbot.keyClick(plot.canvas, Qt.Key.Key_P)
+    plot.tools.profile().set_ends((40, 30), (70, 80))
+    exploring, paths = window.commands.exploring, [tmp_path / "one.csv", tmp_path / "two.csv"]
+    for path in paths:
+        exploring.write("profile", str(path))
+    exploring.copy("profile")
+    settle()
+    assert all(path.exists() for path in paths)
+
+
 def test_an_edit_ends_the_animation(
     window: MainWindow, plot: PlotPane, qtbot: QtBot, settle: Callable[[], None]
 ) -> None:

@@ -159,4 +159,5 @@ class ExploreCommands(CommandGroup):
         def failed(error: BaseException) -> None:
             window.centre.error_bar.show_error(f"{title} failed", error, again)
 
-        window.tasks.run("chart values", title, work, done, failed)
+        # The title names the file: nothing else that is written or copied ends it.
+        window.tasks.run(f"chart: {title}", title, work, done, failed)
