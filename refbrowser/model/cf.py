@@ -126,7 +126,7 @@ class Packing:
 
     def missing_mask(self, values: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
         """Return True where a stored value is missing, NaN or out of bounds."""
-        seen = self._seen(values)
+        seen = self.seen(values)
         mask = np.isnan(seen) if seen.dtype.kind in "fc" else np.zeros(seen.shape, bool)
         for value in self.missing:
             mask |= seen == value
@@ -149,7 +149,7 @@ class Packing:
         if values.dtype.kind not in "iufc":
             return values
         mask = self.missing_mask(values)
-        result = self._physical(self._seen(values))
+        result = self._physical(self.seen(values))
         if mask.any():
             result[mask] = np.nan
         return result
@@ -158,9 +158,9 @@ class Packing:
         """Return stored values, not scaled, masked where they are missing."""
         if values.dtype.kind not in "iufc":
             return np.ma.MaskedArray(values)
-        return np.ma.MaskedArray(self._seen(values), self.missing_mask(values))
+        return np.ma.MaskedArray(self.seen(values), self.missing_mask(values))
 
-    def _seen(self, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    def seen(self, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
         """Return stored values with the sign that they are meant with."""
         if values.dtype.kind in "iu" and values.dtype.kind != self.stored.kind:
             return values.view(values.dtype.str.replace(values.dtype.kind, self.stored.kind))

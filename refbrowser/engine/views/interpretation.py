@@ -137,8 +137,7 @@ class Interpretation:
 
     def stored(self, raw: Any) -> npt.NDArray[Any]:
         """Return elements with the sign that they are meant with."""
-        whole = np.asarray(raw)
-        return whole.view(self.packing.stored) if whole.dtype.kind in "iu" else whole
+        return self.packing.seen(np.asarray(raw))
 
 
 def flags_text(flags: Sequence[Flag]) -> str:

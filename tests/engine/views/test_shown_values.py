@@ -42,6 +42,8 @@ def dataset(tmp_path: Path) -> Iterator[Dataset]:
     made.add("lost", np.arange(4.0), ["l"], (2,))
     made.refs["lost/1"] = ["nowhere.bin", 0, 16]
     made.add("raw", np.arange(6, dtype="u1").reshape(2, 3), ["r", "s"], missing=[(0, 0)])
+    made.add("swapped", np.array([1, 2, 70_000], ">i4"), ["b"])
+    made.add("swapped_unsigned", np.array([1, -1], ">i2"), ["u"], _Unsigned="true")
     with refbrowser.open(made.write()) as found:
         yield found
 
@@ -221,3 +223,9 @@ def test_text_is_never_a_formula() -> None:
 def test_numbers_and_dates_stay_as_they_are() -> None:
     assert list(csv.reader(io.StringIO(b"".join(csv_lines([list(NUMBERS)])).decode()))) == [list(NUMBERS)]
     assert tsv_text([list(NUMBERS)]) == "\t".join(NUMBERS)
+
+
+def test_elements_that_are_stored_with_the_highest_byte_first_keep_their_values(shown: Shown) -> None:
+    assert array_of(shown("swapped")).tolist() == [1, 2, 70_000]
+    assert array_of(shown("swapped_unsigned")).tolist() == [1, 65_535]
+    assert table_of(shown("swapped"))[1:] == [["0", "1"], ["1", "2"], ["2", "70000"]]
