@@ -11,7 +11,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
-from PySide6.QtCore import QElapsedTimer, QObject, QPoint, Qt, QTimer
+from PySide6.QtCore import QElapsedTimer, QMimeData, QObject, QPoint, QPointF, Qt, QTimer, QUrl
+from PySide6.QtGui import QContextMenuEvent, QDragEnterEvent, QDropEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import (
     QAbstractButton,
@@ -20,6 +21,7 @@ from PySide6.QtWidgets import (
     QComboBox,
     QDialog,
     QLineEdit,
+    QMenu,
     QMessageBox,
     QPlainTextEdit,
     QSlider,
@@ -28,6 +30,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 from servers.http_server import Fault, HttpServer
+from shiboken6 import isValid
 
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.main_window import MainWindow
@@ -172,6 +175,13 @@ class Monkey:
             (5, self.trigger),
             (4, self.choose_in_box),
             (6, self.point),
+            (4, self.press_in_table),
+            (3, self.pop_up_menu),
+            (3, self.drop_something),
+            (2, self.change_on_disk),
+            (1, self.save_copy),
+            (3, self.type_in_dialog),
+            (4, self.edit_in_tree),
         ]
 
     def act(self, count: int) -> None:
@@ -311,8 +321,140 @@ class Monkey:
                 self.random.randrange(widget.width() or 1), self.random.randrange(widget.height() or 1)
             )
             QTest.mouseMove(widget, where)
-            if self.random.random() < 0.5:
+            # The pointer alone may take away what is under it.
+            if self.random.random() < 0.5 and isValid(widget):
                 QTest.mouseClick(widget, Qt.MouseButton.LeftButton, pos=where)
+
+    def press_in_table(self) -> None:
+        """Rename, delete, duplicate or replace what is selected, and type into what that opens."""
+        table = self.window.centre.references.table
+        model = table.model()
+        if model is None or not model.row_count() or not self.window.centre.isVisible():
+            return
+        table.set_current(self.random.randrange(model.row_count()))
+        action = self.random.choice(
+            ("rename_reference", "delete_references", "duplicate_references", "replace_prefix", "explain")
+        )
+        self.gaps.doing = f"press {action}"
+        if self.window.actions_[action].isEnabled():
+            self.window.actions_[action].trigger()
+        self._type_here()
+
+    def pop_up_menu(self) -> None:
+        """Open the menu of a view and choose from it, as the keyboard does."""
+        plot, table = self.window.centre.plot, self.window.centre.table
+        views = [self.window.hierarchy.tree, self.window.centre.references.table, self.window.attributes.tree]
+        views += [] if plot is None else [plot.canvas]
+        views += [] if table is None else [table.grid]
+        view = self.random.choice(views)
+        if not view.isVisible():
+            return
+        target = getattr(view, "viewport", lambda: view)()
+        place = QPoint(
+            self.random.randrange(target.width() or 1), self.random.randrange(target.height() or 1)
+        )
+        event = QContextMenuEvent(QContextMenuEvent.Reason.Mouse, place, target.mapToGlobal(place))
+        QApplication.sendEvent(target, event)
+        menu = QApplication.activePopupWidget()
+        if not isinstance(menu, QMenu):
+            return
+        names = [f"action_{name}" for name in LEFT_ALONE]
+        chosen = [a for a in menu.actions() if a.isEnabled() and not a.menu() and a.objectName() not in names]
+        action = self.random.choice(chosen) if chosen else None
+        menu.close()
+        if action is not None and not action.isSeparator():
+            self.gaps.doing = f"menu {action.text()}"
+            action.trigger()
+
+    def drop_something(self) -> None:
+        """Drop files, a URL or text on the window."""
+        data = QMimeData()
+        path = self.random.choice(self.paths)
+        what = self.random.randrange(4)
+        if what == 0:
+            data.setUrls([QUrl.fromLocalFile(path), QUrl("file:///no/such")])
+        elif what == 1:
+            data.setText(path)
+        elif what == 2:
+            data.setText("\0\u202e not a path" * 999)
+        else:
+            data.setUrls([QUrl("javascript:1"), QUrl("data:text/html,x")])
+        if len(self.window.documents.all()) > 5:
+            return
+        move, copy = QPointF(300, 300), Qt.DropAction.CopyAction
+        held, keys = Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier
+        QApplication.sendEvent(self.window, QDragEnterEvent(move.toPoint(), copy, data, held, keys))
+        QApplication.sendEvent(self.window, QDropEvent(move, copy, data, held, keys))
+
+    def change_on_disk(self) -> None:
+        """Write the file of a document again, as another program does; its bytes stay or come back."""
+        current = self.window.documents.current
+        if current is None or current.path not in self._bytes:
+            return
+        data = self._bytes[current.path]
+        path = Path(current.path)
+        if self.random.random() < 0.3:
+            path.write_bytes(data[: len(data) // 2])
+            QApplication.processEvents()
+        path.write_bytes(data)
+
+    def save_copy(self) -> None:
+        """Save a copy beside the document."""
+        from refbrowser.engine.saving.write import SaveOrder
+
+        current = self.window.documents.current
+        if current is not None and current.is_open and current.path in self._bytes and not current.is_saving:
+            target = str(Path(current.path).with_suffix(f".copy{self.random.randrange(3)}"))
+            current.save(SaveOrder(target, is_copy=True, overwrite=True))
+
+    def type_in_dialog(self) -> None:
+        """Type into the palette of actions, or into the list of keys; Enter may follow."""
+        name = self.random.choice(("command_palette", "go_to_key", "find_node"))
+        if not self.window.actions_[name].isEnabled():
+            return
+        self.window.actions_[name].trigger()
+        self._type_here()
+        dialogs = [dialog for dialog in self._visible(QDialog, self.window) if dialog.isWindow()]
+        # The palette would find the actions that are left alone, too.
+        if dialogs and name == "go_to_key":
+            end = time.monotonic() + 0.03
+            while time.monotonic() < end:
+                QApplication.processEvents()
+            QTest.keyClick(self._keyboard() or dialogs[-1], Qt.Key.Key_Return)
+
+    def edit_in_tree(self) -> None:
+        """Change an attribute, or the metadata as JSON, by typing."""
+        self.window.docks.raise_("attributesDock")
+        tree = self.window.attributes.tree
+        model = tree.model()
+        if not tree.isVisible() or model is None or not model.rowCount():
+            return
+        for _ in range(4):
+            section = model.index(self.random.randrange(model.rowCount()), 0)
+            if model.rowCount(section):
+                tree.setCurrentIndex(model.index(self.random.randrange(model.rowCount(section)), 1, section))
+                tree.edit_current()
+            if self._visible(QLineEdit, tree):
+                self._type_here()
+                return
+        tree.remove_current()
+
+    def _type_here(self) -> None:
+        """Type some words where the keyboard is, and perhaps end with Enter."""
+        for _ in range(1 + self.random.randrange(3)):
+            field = self._keyboard()
+            if isinstance(field, QLineEdit | QPlainTextEdit | QAbstractSpinBox):
+                QTest.keyClicks(field, self.random.choice(WORDS))
+        field = self._keyboard()
+        if isinstance(field, QLineEdit) and not isinstance(field.window(), QDialog):
+            QTest.keyClick(field, self.random.choice((Qt.Key.Key_Return, Qt.Key.Key_Escape)))
+
+    def _keyboard(self) -> QWidget | None:
+        """Return where keys go, also while the desktop has put another window in front."""
+        above = [dialog for dialog in self._visible(QDialog, self.window) if dialog.isWindow()]
+        if above:
+            return above[-1].focusWidget() or above[-1].findChild(QLineEdit)
+        return self.window.focusWidget()
 
     def answer_dialogs(self) -> None:
         """Answer what the window asks, so that nothing stays in front of it."""
