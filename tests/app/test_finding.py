@@ -57,7 +57,20 @@ class TestCommandPalette:
         assert "File: Close document" in titles
         assert "Edit: Undo" not in titles
         enabled = [spec.name for spec, action in window.actions_.all() if action.isEnabled()]
-        assert len(titles) == len(set(titles)) == len(enabled) - 1
+        panes = window.docks.all()
+        assert len(titles) == len(set(titles)) == len(enabled) - 1 + len(panes)
+
+    def test_a_pane_comes_to_the_front_with_the_keyboard_in_it(
+        self, window: MainWindow, qtbot: QtBot
+    ) -> None:
+        shown = palette_of(window)
+        field = shown.findChild(QLineEdit, "commandPaletteField")
+        qtbot.keyClicks(field, "pane problems")
+        qtbot.keyClick(field, Qt.Key.Key_Return)
+        gone(qtbot, window, CommandPalette)
+        dock = window.docks["problemsDock"]
+        qtbot.waitUntil(lambda: not dock.visibleRegion().isEmpty())
+        qtbot.waitUntil(lambda: dock.isAncestorOf(window.focusWidget()))
 
     def test_up_and_down_move_and_escape_leaves(self, window: MainWindow, qtbot: QtBot) -> None:
         shown = palette_of(window)

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
+
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QWidget
 
 from refbrowser.app.commands.group import CommandGroup, by_name
 
@@ -18,8 +22,22 @@ class FindCommands(CommandGroup):
         """Show the palette."""
         from refbrowser.app.finding.command_palette import CommandPalette
 
-        self._window.update_actions()
-        CommandPalette(self._window.actions_, self._window).show()
+        window = self._window
+        window.update_actions()
+        panes = {
+            dock.windowTitle(): partial(self._show_pane, dock.objectName()) for dock in window.docks.all()
+        }
+        CommandPalette(window.actions_, panes, window).show()
+
+    def _show_pane(self, name: str) -> None:
+        """Bring a dock to the front, with the keyboard in it."""
+        self._window.docks.raise_(name)
+        pane = self._window.docks[name].widget()
+        inside = [each for each in pane.findChildren(QWidget) if each.focusPolicy() & Qt.FocusPolicy.TabFocus]
+        for widget in inside:
+            if widget.isVisible() and widget.isEnabled():
+                widget.setFocus(Qt.FocusReason.ShortcutFocusReason)
+                break
 
     def go_to_key(self) -> None:
         """Ask for a key, a node or a row of the current document and go there."""

@@ -42,17 +42,18 @@ def recovery_text(recovery: Recovery) -> str:
     """Return in words what was left and what can be done with it."""
     count, when = len(recovery.titles), time_text(recovery.when)
     edits = f"{theme.count_text(count)} unsaved edit{'' if count == 1 else 's'}"
+    were = "was" if count == 1 else "were"
     if not recovery.operations and recovery.error is not None:
         return f"Unsaved edits from {when} were kept, but cannot be read: {error_text(recovery.error)}"
     if recovery.history is None:
-        return f"{edits} from {when} were kept, but this file has changed since: they do not fit it any more."
+        return f"{edits} from {when} {were} kept, but the file has changed since: nothing fits it any more."
     if recovery.error is not None:
         done = recovery.history.position
         return (
             f"The first {theme.count_text(done)} of {edits} from {when} can be restored; "
             f"those after them cannot: {error_text(recovery.error)}"
         )
-    return f"{edits} from {when} were kept when the program ended unexpectedly."
+    return f"{edits} from {when} {were} kept when the program ended unexpectedly."
 
 
 class RecoveryBar(QFrame):

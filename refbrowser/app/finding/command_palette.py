@@ -1,9 +1,11 @@
-"""The command palette: every action that can be used now, found by a few letters of its title."""
+"""The command palette: every action that can be used now, and every pane, found by a few letters."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+
 from PySide6.QtCore import QTimer
-from PySide6.QtGui import QAction, QKeySequence
+from PySide6.QtGui import QAction, QIcon, QKeySequence
 from PySide6.QtWidgets import QWidget
 
 from refbrowser.app.actions.actions import Actions
@@ -17,15 +19,23 @@ HINT = "Type a few letters of an action, then Enter"
 
 
 class CommandPalette(QuickList):
-    """Lists the actions of a window; Enter carries one out after the palette is gone."""
+    """Lists the actions of a window; Enter carries one out after the palette is gone.
 
-    def __init__(self, actions: Actions, parent: QWidget) -> None:
+    Parameters
+    ----------
+    panes
+        Titles of panes, and what brings each to the front.
+    """
+
+    def __init__(self, actions: Actions, panes: Mapping[str, Callable[[], None]], parent: QWidget) -> None:
         super().__init__("commandPalette", "Command palette", HINT, parent)
-        self._found = [
-            (spec, action, _title(spec, action))
+        #: Title, keys, icon, and what is done.
+        self._found: list[tuple[str, str, QIcon, Callable[[], object]]] = [
+            (_title(spec, action), shortcut_of(spec), action.icon(), action.trigger)
             for spec, action in actions.all()
             if action.isEnabled() and spec.name != "command_palette"
         ]
+        self._found += [(f"Pane: {title}", "", QIcon(), show) for title, show in panes.items()]
         self.typed.connect(self._search)
         self.chosen.connect(_carry_out)
         self._search("")
@@ -33,18 +43,17 @@ class CommandPalette(QuickList):
     def _search(self, text: str) -> None:
         from refbrowser.engine.views.fuzzy import best
 
-        found = best(text, self._found, lambda item: item[2], SHOWN)
+        found = best(text, self._found, lambda item: item[0], SHOWN)
         answers = [
-            Answer(title, shortcut_of(spec), matched.places, action.icon(), action)
-            for (spec, action, title), matched in found
+            Answer(title, keys, matched.places, icon, act) for (title, keys, icon, act), matched in found
         ]
         self.set_answers(answers, "" if answers else "No action that can be used now is called so")
 
 
 def _carry_out(answer: Answer) -> None:
-    action: QAction = answer.data
+    act: Callable[[], object] = answer.data
     # Once the keyboard is back where it was before.
-    QTimer.singleShot(0, action.trigger)
+    QTimer.singleShot(0, act)
 
 
 def _title(spec: ActionSpec, action: QAction) -> str:
