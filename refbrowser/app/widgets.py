@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QPainter, QPaintEvent
-from PySide6.QtWidgets import QLabel, QPushButton, QWidget
+from PySide6.QtWidgets import QLabel, QPushButton, QToolButton, QWidget
 
 from refbrowser.app import icons, theme
 
@@ -46,6 +46,16 @@ def push_button(text: str, name: str, clicked: Callable[[], object], *, flat: bo
     button.setFlat(flat)
     button.setAutoDefault(False)
     button.clicked.connect(lambda _checked=False: clicked())
+    return button
+
+
+def tool_button(name: str, tip: str, text: str = "") -> QToolButton:
+    """Return a named button for a tool bar; screen readers read its tool tip."""
+    button = QToolButton()
+    button.setObjectName(name)
+    button.setText(text)
+    button.setToolTip(tip)
+    button.setAccessibleName(tip)
     return button
 
 

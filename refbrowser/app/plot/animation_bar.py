@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from PySide6.QtCore import QEvent, Qt
 from PySide6.QtGui import QKeyEvent
-from PySide6.QtWidgets import QComboBox, QDoubleSpinBox, QHBoxLayout, QToolButton, QWidget
+from PySide6.QtWidgets import QComboBox, QDoubleSpinBox, QHBoxLayout, QWidget
 
 from refbrowser.app import icons, theme
 from refbrowser.app.plot.animation import FASTEST, SLOWEST, Animation
-from refbrowser.app.widgets import plain_label
+from refbrowser.app.widgets import plain_label, tool_button
 from refbrowser.engine.views.frames import Ending
 
 #: A speed below this part of the one that is wanted is worth a word.
@@ -23,8 +23,8 @@ class AnimationBar(QWidget):
         super().__init__(parent)
         self.setObjectName("animationBar")
         self._animation = animation
-        self.play = self._button("animationPlay", "Play")
-        self.backwards = self._button("animationBackwards", "Play backwards")
+        self.play = tool_button("animationPlay", "Play")
+        self.backwards = tool_button("animationBackwards", "Play backwards")
         self.backwards.setCheckable(True)
         self.speed = QDoubleSpinBox()
         self.speed.setObjectName("animationSpeed")
@@ -44,7 +44,7 @@ class AnimationBar(QWidget):
             self.ending.addItem(title, ending)
         self.reached = plain_label("", role="muted", wrap=False)
         self.reached.setObjectName("animationReached")
-        self.close_ = self._button("animationClose", "Stop and hide the animation")
+        self.close_ = tool_button("animationClose", "Stop and hide the animation")
         row = QHBoxLayout(self)
         row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(theme.SMALL)
@@ -102,13 +102,6 @@ class AnimationBar(QWidget):
 
     def _ending_chosen(self, row: int) -> None:
         self._animation.set_ending(Ending(self.ending.itemData(row)))
-
-    def _button(self, name: str, tip: str) -> QToolButton:
-        button = QToolButton()
-        button.setObjectName(name)
-        button.setToolTip(tip)
-        button.setAccessibleName(tip)
-        return button
 
     def event(self, event: QEvent) -> bool:
         kinds = (QEvent.Type.ShortcutOverride, QEvent.Type.KeyPress)

@@ -6,11 +6,11 @@ from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QToolButton, QVBoxLayout, QWidget
 
 from refbrowser.app import icons, theme
-from refbrowser.app.cards import plain_label
 from refbrowser.app.elided_label import ElidedLabel
 from refbrowser.app.plain_text import one_line
 from refbrowser.app.plot import colour_maps
 from refbrowser.app.plot.options import PlotOptions
+from refbrowser.app.widgets import plain_label, tool_button
 from refbrowser.engine.views.slicing import SliceState
 
 _LINE = "none (a line)"
@@ -71,7 +71,7 @@ class PlotHeader(QWidget):
         self.map.setIconSize(QSize(48, 12))
         for title in colour_maps.MAPS:
             self.map.addItem(colour_maps.icon(title), title)
-        self.reset = self._button("resetViewButton", "", "Show the whole picture (R)")
+        self.reset = tool_button("resetViewButton", "Show the whole picture (R)")
         self.reset.setAccessibleName("Show the whole picture")
         self.map.setMinimumWidth(_MAP_WIDTH)
         self._x_label = plain_label("X", role="muted", wrap=False)
@@ -179,16 +179,8 @@ class PlotHeader(QWidget):
         combo.setMaximumWidth(200)
         return combo
 
-    def _button(self, name: str, text: str, tip: str) -> QToolButton:
-        button = QToolButton()
-        button.setObjectName(name)
-        button.setText(text)
-        button.setToolTip(tip)
-        button.setAccessibleName(tip)
-        return button
-
     def _switch(self, name: str, tip: str) -> QToolButton:
-        button = self._button(name, "", tip)
+        button = tool_button(name, tip)
         button.setCheckable(True)
         return button
 

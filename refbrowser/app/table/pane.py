@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QGuiApplication, QKeySequence, QShortcut, QShowEvent
-from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QStackedWidget, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QStackedWidget, QVBoxLayout, QWidget
 
 from refbrowser.app import theme
 from refbrowser.app.elided_label import ElidedLabel
@@ -18,7 +18,7 @@ from refbrowser.app.table.grid_model import NoCells
 from refbrowser.app.table.slice_cells import SliceCells
 from refbrowser.app.tasks import TaskControl
 from refbrowser.app.timers import one_shot
-from refbrowser.app.widgets import plain_label
+from refbrowser.app.widgets import plain_label, tool_button
 from refbrowser.engine.views.coordinates import attribute_text
 from refbrowser.engine.views.interpretation import Interpretation
 from refbrowser.engine.views.picture import ChunkState, Picture
@@ -83,8 +83,8 @@ class TablePane(QWidget):
         self.slice_label = plain_label("", role="muted", wrap=False)
         self.slice_label.setObjectName("tableSlice")
         self.slice_label.setFont(theme.mono_font())
-        self.coding = self._button(
-            "tableCodingButton", "CF", "Apply scale, offset and fill value (CF conventions)"
+        self.coding = tool_button(
+            "tableCodingButton", "Apply scale, offset and fill value (CF conventions)", "CF"
         )
         self.coding.setCheckable(True)
         self.go_to = QLineEdit()
@@ -95,7 +95,7 @@ class TablePane(QWidget):
             "Type a row, or a row and a column: 12, 40; negative ones count from the end (Ctrl+G)"
         )
         self.go_to.setFixedWidth(self.go_to.fontMetrics().horizontalAdvance("Row, column") + 30)
-        self.export = self._button("tableExportButton", "Export view…", "Write the values to a file")
+        self.export = tool_button("tableExportButton", "Write the values to a file", "Export view…")
         self.status = ElidedLabel("tableStatus", role="muted")
         self.status.setFont(theme.mono_font(-0.5))
         self.status.setMinimumHeight(self.status.fontMetrics().height() + 2)
@@ -342,11 +342,3 @@ class TablePane(QWidget):
         self.loader.ended.connect(self._ended)
         self.cards.retryRequested.connect(self.read_again)
         self.cards.trustReviewRequested.connect(self.trustReviewRequested)
-
-    def _button(self, name: str, text: str, tip: str) -> QToolButton:
-        button = QToolButton()
-        button.setObjectName(name)
-        button.setText(text)
-        button.setToolTip(tip)
-        button.setAccessibleName(tip)
-        return button
