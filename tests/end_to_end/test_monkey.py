@@ -24,7 +24,7 @@ def test_a_monkey_breaks_nothing(
 ) -> None:
     with HttpServer() as server:
         monkey = Monkey(window, make_documents(tmp_path, server), server, seed)
-        monkey.act(1300)
+        monkey.act(2000)
         monkey.undo_everything()
         assert monkey.differing == []
         errors = [record.getMessage() for record in caplog.records if record.levelno >= logging.ERROR]

@@ -1,0 +1,119 @@
+"""Draws the scenes: ``python tests/pictures/draw.py FOLDER [--theme dark] [--scale 2] [SCENE...]``.
+
+With ``--renew`` the expected pictures and the README's are made anew; look at them before you keep them.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import QImage
+
+HERE = Path(__file__).resolve().parent
+EXPECTED = HERE / "expected"
+CHECKOUT = HERE.parents[1]
+README = CHECKOUT / "resources" / "pictures"
+#: Which pictures there are: theme, scale, and the scenes (none: all).
+SETS: dict[str, tuple[str, int, tuple[str, ...]]] = {
+    "light": ("light", 1, ()),
+    "dark": ("dark", 1, ()),
+    "light@2": ("light", 2, ("empty", "image", "rule", "explain")),
+    "dark@2": ("dark", 2, ("image", "table")),
+}
+#: Pictures of the README, by set and scene.
+SHOWN = {"window.png": ("light", "image"), "rule.png": ("dark", "rule"), "explain.png": ("light", "explain")}
+#: The font that pictures are drawn with: others are as wide as they like.
+FONT = "DejaVu Sans"
+#: The exit code where it is not installed.
+NO_FONT = 77
+#: Expected pictures are kept in half the size.
+SMALLER = 2
+
+
+def expected_size(image: QImage) -> QImage:
+    """Return a picture in the size in which expected ones are kept."""
+    size = image.size() / SMALLER
+    return image.scaled(
+        size, Qt.AspectRatioMode.IgnoreAspectRatio, Qt.TransformationMode.SmoothTransformation
+    )
+
+
+def draw(folder: Path, theme_name: str, names: tuple[str, ...]) -> None:
+    """Draw scenes into a folder, a picture each, with its name."""
+    from PySide6.QtGui import QFont, QFontInfo
+    from PySide6.QtWidgets import QApplication
+
+    from refbrowser.app.launch import STYLE
+
+    application = QApplication(["refbrowser", *STYLE])
+    application.setFont(QFont(FONT, 9))
+    if QFontInfo(application.font()).family() != FONT:
+        sys.stderr.write(f"the font {FONT} is not installed\n")
+        raise SystemExit(NO_FONT)
+    sys.path[:0] = [str(HERE), str(HERE.parent)]
+    from scenes import SCENES, Stage
+
+    from refbrowser.app import theme
+
+    application.setCursorFlashTime(0)
+    theme.choose(application, theme_name)
+    for name in names or tuple(SCENES):
+        # Paths are seen in the pictures.
+        scale = os.environ["QT_SCALE_FACTOR"]
+        files = Path(tempfile.gettempdir()) / f"refbrowser-pictures-{theme_name}-{scale}"
+        stage = Stage(files)
+        drawn = SCENES[name](stage) or stage.window
+        QApplication.processEvents()
+        drawn.grab().save(str(folder / f"{name}.png"))
+        stage.close()
+        shutil.rmtree(files)
+
+
+def renew() -> None:
+    """Make the expected pictures anew, and those of the README from some of them."""
+    for name, (theme_name, scale, scenes) in SETS.items():
+        with tempfile.TemporaryDirectory() as files:
+            folder = Path(files) / name
+            options = ["--theme", theme_name, "--scale", str(scale)]
+            subprocess.run([sys.executable, __file__, str(folder), *scenes, *options], check=True)
+            kept = EXPECTED / name
+            shutil.rmtree(kept, ignore_errors=True)
+            kept.mkdir(parents=True)
+            for path in folder.glob("*.png"):
+                expected_size(QImage(str(path))).save(str(kept / path.name))
+            for shown, (of_set, scene) in SHOWN.items():
+                if of_set == name:
+                    shutil.copyfile(folder / f"{scene}.png", README / shown)
+
+
+def main() -> None:
+    """Draw what the command line asks for."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("folder", type=Path, nargs="?")
+    parser.add_argument("--renew", action="store_true")
+    parser.add_argument("scenes", nargs="*")
+    parser.add_argument("--theme", default="light", choices=["light", "dark"])
+    parser.add_argument("--scale", default="1")
+    arguments = parser.parse_args()
+    if arguments.renew:
+        renew()
+        return
+    if arguments.folder is None:
+        parser.error("name a folder to draw into")
+    os.environ |= {"QT_QPA_PLATFORM": "offscreen", "QT_SCALE_FACTOR": arguments.scale, "LC_ALL": "C.UTF-8"}
+    arguments.folder.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory() as home:
+        for name in ("XDG_CONFIG_HOME", "XDG_CACHE_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME", "HOME"):
+            os.environ[name] = home
+        draw(arguments.folder, arguments.theme, tuple(arguments.scenes))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,462 @@
+"""The scenes of the pictures: each brings a new window into a state that users meet."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from PySide6.QtCore import QElapsedTimer, QMimeData, QPoint, QSettings, Qt, QUrl
+from PySide6.QtGui import QDragEnterEvent
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QAbstractButton, QApplication, QDialog, QLineEdit, QPlainTextEdit, QWidget
+from servers.http_server import Fault, HttpServer
+
+from refbrowser.app.controller.open_document import OpenDocument
+from refbrowser.app.main_window import MainWindow
+from refbrowser.app.settings import Settings
+
+CHECKOUT = Path(__file__).resolve().parents[2]
+SAMPLE = CHECKOUT / "resources" / "sample"
+PATIENCE = 30_000
+
+
+class Stage:
+    """A window with the sample, and what a user does with it. All files of it lie in one folder."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.after = ExitStack()
+        shutil.copytree(SAMPLE, folder, dirs_exist_ok=True)
+        # What one scene leaves in the settings is not met by the next one.
+        QSettings.setPath(QSettings.Format.IniFormat, QSettings.Scope.UserScope, str(folder / "settings"))
+        self.window = MainWindow(Settings())
+        self.window.resize(1280, 800)
+        self.window.lay_out_anew()
+        self.window.show()
+        self.window.complete()
+        self.window.prepare_plot()
+        self.wait(lambda: self.window.centre.plot is not None)
+
+    def close(self) -> None:
+        for document in self.window.documents.all():
+            self.window.documents.close(document)
+        self.window.close()
+        self.after.close()
+        self.window.deleteLater()
+        QApplication.processEvents()
+
+    # Waiting
+
+    def wait(self, holds: Callable[[], object]) -> None:
+        """Let the window go on until something holds."""
+        clock = QElapsedTimer()
+        clock.start()
+        while not holds():
+            if clock.elapsed() > PATIENCE:
+                raise TimeoutError("the scene was not reached")
+            QTest.qWait(10)
+
+    def settle(self) -> None:
+        """Wait until nothing runs and the plot is drawn, twice: panes follow after a pause."""
+        plot, jobs = self.window.centre.plot, self.window.findChild(QAbstractButton, "statusJobsButton")
+        assert plot is not None
+        for _ in range(3):
+            self.wait(lambda: not self.window.tasks.busy() and plot.is_settled())
+            # What ended is named for a moment.
+            self.wait(lambda: jobs.text() == "No jobs")
+            QTest.qWait(150)
+
+    # Doing
+
+    def open(self, path: str | Path, array: str | None = None) -> OpenDocument:
+        document = self.window.open_path(str(path), array)
+        self.wait(lambda: document.is_open or document.error is not None)
+        return document
+
+    def sample(self, array: str | None = None) -> OpenDocument:
+        document = self.open(self.folder / "sea_surface.json", array)
+        self.settle()
+        return document
+
+    def select(self, document: OpenDocument, kind: str, place: str | int) -> None:
+        model = self.window.hierarchy.model
+        self.window.hierarchy.select_index(model.find_identity((document.number, kind, place)))
+        self.settle()
+
+    def type_over(self, name: str, text: str) -> None:
+        """Type into a field as a user would, in place of what it holds."""
+        field: Any = self.window.findChild(QLineEdit, name) or self.window.findChild(QPlainTextEdit, name)
+        field.setFocus()
+        field.selectAll()
+        QTest.keyClicks(field, text)
+        self.settle()
+
+    def trigger(self, name: str) -> None:
+        self.window.actions_[name].trigger()
+        QApplication.processEvents()
+
+    def dialog(self, name: str) -> QWidget:
+        """Carry out what opens a dialog, and return it."""
+        self.trigger(name)
+        return self.shown_dialog()
+
+    def shown_dialog(self) -> QWidget:
+        """Return the dialog in front, when it has the keyboard."""
+        shown = [found for found in self.window.findChildren(QDialog) if found.isVisible()]
+        self.wait(shown[-1].isActiveWindow)
+        self.settle()
+        return shown[-1]
+
+    def write(self, name: str, value: object) -> Path:
+        path = self.folder / name
+        path.write_bytes(value if isinstance(value, bytes) else json.dumps(value).encode())
+        return path
+
+    def server(self) -> HttpServer:
+        return self.after.enter_context(HttpServer())
+
+
+Scene = Callable[[Stage], QWidget | None]
+SCENES: dict[str, Scene] = {}
+
+
+def scene(make: Scene) -> Scene:
+    """Add a function to the scenes; it returns what is drawn, None for the window."""
+    SCENES[make.__name__] = make
+    return make
+
+
+# Opening
+
+
+@scene
+def empty(stage: Stage) -> None:
+    stage.settle()
+
+
+@scene
+def drag_over(stage: Stage) -> None:
+    data = QMimeData()
+    data.setUrls([QUrl.fromLocalFile(str(stage.folder / "sea_surface.json"))])
+    event = QDragEnterEvent(
+        QPoint(300, 300),
+        Qt.DropAction.CopyAction,
+        data,
+        Qt.MouseButton.LeftButton,
+        Qt.KeyboardModifier.NoModifier,
+    )
+    QApplication.sendEvent(stage.window, event)
+
+
+@scene
+def loading(stage: Stage) -> None:
+    server = stage.server()
+    server.files["/sea_surface.json"] = (SAMPLE / "sea_surface.json").read_bytes()
+    server.faults["/sea_surface.json"] = Fault("stall", 5_000)
+    stage.window.open_path(server.url("/sea_surface.json"))
+    QTest.qWait(600)
+
+
+@scene
+def error(stage: Stage) -> None:
+    text = (SAMPLE / "sea_surface.json").read_text()
+    stage.open(stage.write("broken.json", text.replace('"refs"', '"refs', 1).encode()))
+    stage.settle()
+
+
+@scene
+def data_file(stage: Stage) -> None:
+    stage.open(stage.write("temperature.nc", b"\x89HDF\r\n\x1a\n" + bytes(2000)))
+    stage.settle()
+
+
+# Plots
+
+
+@scene
+def image(stage: Stage) -> None:
+    stage.sample("/ocean/sst")
+
+
+@scene
+def line(stage: Stage) -> None:
+    stage.sample("/ocean/sst_mean")
+
+
+@scene
+def flags(stage: Stage) -> None:
+    values = np.fromfunction(lambda y, x: (x // 20 + y // 15) % 4, (60, 80)).astype("u1")
+    attributes = {
+        "_ARRAY_DIMENSIONS": ["y", "x"],
+        "long_name": "Surface type",
+        "flag_values": [0, 1, 2, 3],
+        "flag_meanings": "sea land ice lake",
+    }
+    stage.open(stage.write("surface.json", one_array(values, attributes)), "/type")
+    stage.settle()
+
+
+@scene
+def histogram(stage: Stage) -> None:
+    stage.sample("/atmosphere/wind_speed")
+    stage.trigger("toggle_histogram")
+    stage.settle()
+
+
+@scene
+def profile_and_series(stage: Stage) -> None:
+    stage.sample("/ocean/sst")
+    stage.window.resize(1600, 1000)
+    plot = stage.window.centre.plot
+    assert plot is not None
+    stage.trigger("toggle_profile")
+    plot.point_at((70, 150))
+    stage.trigger("series_here")
+    stage.settle()
+    QTest.qWait(500)
+    stage.settle()
+
+
+@scene
+def missing_chunks(stage: Stage) -> None:
+    stage.sample("/atmosphere/wind_speed")
+
+
+@scene
+def partial(stage: Stage) -> None:
+    server, count = stage.server(), 6
+    values = np.linspace(0, 1, 100 * 100, dtype="<f4").reshape(100, 100)
+    refs: dict[str, object] = {".zgroup": '{"zarr_format": 2}'}
+    refs |= metadata("field", (100 * count // 2, 200), (100, 100), "<f4", {"_ARRAY_DIMENSIONS": ["y", "x"]})
+    for number in range(count):
+        name = f"/part{number}.bin"
+        server.files[name] = (values + number).tobytes()
+        refs[f"field/{number // 2}.{number % 2}"] = [server.url(name)]
+    server.faults["/part3.bin"] = Fault("status", 404)
+    server.faults["/part4.bin"] = Fault("silent")
+    del refs["field/2.1"]
+    document = stage.open(stage.write("partial.json", {"version": 1, "refs": refs}), "/field")
+    stage.wait(lambda: document.wants)
+    document.allow(document.wants)
+    plot = stage.window.centre.plot
+    assert plot is not None
+    stage.wait(lambda: plot.picture() is not None and len(plot.legend.shown_states()) == 3)
+    QTest.qWait(1500)
+    # Those of the chunk that came first would be kept.
+    stage.trigger("auto_levels")
+    QTest.qWait(600)
+
+
+@scene
+def too_large(stage: Stage) -> None:
+    refs = {".zgroup": '{"zarr_format": 2}'}
+    refs |= metadata("huge", (400_000, 400_000), (400_000, 400_000), "<f8", {})
+    refs["huge/0.0"] = "text"
+    stage.open(stage.write("huge.json", refs), "/huge")
+    stage.settle()
+
+
+# Other views of an array
+
+
+@scene
+def table(stage: Stage) -> None:
+    stage.sample("/ocean/sst")
+    stage.trigger("show_table")
+    stage.settle()
+
+
+@scene
+def references(stage: Stage) -> None:
+    stage.sample("/atmosphere/wind_speed")
+    stage.trigger("show_references")
+    stage.settle()
+
+
+@scene
+def raw_value(stage: Stage) -> None:
+    stage.sample("/ocean/sst")
+    stage.window.navigation.select_key("ocean/sst/.zattrs")
+    stage.trigger("show_raw")
+    stage.settle()
+
+
+@scene
+def explain(stage: Stage) -> None:
+    stage.sample("/ocean/sst")
+    plot = stage.window.centre.plot
+    assert plot is not None
+    plot.point_at((120, 200))
+    stage.trigger("explain")
+    stage.settle()
+
+
+@scene
+def chunk_map(stage: Stage) -> None:
+    from refbrowser.references.edits import SetReference
+
+    document = stage.sample("/atmosphere/wind_speed")
+    for key in ("0.0.1", "0.0.2", "3.0.0"):
+        document.apply(SetReference(f"atmosphere/wind_speed/{key}", ["data/other.bin", 0, 100]))
+    stage.settle()
+    dock = stage.window.docks["chunkMapDock"]
+    stage.window.resizeDocks([dock], [420], Qt.Orientation.Vertical)
+    stage.settle()
+
+
+# Editing
+
+
+@scene
+def prefix(stage: Stage) -> None:
+    stage.sample("/atmosphere/wind_speed")
+    stage.trigger("replace_prefix")
+    stage.settle()
+    stage.type_over("urlPrefixNew", "archive/")
+
+
+@scene
+def metadata_text(stage: Stage) -> None:
+    stage.sample("/ocean/sst")
+    stage.window.attributes.show_metadata()
+    stage.settle()
+
+
+@scene
+def rule(stage: Stage) -> None:
+    document = stage.sample("/ocean/sst")
+    stage.select(document, "rule", 0)
+    stage.type_over("genOffsetField", "{{ 512 + y * 64800 + (m - 5) * 8 }}")
+
+
+@scene
+def rule_with_fault(stage: Stage) -> None:
+    document = stage.sample("/ocean/sst")
+    stage.select(document, "rule", 0)
+    stage.type_over("genOffsetField", "{{ 512 + y * 64800 + (m - }}")
+
+
+@scene
+def templates(stage: Stage) -> None:
+    document = stage.sample("/ocean/sst")
+    stage.select(document, "template", "month")
+
+
+@scene
+def edited(stage: Stage) -> None:
+    from refbrowser.references.edits import RemoveReference, SetReference
+
+    document = stage.sample("/atmosphere/wind_speed")
+    document.apply(RemoveReference("atmosphere/wind_speed/0.0.0"))
+    document.apply(SetReference("atmosphere/wind_speed/0.0.1", ["data/missing.bin", 0, 100]))
+    stage.settle()
+    stage.window.docks.raise_("historyDock")
+    stage.settle()
+
+
+@scene
+def problems(stage: Stage) -> None:
+    refs: dict[str, object] = {
+        ".zgroup": '{"zarr_format": 2}',
+        "a/0": ["{{unknown}}", 0, 10],
+        "b/0": ["data.bin", -1, 10],
+        "c/.zarray": "{",
+        "c/.zattrs": '{"scale": NaN}',
+    }
+    stage.open(stage.write("faults.json", {"version": 1, "templates": {"u": "{{v"}, "refs": refs}))
+    stage.settle()
+    stage.window.commands.problems.show_problems()
+    stage.settle()
+
+
+@scene
+def untrusted(stage: Stage) -> None:
+    stage.open(far(stage), "/field")
+    stage.settle()
+
+
+# Dialogs
+
+
+@scene
+def trust_sheet(stage: Stage) -> QWidget:
+    stage.open(far(stage), "/field")
+    stage.settle()
+    return stage.dialog("review_trust")
+
+
+@scene
+def export(stage: Stage) -> QWidget:
+    stage.sample("/ocean/sst")
+    return stage.dialog("export")
+
+
+@scene
+def open_url(stage: Stage) -> QWidget:
+    return stage.dialog("open_url")
+
+
+@scene
+def preferences(stage: Stage) -> QWidget:
+    return stage.dialog("preferences")
+
+
+@scene
+def keys(stage: Stage) -> QWidget:
+    return stage.dialog("shortcuts")
+
+
+@scene
+def save_as_version_0(stage: Stage) -> QWidget:
+    document = stage.sample()
+    stage.window.commands.saving.save_to(document, str(stage.folder / "plain.json"), 0)
+    stage.settle()
+    return stage.shown_dialog()
+
+
+@scene
+def palette(stage: Stage) -> QWidget:
+    stage.sample("/ocean/sst")
+    return stage.dialog("command_palette")
+
+
+# Documents
+
+
+def metadata(
+    name: str, shape: tuple[int, ...], chunks: tuple[int, ...], dtype: str, attributes: object
+) -> dict[str, object]:
+    """Return the metadata keys of an array."""
+    array = {
+        "zarr_format": 2,
+        "shape": shape,
+        "chunks": chunks,
+        "dtype": dtype,
+        "fill_value": None,
+        "order": "C",
+        "compressor": None,
+        "filters": None,
+    }
+    return {f"{name}/.zarray": json.dumps(array), f"{name}/.zattrs": json.dumps(attributes)}
+
+
+def one_array(values: np.ndarray[Any, Any], attributes: object) -> dict[str, object]:
+    """Return a Version 0 document that holds an array whole."""
+    refs: dict[str, object] = {".zgroup": '{"zarr_format": 2}'}
+    refs |= metadata("type", values.shape, values.shape, values.dtype.str, attributes)
+    refs["type/" + ".".join("0" for _ in values.shape)] = values.tobytes().decode("latin-1")
+    return refs
+
+
+def far(stage: Stage) -> Path:
+    """Return a document that wants to read from hosts; nothing is asked of them before it is allowed."""
+    refs: dict[str, object] = {".zgroup": '{"zarr_format": 2}'}
+    refs |= metadata("field", (4, 4), (2, 4), "<f4", {"units": "K"})
+    refs["field/0.0"] = ["https://data.example.org/field.nc", 0, 32]
+    refs["field/1.0"] = ["s3://bucket/field.nc", 32, 32]
+    return stage.write("far.json", {"version": 1, "refs": refs})
