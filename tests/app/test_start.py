@@ -85,12 +85,12 @@ def test_first_rows_are_shown_before_what_they_do_not_need_is_loaded(tmp_path: P
 def test_screenshot_shows_the_plot(small: Path, tmp_path: Path) -> None:
     picture = tmp_path / "window.png"
     code = f"from refbrowser.app.launch import run; raise SystemExit(run([{str(small)!r}], " + (
-        f"screenshot={str(picture)!r}, array='/temp', size=(1000, 700)))"
+        f"screenshot={str(picture)!r}, array='/temp', size=(1100, 750)))"
     )
     result = run("-c", code)
     assert result.returncode == 0, result.stderr
     image = QImage(str(picture))
-    assert (image.width(), image.height()) == (1000, 700)
+    assert (image.width(), image.height()) == (1100, 750)
     colours = {image.pixel(x, y) for x in range(250, 700, 2) for y in range(150, 500, 2)}
     assert len(colours) > 20
 

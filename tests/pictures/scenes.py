@@ -41,6 +41,8 @@ class Stage:
         self.window.complete()
         self.window.prepare_plot()
         self.wait(lambda: self.window.centre.plot is not None)
+        # What is read ahead, and when, differs from time to time.
+        self.window.centre.plot.set_prefetch(False)  # type: ignore[union-attr]
 
     def close(self) -> None:
         for document in self.window.documents.all():
