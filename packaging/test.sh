@@ -6,5 +6,7 @@ set -u
 prepare test test
 
 cd "$root" || exit 1
-# One worker a core; -rs names each reason for a skip and how often it applied.
-QT_QPA_PLATFORM=offscreen exec "$venv/bin/python" -m pytest -q -rs --numprocesses "${TEST_WORKERS:-auto}" "$@"
+# One worker more than cores: tests of the window wait half of their time.
+workers=$(($(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 1) + 1))
+# -rs names each reason for a skip and how often it applied.
+QT_QPA_PLATFORM=offscreen exec "$venv/bin/python" -m pytest -q -rs --numprocesses "${TEST_WORKERS:-$workers}" "$@"
