@@ -1,4 +1,4 @@
-"""From opening a small document to its first picture: in a window that is open, and from the process start."""
+"""From opening a small document to its first picture, in an open window and from the process start."""
 
 from __future__ import annotations
 
