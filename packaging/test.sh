@@ -6,7 +6,8 @@ set -u
 prepare test test
 
 cd "$root" || exit 1
-# One worker more than cores: tests of the window wait half of their time.
-workers=$(($(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 1) + 1))
+# Two workers a core, which take tests from each other: those of the window wait half of their time.
+workers=$((2 * $(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 1)))
 # -rs names each reason for a skip and how often it applied.
-QT_QPA_PLATFORM=offscreen exec "$venv/bin/python" -m pytest -q -rs --numprocesses "${TEST_WORKERS:-$workers}" "$@"
+QT_QPA_PLATFORM=offscreen exec "$venv/bin/python" -m pytest -q -rs --numprocesses "${TEST_WORKERS:-$workers}" \
+    --dist worksteal "$@"
