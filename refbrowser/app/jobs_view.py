@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING, Any
 
-from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, QRect, Qt, QTimer
+from PySide6.QtCore import QModelIndex, QObject, QRect, Qt, QTimer
 from PySide6.QtGui import QColor, QPainter
 from PySide6.QtWidgets import (
     QAbstractItemView,
@@ -24,12 +24,12 @@ from refbrowser.app.cards import error_text
 from refbrowser.app.docks import hint_of
 from refbrowser.app.plain_text import one_line
 from refbrowser.app.tasks import Tasks
+from refbrowser.app.titled_model import LEFT, RIGHT, ROOT, Index, TitledModel
 from refbrowser.app.widgets import hint_label, push_button
 
 if TYPE_CHECKING:
     from refbrowser.engine.jobs import JobStatus
 
-Index = QModelIndex | QPersistentModelIndex
 
 COLUMNS = ("Job", "State", "Progress", "Read", "Requests", "Time")
 _WIDTHS = (190, 72, 138, 72, 86, 60)
@@ -42,8 +42,10 @@ KEPT = 100
 BRIEF = 0.2
 
 
-class JobsModel(QAbstractTableModel):
+class JobsModel(TitledModel):
     """One row per job, the newest first."""
+
+    titles = COLUMNS
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -74,20 +76,12 @@ class JobsModel(QAbstractTableModel):
         """Return the jobs that wait or run, the newest first."""
         return [status for status in self._rows if not status.state.finished]
 
-    def rowCount(self, parent: Index = QModelIndex()) -> int:
+    def rowCount(self, parent: Index = ROOT) -> int:
         return 0 if parent.isValid() else len(self._rows)
 
-    def columnCount(self, parent: Index = QModelIndex()) -> int:
-        return len(COLUMNS)
-
-    def headerData(
-        self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
-    ) -> Any:
-        if orientation == Qt.Orientation.Horizontal and role == Qt.ItemDataRole.DisplayRole:
-            return COLUMNS[section]
-        if role == Qt.ItemDataRole.TextAlignmentRole:
-            return _alignment(section)
-        return None
+    def alignment(self, column: int) -> Qt.AlignmentFlag:
+        """Put numbers to the right, all else to the left."""
+        return RIGHT if column >= 3 else LEFT
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
         status = self.status(index.row())
@@ -101,7 +95,7 @@ class JobsModel(QAbstractTableModel):
             error = f"\n{error_text(status.error)}" if status.error is not None else ""
             return theme.plain_tooltip(f"{status.job.title}{error}")
         if role == Qt.ItemDataRole.TextAlignmentRole:
-            return _alignment(index.column())
+            return self.alignment(index.column())
         if role == Qt.ItemDataRole.ForegroundRole and index.column() == 1 and status.state == "failed":
             return QColor(theme.colors().fault)
         return None
@@ -226,11 +220,6 @@ def share_of(status: JobStatus) -> float | None:
     if not status.total:
         return None
     return max(0.0, min(1.0, status.done / status.total))
-
-
-def _alignment(column: int) -> Qt.AlignmentFlag:
-    side = Qt.AlignmentFlag.AlignRight if column >= 3 else Qt.AlignmentFlag.AlignLeft
-    return side | Qt.AlignmentFlag.AlignVCenter
 
 
 def _texts(status: JobStatus) -> tuple[str, ...]:

@@ -8,10 +8,7 @@ from typing import Any
 
 from PySide6.QtCore import (
     QAbstractItemModel,
-    QAbstractTableModel,
     QEvent,
-    QModelIndex,
-    QPersistentModelIndex,
     QSize,
     Qt,
     Signal,
@@ -31,12 +28,11 @@ from PySide6.QtWidgets import (
 
 from refbrowser.app import theme
 from refbrowser.app.editors.draft import DimensionDraft, DimensionKind
+from refbrowser.app.titled_model import ROOT, Index, TitledModel
 
-Index = QModelIndex | QPersistentModelIndex
 COLUMNS = ("Name", "Kind", "Start", "Stop", "Step", "Values")
 NAME, KIND, START, STOP, STEP, SIZE = range(6)
 _MEMBERS = {START: "start", STOP: "stop", STEP: "step"}
-_ROOT = QModelIndex()
 _OWN_KEYS = (Qt.Key.Key_F2, Qt.Key.Key_Insert, Qt.Key.Key_Delete)
 _ROWS_SHOWN = 6
 #: Shares of the room that is left when each title fits; numbers are longest in *Stop*.
@@ -45,7 +41,7 @@ _SHARES = {NAME: 0.3, START: 0.2, STOP: 0.4, STEP: 0.1}
 _AROUND = 14
 
 
-class DimensionsModel(QAbstractTableModel):
+class DimensionsModel(TitledModel):
     """The drafts of the dimensions as rows.
 
     Signals
@@ -53,6 +49,8 @@ class DimensionsModel(QAbstractTableModel):
     edited()
         After each change that the user made.
     """
+
+    titles = COLUMNS
 
     edited = Signal()
 
@@ -88,37 +86,29 @@ class DimensionsModel(QAbstractTableModel):
 
     def insert(self, row: int, draft: DimensionDraft) -> None:
         """Add a dimension before row `row`."""
-        self.beginInsertRows(_ROOT, row, row)
+        self.beginInsertRows(ROOT, row, row)
         self._rows.insert(row, draft)
         self.endInsertRows()
         self.edited.emit()
 
     def remove(self, row: int) -> None:
         """Take a dimension away."""
-        self.beginRemoveRows(_ROOT, row, row)
+        self.beginRemoveRows(ROOT, row, row)
         del self._rows[row]
         self.endRemoveRows()
         self.edited.emit()
 
     def move(self, row: int, to: int) -> None:
         """Move a dimension to another row; the last one varies fastest."""
-        self.beginMoveRows(_ROOT, row, row, _ROOT, to + 1 if to > row else to)
+        self.beginMoveRows(ROOT, row, row, ROOT, to + 1 if to > row else to)
         self._rows.insert(to, self._rows.pop(row))
         self.endMoveRows()
         self.edited.emit()
 
     # What the view asks
 
-    def rowCount(self, parent: Index = _ROOT) -> int:
+    def rowCount(self, parent: Index = ROOT) -> int:
         return 0 if parent.isValid() else len(self._rows)
-
-    def columnCount(self, parent: Index = _ROOT) -> int:
-        return len(COLUMNS)
-
-    def headerData(self, section: int, orientation: Qt.Orientation, role: int = 0) -> Any:
-        if role == Qt.ItemDataRole.DisplayRole and orientation == Qt.Orientation.Horizontal:
-            return COLUMNS[section]
-        return None
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
         draft, column = self._rows[index.row()], index.column()

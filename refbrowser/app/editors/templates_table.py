@@ -6,19 +6,18 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from PySide6.QtCore import QAbstractTableModel, QModelIndex, QPersistentModelIndex, Qt, Signal
+from PySide6.QtCore import QModelIndex, Qt, Signal
 from PySide6.QtGui import QBrush, QColor, QFont
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTableView, QWidget
 
 from refbrowser.app import theme
 from refbrowser.app.plain_text import one_line
 from refbrowser.app.theme import count_text
+from refbrowser.app.titled_model import ROOT, Index, TitledModel
 
-Index = QModelIndex | QPersistentModelIndex
 COLUMNS = ("Name", "Text", "Uses")
 #: The table is as high as its rows, within these.
 LEAST_ROWS, MOST_ROWS = 2, 8
-_ROOT = QModelIndex()
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +43,9 @@ class TemplateRow:
     fault: str = ""
 
 
-class _TemplatesModel(QAbstractTableModel):
+class _TemplatesModel(TitledModel):
+    titles = COLUMNS
+
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
         self.rows: list[TemplateRow] = []
@@ -68,16 +69,8 @@ class _TemplatesModel(QAbstractTableModel):
         if self.rows:
             self.dataChanged.emit(self.index(0, 2), self.index(len(self.rows) - 1, 2))
 
-    def rowCount(self, parent: Index = _ROOT) -> int:
+    def rowCount(self, parent: Index = ROOT) -> int:
         return 0 if parent.isValid() else len(self.rows)
-
-    def columnCount(self, parent: Index = _ROOT) -> int:
-        return len(COLUMNS)
-
-    def headerData(self, section: int, orientation: Qt.Orientation, role: int = 0) -> Any:
-        if role == Qt.ItemDataRole.DisplayRole and orientation == Qt.Orientation.Horizontal:
-            return COLUMNS[section]
-        return None
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
         row, column = self.rows[index.row()], index.column()

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from PySide6.QtCore import QAbstractTableModel, QModelIndex, QObject, QPersistentModelIndex, Qt
+from PySide6.QtCore import QObject, Qt
 from PySide6.QtGui import QColor
 
 from refbrowser.app import icons, theme
 from refbrowser.app.plain_text import one_line
+from refbrowser.app.titled_model import LEFT, RIGHT, ROOT, Index, TitledModel
 
 if TYPE_CHECKING:
     from refbrowser.app.controller.open_document import OpenDocument
     from refbrowser.engine.problems.problem import Problem
-
-Index = QModelIndex | QPersistentModelIndex
 
 COLUMNS = ("", "Problem", "Place", "Line", "Document")
 SEVERITY, MESSAGE, PLACE, LINE, DOCUMENT = range(5)
@@ -32,8 +31,10 @@ class Row(NamedTuple):
         return self.document.number, self.problem.text
 
 
-class ProblemsModel(QAbstractTableModel):
+class ProblemsModel(TitledModel):
     """One row per problem that the filter lets through: by document, faults first."""
+
+    titles = COLUMNS
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -80,22 +81,12 @@ class ProblemsModel(QAbstractTableModel):
 
     # Qt's side
 
-    def rowCount(self, parent: Index = QModelIndex()) -> int:
+    def rowCount(self, parent: Index = ROOT) -> int:
         return 0 if parent.isValid() else len(self._rows)
 
-    def columnCount(self, parent: Index = QModelIndex()) -> int:
-        return len(COLUMNS)
-
-    def headerData(
-        self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
-    ) -> Any:
-        if orientation != Qt.Orientation.Horizontal:
-            return None
-        if role == Qt.ItemDataRole.DisplayRole:
-            return COLUMNS[section]
-        if role == Qt.ItemDataRole.TextAlignmentRole:
-            return _alignment(section)
-        return None
+    def alignment(self, column: int) -> Qt.AlignmentFlag:
+        """Put lines to the right, all else to the left."""
+        return RIGHT if column == LINE else LEFT
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
         row = self.row(index.row())
@@ -115,7 +106,7 @@ class ProblemsModel(QAbstractTableModel):
                 return str(problem.severity)
             return _text(row, index.column())
         if role == Qt.ItemDataRole.TextAlignmentRole:
-            return _alignment(index.column())
+            return self.alignment(index.column())
         if role == Qt.ItemDataRole.ForegroundRole and index.column() in (LINE, DOCUMENT):
             return QColor(theme.colors().muted)
         return None
@@ -141,8 +132,3 @@ def _tooltip(row: Row) -> str:
     fix = "" if problem.fix is None else f"Fix: {problem.fix.title}"
     message = problem.message[:1].upper() + problem.message[1:]
     return "\n".join(part for part in (kind, message, problem.advice, str(problem.place), fix) if part)
-
-
-def _alignment(column: int) -> Qt.AlignmentFlag:
-    side = Qt.AlignmentFlag.AlignRight if column == LINE else Qt.AlignmentFlag.AlignLeft
-    return side | Qt.AlignmentFlag.AlignVCenter
