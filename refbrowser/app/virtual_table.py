@@ -4,20 +4,15 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Sequence
-from typing import Any
 
 from PySide6.QtCore import (
-    QEvent,
     QPoint,
     QRect,
     Qt,
     Signal,
 )
 from PySide6.QtGui import (
-    QAccessible,
-    QAccessibleEvent,
     QColor,
-    QFocusEvent,
     QFont,
     QFontMetrics,
     QGuiApplication,
@@ -30,10 +25,11 @@ from PySide6.QtGui import (
     QResizeEvent,
     QWheelEvent,
 )
-from PySide6.QtWidgets import QAbstractScrollArea, QHeaderView, QToolTip, QWidget
+from PySide6.QtWidgets import QHeaderView, QToolTip, QWidget
 
 from refbrowser.app import theme
 from refbrowser.app.long_bar import LongBar
+from refbrowser.app.painted_view import PaintedView
 from refbrowser.app.plain_text import one_line
 from refbrowser.app.row_model import (
     PAGE_ROWS,
@@ -58,7 +54,7 @@ _LEFT = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter | Qt.TextFlag
 _RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter | Qt.TextFlag.TextSingleLine
 
 
-class VirtualTable(QAbstractScrollArea):
+class VirtualTable(PaintedView):
     """Rows of a `RowModel`, with a header, a current row, a selected range and the keyboard.
 
     Signals
@@ -79,7 +75,6 @@ class VirtualTable(QAbstractScrollArea):
         self._rows = LongBar(self, Qt.Orientation.Vertical)
         self._current: int | None = None
         self._anchor: int | None = None
-        self._placeholder = ""
         self._wheel = 0
         self._fitted = True
         self._fitting = False
@@ -91,9 +86,6 @@ class VirtualTable(QAbstractScrollArea):
         self._header.setHighlightSections(False)
         self._header.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self._header.sectionResized.connect(self._section_resized)
-        self.setCornerWidget(QWidget())
-        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-        self.setFrameShape(QAbstractScrollArea.Shape.NoFrame)
         self.viewport().setMouseTracking(False)
         self._rows.moved.connect(self.viewport().update)
         self.horizontalScrollBar().valueChanged.connect(self._columns_moved)
@@ -124,11 +116,6 @@ class VirtualTable(QAbstractScrollArea):
         if self._current is not None and self._current >= count:
             self._set_current(None, None)
         self._layout_parts()
-
-    def set_placeholder(self, text: str) -> None:
-        """Set the sentence shown where there are no rows."""
-        self._placeholder = text
-        self.viewport().update()
 
     def current(self) -> int | None:
         """Return the current row."""
@@ -282,7 +269,7 @@ class VirtualTable(QAbstractScrollArea):
         scheme = theme.colors()
         count = self._model.row_count()
         if count == 0:
-            self._paint_placeholder(painter, scheme)
+            self.paint_placeholder(painter)
             return
         rows = range(self._rows.first, min(count, self._rows.first + self.visible_rows() + 1))
         selected = self.selected()
@@ -294,12 +281,6 @@ class VirtualTable(QAbstractScrollArea):
             style = styles[place] if place < len(styles) else RowStyle.NONE
             self._paint_row(painter, scheme, row, texts[place], style, row in selected)
         painter.end()
-
-    def _paint_placeholder(self, painter: QPainter, scheme: theme.Colors) -> None:
-        painter.setPen(QColor(scheme.muted))
-        area = self.viewport().rect().adjusted(theme.HUGE, theme.HUGE, -theme.HUGE, -theme.HUGE)
-        flags = Qt.AlignmentFlag.AlignCenter | Qt.TextFlag.TextWordWrap
-        painter.drawText(area, flags, self._placeholder)
 
     def _paint_row(
         self,
@@ -366,10 +347,7 @@ class VirtualTable(QAbstractScrollArea):
             f"{title} {one_line(text)}"
             for title, text in zip(titles, self.row_text(self._current), strict=False)
         )
-        self.setAccessibleDescription(
-            f"row {self._current} of {self._model.row_count()}: " + ", ".join(cells)
-        )
-        QAccessible.updateAccessibility(QAccessibleEvent(self, QAccessible.Event.DescriptionChanged))
+        self.describe_current(f"row {self._current} of {self._model.row_count()}: " + ", ".join(cells))
 
     def _move(self, row: int, extend: bool) -> None:
         count = self._model.row_count()
@@ -387,11 +365,8 @@ class VirtualTable(QAbstractScrollArea):
 
     # Events
 
-    def inputMethodQuery(self, query: Qt.InputMethodQuery) -> Any:
-        if query == Qt.InputMethodQuery.ImCursorRectangle and self._current is not None:
-            # Where the menu goes that a key asks for.
-            return self.row_rect(self._current).intersected(self.viewport().rect())
-        return super().inputMethodQuery(query)
+    def current_rect(self) -> QRect | None:
+        return None if self._current is None else self.row_rect(self._current)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.matches(QKeySequence.StandardKey.Copy):
@@ -447,24 +422,10 @@ class VirtualTable(QAbstractScrollArea):
     def resizeEvent(self, event: QResizeEvent) -> None:
         self._layout_parts()
 
-    def focusInEvent(self, event: QFocusEvent) -> None:
-        self.viewport().update()
+    def restyle(self) -> None:
+        self._measure()
 
-    def focusOutEvent(self, event: QFocusEvent) -> None:
-        self.viewport().update()
-
-    def changeEvent(self, event: QEvent) -> None:
-        super().changeEvent(event)
-        if event.type() in (QEvent.Type.FontChange, QEvent.Type.StyleChange, QEvent.Type.PaletteChange):
-            self._measure()
-
-    def viewportEvent(self, event: QEvent) -> bool:
-        if isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip:
-            self._show_cell_tooltip(event)
-            return True
-        return super().viewportEvent(event)
-
-    def _show_cell_tooltip(self, event: QHelpEvent) -> None:
+    def show_tool_tip(self, event: QHelpEvent) -> None:
         row = self.row_at(event.pos())
         section = self._header.logicalIndexAt(event.pos().x())
         texts = [] if row is None else self.row_text(row)

@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
-from PySide6.QtCore import QEvent, QPoint, QRect, Qt, Signal
+from PySide6.QtCore import QPoint, QRect, Qt, Signal
 from PySide6.QtGui import (
-    QAccessible,
-    QAccessibleEvent,
     QColor,
-    QFocusEvent,
     QHelpEvent,
     QKeyEvent,
     QKeySequence,
@@ -20,10 +16,11 @@ from PySide6.QtGui import (
     QResizeEvent,
     QWheelEvent,
 )
-from PySide6.QtWidgets import QAbstractScrollArea, QToolTip, QWidget
+from PySide6.QtWidgets import QToolTip, QWidget
 
 from refbrowser.app import theme
 from refbrowser.app.long_bar import LongBar
+from refbrowser.app.painted_view import PaintedView
 from refbrowser.app.table.columns import ColumnWidths
 from refbrowser.app.table.grid_model import GridModel, NoCells
 from refbrowser.app.table.grid_painter import GridPainter
@@ -37,7 +34,7 @@ _GRIP = 4
 _SHIFT, _CONTROL = Qt.KeyboardModifier.ShiftModifier, Qt.KeyboardModifier.ControlModifier
 
 
-class GridView(QAbstractScrollArea):
+class GridView(PaintedView):
     """Cells of a `GridModel` with headers, a current cell, a selected rectangle and the keyboard.
 
     Signals
@@ -64,7 +61,6 @@ class GridView(QAbstractScrollArea):
         super().__init__(parent)
         self._model: GridModel = NoCells()
         self._selection: CellSelection | None = None
-        self._placeholder = ""
         self._seen: tuple[range, range] | None = None
         self._cells: Cells | None = None
         #: Widths in pixels that the user gave columns, by the names of their kinds.
@@ -76,11 +72,8 @@ class GridView(QAbstractScrollArea):
         self._columns = LongBar(self, Qt.Orientation.Horizontal)
         self._painter = GridPainter(self)
         self._widths = ColumnWidths([self._painter.width_of(12)])
-        self.setCornerWidget(QWidget())
         for bar in (self._rows, self._columns):
             bar.moved.connect(self._scrolled)
-        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-        self.setFrameShape(QAbstractScrollArea.Shape.NoFrame)
         self.viewport().setMouseTracking(True)
 
     # What is shown
@@ -106,11 +99,6 @@ class GridView(QAbstractScrollArea):
         """Ask the model for the cells again: some have come."""
         self._cells = None
         self._tell_screen_readers()
-        self.viewport().update()
-
-    def set_placeholder(self, text: str) -> None:
-        """Set the sentence shown where there are no cells."""
-        self._placeholder = text
         self.viewport().update()
 
     def current(self) -> Cell | None:
@@ -259,12 +247,8 @@ class GridView(QAbstractScrollArea):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         painter = QPainter(self.viewport())
-        scheme = theme.colors()
         if not self._model.rows or not self._model.columns:
-            painter.setPen(QColor(scheme.muted))
-            area = self.viewport().rect().adjusted(theme.HUGE, theme.HUGE, -theme.HUGE, -theme.HUGE)
-            flags = Qt.AlignmentFlag.AlignCenter | Qt.TextFlag.TextWordWrap
-            painter.drawText(area, flags, self._placeholder)
+            self.paint_placeholder(painter)
             return
         cells = self.cells_seen()
         rows, columns = self.seen()
@@ -345,16 +329,13 @@ class GridView(QAbstractScrollArea):
         down, over = self._model.row_header(row), self._model.column_header(column)
         text = self._model.cells(range(row, row + 1), range(column, column + 1)).texts[0][0]
         place = f"row {' '.join(down)}, column {' '.join(over)}" if down[0] else " ".join(over)
-        self.setAccessibleDescription(f"{place}: {text}")
-        QAccessible.updateAccessibility(QAccessibleEvent(self, QAccessible.Event.DescriptionChanged))
+        self.describe_current(f"{place}: {text}")
 
     # Events
 
-    def inputMethodQuery(self, query: Qt.InputMethodQuery) -> Any:
-        if query == Qt.InputMethodQuery.ImCursorRectangle and self.current() is not None:
-            # Where the menu goes that a key asks for.
-            return self.cell_rect(*self.current() or (0, 0)).intersected(self.viewport().rect())
-        return super().inputMethodQuery(query)
+    def current_rect(self) -> QRect | None:
+        current = self.current()
+        return None if current is None else self.cell_rect(*current)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.matches(QKeySequence.StandardKey.Copy):
@@ -454,27 +435,13 @@ class GridView(QAbstractScrollArea):
     def resizeEvent(self, event: QResizeEvent) -> None:
         self._lay_out()
 
-    def focusInEvent(self, event: QFocusEvent) -> None:
-        self.viewport().update()
+    def restyle(self) -> None:
+        self._painter = GridPainter(self)
+        self._measure_columns()
+        self._split = self._head = 0
+        self._lay_out()
 
-    def focusOutEvent(self, event: QFocusEvent) -> None:
-        self.viewport().update()
-
-    def changeEvent(self, event: QEvent) -> None:
-        super().changeEvent(event)
-        if event.type() in (QEvent.Type.FontChange, QEvent.Type.StyleChange, QEvent.Type.PaletteChange):
-            self._painter = GridPainter(self)
-            self._measure_columns()
-            self._split = self._head = 0
-            self._lay_out()
-
-    def viewportEvent(self, event: QEvent) -> bool:
-        if isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip:
-            self._show_tool_tip(event)
-            return True
-        return super().viewportEvent(event)
-
-    def _show_tool_tip(self, event: QHelpEvent) -> None:
+    def show_tool_tip(self, event: QHelpEvent) -> None:
         cell = self.cell_at(event.pos())
         if cell is None:
             QToolTip.hideText()
