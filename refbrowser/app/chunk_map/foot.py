@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QHBoxLayout, QToolButton, QWidget
 from refbrowser.app import icons, theme
 from refbrowser.app.chunk_map.patterns import GLYPHS
 from refbrowser.app.elided_label import ElidedLabel
-from refbrowser.app.widgets import plain_label
+from refbrowser.app.widgets import plain_label, tool_button
 
 #: Buttons in a line of text: as high as it.
 _LOW = "QToolButton { padding: 1px 5px; }"
@@ -73,10 +73,8 @@ class MapFoot(QWidget):
 
 
 def _button(name: str, title: str, tip: str) -> QToolButton:
-    button = QToolButton()
-    button.setObjectName(name)
+    button = tool_button(name, tip)
     button.setAccessibleName(title)
-    button.setToolTip(tip)
     button.setFocusPolicy(Qt.FocusPolicy.TabFocus)
     button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
     button.setStyleSheet(_LOW)

@@ -20,7 +20,7 @@ from PySide6.QtWidgets import (
 
 from refbrowser.app import icons, theme
 from refbrowser.app.problems.model import DOCUMENT, LINE, MESSAGE, PLACE, SEVERITY, ProblemsModel, Row
-from refbrowser.app.widgets import hint_label, plain_label, push_button
+from refbrowser.app.widgets import hint_label, plain_label, push_button, tool_button
 
 if TYPE_CHECKING:
     from refbrowser.app.controller.documents import Documents
@@ -255,10 +255,7 @@ class _Table(QTableView):
 
 
 def _toggle(name: str, words: str) -> QToolButton:
-    button = QToolButton()
-    button.setObjectName(name)
-    button.setAccessibleName(words)
-    button.setToolTip(words)
+    button = tool_button(name, words)
     button.setCheckable(True)
     button.setChecked(True)
     button.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
