@@ -102,6 +102,14 @@ def explain_key(window: MainWindow, settle: Settle, key: str) -> None:
     settle()
 
 
+def read_when_repaired(window: MainWindow, server: HttpServer, settle: Settle) -> None:
+    """Take the server's fault away and press Try again: the element is read."""
+    del server.faults["/data.bin"]
+    button(window, "explain_retry_button").click()
+    settle()
+    assert verdict(window).startswith("This element is ")
+
+
 class TestAsking:
     def test_a_pixel_of_a_real_file_by_mouse(
         self, window: MainWindow, plotted: Plot, shared_data: Path, qtbot: QtBot, settle: Settle
@@ -433,10 +441,7 @@ class TestLinks:
         window.actions_["explain"].trigger()
         settle()
         assert verdict(window).startswith("This element could not be read: the server answered 403")
-        del server.faults["/data.bin"]
-        button(window, "explain_retry_button").click()
-        settle()
-        assert verdict(window).startswith("This element is ")
+        read_when_repaired(window, server, settle)
 
     def test_to_the_key(
         self, window: MainWindow, plotted: Plot, small: Path, qtbot: QtBot, settle: Settle
@@ -576,10 +581,7 @@ class TestThePane:
         qtbot.mouseClick(cancel, Qt.MouseButton.LeftButton)
         qtbot.waitUntil(lambda: verdict(window) == "Looking for the reason was cancelled.")
         assert not cancel.isVisible()
-        del server.faults["/data.bin"]
-        button(window, "explain_retry_button").click()
-        settle()
-        assert verdict(window).startswith("This element is ")
+        read_when_repaired(window, server, settle)
 
     def test_the_newest_question_counts(
         self, window: MainWindow, plotted: Plot, small: Path, qtbot: QtBot, settle: Settle
