@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from documents_of_values import value_document
 from PySide6.QtCore import QEvent, QPoint, QPointF, Qt
-from PySide6.QtGui import QContextMenuEvent, QGuiApplication
+from PySide6.QtGui import QContextMenuEvent, QGuiApplication, QMouseEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractScrollArea, QApplication, QMenu, QWidget
 from pytestqt.qtbot import QtBot
@@ -179,6 +179,22 @@ class TestPlot:
         assert user.copied(menu, "copy_key") == "cube/0.0.1.0"
         menu = user.right_click(plot.canvas, self.place(user, 1, 3))
         assert user.copied(menu, "copy_url") == "cube.bin"
+
+    def test_what_was_clicked_is_meant_though_the_pointer_moves(self, user: User) -> None:
+        user.show("cube")
+        plot = user.window.centre.plot
+        assert plot is not None
+        elsewhere = QPointF(self.place(user, 3, 0))
+        menu = user.right_click(plot.canvas, self.place(user, 1, 3))
+        assert menu is not None
+        move, none = QEvent.Type.MouseMove, Qt.MouseButton.NoButton
+        moved = QMouseEvent(move, elsewhere, elsewhere, none, none, Qt.KeyboardModifier.NoModifier)
+        # As when the menu hides, and its action is not yet triggered.
+        menu.aboutToHide.connect(lambda: QApplication.sendEvent(plot.canvas.viewport(), moved))
+        assert user.copied(menu, "copy_value") == "5.8"
+        QApplication.processEvents()
+        QApplication.sendEvent(plot.canvas.viewport(), moved)
+        assert plot.element() == (0, 0, 3, 0)
 
     def test_values_of_missing_chunks_are_not_made_up(self, user: User) -> None:
         user.show("cube")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, QPoint, Qt
+from PySide6.QtCore import QObject, QPoint, Qt, QTimer
 from PySide6.QtGui import QAction
 
 from refbrowser.app.context_menu import pop_up, separator
@@ -126,5 +126,6 @@ class ContextMenus(QObject):
         menu = pop_up(plot.canvas, place)
         if menu is not None:
             # While the menu is open the pointer is not over the plot; what it was on is still meant.
-            plot.canvas.hold_pointed(True)
-            menu.aboutToHide.connect(lambda: plot.canvas.hold_pointed(False))
+            # A menu hides before its action is triggered, and then Qt moves the pointer back onto the plot.
+            plot.canvas.hold_pointed()
+            menu.aboutToHide.connect(lambda: QTimer.singleShot(0, plot.canvas, plot.canvas.release_pointed))

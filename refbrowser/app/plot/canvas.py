@@ -98,7 +98,7 @@ class PlotCanvas(AxesView):
         self.message.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
         self.message.hide()
         self._proportions: float | None = None
-        self._holds = False
+        self._holds = self._left = False
         self.box.sigRangeChanged.connect(self._view_changed)
         self.box.sigResized.connect(self._box_resized)
         self.scene().sigMouseClicked.connect(self._mouse_clicked)
@@ -236,17 +236,26 @@ class PlotCanvas(AxesView):
             self.menuRequested.emit(self.mapToGlobal(self.viewport().geometry().center()))
         event.accept()
 
-    def hold_pointed(self, on: bool) -> None:
+    def hold_pointed(self) -> None:
         """Keep what is pointed at although the pointer goes elsewhere: to a menu."""
-        self._holds = on
+        self._holds, self._left = True, False
+
+    def release_pointed(self) -> None:
+        """Follow the pointer again."""
+        self._holds = False
+        if self._left:
+            self.pointed.emit(None, None)
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
         super().mouseMoveEvent(event)
-        self.pointed.emit(*(self.position_of(event) or (None, None)))
+        if not self._holds:
+            self.pointed.emit(*(self.position_of(event) or (None, None)))
 
     def leaveEvent(self, event: QEvent) -> None:
         super().leaveEvent(event)
-        if not self._holds:
+        if self._holds:
+            self._left = True
+        else:
             self.pointed.emit(None, None)
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
