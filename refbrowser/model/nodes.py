@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from enum import StrEnum
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,32 @@ from refbrowser.errors import Finding, RefbrowserError
 from refbrowser.model.chunk_keys import ChunkKeyEncoding
 from refbrowser.model.grid import RegularChunkGrid
 from refbrowser.model.manifest import ChunkManifest
+
+
+class Flavour(StrEnum):
+    """Whose rules the metadata of a dataset follows."""
+
+    ZARR_V2 = "zarr-v2"
+    ZARR_V3 = "zarr-v3"
+    NCZARR = "nczarr"
+    #: The core protocol draft of May 2019.
+    DRAFT_2019 = "zarr-v3-draft"
+    #: The later drafts, with keys below ``meta/root/``.
+    DRAFT_2020 = "zarr-v3-draft-2020"
+
+    @property
+    def title(self) -> str:
+        """Its name for people."""
+        return _TITLES[self]
+
+
+_TITLES = {
+    Flavour.ZARR_V2: "Zarr v2",
+    Flavour.ZARR_V3: "Zarr v3",
+    Flavour.NCZARR: "NCZarr",
+    Flavour.DRAFT_2019: "Zarr v3 draft of 2019",
+    Flavour.DRAFT_2020: "Zarr v3 draft of 2020",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +84,13 @@ class ArrayNode:
         ``zarr-v2`` or ``zarr-v3``: whose rules the codecs follow.
     metadata_keys
         Keys of the documents that describe it (``temp/.zarray``, ``temp/.zattrs``).
+    dimension_paths
+        Fully qualified name of each dimension where it is a declared one (``/ocean/x``, no escapes), None for
+        an anonymous one.
+    attribute_types
+        netCDF type (``char``, ``string``, ``int``...) of the attributes whose type the metadata records.
+    internal_attributes
+        Attributes that the format keeps for itself (``_nczarr_array``, ``_ARRAY_DIMENSIONS``), as stored.
     """
 
     path: str
@@ -73,6 +107,9 @@ class ArrayNode:
     manifest: ChunkManifest | None = None
     format: str = "zarr-v2"
     metadata_keys: tuple[str, ...] = ()
+    dimension_paths: tuple[str | None, ...] = ()
+    attribute_types: Mapping[str, str] = field(default_factory=dict)
+    internal_attributes: Mapping[str, Any] = field(default_factory=dict)
     error: RefbrowserError | None = None
     unreadable: RefbrowserError | None = None
 
@@ -84,7 +121,10 @@ class ArrayNode:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class GroupNode:
-    """One group: attributes, dimensions, child groups and arrays by name, in document order."""
+    """One group: attributes, dimensions, child groups and arrays by name, in document order.
+
+    `attribute_types` and `internal_attributes` are as those of `ArrayNode`.
+    """
 
     path: str = "/"
     attributes: Mapping[str, Any] = field(default_factory=dict)
@@ -92,6 +132,8 @@ class GroupNode:
     groups: Mapping[str, GroupNode] = field(default_factory=dict)
     arrays: Mapping[str, ArrayNode] = field(default_factory=dict)
     metadata_keys: tuple[str, ...] = ()
+    attribute_types: Mapping[str, str] = field(default_factory=dict)
+    internal_attributes: Mapping[str, Any] = field(default_factory=dict)
     error: RefbrowserError | None = None
 
     @property
@@ -113,12 +155,18 @@ class Hierarchy:
         A group, or an array where the root itself is one.
     format
         A name as in ``refbrowser export --to`` (``refs-v1``, ``zarr-v2``...).
+    flavour
+        Whose rules the metadata follows, one of `Flavour`.
+    age
+        What is known of the writer's age, for people (``netcdf-c 4.8.1 to 4.9.0``); empty where nothing is.
     problems
         Findings about the metadata.
     """
 
     root: Node
     format: str
+    flavour: Flavour = Flavour.ZARR_V2
+    age: str = ""
     problems: tuple[Finding, ...] = ()
 
     def walk(self) -> Iterator[Node]:
