@@ -309,7 +309,7 @@ def hierarchy_of(document: ReferenceDocument, metadata: Mapping[str, bytes] | No
         Bytes of metadata keys whose references point elsewhere, where they were read.
     """
     # With the codecs behind it, a quarter of the modules: first rows are shown before they are loaded.
-    from refbrowser.formats.zarr.hierarchy import build_hierarchy
+    from refbrowser.formats.hierarchies import hierarchy_of_flavour
 
     expansion = document.expansion
     source = ExpansionMetadata(expansion, metadata or {})
@@ -317,8 +317,11 @@ def hierarchy_of(document: ReferenceDocument, metadata: Mapping[str, bytes] | No
     def manifest(prefix: str, grid: RegularChunkGrid, encoding: ChunkKeyEncoding) -> ExpansionManifest:
         return ExpansionManifest(expansion, prefix, grid.grid_shape, encoding)
 
+    if document.store is not None:
+        flavour = document.store.flavour
+        return hierarchy_of_flavour(flavour, source, manifest, flavour.format)
     name = "refs-parquet" if document.from_parquet else f"refs-v{document.version}"
-    return build_hierarchy(source, manifest, name)
+    return hierarchy_of_flavour(None, source, manifest, name)
 
 
 @dataclass(frozen=True, slots=True)

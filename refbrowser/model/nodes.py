@@ -31,6 +31,11 @@ class Flavour(StrEnum):
         """Its name for people."""
         return _TITLES[self]
 
+    @property
+    def format(self) -> str:
+        """The name of an opened store of this flavour, as in ``refbrowser export --to``."""
+        return Flavour.DRAFT_2019.value if self is Flavour.DRAFT_2020 else self.value
+
 
 _TITLES = {
     Flavour.ZARR_V2: "Zarr v2",

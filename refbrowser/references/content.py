@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, Literal, Self
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 from refbrowser.errors import Finding, Place
 from refbrowser.references.columns import ReferenceView, RenderedUrls
@@ -17,6 +17,9 @@ from refbrowser.references.table_builder import TableBuilder
 from refbrowser.references.templates import TemplateSet
 from refbrowser.references.text import DocumentText, locate
 from refbrowser.references.writer import region_chunks
+
+if TYPE_CHECKING:
+    from refbrowser.model.nodes import Flavour
 
 
 def no_references(text: DocumentText | None = None) -> References:
@@ -49,6 +52,25 @@ class Packed:
         return document.outer is self.outer and document.refs is self.refs
 
 
+@dataclass(frozen=True, slots=True)
+class StoreOrigin:
+    """The store that a document was made from.
+
+    Attributes
+    ----------
+    root
+        Its URL, or its path with links resolved, without a ``/`` at the end; all below it is the store's.
+    flavour
+        Whose rules its metadata follows.
+    container
+        ``folder``, ``zip`` or ``url``.
+    """
+
+    root: str
+    flavour: Flavour
+    container: Literal["folder", "zip", "url"]
+
+
 @dataclass(frozen=True, eq=False)
 class DocumentContent:
     """A reference document as data: version, templates, gen rules, refs, and members it does not know.
@@ -75,6 +97,8 @@ class DocumentContent:
         The file, where it was packed.
     from_parquet
         Whether it was read from the parquet form: its text was made from that.
+    store
+        The store that it was made from, None for a document that was one.
     notes
         What was found to be wrong while it was opened, beside what its text tells.
     """
@@ -89,6 +113,7 @@ class DocumentContent:
     name: str | None = None
     packed: Packed | None = None
     from_parquet: bool = False
+    store: StoreOrigin | None = None
     notes: tuple[Finding, ...] = ()
 
     # Reading

@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
 from refbrowser.model.chunk_keys import ChunkKeyEncoding
+from refbrowser.model.metadata_keys import is_metadata_key
 from refbrowser.model.reference import (
     ByteRange,
     Inline,
@@ -23,7 +24,6 @@ from refbrowser.model.reference import (
 from refbrowser.references.content import DocumentContent
 from refbrowser.references.gen import GenRow, GenRule, NotDecided
 from refbrowser.references.merge_columns import merged
-from refbrowser.references.metadata_findings import METADATA_NAMES, is_metadata
 
 #: `origin` of a row that stands in refs; else it is the number of a rule.
 REFS = -1
@@ -218,11 +218,11 @@ class Expansion:
         """Yield the keys of Zarr metadata, refs first, each once."""
         seen: set[str] = set()
         for key, _ in self._refs.odd_keys():
-            if is_metadata(key) and key not in seen:
+            if is_metadata_key(key) and key not in seen:
                 seen.add(key)
                 yield key
         for rule in self.rules:
-            if (rule.key or "").rpartition("/")[2] not in METADATA_NAMES:
+            if not is_metadata_key(rule.key or ""):
                 continue
             for found in rule.rows(0, min(rule.count, _METADATA_ROWS)).keys:
                 if found is not None and found not in seen:

@@ -7,12 +7,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from refbrowser.errors import ErrorKind, RefbrowserError, quoted
+from refbrowser.model.metadata_keys import is_metadata_key
 from refbrowser.model.reference import Inline
 from refbrowser.references.content import DocumentContent
 from refbrowser.references.json_text import JsonError, Node, NodeKind, parse
 
-#: Names of Zarr metadata documents.
-METADATA_NAMES = frozenset({".zgroup", ".zarray", ".zattrs", ".zmetadata", "zarr.json"})
 CONSOLIDATED = ".zmetadata"
 
 
@@ -24,11 +23,6 @@ class MetadataWarning:
     message: str
     counts: str | None = None
     json: Any = None
-
-
-def is_metadata(key: str) -> bool:
-    """Return whether a key names a Zarr metadata document."""
-    return key.rpartition("/")[2] in METADATA_NAMES
 
 
 def metadata_node(document: DocumentContent, slot: int) -> Node | None:
@@ -57,7 +51,7 @@ def metadata_faults(document: DocumentContent) -> Iterator[tuple[str, ErrorKind,
 
 def _metadata_slots(document: DocumentContent) -> Iterator[tuple[str, int]]:
     for key, slot in document.refs.odd_keys():
-        if is_metadata(key) and document.refs.find_slot(key) == slot:
+        if is_metadata_key(key) and document.refs.find_slot(key) == slot:
             yield key, slot
 
 
