@@ -129,6 +129,13 @@ def _as_type(settings: Settings, before: Elements) -> ByteCodec:
     return NumcodecsElements(AsType(stored, decoded), decoded, stored)
 
 
+def _shuffle(settings: Settings, before: Elements) -> ByteCodec:
+    size = settings.integer("elementsize", 4, 0, LIMITS.element_size)
+    # netcdf-c, also where it writes plain Zarr, leaves the size to the type: 0.
+    known = before.dtype.itemsize if before.dtype is not None else 1
+    return Shuffle(size or known)
+
+
 def _bit_round(settings: Settings, before: Elements) -> ByteCodec:
     if before.dtype is None or before.dtype.kind != "f":
         raise RefbrowserError(ErrorKind.META, "codec 'bitround' works on floats only")
@@ -175,7 +182,7 @@ _BYTE_CODECS: dict[str, Factory] = {
     "blosc": _blosc,
     "bz2": lambda settings, before: BZ2(_level(settings, 1, 1, 9)),
     "lzma": _lzma,
-    "shuffle": lambda settings, before: Shuffle(settings.integer("elementsize", 4, 0, LIMITS.element_size)),
+    "shuffle": _shuffle,
     "delta": _delta,
     "fixedscaleoffset": _scale_offset,
     "quantize": _quantize,

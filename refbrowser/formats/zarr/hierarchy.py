@@ -48,7 +48,11 @@ def build_hierarchy(source: MetadataSource, manifests: ManifestMaker, format: st
     format
         Of the dataset, a name as in ``refbrowser export --to``.
     """
-    reader = MetadataReader(source)
+    return hierarchy_of_documents(MetadataReader(source), manifests, format)
+
+
+def hierarchy_of_documents(reader: MetadataReader, manifests: ManifestMaker, format: str) -> Hierarchy:
+    """Return what `build_hierarchy` does, from metadata that was read already."""
     builder = _Builder(reader, manifests)
     return Hierarchy(root=builder.root(), format=format, problems=tuple(builder.findings))
 
