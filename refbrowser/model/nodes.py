@@ -83,10 +83,13 @@ class ArrayNode:
         ``C`` or ``F``: memory layout within a chunk.
     chunk_keys
         How the keys of its chunks are written.
+    chunk_prefix
+        What stands before the keys of its chunks: ``data/ocean/temp/`` in the v3 drafts. None where it is the
+        path, as `key_prefix` gives it.
     fill_value
         As a numpy scalar of `dtype`, or None when the metadata gives none.
     format
-        ``zarr-v2`` or ``zarr-v3``: whose rules the codecs follow.
+        ``zarr-v2``, ``zarr-v3`` or ``zarr-v3-draft``: whose rules the codecs follow.
     metadata_keys
         Keys of the documents that describe it (``temp/.zarray``, ``temp/.zattrs``).
     dimension_paths
@@ -109,6 +112,7 @@ class ArrayNode:
     fill_value: Any = None
     attributes: Mapping[str, Any] = field(default_factory=dict)
     chunk_keys: ChunkKeyEncoding = field(default_factory=ChunkKeyEncoding)
+    chunk_prefix: str | None = None
     manifest: ChunkManifest | None = None
     format: str = "zarr-v2"
     metadata_keys: tuple[str, ...] = ()
@@ -122,6 +126,13 @@ class ArrayNode:
     def name(self) -> str:
         """Last part of the path; empty for a root array."""
         return self.path.rsplit("/", 1)[-1]
+
+    @property
+    def key_prefix(self) -> str:
+        """What stands before the keys of its chunks: ``ocean/temp/``; empty for a root array."""
+        if self.chunk_prefix is not None:
+            return self.chunk_prefix
+        return f"{self.path.strip('/')}/".removeprefix("/")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
