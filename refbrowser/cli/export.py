@@ -79,7 +79,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace, token: CancelToken) -> int:
     """Carry out the export and report."""
-    from refbrowser.engine.export.request import ZARR_FORMATS, ExportRequest
+    from refbrowser.engine.export.request import STORE_FORMATS, ExportRequest
     from refbrowser.engine.export.run import run_export
 
     with open_dataset(arguments, token) as dataset:
@@ -97,7 +97,7 @@ def run(arguments: argparse.Namespace, token: CancelToken) -> int:
                     dataset, request, job_control(token, bar), lambda error: ask(arguments, error)
                 )
         except Cancelled:
-            if arguments.format in ZARR_FORMATS:
+            if arguments.format in STORE_FORMATS:
                 tell("refbrowser: interrupted; --resume goes on from here")
             raise
     for error in report.skipped:

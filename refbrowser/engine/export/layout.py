@@ -1,26 +1,23 @@
-"""How an array is laid out in a Zarr store, and its metadata as zarr-python writes it."""
+"""How an array is laid out in a store: what every format has in common."""
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from math import prod
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from refbrowser.codecs.pipeline import CodecPipeline
-from refbrowser.engine.export.codec_names import CodecsV2, CodecsV3, codecs_v2, codecs_v3
+from refbrowser.engine.export.codec_names import chosen_codecs, without_shards
 from refbrowser.engine.export.paths import escaped_key
 from refbrowser.engine.export.request import Loss
+from refbrowser.engine.export.store_options import StoreOptions
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
-from refbrowser.formats.zarr.hierarchy import DIMENSIONS_ATTRIBUTE
 from refbrowser.limits import LIMITS
-from refbrowser.model.chunk_keys import ChunkKeyEncoding
 from refbrowser.model.grid import RegularChunkGrid
-from refbrowser.model.nodes import ArrayNode, CodecSpec, GroupNode
+from refbrowser.model.nodes import ArrayNode, CodecSpec
 from refbrowser.model.selection import Selection
 
 #: Uncompressed chunks above `LIMITS.chunk_question` are cut into chunks of at most this many bytes.
@@ -37,8 +34,13 @@ class ArrayLayout:
         As it is.
     selection
         What is taken of it; ascending.
+    wanted
+        The source with the shape, dimensions and attributes that are to be kept.
     target
-        As it will be: the path, shape, chunks and codecs of the target, and no manifest.
+        As it will be: the path, shape, chunks and codecs of the target, and no manifest. It may have more
+        axes than are kept, of length 1, at the end (a scalar in NCZarr).
+    folder
+        Stands before the path in the keys of chunks (``data/``).
     copies
         The stored bytes of each chunk are those of a chunk of the source.
     first_chunk
@@ -49,7 +51,9 @@ class ArrayLayout:
 
     source: ArrayNode
     selection: Selection
+    wanted: ArrayNode
     target: ArrayNode
+    folder: str
     copies: bool
     first_chunk: tuple[int, ...]
     losses: tuple[Loss, ...]
@@ -67,18 +71,19 @@ class ArrayLayout:
 
     def key(self, coords: tuple[int, ...]) -> str:
         """Return the key of a chunk of the target."""
-        return node_key(self.target.path, self.target.chunk_keys.encode(coords))
+        return self.folder + node_key(self.target.path, self.target.chunk_keys.encode(coords))
 
     def source_coords(self, coords: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
         """Return the coordinates of the chunks that are copied to the chunks at `coords`, shape (n, ndim)."""
         columns = np.tile(np.array(self.first_chunk, np.int64), (len(coords), 1))
-        columns[:, list(self.kept_axes)] += coords
+        kept = self.kept_axes
+        columns[:, list(kept)] += coords[:, : len(kept)]
         return columns
 
     def source_part(self, coords: tuple[int, ...]) -> Selection:
         """Return the elements of the source that a chunk of the target holds, with all axes kept."""
         axes = list(self.selection.axes)
-        for axis, at, side in zip(self.kept_axes, coords, self.grid.chunk_shape, strict=True):
+        for axis, at, side in zip(self.kept_axes, coords, self.grid.chunk_shape, strict=False):
             axes[axis] = axes[axis][at * side : (at + 1) * side]
         return Selection(tuple(axes))
 
@@ -89,13 +94,23 @@ def node_key(path: str, name: str) -> str:
     return f"{inside}/{name}" if inside else name
 
 
-def plan_array(node: ArrayNode, selection: Selection | None, version: int) -> ArrayLayout:
-    """Return how an array is laid out in Zarr `version`.
+def escaped_path(path: str) -> str:
+    """Return the absolute path of a node with parts that are fit for file names, and go back by rule."""
+    return "/" + "/".join(escaped_key(part) for part in path.split("/") if part)
+
+
+def asked_for(
+    node: ArrayNode, selection: Selection | None, options: StoreOptions
+) -> tuple[Selection, ArrayNode, list[str]]:
+    """Return what is taken of an array, the array that is asked for, and what cannot be kept.
+
+    The array that is asked for has the shape, chunks and codecs of the target in the words of its own
+    format; where a codec was chosen, in those of Zarr v2. Chunks that were chosen are never shards.
 
     Raises
     ------
     RefbrowserError
-        The array is not readable, or the target has no such type or codec.
+        The array is not readable, or the selection goes backwards.
     """
     for error in (node.error, node.unreadable):
         if error is not None:
@@ -108,17 +123,50 @@ def plan_array(node: ArrayNode, selection: Selection | None, version: int) -> Ar
             Place(path=node.path),
         )
     wanted, losses = _reduced(node, selection)
-    codecs: CodecsV2 | CodecsV3 = codecs_v2(wanted) if version == 2 else codecs_v3(wanted)
+    sides, choice = options.sides_of(node.path, wanted.shape), options.codec_choice
+    if sides is not None or choice is not None:
+        wanted = without_shards(wanted)
+    assert wanted.dtype is not None
     assert wanted.grid is not None
-    chunks = codecs.chunks if isinstance(codecs, CodecsV2) else wanted.grid.chunk_shape
-    target, told = _target_node(wanted, codecs, chunks, version)
-    losses += [*codecs.lost, *told]
+    if sides is not None:
+        chunks = sides.within(wanted.shape, wanted.dtype.itemsize)
+        wanted = replace(wanted, grid=RegularChunkGrid(wanted.shape, chunks))
+    else:
+        wanted, told = _not_too_large(node, wanted)
+        losses += told
+    return selection, chosen_codecs(wanted, choice) if choice is not None else wanted, losses
+
+
+def laid_out(
+    node: ArrayNode,
+    selection: Selection,
+    wanted: ArrayNode,
+    target: ArrayNode,
+    losses: Iterable[str],
+    *,
+    folder: str = "",
+) -> ArrayLayout:
+    """Return the layout of an array, and whether bytes of the source can be copied to it.
+
+    Parameters
+    ----------
+    selection, wanted
+        As `asked_for` returns them.
+    target
+        The array as a reader of the target finds it, by which chunks are encoded.
+    losses
+        What the target cannot hold, in words.
+    folder
+        Stands before the path in the keys of chunks.
+    """
+    assert target.grid is not None
+    told = list(losses)
     if target.path != node.path:
-        losses.append(f"the name is written as {quoted(target.path)}")
-    first_chunk = _aligned(node, selection, chunks)
+        told.append(f"the name is written as {quoted(target.path)}")
+    first_chunk = _aligned(node, selection, target.grid.chunk_shape)
     copies = first_chunk is not None and _same_bytes(wanted, target)
-    told_of = tuple(Loss(node.path, what) for what in dict.fromkeys(losses))
-    return ArrayLayout(node, selection, target, copies, first_chunk or (), told_of)
+    lost = tuple(Loss(node.path, what) for what in dict.fromkeys(told))
+    return ArrayLayout(node, selection, wanted, target, folder, copies, first_chunk or (), lost)
 
 
 def _reduced(node: ArrayNode, selection: Selection) -> tuple[ArrayNode, list[str]]:
@@ -135,20 +183,29 @@ def _reduced(node: ArrayNode, selection: Selection) -> tuple[ArrayNode, list[str
     elif not reordered and _aligned(node, selection, chunks) is None:
         # What is encoded anew need not be padded to chunks that reach far over the edge.
         chunks = tuple(max(1, min(side, length)) for side, length in zip(chunks, shape, strict=True))
-    assert node.dtype is not None
-    size = prod(chunks) * node.dtype.itemsize
-    if size > LIMITS.chunk_question and CodecPipeline.for_array(node).is_raw:
-        chunks = _cut(chunks, node.dtype.itemsize)
-        losses.append(f"chunks of {size} bytes are cut into chunks of shape {list(chunks)}")
     reduced = replace(
         node,
         shape=shape,
         grid=RegularChunkGrid(shape, chunks),
         dimensions=tuple(node.dimensions[axis] for axis in kept),
+        dimension_paths=tuple(node.dimension_paths[axis] for axis in kept if node.dimension_paths),
         codecs=codecs,
         manifest=None,
     )
     return reduced, losses
+
+
+def _not_too_large(node: ArrayNode, wanted: ArrayNode) -> tuple[ArrayNode, list[str]]:
+    """Return the array with chunks that can be held, where those of the source are read in part only."""
+    assert wanted.grid is not None
+    assert wanted.dtype is not None
+    chunks = wanted.grid.chunk_shape
+    size = prod(chunks) * wanted.dtype.itemsize
+    if size <= LIMITS.chunk_question or not CodecPipeline.for_array(node).is_raw:
+        return wanted, []
+    cut = _cut(chunks, wanted.dtype.itemsize)
+    told = f"chunks of {size} bytes are cut into chunks of shape {list(cut)}"
+    return replace(wanted, grid=RegularChunkGrid(wanted.shape, cut)), [told]
 
 
 def _cut(chunks: tuple[int, ...], itemsize: int) -> tuple[int, ...]:
@@ -195,195 +252,3 @@ def _same_bytes(source: ArrayNode, target: ArrayNode) -> bool:
     ]
     same_steps = repr(steps[0]) == repr(steps[1]) and repr(mine.objects) == repr(other.objects)
     return same_steps and mine.axes == other.axes and mine.dtype == other.dtype and mine.shape == other.shape
-
-
-# Metadata
-
-
-def _target_node(
-    node: ArrayNode, codecs: CodecsV2 | CodecsV3, chunks: tuple[int, ...], version: int
-) -> tuple[ArrayNode, list[str]]:
-    """Return the array as it will be, and what zarr-python warns of."""
-    path = "/" + "/".join(escaped_key(part) for part in node.path.split("/") if part)
-    planned = replace(
-        node,
-        path=path,
-        grid=RegularChunkGrid(node.shape, chunks),
-        format=f"zarr-v{version}",
-        order=codecs.order if isinstance(codecs, CodecsV2) else "C",
-        chunk_keys=_chunk_keys(node, version),
-    )
-    losses = []
-    if version == 3 and node.fill_value is None:
-        losses.append("there is no fill value, Zarr v3 needs one: zero")
-    if version == 2 and any(node.dimensions) and not all(node.dimensions):
-        losses.append("Zarr v2 names all dimensions or none")
-    keys, told = _made_by_zarr(planned, codecs, version)
-    return _parsed(planned, keys, version), [*losses, *told]
-
-
-def _chunk_keys(node: ArrayNode, version: int) -> ChunkKeyEncoding:
-    if node.format == f"zarr-v{version}":
-        return node.chunk_keys
-    return ChunkKeyEncoding("v2", ".") if version == 2 else ChunkKeyEncoding("default", "/")
-
-
-def _made_by_zarr(
-    node: ArrayNode, codecs: CodecsV2 | CodecsV3, version: int
-) -> tuple[dict[str, bytes], list[str]]:
-    """Return the metadata keys of an array, and the warnings."""
-    import zarr
-    from zarr.storage import MemoryStore
-
-    store: dict[str, Any] = {}
-    with warnings.catch_warnings(record=True) as told:
-        warnings.simplefilter("always")
-        try:
-            zarr.create_array(MemoryStore(store), **_arguments(node, codecs, version))
-        except (TypeError, ValueError, KeyError, NotImplementedError) as error:
-            raise RefbrowserError(
-                ErrorKind.META,
-                f"Zarr v{version} cannot hold the array: {quoted(error)}",
-                Place(path=node.path),
-            ) from error
-    keys = {name: value.to_bytes() for name, value in store.items()}
-    lines = [str(warning.message).split(". ")[0].split("\n")[0] for warning in told]
-    return keys, [line for line in lines if "Numcodecs" not in line]
-
-
-def _arguments(node: ArrayNode, codecs: CodecsV2 | CodecsV3, version: int) -> dict[str, Any]:
-    """Return the arguments of ``zarr.create_array`` for an array at the root of a store."""
-    assert node.grid is not None
-    arguments: dict[str, Any] = {
-        "shape": node.shape,
-        "chunks": node.grid.chunk_shape,
-        "dtype": _zarr_type(node, version),
-        "zarr_format": version,
-        "attributes": target_attributes(node, version),
-        "chunk_key_encoding": {"name": node.chunk_keys.name, "separator": node.chunk_keys.separator},
-    }
-    if isinstance(codecs, CodecsV2):
-        import numcodecs
-
-        compressor = codecs.compressor
-        return arguments | {
-            "order": codecs.order,
-            "filters": [numcodecs.get_codec(dict(item)) for item in codecs.filters] or None,
-            "compressors": None if compressor is None else numcodecs.get_codec(dict(compressor)),
-            "fill_value": node.fill_value,
-        }
-    if node.fill_value is not None:
-        arguments["fill_value"] = node.fill_value
-    if any(node.dimensions):
-        arguments["dimension_names"] = node.dimensions
-    return arguments | {
-        "filters": list(codecs.filters) or None,
-        "serializer": codecs.serializer,
-        "compressors": list(codecs.compressors) or None,
-    }
-
-
-def _zarr_type(node: ArrayNode, version: int) -> Any:
-    assert node.dtype is not None
-    if node.dtype.hasobject:
-        from zarr.dtype import VariableLengthBytes, VariableLengthUTF8
-
-        if node.type_name not in ("string", "bytes"):
-            raise RefbrowserError(
-                ErrorKind.META, f"zarr-python has no type for {quoted(node.type_name)}", Place(path=node.path)
-            )
-        return VariableLengthUTF8() if node.type_name == "string" else VariableLengthBytes()
-    # The byte order of v3 is a codec, not part of the type.
-    return node.dtype if version == 2 else node.dtype.newbyteorder("=")
-
-
-def target_attributes(node: ArrayNode | GroupNode, version: int) -> dict[str, Any]:
-    """Return the attributes that the target holds; names of dimensions have a member of their own in v3."""
-    attributes = dict(node.attributes)
-    if not isinstance(node, ArrayNode):
-        return attributes
-    if version == 3 and any(node.dimensions):
-        attributes.pop(DIMENSIONS_ATTRIBUTE, None)
-    elif version == 2 and node.dimensions and all(node.dimensions):
-        attributes[DIMENSIONS_ATTRIBUTE] = list(node.dimensions)
-    return attributes
-
-
-class _OneArray:
-    """The metadata of one array at the root, as a source of a hierarchy."""
-
-    def __init__(self, keys: Mapping[str, bytes]) -> None:
-        self._keys = keys
-
-    def metadata_keys(self) -> Iterable[str]:
-        return list(self._keys)
-
-    def value(self, key: str) -> bytes:
-        return self._keys[key]
-
-
-def _parsed(node: ArrayNode, keys: Mapping[str, bytes], version: int) -> ArrayNode:
-    """Return `node` as our reader understands the metadata that zarr-python made."""
-    from refbrowser.formats.zarr.hierarchy import build_hierarchy
-
-    def no_manifest(prefix: str, grid: RegularChunkGrid, encoding: ChunkKeyEncoding) -> Any:
-        return None
-
-    root = build_hierarchy(_OneArray(keys), no_manifest, f"zarr-v{version}").root
-    assert isinstance(root, ArrayNode)
-    error = root.error or root.unreadable
-    if error is not None:
-        raise RefbrowserError(error.kind, error.message, Place(path=node.path), error.advice)
-    return replace(root, path=node.path)
-
-
-def store_metadata(
-    groups: Iterable[GroupNode], layouts: Iterable[ArrayLayout], version: int
-) -> dict[str, bytes]:
-    """Return every metadata key of a store, made by zarr-python."""
-    import zarr
-    from zarr.storage import MemoryStore
-
-    store: dict[str, Any] = {}
-    memory = MemoryStore(store)
-    layouts = list(layouts)
-    rooted = any(layout.target.path == "/" for layout in layouts)
-    if rooted and len(layouts) > 1:
-        raise RefbrowserError(ErrorKind.META, "a Zarr store cannot hold an array at its root beside others")
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        try:
-            if not rooted:
-                _make_groups(memory, groups, version)
-            for layout in layouts:
-                _make_array(memory, layout, version)
-            if version == 2 and not rooted:
-                zarr.consolidate_metadata(memory, zarr_format=2)
-        except (TypeError, ValueError, KeyError) as error:
-            raise RefbrowserError(
-                ErrorKind.META, f"zarr-python refuses the store: {quoted(error)}"
-            ) from error
-    return {name: value.to_bytes() for name, value in store.items()}
-
-
-def _make_groups(memory: Any, groups: Iterable[GroupNode], version: Any) -> None:
-    import zarr
-
-    for group in groups:
-        path, attributes = escaped_path(group.path), dict(group.attributes)
-        zarr.create_group(memory, path=path, zarr_format=version, attributes=attributes)
-
-
-def _make_array(memory: Any, layout: ArrayLayout, version: int) -> None:
-    import zarr
-
-    wanted, _ = _reduced(layout.source, layout.selection)
-    codecs = codecs_v2(wanted) if version == 2 else codecs_v3(wanted)
-    planned = replace(wanted, grid=layout.grid, chunk_keys=layout.target.chunk_keys)
-    name = layout.target.path.strip("/") or None
-    zarr.create_array(memory, name=name, **_arguments(planned, codecs, version))
-
-
-def escaped_path(path: str) -> str:
-    """Return the path of a node as the target writes it, without the leading slash."""
-    return "/".join(escaped_key(part) for part in path.split("/") if part)

@@ -12,9 +12,11 @@ import numpy as np
 
 from refbrowser.engine.export.chunks import coords_between
 from refbrowser.engine.export.folder import TargetFolder
-from refbrowser.engine.export.layout import ArrayLayout, plan_array, store_metadata
+from refbrowser.engine.export.layout import ArrayLayout
 from refbrowser.engine.export.request import ExportEstimate, ExportReport, ExportRequest, Loss
 from refbrowser.engine.export.rewritten import Rewriting, is_relative, rewritten, rule_url
+from refbrowser.engine.export.store_options import StoreOptions
+from refbrowser.engine.export.targets import target_of
 from refbrowser.engine.jobs import JobControl
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, Severity
 from refbrowser.formats.references import document_chunks, open_references
@@ -49,6 +51,7 @@ class ReferencesExport:
         self.dataset = dataset
         self.request = request
         self.document = dataset.document
+        self.targets = {format: target_of(format, StoreOptions()) for format in ("zarr-v2", "zarr-v3")}
         self.layouts = list(self._layouts())
         self.losses: list[Loss] = []
 
@@ -59,7 +62,7 @@ class ReferencesExport:
                 continue
             node = self.dataset.hierarchy.find(choice.path)
             assert isinstance(node, ArrayNode)
-            layout = plan_array(node, choice.selection, 3 if node.format == "zarr-v3" else 2)
+            layout = self.targets[node.format].layout(node, choice.selection)
             if not layout.copies:
                 raise RefbrowserError(
                     ErrorKind.USAGE,
@@ -166,7 +169,7 @@ class ReferencesExport:
 
         how.keeps, how.rule_stays = keeps, stays
         for layout in self.layouts:
-            made = store_metadata([], [layout], 3 if layout.target.format == "zarr-v3" else 2)
+            made = self.targets[layout.target.format].metadata([], [layout])
             prefix = layout.source.path.strip("/") + "/"
             how.metadata |= {key: data for key, data in made.items() if key.startswith(prefix)}
         how.metadata |= self._consolidated(keeps, how.metadata)

@@ -72,6 +72,6 @@ def _export(dataset: Dataset, request: ExportRequest) -> Any:
         from refbrowser.engine.export.references import ReferencesExport
 
         return ReferencesExport(dataset, request)
-    from refbrowser.engine.export.zarr_store import ZarrExport
+    from refbrowser.engine.export.store import StoreExport
 
-    return ZarrExport(dataset, request)
+    return StoreExport(dataset, request)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import threading
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -18,10 +18,10 @@ from refbrowser.engine.decoding import DecodePool
 from refbrowser.engine.export.chunks import values_digest
 from refbrowser.engine.export.folder import TargetFolder
 from refbrowser.engine.export.journal import Journal, Written
-from refbrowser.engine.export.layout import ArrayLayout, escaped_path, target_attributes
+from refbrowser.engine.export.layout import ArrayLayout
+from refbrowser.engine.export.targets import Target
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
-from refbrowser.formats.zarr.documents import METADATA_NAMES
-from refbrowser.formats.zarr.hierarchy import build_hierarchy
+from refbrowser.formats.hierarchies import hierarchy_of_flavour
 from refbrowser.io.cancel import CancelToken
 from refbrowser.model.nodes import ArrayNode, GroupNode, Hierarchy
 
@@ -175,7 +175,7 @@ def verify_metadata(
     keys: Iterable[str],
     groups: Iterable[GroupNode],
     layouts: Iterable[ArrayLayout],
-    version: int,
+    target: Target,
 ) -> None:
     """Read the metadata of a store again and compare it with the source, by value.
 
@@ -184,12 +184,12 @@ def verify_metadata(
     RefbrowserError
         `E_IO`: a node is not as it should be.
     """
-    metadata = tuple(key for key in keys if key.rpartition("/")[2] in METADATA_NAMES)
-    hierarchy = build_hierarchy(_Folder(folder, metadata), lambda *_: _no_manifest(), f"zarr-v{version}")
+    source = _Folder(folder, tuple(keys))
+    hierarchy = hierarchy_of_flavour(target.flavour, source, lambda *_: _no_manifest(), target.flavour)
     for group in groups:
-        _check_attributes(hierarchy, "/" + escaped_path(group.path), target_attributes(group, version))
+        _check_attributes(hierarchy, target.group_path(group), target.attributes(group))
     for layout in layouts:
-        node = _check_attributes(hierarchy, layout.target.path, target_attributes(_reduced(layout), version))
+        node = _check_attributes(hierarchy, layout.target.path, target.attributes(layout.wanted))
         wanted = layout.target
         same = (
             isinstance(node, ArrayNode)
@@ -203,11 +203,6 @@ def verify_metadata(
 
 def _no_manifest() -> Any:
     return None
-
-
-def _reduced(layout: ArrayLayout) -> ArrayNode:
-    kept = layout.kept_axes
-    return replace(layout.source, dimensions=tuple(layout.source.dimensions[axis] for axis in kept))
 
 
 def _check_attributes(hierarchy: Hierarchy, path: str, wanted: Mapping[str, Any]) -> Any:

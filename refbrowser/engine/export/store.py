@@ -1,4 +1,4 @@
-"""Exporting to a Zarr store of version 2 or 3."""
+"""Exporting to a store of any format."""
 
 from __future__ import annotations
 
@@ -16,9 +16,10 @@ import numpy as np
 from refbrowser.engine.export.chunks import ExportTask, Sink, TaskRunner, coords_between, tasks_of
 from refbrowser.engine.export.folder import TargetFolder
 from refbrowser.engine.export.journal import NAME, Journal
-from refbrowser.engine.export.layout import ArrayLayout, escaped_path, plan_array, store_metadata
+from refbrowser.engine.export.layout import ArrayLayout
 from refbrowser.engine.export.paths import check_collisions
 from refbrowser.engine.export.request import ExportEstimate, ExportReport, ExportRequest, Loss, Tally
+from refbrowser.engine.export.targets import target_of
 from refbrowser.engine.export.verify import (
     CompareSink,
     JournalSink,
@@ -44,8 +45,8 @@ WORKERS = 4
 PAGE = 65_536
 
 
-class ZarrExport:
-    """One export to a Zarr store: planned when it is made, carried out by `run`.
+class StoreExport:
+    """One export to a store: planned when it is made, carried out by `run`.
 
     Raises
     ------
@@ -56,16 +57,17 @@ class ZarrExport:
     def __init__(self, dataset: Dataset, request: ExportRequest) -> None:
         self.dataset = dataset
         self.request = request
-        self.version = int(request.format.removeprefix("zarr-v"))
+        self.target = target_of(request.format, request.options)
         self.skipped: list[RefbrowserError] = []
         self.layouts = list(self._planned())
         self.groups = _groups_above(dataset, self.layouts, whole=request.arrays is None)
-        self.losses: tuple[Loss, ...] = tuple(loss for layout in self.layouts for loss in layout.losses)
+        of_arrays = (loss for layout in self.layouts for loss in layout.losses)
+        self.losses: tuple[Loss, ...] = (*self.target.losses(self.groups), *of_arrays)
 
     def _planned(self) -> Iterator[ArrayLayout]:
         for node, selection in self._chosen():
             try:
-                yield plan_array(node, selection, self.version)
+                yield self.target.layout(node, selection)
             except RefbrowserError as error:
                 placed = RefbrowserError(
                     error.kind, error.message, replace(error.place, path=node.path), error.advice
@@ -125,9 +127,10 @@ class ZarrExport:
         if request.resume and folder.exists and not folder.partial.is_dir():
             return self._compare(folder, control)
         folder.check_replaceable(force=request.force)
-        nodes = [escaped_path(group.path) + "/" for group in self.groups if group.path != "/"]
-        nodes += [layout.target.path.strip("/") + "/" for layout in self.layouts if layout.target.path != "/"]
-        check_collisions(nodes, ignore_case=folder.ignores_case)
+        nodes = [self.target.group_path(group) for group in self.groups]
+        nodes += [layout.target.path for layout in self.layouts]
+        folders = [path.strip("/") + "/" for path in nodes if path != "/"]
+        check_collisions(folders, ignore_case=folder.ignores_case)
         count = sum(layout.grid.size for layout in self.layouts)
         _ask(count, question)
         for layout in self.layouts:
@@ -145,14 +148,14 @@ class ZarrExport:
     def _write(self, folder: TargetFolder, control: JobControl) -> ExportReport:
         journal = Journal(folder.partial, self._fingerprint())
         try:
-            metadata = store_metadata(self.groups, self.layouts, self.version)
+            metadata = self.target.metadata(self.groups, self.layouts)
             for key, data in metadata.items():
                 folder.write(key, data)
             tally = self._carry_out(JournalSink(folder, journal), control)
             tally.verified = verify_chunks(
                 folder, journal, self.layouts, self.dataset.session.pool, control.token
             )
-            verify_metadata(folder.partial, metadata, self.groups, self.layouts, self.version)
+            verify_metadata(folder.partial, metadata, self.groups, self.layouts, self.target)
         except OSError as error:
             raise RefbrowserError(
                 ErrorKind.IO, f"cannot write: {error.strerror or error}", Place(path=str(folder.target))
@@ -169,9 +172,9 @@ class ZarrExport:
         if sink.different:
             advice = "--force writes the target anew"
             raise differing(sorted(sink.different), sink.compared, str(folder.target), advice)
-        metadata = store_metadata(self.groups, self.layouts, self.version)
+        metadata = self.target.metadata(self.groups, self.layouts)
         try:
-            verify_metadata(folder.target, metadata, self.groups, self.layouts, self.version)
+            verify_metadata(folder.target, metadata, self.groups, self.layouts, self.target)
         except OSError as error:
             raise RefbrowserError(
                 ErrorKind.IO, f"cannot read: {error.strerror or error}", Place(path=str(folder.target))
@@ -217,7 +220,8 @@ class ZarrExport:
             ]
             for layout in self.layouts
         ]
-        text = json.dumps([self.request.format, self.dataset.path, facts])
+        options = self.request.options.as_json()
+        text = json.dumps([self.request.format, self.dataset.path, options, facts])
         return hashlib.sha256(text.encode()).hexdigest()
 
     def _report(self, tally: Tally) -> ExportReport:
