@@ -15,7 +15,15 @@ from refbrowser.codecs.checksums import Checksum
 from refbrowser.codecs.compressors import BZ2, LZ4, LZMA, Blosc, Zstd
 from refbrowser.codecs.deflating import GZip, Zlib
 from refbrowser.codecs.elements import Base64, BitRound, DType, Labels, NumcodecsElements, PackBits
-from refbrowser.codecs.objects import Json, LabelObjects, ObjectCodec, VLenArray, VLenBytes, VLenText
+from refbrowser.codecs.objects import (
+    Json,
+    LabelObjects,
+    MessagePack,
+    ObjectCodec,
+    VLenArray,
+    VLenBytes,
+    VLenText,
+)
 from refbrowser.codecs.shuffling import Shuffle
 from refbrowser.errors import ErrorKind, RefbrowserError, quoted
 from refbrowser.limits import LIMITS
@@ -34,7 +42,6 @@ _ELSEWHERE = {
     "gribberish": "gribberish",
     "zfpy": "numcodecs[zfpy]",
     "pcodec": "numcodecs[pcodec]",
-    "msgpack2": "numcodecs[msgpack]",
     "n5_wrapper": "zarr (its N5 store)",
     "blosc2": "blosc2",
     "wavpack": "wavpack-numcodecs",
@@ -203,6 +210,7 @@ _OBJECT_CODECS: dict[str, Callable[[Settings], ObjectCodec]] = {
     "vlen-bytes": lambda settings: VLenBytes(),
     "vlen-array": lambda settings: VLenArray(settings.dtype("dtype", "biufcSUVmM")),
     "json2": lambda settings: Json(settings.choice("encoding", "utf-8", ("utf-8", "ascii", "latin-1"))),
+    "msgpack2": lambda settings: MessagePack(settings.values.get("raw") is True),
     "categorize": lambda settings: LabelObjects(
         _labels(settings), settings.dtype("astype", "iu", np.dtype("u1"))
     ),
