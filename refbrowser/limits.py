@@ -74,6 +74,9 @@ class Limits:
     # Metadata and decoding
     metadata_elsewhere: int = _limit(256 * MIB, "bytes", "metadata that one document refers to elsewhere")
     rank: int = _limit(32, "dimensions", "dimensions of an array")
+    zip_members: int = _limit(10_000_000, "members", "members of one zip archive")
+    zip_directory: int = _limit(2 * GIB, "bytes", "directory of one zip archive")
+    zip_kept: int = _limit(128 * MIB, "bytes", "inflated zip members kept while parts of them are read")
     group_nesting: int = _limit(100, "levels", "groups in groups")
     elements: int = _limit(2**63 - 1, "elements", "elements of an array")
     chunk_size: int = _limit(512 * MIB, "bytes", "chunk that must be decoded whole")
