@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from refbrowser.codecs import checksums
-from refbrowser.codecs.base import ByteCodec, Room, Settings
+from refbrowser.codecs.base import ByteCodec, Bytes, Room, Settings
 from refbrowser.codecs.checksums import Checksum
 from refbrowser.codecs.compressors import BZ2, LZ4, LZMA, Blosc, Zstd
 from refbrowser.codecs.deflating import GZip, Zlib
@@ -47,6 +47,25 @@ _ELSEWHERE = {
     "wavpack": "wavpack-numcodecs",
     "flac": "flac-numcodecs",
 }
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """A codec that is not known: a chunk that is stored raises `error`, one that is not is never asked for."""
+
+    error: RefbrowserError
+
+    def encoded(self, room: Room) -> Room:
+        """Return the room of anything."""
+        return Room(None, LIMITS.chunk_size)
+
+    def decode(self, data: Bytes, room: Room, out: Bytes | None) -> Bytes:
+        """Raise the error."""
+        raise self.error
+
+    def encode(self, data: Bytes) -> Bytes:
+        """Raise the error."""
+        raise self.error
 
 
 @dataclass(frozen=True, slots=True)
@@ -241,6 +260,19 @@ def byte_codec(name: str, configuration: Mapping[str, Any], before: Elements) ->
     if name not in _BYTE_CODECS:
         raise unknown(name)
     return _BYTE_CODECS[name](Settings(name, configuration), before)
+
+
+def codec_or_refusal(name: str, configuration: Mapping[str, Any], before: Elements) -> ByteCodec:
+    """Return the codec `name`; for one that is not in the table, a codec that refuses each chunk.
+
+    Raises
+    ------
+    RefbrowserError
+        `META`: the configuration of a codec of the table is wrong.
+    """
+    if name in _BYTE_CODECS:
+        return byte_codec(name, configuration, before)
+    return Refusal(unknown(name))
 
 
 def object_codec(name: str, configuration: Mapping[str, Any]) -> ObjectCodec:
