@@ -9,6 +9,7 @@ from typing import Any
 from refbrowser.codecs import CodecPipeline
 from refbrowser.errors import ErrorKind, Finding, Place, RefbrowserError, Severity, quoted
 from refbrowser.formats.zarr import v2, v3
+from refbrowser.formats.zarr.dimensions import dimensions_needed
 from refbrowser.formats.zarr.documents import (
     ARRAY_V2,
     ATTRIBUTES_V2,
@@ -118,7 +119,7 @@ class _Builder:
             child_documents = self.nodes.get(child, NodeDocuments())
             if self._is_array(child, child_documents):
                 arrays[_name(child)] = self._array(child, child_documents)
-        dimensions = self._dimensions(arrays, above)
+        dimensions = dimensions_needed(arrays, above, self.findings.append)
         groups = {
             _name(child): self._group(child, {**above, **dimensions})
             for child in members
@@ -226,33 +227,9 @@ class _Builder:
             self.findings.append(replace(finding, kind=why.kind))
         return replace(node, **changes)
 
-    def _dimensions(
-        self, arrays: Mapping[str, ArrayNode], above: Mapping[str, Dimension]
-    ) -> dict[str, Dimension]:
-        """Return the dimensions that the arrays of a group need and no group above has."""
-        found: dict[str, Dimension] = {}
-        for node in arrays.values():
-            for name, size in zip(node.dimensions, node.shape, strict=False):
-                if name is None or (name in above and above[name].size == size and name not in found):
-                    continue
-                dimension = found.setdefault(name, Dimension(name, size))
-                if dimension.size != size:
-                    message = (
-                        f"dimension {quoted(name)} of array {quoted(node.path)} has {size} elements, "
-                        f"in another array of the group {dimension.size}"
-                    )
-                    self.findings.append(_about(node, message))
-        return found
-
     def _report(self, error: RefbrowserError | None) -> None:
         if error is not None and not not_read(error):
             self.findings.append(fault(error))
-
-
-def _about(node: ArrayNode, message: str) -> Finding:
-    return Finding(
-        severity=Severity.WARNING, kind=ErrorKind.META, message=message, place=Place(path=node.path)
-    )
 
 
 def _name(path: str) -> str:
