@@ -103,9 +103,9 @@ class AxesFinder:
         if not isinstance(reference, str):
             warn(f"the reference to a dimension is {quoted(reference)}, not a text")
             return size, None, None
-        found = self._declared.find(reference)
-        if found is None and not reference.startswith("/"):
-            found = self._declared.visible(group, reference)
+        absolute = reference.startswith("/")
+        declared = self._declared
+        found = declared.find(reference) if absolute else declared.visible(group, reference)
         if found is None:
             warn(f"dimension {quoted(reference)} is not declared in any group")
             return size, last_part(reference) or None, None

@@ -66,6 +66,8 @@ class _Translation:
         self.declared = Declared({path: self._dimensions(path) for path in self.members})
         self.is_nczarr = any(item.group or item.array or item.superblock for item in self.members.values())
         self._finder = AxesFinder(self.declared)
+        #: Nodes of which documents cannot be read, or not yet: what they lack may stand there.
+        self.broken = {path for path, documents in reader.nodes.items() if documents.errors}
         self.axes: dict[str, Axes] = {}
         #: Arrays of char; one of strings of length 1 has the same numpy type.
         self.chars: set[str] = set()
@@ -93,33 +95,33 @@ class _Translation:
         document = dict(documents.documents[ARRAY_V2])
         documents.documents[ARRAY_V2] = document
         key = members.array.key if members.array else f"{path}/{ARRAY_V2}".lstrip("/")
-        if members.array is None and self.is_nczarr:
+        if members.array is None and self.is_nczarr and path not in self.broken:
             self._warn("NCZarr says nothing of the array: '_nczarr_array' is absent", key)
         shape = netcdf_shape(document, members)
         if shape is not None:
             axes = self._finder.axes(path, shape, members, lambda text: self._warn(text, key))
             self.axes[path] = axes
-            document["chunks"] = document.get("chunks") if shape else []
+            if len(shape) < len(document["shape"]):
+                document["chunks"] = []
             document["shape"] = list(axes.shape)
         # Until 4.9.0 netcdf-c called its chars, of one byte each, as numpy calls texts of four.
         if document.get("dtype") in ("<U1", ">U1") and members.age in (Age.OBJECTS, Age.UPPER):
             document["dtype"] = CHAR
         if document.get("dtype") == CHAR:
             self.chars.add(path)
-        document["fill_value"] = _fill_value(document)
+        if "fill_value" in document:
+            document["fill_value"] = _fill_value(document["fill_value"], document.get("dtype"))
 
     def _warn(self, message: str, key: str) -> None:
         self._findings.append(warning(message, key))
 
 
-def _fill_value(document: Mapping[str, Any]) -> Any:
-    """Return the fill value as plain Zarr reads it: of text the bytes, and no list of one number."""
-    value, dtype = document.get("fill_value"), document.get("dtype")
-    if not isinstance(dtype, str):
-        return value
-    if isinstance(value, list) and len(value) == 1 and "c" not in dtype:
+def _fill_value(value: Any, dtype: Any) -> Any:
+    """Return a fill value as plain Zarr reads it: of text the bytes, and no list of one."""
+    kind = dtype.lstrip("<>|")[:1] if isinstance(dtype, str) else ""
+    if kind in ("b", "i", "u", "f", "S") and isinstance(value, list) and len(value) == 1:
         value = value[0]
-    if isinstance(value, str) and dtype.lstrip("<>|").startswith("S"):
+    if kind == "S" and isinstance(value, str):
         return list(value.encode("utf-8"))
     return value
 
@@ -143,8 +145,8 @@ class _Presenter:
         if members.group is not None:
             arrays = self._listed(members.group, "array", ("arrays", "vars"), arrays)
             groups = self._listed(members.group, "group", ("groups",), groups)
-        elif self._translation.is_nczarr:
-            key = f"{path}/.zattrs" if path else ".zattrs"
+        elif self._translation.is_nczarr and path not in self._translation.broken:
+            key = _key(node, ATTRIBUTES_V2)
             self._warn("NCZarr says nothing of the group: '_nczarr_group' is absent", key)
         return replace(
             node,
