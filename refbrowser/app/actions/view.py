@@ -13,6 +13,13 @@ VIEW: tuple[ActionSpec | None, ...] = (
     ActionSpec("show_references", "&References", shortcut="Ctrl+3"),
     ActionSpec("show_raw", "Ra&w value", shortcut="Ctrl+4"),
     None,
+    ActionSpec(
+        "toggle_internal",
+        "&Internal members",
+        check="is_internal",
+        tip="Show the attributes that formats keep for themselves (_nczarr_array, _ARRAY_DIMENSIONS) too",
+    ),
+    None,
     ActionSpec("next_pane", "&Next pane", shortcut="F6", tip="Put the keyboard in the next pane"),
     ActionSpec(
         "previous_pane", "Pre&vious pane", shortcut="Shift+F6", tip="Put the keyboard in the pane before"
