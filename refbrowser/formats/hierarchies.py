@@ -18,7 +18,7 @@ _ADAPTERS: Mapping[Flavour, str] = {
     Flavour.ZARR_V3: "refbrowser.formats.zarr.hierarchy",
     Flavour.NCZARR: "refbrowser.formats.nczarr.hierarchy",
     Flavour.DRAFT_2019: "refbrowser.formats.zarr_draft.hierarchy",
-    Flavour.DRAFT_2020: "refbrowser.formats.zarr_draft.hierarchy",
+    Flavour.DRAFT_2020: "refbrowser.formats.zarr_draft.later",
 }
 
 
