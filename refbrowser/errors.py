@@ -129,6 +129,21 @@ class RefbrowserError(Exception):
         where = f" ({self.place})" if self.place else ""
         return f"{self.message}{where}"
 
+    def at(self, place: Place) -> RefbrowserError:
+        """Return this error with another place."""
+        return RefbrowserError(self.kind, self.message, place, self.advice)
+
+
+class AbsentError(RefbrowserError):
+    """What was to be read is not there: no such file, or the server says that it has no such object.
+
+    In a store that is a chunk that was never written; anywhere else it is an error like others.
+    """
+
+    def at(self, place: Place) -> RefbrowserError:
+        """Return this error with another place."""
+        return AbsentError(self.kind, self.message, place, self.advice)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:

@@ -6,15 +6,17 @@ import os
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from refbrowser.errors import RefbrowserError
+from refbrowser.errors import ErrorKind, Place, RefbrowserError
 from refbrowser.io.access import Access, Location
 from refbrowser.io.attempts import Witness
 from refbrowser.io.cancel import CancelToken
+from refbrowser.io.chained import is_chained
 from refbrowser.io.events import FetchEvent
 from refbrowser.io.link import LOCAL, Link, LinkModels
 from refbrowser.io.local import read_segments
@@ -63,7 +65,8 @@ class Fetcher:
         """Return the plan for reading `columns`, by what is known of the links; reads nothing."""
         # One state of each link for the whole plan: what is learned meanwhile would part a host in two.
         links: dict[Origin, Link] = {}
-        return plan_ranges(columns, [self._link(url, access, links) for url in columns.urls])
+        named = _naming_used_urls(columns)
+        return plan_ranges(named, [self._link(url, access, links) for url in named.urls])
 
     def fetch(
         self,
@@ -211,8 +214,12 @@ class Fetcher:
     def _places(self, plan: RangePlan, access: Access) -> dict[int, Location | RefbrowserError]:
         places: dict[int, Location | RefbrowserError] = {}
         for number in np.unique(plan.segment_url).tolist():
+            url = plan.urls[number]
             try:
-                places[number] = access.resolve(plan.urls[number])
+                places[number] = access.resolve(url)
+                if is_chained(url):
+                    # Its range in the archive must be known by now: the archive is not the member.
+                    raise RefbrowserError(ErrorKind.PROTOCOL, "a zip member is no file", Place(url=url))
             except RefbrowserError as error:
                 places[number] = error
         return places
@@ -240,6 +247,19 @@ class Fetcher:
             if pool is None:
                 pool = self._pools[name] = ThreadPoolExecutor(threads, thread_name_prefix=name)
             return pool
+
+
+def _naming_used_urls(columns: ReferenceColumns) -> ReferenceColumns:
+    """Return `columns` with the URLs of its rows only: those of a document are far more, and each is parsed."""
+    if len(columns.urls) <= 1:
+        return columns
+    numbers, url = np.unique(columns.url, return_inverse=True)
+    if len(numbers) and numbers[0] < 0:
+        numbers, url = numbers[1:], url - 1
+    if len(numbers) == len(columns.urls):
+        return columns
+    urls = tuple(columns.urls[number] for number in numbers.tolist())
+    return replace(columns, url=url.astype(np.int32), urls=urls)
 
 
 def _turns(segments: Iterable[Segment]) -> Iterator[tuple[Location, list[Segment]]]:
