@@ -19,7 +19,7 @@ from refbrowser.model.netcdf.types import (
 )
 
 #: Complex numbers are known to other software by these fields.
-_COMPLEX = {
+_COMPLEX: dict[DeclaredType, str] = {
     CompoundType("", (CompoundField("r", part), CompoundField("i", part))): name
     for part, name in ((AtomicType.FLOAT, "complex64"), (AtomicType.DOUBLE, "complex128"))
 }
@@ -50,7 +50,7 @@ class TypeTable:
                 self.add(field.type, group, f"{user}_{field.name}")
         use = self._uses.get(type)
         if use is None:
-            self._uses[type] = _Use(group, _COMPLEX.get(type, f"{user}_t"))  # type: ignore[call-overload]
+            self._uses[type] = _Use(group, _COMPLEX.get(type, f"{user}_t"))
         else:
             use.group = _common(use.group, group)
 

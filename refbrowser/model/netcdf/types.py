@@ -49,7 +49,7 @@ class AtomicType(StrEnum):
         return self.dtype is not None and self.dtype.kind == "f"
 
 
-_DTYPES = {
+_DTYPES: dict[Any, np.dtype[Any]] = {
     AtomicType.BYTE: np.dtype("i1"),
     AtomicType.UBYTE: np.dtype("u1"),
     AtomicType.SHORT: np.dtype("i2"),
