@@ -23,7 +23,7 @@ from refbrowser.engine.part_table import Parts
 from refbrowser.engine.pieces import Piece, PieceState, ReadOptions
 from refbrowser.engine.resources import Resources
 from refbrowser.engine.shards import open_shards
-from refbrowser.engine.wanted import Wanted, cut_uncompressed, refuse_large
+from refbrowser.engine.wanted import Wanted, cut_uncompressed, refuse_large, worth_keeping
 from refbrowser.errors import Place, RefbrowserError
 from refbrowser.io.cancel import Cancelled, CancelToken
 from refbrowser.model.grid import ChunkPart
@@ -213,7 +213,7 @@ class _Batch:
         all_whole = self.parts.all_whole(self.start, self.stop)
         wanted = Wanted(reader.pipeline, _Picked(self.parts, owners), owners, columns, all_whole=all_whole)
         batches = [
-            refuse_large(cut_uncompressed(each, self._kept_rows(each)))
+            refuse_large(cut_uncompressed(each, self.reader.access, self._kept_rows(each)))
             for each in self._without_shards(wanted)
         ]
         if sum(len(each.owners) for each in batches) > len(owners):
@@ -376,6 +376,8 @@ class _Batch:
         places: dict[int, str | None] = {}
         keys: dict[int, Hashable] = {}
         for row in rows.tolist():
+            if row in wanted.spans and not worth_keeping(*wanted.spans[row]):
+                continue
             number = int(columns.url[row])
             if number not in places:
                 try:

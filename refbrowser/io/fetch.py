@@ -250,7 +250,7 @@ class Fetcher:
 
 
 def _naming_used_urls(columns: ReferenceColumns) -> ReferenceColumns:
-    """Return `columns` with the URLs of its rows only: those of a document are far more, and each is parsed."""
+    """Return `columns` with the URLs of its rows only: a document has far more, and each is parsed."""
     if len(columns.urls) <= 1:
         return columns
     numbers, url = np.unique(columns.url, return_inverse=True)
