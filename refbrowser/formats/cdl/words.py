@@ -17,26 +17,27 @@ from refbrowser.errors import quoted
 from refbrowser.model.netcdf.names import name_fault, name_refused
 from refbrowser.model.netcdf.types import AtomicType
 
+_KEYWORDS = """
+_ char byte short int ubyte ushort uint int64 uint64 float double string real long integer ulong uinteger
+compound struct structure enum opaque unlimited UNLIMITED netcdf NETCDF netCDF NaN nan NaNf nanf
+Infinity Infinityf Inff DoubleInf FloatInf NIL nil Nil
+_FillValue _Format _Storage _ChunkSizes _Fletcher32 _DeflateLevel _Shuffle _Endianness _NoFill
+_NCProperties _IsNetcdf4 _SuperblockVersion _Filter _Codecs
+_QuantizeBitgroomNumberOfSignificantDIgits _QuantizeGranularBitRoundNumberOfSignificantDigits
+_QuantizeBitRoundNumberOfSignificantDigits
+"""
 #: What ``ncgen`` takes for a word of the language wherever it stands.
-KEYWORDS = frozenset(
-    """
-    _ char byte short int ubyte ushort uint int64 uint64 float double string real long integer ulong uinteger
-    compound struct structure enum opaque unlimited UNLIMITED netcdf NETCDF netCDF NaN nan NaNf nanf
-    Infinity Infinityf Inff DoubleInf FloatInf NIL nil Nil
-    _FillValue _Format _Storage _ChunkSizes _Fletcher32 _DeflateLevel _Shuffle _Endianness _NoFill
-    _NCProperties _IsNetcdf4 _SuperblockVersion _Filter _Codecs
-    _QuantizeBitgroomNumberOfSignificantDIgits _QuantizeGranularBitRoundNumberOfSignificantDigits
-    _QuantizeBitRoundNumberOfSignificantDigits
-    """.split()
-)
+KEYWORDS = frozenset(_KEYWORDS.split())
 #: What ``ncgen`` takes for the head of a section when a colon follows.
 SECTIONS = frozenset({"types", "dimensions", "variables", "data", "group"})
 
 _ESCAPED_IN_NAMES = re.compile(r"[ !\"#$%&'()*,:;<=>?\[\]\\^`{|}~]|\A[0-9]")
-_CONTROLS = re.compile(r"[\x00-\x1f\x7f]")
-_NOT_IN_NAMES = re.compile(r"[?/\x00-\x1f\x7f\u05c0-\u07ff\ud800-\udfff]")
+#: What acts on a terminal, turns the direction of writing or ends a line; and half characters.
+_ACTING = r"\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff"
+_CONTROLS = re.compile(f"[{_ACTING}]")
+_NOT_IN_NAMES = re.compile(rf"[?/\u05c0-\u07ff{_ACTING}]")
 
-_ESCAPED_IN_TEXT = re.compile(r"[\x00-\x1f\x7f\\'\"\ud800-\udfff]")
+_ESCAPED_IN_TEXT = re.compile(rf"[\\'\"{_ACTING}]")
 _TEXT_ESCAPES = {
     "\b": r"\b",
     "\f": r"\f",
@@ -48,8 +49,6 @@ _TEXT_ESCAPES = {
     "'": r"\'",
     '"': r"\"",
 }
-
-_ESCAPED_IN_COMMENTS = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 
 _SUFFIXES = {
     AtomicType.BYTE: "b",
@@ -126,7 +125,7 @@ def opaque_constant(value: bytes) -> str:
 
 def comment(text: str) -> str:
     """Return text as a comment that ends with its line."""
-    return "// " + _ESCAPED_IN_COMMENTS.sub(" ", text)
+    return "// " + _CONTROLS.sub(" ", text)
 
 
 def _text_escape(match: re.Match[str]) -> str:
@@ -136,7 +135,9 @@ def _text_escape(match: re.Match[str]) -> str:
     if "\udc80" <= character <= "\udcff":
         # A byte that is not UTF-8, as Python keeps it.
         return f"\\{ord(character) - 0xDC00:03o}"
-    return f"\\{ord(character):03o}" if character < "\x80" else "\N{REPLACEMENT CHARACTER}"
+    if "\ud800" <= character <= "\udfff":
+        return "\N{REPLACEMENT CHARACTER}"
+    return "".join(f"\\{byte:03o}" for byte in character.encode())
 
 
 def _float(value: float, least: int, most: int, stored: Any) -> str:
