@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from collections.abc import Callable
 from typing import Any
@@ -11,6 +12,13 @@ from refbrowser.errors import ErrorKind, Finding, Place, RefbrowserError, Severi
 from refbrowser.limits import LIMITS
 
 _BYTE_ORDER_MARK = "\ufeff"
+_STRING = re.compile(rb'"(?:[^"\\]|\\.)*"', re.DOTALL)
+#: Texts without control characters, and all that stands between them.
+_PLAIN = re.compile(
+    rb'(?:[^"]++|"[^"\\\x00-\x1f]*+(?:\\.[^"\\\x00-\x1f]*+)*+")*+',
+    re.DOTALL,
+)
+_CONTROL = re.compile(rb"[\x00-\x1f]")
 
 
 def parse_object(data: bytes, key: str, report: Callable[[Finding], None]) -> dict[str, Any]:
@@ -23,7 +31,7 @@ def parse_object(data: bytes, key: str, report: Callable[[Finding], None]) -> di
     key
         Its key, for messages.
     report
-        Is given the warnings: NaN and Infinity, duplicate members, a byte order mark.
+        Is given the warnings: NaN and Infinity, duplicate members, a byte order mark, control characters.
 
     Raises
     ------
@@ -31,7 +39,10 @@ def parse_object(data: bytes, key: str, report: Callable[[Finding], None]) -> di
         `ENCODING`: not UTF-8. `JSON`: not JSON, with line and column. `BUDGET`: nested too deep, or with an
         integer of too many digits. `META`: not an object.
     """
-    text = _text(data, key, report)
+    plain = with_escapes(data)
+    if plain != data:
+        report(warning("control characters stand in texts, which JSON asks to be escaped", key))
+    text = _text(plain, key, report)
     constants: list[str] = []
     duplicates: list[str] = []
 
@@ -62,6 +73,17 @@ def parse_object(data: bytes, key: str, report: Callable[[Finding], None]) -> di
         raise RefbrowserError(ErrorKind.META, "the metadata is not a JSON object", Place(key=key))
     _report_oddities(constants, duplicates, key, report)
     return value
+
+
+def with_escapes(data: bytes) -> bytes:
+    """Return JSON with escapes for the control characters in texts, which netcdf-c writes as they are."""
+    if _PLAIN.fullmatch(data):
+        return data
+    return _STRING.sub(lambda text: _CONTROL.sub(_escaped, text[0]), data)
+
+
+def _escaped(character: re.Match[bytes]) -> bytes:
+    return b"\\u%04x" % character[0][0]
 
 
 def _report_oddities(

@@ -172,3 +172,10 @@ def test_nothing_at_all():
     assert [item.message for item in tree.problems] == [
         "there is no Zarr metadata: no key belongs to an array"
     ]
+
+
+def test_control_characters_that_netcdf_leaves_in_texts():
+    keys = {".zgroup": {"zarr_format": 2}, ".zattrs": '{"a\\"b": "x\ny\\\\\tz", "c":\n1}'}
+    tree = built(keys)
+    assert tree.root.attributes == {'a"b': "x\ny\\\tz", "c": 1}
+    assert told(tree) == [(".zattrs", "control characters stand in texts, which JSON asks to be escaped")]
