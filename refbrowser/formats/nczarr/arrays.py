@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from refbrowser.errors import quoted
-from refbrowser.formats.nczarr.dimensions import Declared, last_part
+from refbrowser.formats.nczarr.dimensions import Declared, parts_of
 from refbrowser.formats.nczarr.members import NczarrMembers
 from refbrowser.formats.zarr.hierarchy import DIMENSIONS_ATTRIBUTE
+from refbrowser.model.netcdf.dimensions import ANONYMOUS
+from refbrowser.model.netcdf.names import plain_path
 from refbrowser.model.nodes import Dimension
-
-ANONYMOUS = "_Anonymous_Dim_{}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,12 +103,10 @@ class AxesFinder:
         if not isinstance(reference, str):
             warn(f"the reference to a dimension is {quoted(reference)}, not a text")
             return size, None, None
-        absolute = reference.startswith("/")
-        declared = self._declared
-        found = declared.find(reference) if absolute else declared.visible(group, reference)
+        found = self._declared.find(reference, group)
         if found is None:
             warn(f"dimension {quoted(reference)} is not declared in any group")
-            return size, last_part(reference) or None, None
+            return size, reference.rpartition("/")[2] or None, None
         path, dimension = found
         if size == dimension.size or (dimension.unlimited and size < dimension.size):
             return dimension.size, dimension.name, path
@@ -133,10 +131,10 @@ class AxesFinder:
         if not isinstance(name, str) or not name:
             return self._anonymous(size)
         own = self._declared.of(group).get(name)
-        path = f"/{group}/{name}" if group else f"/{name}"
+        path = plain_path((*parts_of(group), name))
         found = (path, own) if own is not None else None
         if found is None and not self._pure:
-            found = self._declared.visible(group, name)
+            found = self._declared.find(name, group)
         if found is not None and found[1].size == size:
             return size, name, found[0]
         if own is not None:
@@ -147,7 +145,7 @@ class AxesFinder:
 
     def _anonymous(self, size: int) -> tuple[int, str | None, str | None]:
         """Return the axis with the root's dimension for a size that no name stands for."""
-        name = ANONYMOUS.format(size)
+        name = f"{ANONYMOUS}{size}"
         known = self._declared.of("").get(name)
         if known is not None and known.size != size:
             return size, None, None

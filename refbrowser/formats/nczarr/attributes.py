@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import math
 import re
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -11,22 +9,11 @@ from typing import Any
 import numpy as np
 
 from refbrowser.errors import quoted
+from refbrowser.model.netcdf.attributes import values_of_type
+from refbrowser.model.netcdf.types import ATOMIC_OF, AtomicType
 
+_NUMBERS = {dtype.str[1:] for dtype in ATOMIC_OF}
 _TYPE = re.compile(r"(?P<order>[<>|]?)(?P<kind>[iufSUJ])(?P<size>[0-9]{1,9})\Z")
-_NUMBERS = {
-    "i1": "byte",
-    "u1": "ubyte",
-    "i2": "short",
-    "u2": "ushort",
-    "i4": "int",
-    "u4": "uint",
-    "i8": "int64",
-    "u8": "uint64",
-    "f4": "float",
-    "f8": "double",
-}
-_CODES = {name: code for code, name in _NUMBERS.items()}
-_WORDS = {"NaN": math.nan, "Infinity": math.inf, "+Infinity": math.inf, "-Infinity": -math.inf}
 
 
 def netcdf_type(written: Any) -> str | None:
@@ -41,7 +28,9 @@ def netcdf_type(written: Any) -> str | None:
         return "char" if match["size"] == "1" else "string"
     if match["kind"] == "S":
         return "char" if match["size"] == "1" and match["order"] in ("<", ">") else "string"
-    return _NUMBERS.get(match["kind"] + match["size"])
+    if match["kind"] + match["size"] not in _NUMBERS:
+        return None
+    return str(ATOMIC_OF[np.dtype(match["kind"] + match["size"])])
 
 
 def typed_attributes(
@@ -74,50 +63,28 @@ def typed_attributes(
             continue
         try:
             values[name], named[name] = typed_value(value, kind), kind
-        except (ValueError, OverflowError):
+        except ValueError:
             warn(f"attribute {quoted(name)} is {quoted(value)}, which is not of its type {kind}")
     return values, named
 
 
 def typed_value(value: Any, kind: str) -> Any:
-    """Return a stored value as a netCDF type has it.
+    """Return a stored value as a netCDF type has it: a list where it is stored as a list.
 
     Raises
     ------
     ValueError
         It is not of the type.
     """
-    if kind == "char":
-        return _text(value)
-    if kind == "string":
-        return [_text(item) for item in value] if isinstance(value, list) else _text(value)
-    convert = _float if kind in ("float", "double") else _integer
-    if isinstance(value, list):
-        return [convert(item, kind) for item in value]
-    return convert(value, kind)
-
-
-def _text(value: Any) -> str:
-    """Return a text as it is, and what netcdf-c parsed as JSON as text."""
-    if isinstance(value, str):
-        return value
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
-
-
-def _integer(value: Any, kind: str) -> int:
-    if isinstance(value, float) and value.is_integer():
-        value = int(value)
-    if type(value) is not int:
+    type = AtomicType(kind)
+    values = values_of_type(value, type)
+    if values is None:
         raise ValueError
-    limits = np.iinfo(_CODES[kind])
-    if not limits.min <= value <= limits.max:
-        raise ValueError
-    return value
-
-
-def _float(value: Any, kind: str) -> float:
-    if isinstance(value, str) and value in _WORDS:
-        return _WORDS[value]
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        raise ValueError
-    return float(value)
+    if type.is_float:
+        # The digits that were written, not those of the float that they become.
+        items = value if isinstance(value, list) else [value]
+        values = tuple(
+            as_read if isinstance(item, str) else float(item)
+            for item, as_read in zip(items, values, strict=True)
+        )
+    return list(values) if isinstance(value, list) and type is not AtomicType.CHAR else values[0]

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from refbrowser.errors import quoted
 from refbrowser.limits import LIMITS
+from refbrowser.model.netcdf.names import Parts, plain_path, resolve
 from refbrowser.model.nodes import Dimension
-
-#: A slash that no backslash stands before; two backslashes are one of their own.
-_PARTS = re.compile(r"(?:[^/\\]|\\.|\\\Z)*", re.DOTALL)
-_ESCAPED = re.compile(r"\\([/\\ ])")
 
 
 def parse_dimensions(value: Any, warn: Callable[[str], None]) -> dict[str, Dimension]:
@@ -48,9 +44,13 @@ class Declared:
 
     def __init__(self, groups: Mapping[str, Mapping[str, Dimension]]) -> None:
         self._groups = {path: dict(dimensions) for path, dimensions in groups.items()}
+        self._all: dict[Parts, Dimension] = {}
+        for path, dimensions in groups.items():
+            for dimension in dimensions.values():
+                self._all[(*parts_of(path), dimension.name)] = dimension
 
     def __bool__(self) -> bool:
-        return any(self._groups.values())
+        return bool(self._all)
 
     def of(self, group: str) -> dict[str, Dimension]:
         """Return the dimensions of one group."""
@@ -59,54 +59,14 @@ class Declared:
     def add(self, group: str, dimension: Dimension) -> None:
         """Declare one more."""
         self._groups.setdefault(group, {})[dimension.name] = dimension
+        self._all[(*parts_of(group), dimension.name)] = dimension
 
-    def find(self, reference: str) -> tuple[str, Dimension] | None:
-        """Return path and dimension of a fully qualified name, or None where there is none.
-
-        The text as it stands comes first, as netcdf-c writes no escapes; then with escapes undone.
-        """
-        for group, name in _readings(reference):
-            if name in self.of(group):
-                return _path(group, name), self._groups[group][name]
-        return None
-
-    def visible(self, group: str, name: str) -> tuple[str, Dimension] | None:
-        """Return path and dimension of a bare name, as seen from a group: its own, then those above."""
-        while True:
-            if name in self.of(group):
-                return _path(group, name), self._groups[group][name]
-            if not group:
-                return None
-            group = group.rpartition("/")[0]
+    def find(self, reference: str, group: str) -> tuple[str, Dimension] | None:
+        """Return path and dimension of a reference that stands in a group, or None where there is none."""
+        parts = resolve(reference, parts_of(group), self._all)
+        return None if parts is None else (plain_path(parts), self._all[parts])
 
 
-def last_part(reference: str) -> str:
-    """Return the name of the dimension that a fully qualified name ends in."""
-    return list(_readings(reference))[-1][1]
-
-
-def _readings(reference: str) -> Iterator[tuple[str, str]]:
-    """Yield group and name in each reading of a reference: plain, with a slash escaped, all undone."""
-    text = reference.removeprefix("/")
-    group, _, name = text.rpartition("/")
-    yield group, name
-    parts = _split(text)
-    yield "/".join(parts[:-1]), parts[-1]
-    parts = [_ESCAPED.sub(r"\1", part) for part in parts]
-    yield "/".join(parts[:-1]), parts[-1]
-
-
-def _split(text: str) -> list[str]:
-    """Return the parts between slashes that are not escaped."""
-    parts, at = [], 0
-    while True:
-        match = _PARTS.match(text, at)
-        assert match is not None
-        parts.append(match.group())
-        at = match.end() + 1
-        if at > len(text):
-            return parts
-
-
-def _path(group: str, name: str) -> str:
-    return f"/{group}/{name}" if group else f"/{name}"
+def parts_of(group: str) -> Parts:
+    """Return the names that lead to a group."""
+    return tuple(group.split("/")) if group else ()
