@@ -8,13 +8,15 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from refbrowser.errors import ErrorKind, Place, RefbrowserError
 from refbrowser.io.cancel import CancelToken
-from refbrowser.io.zip_directory import ZipDirectory, read_directory
+from refbrowser.io.zip_directory import ZipDirectory, ZipMember, read_directory
+from refbrowser.io.zip_member import unpack
 from refbrowser.limits import LIMITS
 from refbrowser.model.reference import ReferenceColumns, ReferenceKind
 
@@ -152,3 +154,59 @@ class _Archive:
         if isinstance(data, RefbrowserError):
             raise data
         return data
+
+
+def read_members(
+    directory: ZipDirectory,
+    names: Sequence[str],
+    access: Access,
+    fetcher: Fetcher,
+    cancel: CancelToken | None = None,
+    size_limit: int = LIMITS.inline_value,
+) -> dict[str, bytes | RefbrowserError]:
+    """Return members of an archive that are read whole, or why they could not be; absent ones are left out.
+
+    Parameters
+    ----------
+    size_limit
+        Bytes of the largest member, unpacked.
+
+    Raises
+    ------
+    Cancelled
+        `cancel` was cancelled.
+    """
+    found: dict[str, bytes | RefbrowserError] = {}
+    members: list[ZipMember] = []
+    for name in dict.fromkeys(names):
+        row = directory.find(name)
+        if row is None:
+            continue
+        try:
+            member = directory.member(row)
+            if member.size > size_limit:
+                message = f"a zip member of {member.size} bytes is larger than {size_limit}"
+                raise RefbrowserError(ErrorKind.BUDGET, message, Place(url=directory.url, key=name))
+            members.append(member)
+        except RefbrowserError as error:
+            found[name] = error
+
+    def take(position: int, data: memoryview | RefbrowserError) -> None:
+        member = members[position]
+        try:
+            if isinstance(data, RefbrowserError):
+                raise data
+            found[member.name] = bytes(unpack(member, data, directory.url).data)
+        except RefbrowserError as error:
+            found[member.name] = error
+
+    count = len(members)
+    columns = ReferenceColumns(
+        kind=np.full(count, ReferenceKind.RANGE, np.uint8),
+        url=np.zeros(count, np.int32),
+        offset=np.array([member.start for member in members], np.int64),
+        length=np.array([member.stop - member.start for member in members], np.int64),
+        urls=(directory.url,),
+    )
+    fetcher.fetch(fetcher.plan(columns, access), access, take, cancel=cancel)
+    return found

@@ -17,6 +17,8 @@ from servers.http_server import Fault, HttpServer
 
 import refbrowser
 from refbrowser.engine.dataset import Dataset
+from refbrowser.engine.explain.explain import explain
+from refbrowser.engine.explain.question import Question
 from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.model.selection import Selection
 
@@ -213,3 +215,19 @@ def test_large_members_are_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         with pytest.raises(RefbrowserError) as caught:
             dataset["raw"][0, 0]
         assert caught.value.kind in (ErrorKind.BUDGET, ErrorKind.RANGE, ErrorKind.UNSAFE)
+
+
+@pytest.mark.parametrize("name", list(ARRAYS))
+def test_explain_tells_the_step(tmp_path: Path, data: bytes, name: str) -> None:
+    with opened(tmp_path, data) as dataset:
+        told = explain(dataset, Question(array=f"/{name}", index=(25, 13)))
+        step = next(step for step in told.steps if step.name == "member")
+        key = f"{name}/c/1/0" if name == "sharded" else f"{name}/c/2/1"
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            info = archive.getinfo(key)
+        assert step.facts["member"] == key
+        assert step.facts["start"] == info.header_offset
+        assert step.facts["method"] == ("deflate" if info.compress_type else "stored")
+        assert step.facts["crc32"] == f"{info.CRC:08x}"
+        assert str(VALUES[25, 13]) in str(told.steps[-1].facts["stored"])
+        assert [step.name for step in told.steps].count("member") == 1

@@ -1,0 +1,96 @@
+"""A store in a zip archive: its metadata, and the folders that its members' names make."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from itertools import takewhile
+from typing import TYPE_CHECKING
+
+from refbrowser.formats.stores.reader import Answers, Names
+from refbrowser.io.cancel import CancelToken
+from refbrowser.io.chained import chained_url
+from refbrowser.io.zip_archives import read_members
+from refbrowser.io.zip_directory import ZipDirectory
+from refbrowser.limits import LIMITS
+from refbrowser.model.metadata_keys import is_metadata_key
+
+if TYPE_CHECKING:
+    from refbrowser.io.access import Access
+    from refbrowser.io.fetch import Fetcher
+
+#: Names between two looks at the token.
+_PAGE = 4096
+#: Folders of chunks that discovery looks at: ``data/root`` below a leading folder.
+_TOPMOST = 3
+
+
+class ZipReader:
+    """Reads a store through the directory of its archive.
+
+    Parameters
+    ----------
+    directory
+        Of the archive.
+    """
+
+    def __init__(
+        self, directory: ZipDirectory, access: Access, fetcher: Fetcher, token: CancelToken | None = None
+    ) -> None:
+        self.directory = directory
+        self._access = access
+        self._fetcher = fetcher
+        self._token = token or CancelToken()
+
+    def read(self, keys: Sequence[str]) -> Answers:
+        """Return what is stored under keys."""
+        return read_members(self.directory, keys, self._access, self._fetcher, self._token)
+
+    def names(self, folder: str) -> Names | None:
+        """Return the folders right below a folder, and the metadata there: chunks are not asked for."""
+        folders, files = self._tree.get(folder, (set(), []))
+        return Names(sorted(folders), sorted(files), cut=self._is_cut)
+
+    @cached_property
+    def _tree(self) -> dict[str, tuple[set[str], list[str]]]:
+        """Folders of each folder and metadata right below it; of chunks but the topmost folders."""
+        tree: dict[str, tuple[set[str], list[str]]] = {"": (set(), [])}
+        self._is_cut = False
+        for number, name in enumerate(self.directory.names()):
+            if number % _PAGE == 0:
+                self._token.check()
+            is_metadata = is_metadata_key(name) or is_metadata_key(name.partition("/")[2])
+            folder = name[: name.rfind("/") + 1] if is_metadata else _top(name)
+            if folder not in tree:
+                _add_folder(tree, folder)
+            if is_metadata:
+                tree[folder][1].append(name[len(folder) :])
+            if len(tree) > LIMITS.store_names:
+                self._is_cut = True
+                break
+        return tree
+
+    def url_of(self, key: str) -> str:
+        """Return the URL of what is stored under a key."""
+        return chained_url(key, self.directory.url)
+
+
+def _top(name: str) -> str:
+    """Return the topmost folders that a name is in, up to the first that is a number."""
+    folders = name.split("/", _TOPMOST)[:-1]
+    kept = takewhile(lambda folder: not folder.isdecimal(), folders)
+    return "".join(f"{folder}/" for folder in kept)
+
+
+def _add_folder(tree: dict[str, tuple[set[str], list[str]]], folder: str) -> None:
+    """Add a folder and those above it."""
+    below = ""
+    while True:
+        is_new = folder not in tree
+        folders, _ = tree.setdefault(folder, (set(), []))
+        if below:
+            folders.add(below)
+        if not is_new:
+            return
+        above, _, below = folder[:-1].rpartition("/")
+        folder = f"{above}/" if above else ""
