@@ -236,12 +236,17 @@ _OBJECT_CODECS: dict[str, Callable[[Settings], ObjectCodec]] = {
 }
 
 #: Array codecs of Zarr v3, which `refbrowser.codecs.pipeline` builds itself.
-_V3_CODECS = ("bytes", "transpose", "sharding_indexed")
+_V3_CODECS = ("bytes", "endian", "transpose", "sharding_indexed")
 
 
 def known_codecs() -> tuple[str, ...]:
     """Return the names of all codecs of the table."""
     return tuple(sorted({*_BYTE_CODECS, *_OBJECT_CODECS, *_V3_CODECS}))
+
+
+def is_known(name: str) -> bool:
+    """Whether the codec is in the table."""
+    return name in _BYTE_CODECS or name in _OBJECT_CODECS or name in _V3_CODECS
 
 
 def is_object_codec(name: str) -> bool:
@@ -291,7 +296,7 @@ def unknown(name: str) -> RefbrowserError:
             "codec 'pickle' runs code from the file when it decodes, and is refused",
             advice="Write the array again with vlen-utf8, vlen-bytes or json2",
         )
-    if plain in _BYTE_CODECS or plain in _OBJECT_CODECS or plain in _V3_CODECS:
+    if is_known(plain):
         return RefbrowserError(ErrorKind.META, f"codec {quoted(name)} cannot stand at this place")
     package = "imagecodecs" if plain.startswith("imagecodecs_") else _ELSEWHERE.get(plain)
     advice = (

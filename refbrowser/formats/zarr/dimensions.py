@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 
 from refbrowser.errors import ErrorKind, Finding, Place, Severity, quoted
 from refbrowser.model.nodes import ArrayNode, Dimension
@@ -36,3 +37,29 @@ def dimensions_needed(
                 place = Place(path=node.path)
                 report(Finding(severity=Severity.WARNING, kind=ErrorKind.META, message=message, place=place))
     return found
+
+
+def with_paths(
+    arrays: Mapping[str, ArrayNode], seen: Mapping[str, Dimension], paths: Mapping[str, str]
+) -> dict[str, ArrayNode]:
+    """Return the arrays of a group with the full name of each dimension that a group declares.
+
+    Parameters
+    ----------
+    arrays
+        Of the group.
+    seen
+        The dimensions of the group and of those above it: the nearest of each name.
+    paths
+        Their full names, ``/ocean/x``.
+    """
+    return {
+        key: replace(
+            node,
+            dimension_paths=tuple(
+                paths[name] if name is not None and name in seen and seen[name].size == size else None
+                for name, size in zip(node.dimensions, node.shape, strict=False)
+            ),
+        )
+        for key, node in arrays.items()
+    }

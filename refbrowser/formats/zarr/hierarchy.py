@@ -9,7 +9,7 @@ from typing import Any
 from refbrowser.codecs import CodecPipeline
 from refbrowser.errors import ErrorKind, Finding, Place, RefbrowserError, Severity, quoted
 from refbrowser.formats.zarr import v2, v3
-from refbrowser.formats.zarr.dimensions import dimensions_needed
+from refbrowser.formats.zarr.dimensions import dimensions_needed, with_paths
 from refbrowser.formats.zarr.documents import (
     ARRAY_V2,
     ATTRIBUTES_V2,
@@ -90,11 +90,11 @@ class _Builder:
             message = "there is no Zarr metadata: no key belongs to an array"
             self.findings.append(Finding(severity=Severity.WARNING, kind=ErrorKind.META, message=message))
         if not self._is_array("", documents):
-            return self._group("", {})
+            return self._group("", {}, {})
         array = self._array("", documents)
         if not self.children[""]:
             return array
-        group = self._group("", {})
+        group = self._group("", {}, {})
         return GroupNode(path="/", groups=group.groups, arrays={"": array, **group.arrays})
 
     def _is_array(self, path: str, documents: NodeDocuments) -> bool:
@@ -108,7 +108,8 @@ class _Builder:
             return True
         return NODE_V3 in documents.errors and GROUP_V2 not in documents and not self.children.get(path)
 
-    def _group(self, path: str, above: Mapping[str, Dimension]) -> GroupNode:
+    def _group(self, path: str, above: Mapping[str, Dimension], paths: Mapping[str, str]) -> GroupNode:
+        """Return the group at `path`; the groups above it have dimensions with these full names."""
         documents = self.nodes.get(path, NodeDocuments())
         if self._is_array(path, documents):
             documents = NodeDocuments()  # They are the array's, which shares the path with this group.
@@ -120,8 +121,11 @@ class _Builder:
             if self._is_array(child, child_documents):
                 arrays[_name(child)] = self._array(child, child_documents)
         dimensions = dimensions_needed(arrays, above, self.findings.append)
+        seen = {**above, **dimensions}
+        paths = {**paths, **{name: f"/{_key(path, name)}" for name in dimensions}}
+        arrays = with_paths(arrays, seen, paths)
         groups = {
-            _name(child): self._group(child, {**above, **dimensions})
+            _name(child): self._group(child, seen, paths)
             for child in members
             if _name(child) not in arrays or self.children.get(child)
         }
@@ -151,12 +155,24 @@ class _Builder:
         except RefbrowserError as wrong:
             error = located(wrong, _key(path, NODE_V3 if NODE_V3 in documents.documents else GROUP_V2))
         self._report(error)
-        return self._attributes(documents), error
+        if error is None:
+            self._check_group(documents.documents.get(NODE_V3, {}), _key(path, NODE_V3))
+        return self._attributes(path, documents), error
 
-    def _attributes(self, documents: NodeDocuments) -> Mapping[str, Any]:
+    def _check_group(self, document: Mapping[str, Any], key: str) -> None:
+        """Warn of what a group must be understood for: its members can be read all the same."""
+        try:
+            v3.check_extensions(document, v3.GROUP_MEMBERS)
+        except RefbrowserError as error:
+            self.findings.append(warning(error.message, key))
+
+    def _attributes(self, path: str, documents: NodeDocuments) -> Mapping[str, Any]:
         if NODE_V3 in documents.documents:
             attributes = documents.documents[NODE_V3].get("attributes", {})
-            return attributes if isinstance(attributes, dict) else {}
+            if isinstance(attributes, dict):
+                return attributes
+            self.findings.append(warning("the attributes are not an object", _key(path, NODE_V3)))
+            return {}
         self._report(documents.errors.get(ATTRIBUTES_V2))
         return documents.documents.get(ATTRIBUTES_V2, {})
 
@@ -173,7 +189,7 @@ class _Builder:
             self.findings.append(warning("the node is an array and a group; the array counts", key))
         common: dict[str, Any] = {
             "path": f"/{path}",
-            "attributes": self._attributes(documents),
+            "attributes": self._attributes(path, documents),
             "metadata_keys": tuple(dict.fromkeys(documents.keys)),
             "format": "zarr-v3" if is_v3 else "zarr-v2",
         }
