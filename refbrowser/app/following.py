@@ -98,6 +98,7 @@ class DocumentFollower(QObject):
         window.explain.refresh(document)
         if document is window.documents.current:
             window.centre.references.refresh()
+            window.centre.cdl.refresh()
             window.navigation.refresh()
         window.update_actions()
         window.prepare_plot()

@@ -218,6 +218,7 @@ class MainWindow(QMainWindow):
         self.commands.references.connect_table()
         self.commands.prefixes.connect_editors()
         self.centre.raw.permissionWanted.connect(self.commands.permissions.review_trust)
+        self.centre.cdl.saveWanted.connect(self.commands.cdl.save_cdl)
         self.centre.plotMade.connect(self._plot_made)
         self.centre.restyled.connect(self.actions_.set_icons)
         self.centre.openPaths.connect(self.commands.files.open_instead)

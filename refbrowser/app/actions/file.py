@@ -75,6 +75,12 @@ FILE: tuple[ActionSpec | None, ...] = (
         when="has_slice",
         tip="Write what is on the screen as PNG, SVG, CSV or .npy",
     ),
+    ActionSpec(
+        "save_cdl",
+        "Save as C&DL…",
+        when="has_hierarchy",
+        tip="Write dimensions, types, variables and attributes as ncdump -h does, for ncgen",
+    ),
     None,
     ActionSpec("close_document", "&Close document", shortcut="Ctrl+W", when="has_document"),
     ActionSpec("quit", "&Quit", shortcut="Ctrl+Q"),

@@ -12,6 +12,7 @@ VIEW: tuple[ActionSpec | None, ...] = (
     ActionSpec("show_table", "&Table", shortcut="Ctrl+2"),
     ActionSpec("show_references", "&References", shortcut="Ctrl+3"),
     ActionSpec("show_raw", "Ra&w value", shortcut="Ctrl+4"),
+    ActionSpec("show_cdl", "CD&L", shortcut="Ctrl+5"),
     None,
     ActionSpec(
         "toggle_internal",

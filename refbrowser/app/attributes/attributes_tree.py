@@ -28,7 +28,7 @@ from refbrowser.app.plain_text import one_line
 
 Index = QModelIndex | QPersistentModelIndex
 _OWN_KEYS = (Qt.Key.Key_F2, Qt.Key.Key_Insert, Qt.Key.Key_Delete)
-_TYPE_WIDTH = 70
+_TYPE_WIDTH = 80
 
 
 class AttributesTree(QTreeView):

@@ -397,6 +397,8 @@ def shape_text(shape: tuple[int, ...]) -> str:
 
 def type_text(array: ArrayNode) -> str:
     """Return an array's type, short: ``i2``, ``f8``; the metadata's own name where it is not numpy's."""
+    if array.dtype is not None and array.dtype.names is not None:
+        return "compound"
     name = one_line(array.type_name)
     return name.lstrip("<>|=") if len(name) <= 12 else name[:11] + "…"
 

@@ -46,7 +46,8 @@ def _add(rows: list[FieldRow], dtype: np.dtype[Any], prefix: str, start: int, li
         last = first + field.itemsize - 1
         where = f"byte {first}" if last == first else f"bytes {first} to {last}"
         sides = "×".join(map(str, shape))
-        rows.append(FieldRow(f"{prefix}{name}", _type_name(base), f"{sides}, {where}" if sides else where))
+        words = f"{sides} values, {where}" if sides else where
+        rows.append(FieldRow(f"{prefix}{name}", _type_name(base), words))
         if base.names is not None:
             _add(rows, base, f"{prefix}{name}.", first, limit)
 
