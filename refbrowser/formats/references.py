@@ -317,9 +317,14 @@ def hierarchy_of(document: ReferenceDocument, metadata: Mapping[str, bytes] | No
     def manifest(prefix: str, grid: RegularChunkGrid, encoding: ChunkKeyEncoding) -> ExpansionManifest:
         return ExpansionManifest(expansion, prefix, grid.grid_shape, encoding)
 
-    if document.store is not None:
-        flavour = document.store.flavour
-        return hierarchy_of_flavour(flavour, source, manifest, flavour.format)
+    store = document.store
+    if store is not None:
+        from refbrowser.formats.stores.manifest import StoreManifest
+
+        def of_store(prefix: str, grid: RegularChunkGrid, encoding: ChunkKeyEncoding) -> StoreManifest:
+            return StoreManifest(expansion, prefix, grid.grid_shape, encoding, store=store)
+
+        return hierarchy_of_flavour(store.flavour, source, of_store, store.flavour.format)
     name = "refs-parquet" if document.from_parquet else f"refs-v{document.version}"
     return hierarchy_of_flavour(None, source, manifest, name)
 

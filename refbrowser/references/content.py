@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 from refbrowser.errors import Finding, Place
+from refbrowser.model.listing import StoreFacts
 from refbrowser.references.columns import ReferenceView, RenderedUrls
 from refbrowser.references.gen import GenRule
 from refbrowser.references.json_text import JsonReader, Node, NodeKind, pointer
@@ -64,11 +65,17 @@ class StoreOrigin:
         Whose rules its metadata follows.
     container
         ``folder``, ``zip`` or ``url``.
+    folder
+        The leading folder that its keys are below, with a ``/`` at its end; empty for none.
+    facts
+        What is learned of it while it is open.
     """
 
     root: str
     flavour: Flavour
     container: Literal["folder", "zip", "url"]
+    folder: str = ""
+    facts: StoreFacts = field(default_factory=StoreFacts, compare=False)
 
 
 @dataclass(frozen=True, eq=False)
