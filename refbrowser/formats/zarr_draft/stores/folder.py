@@ -63,13 +63,15 @@ class FolderStore(Store):
             raise self._failed(error, path) from error
         if os.path.isdir(path):
             raise RefbrowserError(ErrorKind.IO, "there is a folder of this name", Place(path=path))
-        fill_atomically(path, lambda file: file.write(value) and None)
+        fill_atomically(path, lambda file: file.write(value))
 
     def delete(self, key: str) -> None:
         """Delete a key, and the folders that it leaves empty; nothing happens where it is absent."""
         if not is_key(key):
             return
         path = self._path(key)
+        if os.path.isdir(path):
+            return
         try:
             os.unlink(path)
         except (FileNotFoundError, NotADirectoryError):

@@ -132,7 +132,12 @@ class ZipStore(Store):
         with self._lock:
             if not self._changes:
                 return
-            fill_atomically(self.path, self._write, expected=self._identity)
+            try:
+                fill_atomically(self.path, self._write, expected=self._identity)
+            except BaseException:
+                if self._archive is None and os.path.exists(self.path):
+                    self._open()
+                raise
             self._changes.clear()
             self._spool.seek(0)
             self._spool.truncate()
