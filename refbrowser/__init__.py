@@ -1,7 +1,7 @@
 """Open, understand, repair and export datasets described by references.
 
 ``open(path)`` gives a `Dataset`, ``dataset["/ocean/temp"][0, :, :]`` a numpy array; ``export`` writes a
-dataset as another format, and ``expand`` gives the Version 0 view of a document. ``zarr_draft`` has the stores
+dataset as another format, and ``expand`` gives the Version 0 view of a document; ``zarr_draft`` has stores
 and operations of the v3 core protocol draft of 2019. What they need is imported when they are first used.
 """
 
