@@ -3,13 +3,15 @@
 The grammar is that of an abstract tree: the seed puts no text between its tokens (no marks around groups, no
 word that tells a dimension from a variable), so what is checked is a dataset as a value; of texts it is the
 lexemes: names, fully qualified names and versions ("Lexical Tokens"). Where the seed contradicts itself the
-wider reading holds (``nczarr.md``, section 7). A fault breaks the grammar; a warning is what netcdf-c refuses.
+wider reading holds (``nczarr.md``, section 7). A fault breaks the grammar, a warning is what netcdf-c refuses
+all the same.
 """
 
 from __future__ import annotations
 
 import re
 import unicodedata
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
@@ -102,9 +104,10 @@ class _GroupCheck:
         for kind, names in kinds.items():
             for name in _twice(names):
                 yield _fault(f"there are two {kind}s named {quoted(name)}", self._at(name))
-        for name in _twice([*dict.fromkeys(variables), *dict.fromkeys(groups), *dict.fromkeys(types)]):
-            message = f"a group, variable or type has the name {quoted(name)} of another"
-            yield _warning(f"{message}; netCDF keeps them together", self._at(name))
+        for names in ((variables, groups, types), (dimensions,)):
+            for name in _alike(*names):
+                message = f"what is named {quoted(name)} is to netCDF of the same name as another part"
+                yield _warning(message, self._at(name))
 
     def _declared_type(self, type: DeclaredType) -> Iterator[Finding]:
         path = self._at(type.name)
@@ -164,6 +167,8 @@ class _GroupCheck:
 def _attributes(attributes: tuple[NetcdfAttribute, ...], path: str) -> Iterator[Finding]:
     for name in _twice([attribute.name for attribute in attributes]):
         yield _fault(f"there are two attributes named {quoted(name)}", path, name)
+    for name in _alike([attribute.name for attribute in attributes]):
+        yield _warning("to netCDF there is another attribute of that name", path, name)
     for attribute in attributes:
         yield from _name(attribute.name, path, attribute.name)
         yield from _values(attribute, path)
@@ -224,12 +229,13 @@ def _agrees(size: int, dimension: NetcdfDimension) -> bool:
 
 
 def _twice(names: Iterable[str]) -> list[str]:
-    """Return the names that are there more than once, as netCDF compares them."""
-    seen: dict[str, int] = {}
-    for name in names:
-        composed = unicodedata.normalize("NFC", name)
-        seen[composed] = seen.get(composed, 0) + 1
-    return [name for name, count in seen.items() if count > 1]
+    """Return the names that are there more than once."""
+    return [name for name, count in Counter(names).items() if count > 1]
+
+
+def _alike(*kinds: Iterable[str]) -> list[str]:
+    """Return the names that one of another kind has, or that differ in the form of their letters only."""
+    return _twice(unicodedata.normalize("NFC", name) for names in kinds for name in dict.fromkeys(names))
 
 
 def _fault(message: str, path: str, attribute: str | None = None) -> Finding:
