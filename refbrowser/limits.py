@@ -73,7 +73,13 @@ class Limits:
     circuit_open: float = _limit(30, "s", "how long a host's circuit stays open")
     # Metadata and decoding
     metadata_elsewhere: int = _limit(256 * MIB, "bytes", "metadata that one document refers to elsewhere")
+    store_documents: int = _limit(1_000_000, "documents", "metadata documents of one store")
+    store_names: int = _limit(2_000_000, "names", "names that are listed to open one store")
     rank: int = _limit(32, "dimensions", "dimensions of an array")
+    audit_bits: int = _limit(
+        1 << 32, "chunks", "chunks of one store that are remembered one by one when listed"
+    )
+    audit_folders: int = _limit(10_000_000, "folders", "folders of an object store that are listed")
     zip_members: int = _limit(10_000_000, "members", "members of one zip archive")
     zip_directory: int = _limit(2 * GIB, "bytes", "directory of one zip archive")
     zip_kept: int = _limit(128 * MIB, "bytes", "inflated zip members kept while parts of them are read")
@@ -93,6 +99,9 @@ class Limits:
     shard_nesting: int = _limit(2, "levels", "shards in shards")
     decoding_memory: int = _limit(GIB, "bytes", "decoded memory in flight")
     cache: int = _limit(512 * MIB, "bytes", "cache of decoded chunks")
+    export_block: int = _limit(80 * MIB, "bytes", "elements of an export that are held together")
+    export_memory: int = _limit(320 * MIB, "bytes", "such blocks, and the bytes that are read for them")
+    export_coding: int = _limit(128 * MIB, "bytes", "chunks of an export being decoded or encoded")
 
 
 LIMITS = Limits()
