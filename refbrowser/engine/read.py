@@ -22,6 +22,7 @@ from refbrowser.engine.fetching import fetch_rows
 from refbrowser.engine.part_table import Parts
 from refbrowser.engine.pieces import Piece, PieceState, ReadOptions
 from refbrowser.engine.resources import Resources
+from refbrowser.engine.shard_memory import ShardMemory
 from refbrowser.engine.shards import open_shards
 from refbrowser.engine.wanted import Wanted, cut_uncompressed, refuse_large, worth_keeping
 from refbrowser.errors import Place, RefbrowserError
@@ -225,7 +226,10 @@ class _Batch:
     def _without_shards(self, wanted: Wanted) -> list[Wanted]:
         if wanted.pipeline.shard is None:
             return [wanted]
-        opened = open_shards(wanted, self.reader.fetch_all, self.reader.total_of)
+        reader = self.reader
+        how = (*pipeline_key(reader.node), wanted.pipeline.shape)
+        memory = ShardMemory(reader.session.cache, reader.access, how)
+        opened = open_shards(wanted, reader.fetch_all, reader.total_of, memory)
         return [each for one in opened for each in self._opened(one, wanted)]
 
     def _opened(self, opened: Wanted, shards: Wanted) -> list[Wanted]:
