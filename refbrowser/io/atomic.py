@@ -65,7 +65,7 @@ def write_atomically(
 
 def fill_atomically(
     path: str | os.PathLike[str],
-    fill: Callable[[BinaryIO], None],
+    fill: Callable[[BinaryIO], object],
     *,
     expected: FileIdentity | None = None,
 ) -> FileIdentity:
@@ -137,7 +137,7 @@ def _replace(
 def _made(
     target: str,
     old: os.stat_result | None,
-    fill: Callable[[BinaryIO], None],
+    fill: Callable[[BinaryIO], object],
     expected: FileIdentity | None,
 ) -> FileIdentity:
     """Fill a hidden sibling of `target` and rename it; the permissions of `old` are kept."""

@@ -17,6 +17,8 @@ from refbrowser.model.grid import RegularChunkGrid
 from refbrowser.model.nodes import ArrayNode, CodecSpec
 
 _PREFIX = "numcodecs."
+#: Formats whose codecs have the names and settings of v2, and whose order is a member of its own.
+_IN_WORDS_OF_V2 = ("zarr-v2", "zarr-v3-draft")
 #: Codecs of v2 whose name and bytes are those of a codec of v3.
 _SAME_IN_V3 = ("gzip", "zstd", "blosc")
 #: Codecs of v2 from array to array; they stand before the bytes are made.
@@ -122,7 +124,7 @@ def with_shards(node: ArrayNode, sides: Sides) -> ArrayNode:
 
 def chosen_codecs(node: ArrayNode, choice: CodecChoice) -> ArrayNode:
     """Return an array without shards in the words of v2, with one chosen codec; its order of axes stays."""
-    order = node.order if node.format == "zarr-v2" else _chosen_order(node)
+    order = node.order if node.format in _IN_WORDS_OF_V2 else _chosen_order(node)
     codecs = [
         replace(codec, name=codec.name.removeprefix(_PREFIX))
         for codec in node.codecs[:1]
@@ -156,8 +158,8 @@ def codecs_v2(node: ArrayNode) -> CodecsV2:
         `META`: v2 has no such codec.
     """
     assert node.grid is not None
-    if node.format == "zarr-v2":
-        items = [{"id": codec.name, **codec.configuration} for codec in node.codecs]
+    if node.format in _IN_WORDS_OF_V2:
+        items = [{"id": _known(codec.name), **codec.configuration} for codec in node.codecs]
         return _split_v2(node.order, items, node.grid.chunk_shape)
     plain = without_shards(node)
     assert plain.grid is not None
@@ -172,6 +174,13 @@ def codecs_v2(node: ArrayNode) -> CodecsV2:
         else:
             items.append(_codec_v2(codec))
     return _split_v2(order, items, chunks, tuple(lost))
+
+
+def _known(name: str) -> str:
+    """Return the name of a codec; one of the v3 drafts that is not known has a URI in its place."""
+    if ":" in name:
+        raise RefbrowserError(ErrorKind.META, f"codec {quoted(name)} is not known")
+    return name
 
 
 def _split_v2(

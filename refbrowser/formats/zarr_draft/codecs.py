@@ -23,6 +23,8 @@ KNOWN: Mapping[str, tuple[str, ...]] = {
     "blosc": ("cname", "clevel", "shuffle", "blocksize"),
     "crc32": (),
 }
+#: The shuffles of blosc by number; some write their names.
+_SHUFFLES = ("noshuffle", "shuffle", "bitshuffle")
 _URI = re.compile(r"https?://purl\.org/zarr/spec/codecs?/([a-z0-9]+)(?:/[0-9]+(?:\.[0-9]+)*)?/?\Z")
 
 
@@ -60,6 +62,8 @@ def parse_codec(item: Any) -> CodecSpec:
     name = known_name(item["codec"])
     if name is None and ":" not in item["codec"]:
         raise RefbrowserError(ErrorKind.META, f"the codec {quoted(item['codec'])} is no URI")
+    if name == "blosc" and options.get("shuffle") in _SHUFFLES:
+        options["shuffle"] = _SHUFFLES.index(options["shuffle"])
     return CodecSpec(name or item["codec"], options)
 
 
