@@ -1,4 +1,4 @@
-"""A document whose metadata is NCZarr's: dimensions, typed attributes, a compound type, members of its own."""
+"""A document whose metadata is of NCZarr: dimensions, typed attributes, a compound type, its members."""
 
 from __future__ import annotations
 

@@ -18,6 +18,7 @@ from PySide6.QtWidgets import (
     QLabel,
     QLineEdit,
     QProgressBar,
+    QScrollArea,
     QVBoxLayout,
     QWidget,
 )
@@ -26,6 +27,8 @@ from refbrowser.app import theme
 from refbrowser.app.cards import error_text
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.dialogs.export_arrays import ArraysTable
+from refbrowser.app.dialogs.export_formats import FORMATS
+from refbrowser.app.dialogs.export_options import StoreOptionsForm
 from refbrowser.app.plain_text import one_line
 from refbrowser.app.tasks import TaskControl
 from refbrowser.app.timers import one_shot
@@ -36,14 +39,8 @@ if TYPE_CHECKING:
     from refbrowser.engine.export.request import ExportReport
     from refbrowser.engine.jobs import JobStatus
 
-#: Format, what it is called, and the suffix of a new target.
-FORMATS = (
-    ("zarr-v3", "Zarr store, version 3", ".zarr"),
-    ("zarr-v2", "Zarr store, version 2", ".zarr"),
-    ("refs-v1", "Reference document, Version 1", ".refs.json"),
-    ("refs-v0", "Reference document, Version 0", ".refs.json"),
-    ("refs-parquet", "Reference document, parquet form", ".parq"),
-)
+#: Lines of the cost that are seen at once.
+_COST_LINES = 6
 #: The cost is computed after this pause, in milliseconds.
 PAUSE = 250
 
@@ -64,7 +61,7 @@ class ExportDialog(QDialog):
         self.setObjectName("exportDialog")
         self.setWindowTitle("Export")
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.resize(700, 640)
+        self.resize(760, 700)
         self._document = document
         self._job: int | None = None
         self._result = ""
@@ -72,7 +69,7 @@ class ExportDialog(QDialog):
         self._build()
         if array is not None:
             self.arrays.show_path(array)
-        self._choose_target()
+        self._format_chosen()
         document.tasks.statusChanged.connect(self._follow)
         self._changed()
 
@@ -89,7 +86,11 @@ class ExportDialog(QDialog):
         layout.setContentsMargins(theme.HUGE, theme.HUGE, theme.HUGE, theme.HUGE)
         layout.setSpacing(theme.LARGE)
         layout.addWidget(heading)
+        self.options = StoreOptionsForm()
         layout.addLayout(self._make_form())
+        self.options.changed.connect(self._changed)
+        self.options.containerChanged.connect(self._choose_target)
+        layout.addWidget(self.options)
         layout.addLayout(self._make_ticks())
         layout.addWidget(self.arrays, 1)
         layout.addWidget(self._make_cost())
@@ -100,9 +101,9 @@ class ExportDialog(QDialog):
         self._format = QComboBox()
         self._format.setObjectName("exportFormat")
         self._format.setAccessibleName("Format of the target")
-        for name, title, _suffix in FORMATS:
-            self._format.addItem(title, name)
-        self._format.currentIndexChanged.connect(lambda _index: self._choose_target())
+        for each in FORMATS:
+            self._format.addItem(each.title, each.name)
+        self._format.currentIndexChanged.connect(lambda _index: self._format_chosen())
         self._target = QLineEdit()
         self._target.setObjectName("exportTarget")
         self._target.setAccessibleName("Target path")
@@ -121,7 +122,7 @@ class ExportDialog(QDialog):
         options.addStretch(1)
         form = QFormLayout()
         form.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.ExpandingFieldsGrow)
-        form.setHorizontalSpacing(theme.LARGE)
+        form.setHorizontalSpacing(theme.MEDIUM)
         form.setVerticalSpacing(theme.MEDIUM)
         form.addRow("&Format", self._format)
         form.addRow("&Target", where)
@@ -129,6 +130,7 @@ class ExportDialog(QDialog):
         label = form.labelForField(where)
         if isinstance(label, QLabel):
             label.setBuddy(self._target)
+            self.options.align(label)
         return form
 
     def _check(self, name: str, text: str) -> QCheckBox:
@@ -150,11 +152,20 @@ class ExportDialog(QDialog):
     def _make_cost(self) -> QFrame:
         self._cost = plain_label("Computing the cost…")
         self._cost.setObjectName("exportCost")
+        self._cost.setContentsMargins(theme.LARGE, theme.MEDIUM, theme.LARGE, theme.MEDIUM)
+        self._cost.setAlignment(Qt.AlignmentFlag.AlignTop)
+        area = QScrollArea()
+        area.setObjectName("exportCostArea")
+        area.setAccessibleName("What the export costs and loses")
+        area.setWidgetResizable(True)
+        area.setFrameShape(QFrame.Shape.NoFrame)
+        area.setWidget(self._cost)
         frame = QFrame()
         frame.setObjectName("card")
         inside = QVBoxLayout(frame)
-        inside.setContentsMargins(theme.LARGE, theme.MEDIUM, theme.LARGE, theme.MEDIUM)
-        inside.addWidget(self._cost)
+        inside.setContentsMargins(0, 0, 0, 0)
+        inside.addWidget(area)
+        frame.setFixedHeight(_COST_LINES * self.fontMetrics().lineSpacing() + 2 * theme.MEDIUM)
         return frame
 
     def _make_progress(self) -> QWidget:
@@ -194,20 +205,29 @@ class ExportDialog(QDialog):
         """Return what the dialog asks for."""
         from refbrowser.app.controller.exporting import Order
 
+        target = self._target.text().strip()
         return Order(
-            self._target.text().strip(),
+            target,
             str(self._format.currentData()),
             self.arrays.choices(),
             self._force.isChecked(),
             self._resume.isChecked(),
             self._skip.isChecked(),
+            self.options.layout_wanted(_stem(Path(target).name), self.arrays.chunks()),
         )
 
+    def _format_chosen(self) -> None:
+        chosen = FORMATS[self._format.currentIndex()]
+        self.options.set_format(chosen)
+        self.arrays.set_chunks_usable(chosen.is_store)
+        self._resume.setEnabled(chosen.is_store)
+        self._choose_target()
+
     def _choose_target(self) -> None:
-        _name, _title, suffix = FORMATS[self._format.currentIndex()]
+        suffix = FORMATS[self._format.currentIndex()].suffix + (".zip" if self.options.is_zip else "")
         document = self._document
         folder = Path(document.path).parent if "://" not in document.path else Path.home()
-        stem = document.title.split(".")[0] or "export"
+        stem = _stem(document.name)
         plain = folder / f"{stem}{suffix}"
         self._target.setText(str(plain if str(plain) != document.path else folder / f"{stem}-export{suffix}"))
 
@@ -287,6 +307,7 @@ class ExportDialog(QDialog):
         self._bar.setRange(0, 0)
         self._cancel.setVisible(running)
         self._start.setEnabled(not running)
+        self.options.set_running(running)
         for widget in (self._format, self._target, self.arrays, self._force, self._resume, self._skip):
             widget.setEnabled(not running)
 
@@ -300,19 +321,25 @@ class ExportDialog(QDialog):
                 amount = f"{theme.count_text(status.done)} of {theme.count_text(status.total)} chunks"
                 self._amount.setText(f"{amount}, {theme.size_text(status.read_bytes)} read")
             if status.state == "cancelled":
-                self._ended(
-                    "Cancelled. A Zarr store can be gone on with: tick that, and export again.", "warning"
-                )
+                self._cancelled()
 
     def _cancel_export(self) -> None:
         if self._job is not None:
             self._document.tasks.cancel(self._job)
 
+    def _cancelled(self) -> None:
+        is_store = FORMATS[self._format.currentIndex()].is_store
+        more = " What is written stays: Export goes on from there." if is_store else ""
+        self._ended(f"Cancelled.{more}", "warning")
+        self._resume.setChecked(is_store)
+        self._pause.stop()
+        self._start.setEnabled(True)
+
     def _done(self, report: ExportReport) -> None:
         from refbrowser.app.controller.exporting import report_text
 
         self._ended(report_text(report), "")
-        self._open.setVisible(report.format.startswith("refs"))
+        self._open.setVisible(True)
         self._start.setEnabled(False)
 
     def _failed(self, error: BaseException) -> None:
@@ -336,3 +363,8 @@ class ExportDialog(QDialog):
             return
         self._document.tasks.cancel_owner(self._document.owner("export cost"))
         super().closeEvent(event)
+
+
+def _stem(name: str) -> str:
+    """Return a file's name without its suffixes."""
+    return name.split(".")[0] or "export"
