@@ -8,6 +8,7 @@ import time
 from collections import Counter
 from collections.abc import Hashable, Sequence, Set
 from dataclasses import replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -90,6 +91,11 @@ class Reader:
             ndim = len(self.manifest.grid_shape)
             self.log = session.chunk_log.of(access.memory, node.path, ndim)
         self._lock = threading.Lock()
+
+    @cached_property
+    def how(self) -> tuple[Hashable, ...]:
+        """What decoding a chunk depends on."""
+        return pipeline_key(self.node)
 
     def read(self, parts: Parts) -> None:
         """Read all `parts`.
@@ -227,7 +233,7 @@ class _Batch:
         if wanted.pipeline.shard is None:
             return [wanted]
         reader = self.reader
-        how = (*pipeline_key(reader.node), wanted.pipeline.shape)
+        how = (*reader.how, wanted.pipeline.shape)
         memory = ShardMemory(reader.session.cache, reader.access, how)
         opened = open_shards(wanted, reader.fetch_all, reader.total_of, memory)
         return [each for one in opened for each in self._opened(one, wanted)]
@@ -376,7 +382,7 @@ class _Batch:
     def _cache_keys(self, wanted: Wanted, rows: npt.NDArray[np.int64]) -> dict[int, Hashable]:
         """Return the cache key of each row that may be read; permission is asked before the cache is."""
         columns, access = wanted.columns, self.reader.access
-        how = (*pipeline_key(self.reader.node), wanted.pipeline.shape)
+        how = (*self.reader.how, wanted.pipeline.shape)
         places: dict[int, str | None] = {}
         keys: dict[int, Hashable] = {}
         for row in rows.tolist():

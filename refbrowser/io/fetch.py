@@ -35,6 +35,8 @@ _EMPTY = memoryview(b"")
 _NOWHERE = Location("", Origin("file"), "")
 #: Bytes of one file that a thread reads before another may take over.
 _TURN = 16 << 20
+#: Up to so many runs, and bytes, of local files are read by the thread that asks: a hand-over takes longer.
+_FEW, _SMALL = 4, 1 << 20
 _FILE_THREADS = min(4, os.cpu_count() or 1)
 _OBJECT_THREADS = 32
 
@@ -205,8 +207,13 @@ class Fetcher:
                 local.append(segment)
         if remote:
             self._http().submit(task, remote)
-        for location, turn in _turns(local):
-            task.read_in(self._pool("file", _FILE_THREADS), partial(read_segments, location, turn))
+        turns = list(_turns(local))
+        for location, turn in turns:
+            work = partial(read_segments, location, turn)
+            if len(turns) <= _FEW and _size(local) <= _SMALL:
+                task.read_here(work)
+            else:
+                task.read_in(self._pool("file", _FILE_THREADS), work)
         if stored:
             self._read_objects(task, stored)
         task.settle()
@@ -260,6 +267,11 @@ def _naming_used_urls(columns: ReferenceColumns) -> ReferenceColumns:
         return columns
     urls = tuple(columns.urls[number] for number in numbers.tolist())
     return replace(columns, url=url.astype(np.int32), urls=urls)
+
+
+def _size(segments: Sequence[Segment]) -> int:
+    """Return the bytes of segments; a turn for each whole file, whose size is not known."""
+    return sum(segment.size or _TURN for segment in segments)
 
 
 def _turns(segments: Iterable[Segment]) -> Iterator[tuple[Location, list[Segment]]]:
