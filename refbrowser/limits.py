@@ -82,6 +82,7 @@ class Limits:
     audit_folders: int = _limit(10_000_000, "folders", "folders of an object store that are listed")
     zip_members: int = _limit(10_000_000, "members", "members of one zip archive")
     zip_directory: int = _limit(2 * GIB, "bytes", "directory of one zip archive")
+    inlined_members: int = _limit(64 * MIB, "bytes", "deflated zip members written into one document")
     zip_kept: int = _limit(128 * MIB, "bytes", "inflated zip members kept while parts of them are read")
     group_nesting: int = _limit(100, "levels", "groups in groups")
     elements: int = _limit(2**63 - 1, "elements", "elements of an array")

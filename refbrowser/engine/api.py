@@ -12,6 +12,7 @@ from refbrowser.engine.jobs import JobControl
 from refbrowser.engine.opening import OpenRequest, open_dataset, open_document
 from refbrowser.errors import ErrorKind, Place, RefbrowserError
 from refbrowser.limits import LIMITS
+from refbrowser.model.nodes import Flavour
 from refbrowser.references.document import ReferenceDocument
 
 if TYPE_CHECKING:
@@ -26,19 +27,23 @@ def open(
     allow: Iterable[str] = (),
     storage_options: Iterable[str] = (),
     templates: Mapping[str, str] | None = None,
+    flavour: str | None = None,
 ) -> Dataset:
     """Open a dataset.
 
     Parameters
     ----------
     path
-        A local path or a URL of a reference document.
+        A local path or a URL of a reference document or of a store.
     allow
         Origins (``https://host``, a folder) that the document may read from besides its own folder.
     storage_options
         Connection settings, ``ORIGIN:KEY=VALUE``.
     templates
         Values for templates of the document; used, never saved.
+    flavour
+        Opens a store as ``zarr-v2``, ``zarr-v3``, ``nczarr``, ``zarr-v3-draft`` or ``zarr-v3-draft-2020``
+        whatever it looks like.
 
     Raises
     ------
@@ -46,7 +51,13 @@ def open(
         It cannot be read, or it is of no known format.
     """
     return open_dataset(
-        OpenRequest(os.fspath(path), _texts(allow), _texts(storage_options), dict(templates or {}))
+        OpenRequest(
+            os.fspath(path),
+            _texts(allow),
+            _texts(storage_options),
+            dict(templates or {}),
+            None if flavour is None else Flavour.named(flavour),
+        )
     )
 
 

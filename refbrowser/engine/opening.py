@@ -10,8 +10,10 @@ from refbrowser.engine.dataset import Dataset
 from refbrowser.engine.jobs import JobControl
 from refbrowser.engine.metadata import Elsewhere, described
 from refbrowser.engine.session import Session
+from refbrowser.engine.stores import StoreRequest, may_be_store, names_store, open_store_document
 from refbrowser.errors import ErrorKind, Place, RefbrowserError
 from refbrowser.formats.references import OpenProgress, open_references
+from refbrowser.formats.stores.opening import NoStoreError
 from refbrowser.io.access import Access
 from refbrowser.io.atomic import identity_on_disk
 from refbrowser.io.cancel import CancelToken
@@ -19,6 +21,7 @@ from refbrowser.io.documents import read_document
 from refbrowser.io.identity import FileIdentity, ObjectIdentity
 from refbrowser.io.origins import Origin, scheme_of, split_url
 from refbrowser.io.settings import parse_storage_options
+from refbrowser.model.nodes import Flavour
 from refbrowser.references.document import ReferenceDocument
 
 Identity = FileIdentity | ObjectIdentity
@@ -42,6 +45,8 @@ class OpenRequest:
         Connection settings as ``--storage-option`` takes them.
     templates
         Values for templates; used, never saved.
+    flavour
+        Whose rules the metadata of a store follows; found out when None. What is named is a store then.
     question
         Asked, with the error that a no becomes, above a size that needs a question.
     """
@@ -50,6 +55,7 @@ class OpenRequest:
     allow: tuple[str, ...] = ()
     storage_options: tuple[str, ...] = ()
     templates: Mapping[str, str] = field(default_factory=dict)
+    flavour: Flavour | None = None
     question: Callable[[RefbrowserError], bool] = _yes
 
 
@@ -65,21 +71,26 @@ class OpenedDocument:
 def open_document(
     request: OpenRequest, control: JobControl | None = None, session: Session | None = None
 ) -> OpenedDocument:
-    """Open a reference document, without looking at what it describes.
+    """Open a reference document or a store, without looking at what it describes.
 
     Raises
     ------
     RefbrowserError
-        It cannot be read, or it is not a reference document.
+        It cannot be read, or it is neither.
     Cancelled
         The control's token was cancelled.
     """
     control = control or JobControl()
-    access = Access.for_document(
+    store = StoreRequest(
         request.path,
-        [Origin.parse(text) for text in request.allow],
+        tuple(Origin.parse(text) for text in request.allow),
         parse_storage_options(request.storage_options),
+        request.templates,
+        request.flavour,
     )
+    if request.flavour is not None or names_store(request.path):
+        return OpenedDocument(*open_store_document(store, session, control.token), None)
+    access = Access.for_document(store.path, store.allow, store.settings)
 
     def progress(report: OpenProgress) -> None:
         control.progress(report.bytes_read, report.total, note=f"{report.rows} references")
@@ -88,9 +99,19 @@ def open_document(
         place = Place(document=request.path)
         return request.question(RefbrowserError(ErrorKind.BUDGET, f"the document has {size} bytes", place))
 
-    document, identity = read_reference_document(
-        request.path, access, session, request.templates, progress, control.token, confirm
-    )
+    try:
+        document, identity = read_reference_document(
+            request.path, access, session, request.templates, progress, control.token, confirm
+        )
+    except RefbrowserError as error:
+        if not may_be_store(request.path, error):
+            raise
+        try:
+            return OpenedDocument(*open_store_document(store, session, control.token), None)
+        except NoStoreError as none:
+            raise RefbrowserError(
+                error.kind, error.message, error.place, error.advice or none.advice
+            ) from error
     return OpenedDocument(document, access, identity)
 
 

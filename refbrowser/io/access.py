@@ -189,11 +189,33 @@ class Access:
         access = cls.for_document(root, exact, settings)
         return replace(access, store=access.locate(root).url.rstrip("/") + "/")
 
+    @classmethod
+    def for_archive(
+        cls,
+        source: str | os.PathLike[str],
+        allow: Iterable[Origin] = (),
+        settings: Mapping[Origin, ConnectionSettings] | None = None,
+    ) -> Access:
+        """Return the access of a store in a zip archive that the user named.
+
+        Raises
+        ------
+        RefbrowserError
+            The source is refused by `split_url`.
+        """
+        access = cls.for_document(source, allow, settings)
+        archive = access.locate(os.path.realpath(source) if not access.from_network else os.fspath(source))
+        return replace(access, store=chained_url("", archive.url))
+
     def is_missing(self, error: RefbrowserError | None) -> bool:
         """Tell whether an error says that the opened store does not have one of its own objects."""
         if self.store is None or not isinstance(error, AbsentError):
             return False
-        return (error.place.url or "").startswith(self.store)
+        url = error.place.url or ""
+        if is_chained(url):
+            # Members of the archive, whatever their name.
+            url = chained_url("", split_chained(url).archive)
+        return url.startswith(self.store)
 
     def allow(self, origins: Iterable[Origin], private: bool = False) -> Access:
         """Return this access with more origins; with `private`, also where their address is private."""

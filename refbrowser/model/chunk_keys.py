@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -37,9 +38,13 @@ class ChunkKeyEncoding:
 
     def encode(self, coords: tuple[int, ...]) -> str:
         """Return the key of the chunk at `coords`."""
-        if not coords:
+        return self.spelled(list(map(str, coords)))
+
+    def spelled(self, parts: Sequence[str]) -> str:
+        """Return the key of a chunk whose coordinates are given as texts, which may be templates."""
+        if not parts:
             return _SCALARS[self.name] if self.scalar is None else self.scalar
-        return self._start + self.separator.join(map(str, coords))
+        return self._start + self.separator.join(parts)
 
     def decode(self, key: str, ndim: int | None = None) -> tuple[int, ...] | None:
         """Return the coordinates in `key`, or None where it is not exactly what `encode` would write.

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from refbrowser.errors import Finding, RefbrowserError
+from refbrowser.errors import ErrorKind, Finding, RefbrowserError, quoted
 from refbrowser.model.chunk_keys import ChunkKeyEncoding
 from refbrowser.model.grid import RegularChunkGrid
 from refbrowser.model.manifest import ChunkManifest
@@ -25,6 +25,21 @@ class Flavour(StrEnum):
     DRAFT_2019 = "zarr-v3-draft"
     #: The later drafts, with keys below ``meta/root/``.
     DRAFT_2020 = "zarr-v3-draft-2020"
+
+    @classmethod
+    def named(cls, name: str) -> Flavour:
+        """Return the flavour of a name.
+
+        Raises
+        ------
+        RefbrowserError
+            `E_USAGE`: there is none of that name.
+        """
+        try:
+            return cls(name)
+        except ValueError:
+            message = f"there is no flavour {quoted(name)}"
+            raise RefbrowserError(ErrorKind.USAGE, message, advice=f"Known: {', '.join(cls)}.") from None
 
     @property
     def title(self) -> str:

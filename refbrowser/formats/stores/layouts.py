@@ -1,0 +1,98 @@
+"""Where the chunks of each array of a store are: the beginning of their keys, the grid, the spelling."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, cast
+
+from refbrowser.errors import RefbrowserError
+from refbrowser.formats.hierarchies import hierarchy_of_flavour
+from refbrowser.formats.stores.contents import StoreContents, parsed
+from refbrowser.formats.zarr import v2, v3
+from refbrowser.formats.zarr.shapes import parse_grid, parse_shape
+from refbrowser.model.chunk_keys import ChunkKeyEncoding
+from refbrowser.model.grid import RegularChunkGrid
+from refbrowser.model.manifest import ChunkManifest
+from refbrowser.model.nodes import Flavour
+
+_ARRAY_V2, _NODE_V3 = ".zarray", "zarr.json"
+
+
+@dataclass(frozen=True, slots=True)
+class ChunkLayout:
+    """The chunks of one array.
+
+    Attributes
+    ----------
+    prefix
+        What stands before the chunks' own keys: ``temp/``, ``data/temp/``; empty for a root array.
+    grid_shape
+        Number of chunks along each dimension.
+    """
+
+    prefix: str
+    grid_shape: tuple[int, ...]
+    encoding: ChunkKeyEncoding
+
+
+def chunk_layouts(contents: StoreContents) -> Iterator[ChunkLayout]:
+    """Yield the layout of each array whose metadata tells one."""
+    if contents.flavour in (Flavour.DRAFT_2019, Flavour.DRAFT_2020):
+        yield from _of_hierarchy(contents)
+        return
+    name = _NODE_V3 if contents.flavour is Flavour.ZARR_V3 else _ARRAY_V2
+    read = _layout_v3 if contents.flavour is Flavour.ZARR_V3 else _layout_v2
+    for key, data in contents.metadata.items():
+        prefix, _, last = key.rpartition("/")
+        if last != name:
+            continue
+        try:
+            layout = read(f"{prefix}/" if prefix else "", parsed(data))
+        except RefbrowserError:
+            continue  # The reader of the hierarchy tells what is wrong.
+        if layout is not None:
+            yield layout
+
+
+def _layout_v2(prefix: str, document: dict[str, Any]) -> ChunkLayout:
+    grid = parse_grid(parse_shape(document.get("shape")), document.get("chunks"))
+    encoding = v2.parse_chunk_keys(document.get("dimension_separator", "."))
+    return ChunkLayout(prefix, grid.grid_shape, encoding)
+
+
+def _layout_v3(prefix: str, document: dict[str, Any]) -> ChunkLayout | None:
+    if document.get("node_type") != "array":
+        return None
+    grid = v3.parse_chunk_grid(parse_shape(document.get("shape")), document.get("chunk_grid"))
+    return ChunkLayout(prefix, grid.grid_shape, v3.parse_chunk_keys(document.get("chunk_key_encoding")))
+
+
+def _of_hierarchy(contents: StoreContents) -> Iterator[ChunkLayout]:
+    """Yield the layouts that an adapter asks manifests for: it alone knows where chunks are.
+
+    Of the spellings of one array, which share its grid, the first.
+    """
+    found: dict[int, ChunkLayout] = {}
+    grids: list[RegularChunkGrid] = []
+
+    def note(prefix: str, grid: RegularChunkGrid, encoding: ChunkKeyEncoding) -> ChunkManifest:
+        grids.append(grid)
+        found.setdefault(id(grid), ChunkLayout(prefix, grid.grid_shape, encoding))
+        return cast(ChunkManifest, None)  # It is noted in the node, which nobody looks at.
+
+    hierarchy_of_flavour(contents.flavour, _Documents(contents.metadata), note, contents.flavour.format)
+    yield from found.values()
+
+
+@dataclass(frozen=True, slots=True)
+class _Documents:
+    """The metadata of a store as the source of a hierarchy."""
+
+    documents: Mapping[str, bytes]
+
+    def metadata_keys(self) -> Iterator[str]:
+        return iter(self.documents)
+
+    def value(self, key: str) -> bytes:
+        return self.documents[key]
