@@ -188,6 +188,8 @@ class StoreOptions:
         needs them (netCDF needs one folder).
     array_dimensions
         Write ``_ARRAY_DIMENSIONS`` where the format has another place for the names of dimensions (NCZarr).
+    text_size
+        Bytes of each text where the format has texts of fixed size only and the source tells none (NCZarr).
     """
 
     chunks: Sides | None = None
@@ -197,6 +199,7 @@ class StoreOptions:
     container: Literal["folder", "zip"] = "folder"
     zip_folder: str = ""
     array_dimensions: bool = True
+    text_size: int = 128
 
     @property
     def codec_choice(self) -> CodecChoice | None:
@@ -236,4 +239,5 @@ class StoreOptions:
             "container": self.container,
             "zip_folder": self.zip_folder,
             "array_dimensions": self.array_dimensions,
+            "text_size": self.text_size,
         }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar, Literal
 
@@ -50,6 +50,10 @@ class ZarrTarget:
         self._arguments[planned.path] = arguments
         target = _parsed(planned, keys)
         return laid_out(node, selection, wanted, target, [*losses, *lost, *told])
+
+    def settled(self, groups: Sequence[GroupNode], layouts: Sequence[ArrayLayout]) -> list[ArrayLayout]:
+        """Return the layouts: none hangs on the others."""
+        return list(layouts)
 
     def group_path(self, group: GroupNode) -> str:
         """Return the path of a group in the target."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -43,6 +43,16 @@ class Target(Protocol):
         ------
         RefbrowserError
             The array is not readable, or the format cannot hold it: it is left out with `skip_bad`.
+        """
+        ...
+
+    def settled(self, groups: Sequence[GroupNode], layouts: Sequence[ArrayLayout]) -> list[ArrayLayout]:
+        """Return the layouts as they are once all of them are known.
+
+        Parameters
+        ----------
+        groups
+            As those of `metadata`.
         """
         ...
 

@@ -11,6 +11,7 @@ from refbrowser.errors import Finding, quoted
 from refbrowser.formats.zarr.documents import ARRAY_V2, ATTRIBUTES_V2, GROUP_V2, NodeDocuments, fault
 from refbrowser.formats.zarr.hierarchy import DIMENSIONS_ATTRIBUTE
 from refbrowser.formats.zarr.metadata_json import same_json, warning
+from refbrowser.model.nodes import ArrayNode
 
 Report = Callable[[Finding], None]
 
@@ -150,3 +151,9 @@ def _counting(parts: list[Part], report: Report) -> Part | None:
             where = "in other letters" if other.key == first.key else f"in {quoted(first.key)}"
             report(warning(f"what NCZarr says here stands also {where} and differs: that counts", other.key))
     return first
+
+
+def is_array_of_nczarr(node: ArrayNode) -> bool:
+    """Tell whether NCZarr says something of an array, so that single bytes are strings unless named char."""
+    names = ("_nczarr_array", "_NCZARR_ARRAY", *_OBJECTS[_ARRAY])
+    return any(name in node.internal_attributes for name in names)
