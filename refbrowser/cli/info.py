@@ -6,7 +6,14 @@ import argparse
 from typing import TYPE_CHECKING, Any
 
 from refbrowser.cli.console import finding_json, finding_line, plain, sentence, write_json, write_line
-from refbrowser.cli.options import add_json, add_reading, add_templates, add_yes, open_dataset
+from refbrowser.cli.options import (
+    add_json,
+    add_reading,
+    add_templates,
+    add_yes,
+    list_store,
+    open_dataset,
+)
 from refbrowser.cli.values import json_ready
 from refbrowser.errors import Severity
 from refbrowser.io.cancel import CancelToken
@@ -32,6 +39,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace, token: CancelToken) -> int:
     """Open the dataset and describe it."""
     with open_dataset(arguments, token) as dataset:
+        list_store(dataset, token)
         if arguments.json:
             write_json(_described(dataset, token))
         else:
@@ -46,7 +54,10 @@ def _problems(dataset: Dataset, token: CancelToken) -> list[Finding]:
     token.check()
     told = {each.place.key for each in findings if each.severity is Severity.FAULT} - {None}
     # Metadata that is not JSON is found by both.
-    return [*findings, *(each for each in dataset.hierarchy.problems if each.place.key not in told)]
+    more = [each for each in dataset.hierarchy.problems if each.place.key not in told]
+    store = dataset.document.store
+    listing = None if store is None else store.facts.listing
+    return [*findings, *more, *(() if listing is None else listing.findings)]
 
 
 def _described(dataset: Dataset, token: CancelToken) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from refbrowser.io.cancel import CancelToken
 if TYPE_CHECKING:
     from refbrowser.engine.dataset import Array, Dataset
     from refbrowser.engine.jobs import JobControl
+    from refbrowser.model.listing import StoreListing
 
 
 def add_json(parser: argparse.ArgumentParser) -> None:
@@ -113,6 +114,14 @@ def open_dataset(arguments: argparse.Namespace, token: CancelToken) -> Dataset:
 
     with ProgressBar("opening") as bar:
         return open_dataset(OpenRequest(arguments.path, **_how(arguments)), job_control(token, bar))
+
+
+def list_store(dataset: Dataset, token: CancelToken) -> StoreListing | None:
+    """List the store of a dataset where that can be done, so that missing chunks are known."""
+    from refbrowser.engine.audit import list_store
+
+    with ProgressBar("listing") as bar:
+        return list_store(dataset, job_control(token, bar))
 
 
 def open_document(path: str, arguments: argparse.Namespace, token: CancelToken) -> Any:

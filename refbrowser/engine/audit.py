@@ -53,7 +53,7 @@ def _audit(dataset: Dataset, control: JobControl) -> StoreListing:
     audit = StoreAudit(dataset.document.expansion.metadata_keys())
     for node in dataset.hierarchy.walk():
         if isinstance(node, ArrayNode) and node.manifest is not None:
-            for manifest in _single(node.manifest):
+            for manifest in single_manifests(node.manifest):
                 audit.add_array(manifest.prefix, manifest.grid_shape, manifest.encoding)
     done = 0
     for folder, names in _listed(dataset, control):
@@ -64,12 +64,12 @@ def _audit(dataset: Dataset, control: JobControl) -> StoreListing:
     return audit.result(_of_container(dataset))
 
 
-def _single(manifest: ChunkManifest) -> Iterator[ExpansionManifest]:
-    """Yield the manifests that a manifest is made of."""
+def single_manifests(manifest: ChunkManifest) -> Iterator[ExpansionManifest]:
+    """Yield the manifests that a manifest is made of: one for each spelling of its chunk keys."""
     if isinstance(manifest, ExpansionManifest):
         yield manifest
     for each in getattr(manifest, "manifests", ()):
-        yield from _single(each)
+        yield from single_manifests(each)
 
 
 def _listed(dataset: Dataset, control: JobControl) -> Iterator[Listed]:

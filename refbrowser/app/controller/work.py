@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from refbrowser.app.controller.reading import read_document
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from refbrowser.engine.dataset import Dataset
     from refbrowser.engine.saving.write import SaveOrder, Written
     from refbrowser.engine.views.row_changes import Difference
+    from refbrowser.model.nodes import Flavour
     from refbrowser.references.document import Edit, ReferenceDocument
     from refbrowser.references.history import History
 
@@ -76,10 +77,11 @@ def open_document(
     path: str,
     values: Mapping[str, str],
     allow: Sequence[str],
+    flavour: Flavour | None,
     shared: SharedSession,
     control: TaskControl,
 ) -> Opened:
-    """Read a document and describe it; tells progress and its first rows through `control.send`.
+    """Read a document, or a store as one, and describe it; tells progress and its first rows through `control.send`.
 
     Raises
     ------
@@ -88,19 +90,39 @@ def open_document(
     Cancelled
         The task was cancelled.
     """
-    access = Access.for_document(path, [Origin.parse(text) for text in allow], shared.settings)
-    document, identity = read_document(path, access, values, shared, control)
+    origins = tuple(Origin.parse(text) for text in allow)
+
+    def read() -> tuple[ReferenceDocument, Access, Identity | None]:
+        access = Access.for_document(path, origins, shared.settings)
+        document, identity = read_document(path, access, values, shared, control)
+        return document, access, identity
+
+    if flavour is None and _is_plain_file(path):
+        document, access, identity = read()
+    else:
+        from refbrowser.app.controller.store_files import identity_of_store
+        from refbrowser.engine.stores import StoreRequest, document_or_store
+
+        store = StoreRequest(path, origins, shared.settings, values, flavour)
+        document, access, identity = document_or_store(store, read, shared.get(), control.token)
+        if document.store is not None:
+            identity = identity_of_store(document.store)
     # Not before: all this takes longer to load than the first rows to be read.
     from refbrowser.engine.opening import dataset_of
     from refbrowser.io.atomic import remove_leftovers
     from refbrowser.references.history import History
 
-    if scheme_of(path) is None:
+    if scheme_of(path) is None and document.store is None:
         # Of saves whose process was killed.
         remove_leftovers(path)
     access = _with_kept_permission(path, access, document, identity)
     dataset = dataset_of(path, document, access, shared.get(), control)
     return Opened(History(document), _state(dataset, None), identity)
+
+
+def _is_plain_file(path: str) -> bool:
+    """Tell, without loading what stores need, that a path names a file that is no archive."""
+    return scheme_of(path) is None and not os.path.isdir(path) and not path.lower().endswith(".zip")
 
 
 def _with_kept_permission(
@@ -201,7 +223,11 @@ def save_document(
     from refbrowser.io.permissions import Permissions
 
     kept = expected if isinstance(expected, FileIdentity) else None
-    written = write_document(document, order, kept, control.token)
+    written = write_document(_portable(document, dataset, control), order, kept, control.token)
+    if document.store is not None and written.document is not None:
+        # What is open goes on to know of its store.
+        same = document if written.edit is None else document.apply(written.edit)
+        written = replace(written, document=same)
     if order.is_copy:
         return Saved(written)
     if order.path != dataset.path:
@@ -209,6 +235,15 @@ def save_document(
     if isinstance(before, FileIdentity):
         Permissions().saved(order.path, before, written.identity)
     return Saved(written)
+
+
+def _portable(document: ReferenceDocument, dataset: Dataset, control: TaskControl) -> ReferenceDocument:
+    """Return a document as other software reads it: that of a store names chunks that are there only."""
+    if document.store is None:
+        return document
+    from refbrowser.engine.saving.portable import portable_document
+
+    return portable_document(dataset.with_document(document, control), control).document
 
 
 def _moved_access(access: Access, path: str) -> Access:

@@ -7,6 +7,7 @@ kept, so that millions of chunks take little memory.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import prod
@@ -197,9 +198,16 @@ def _all_coords(texts: list[str], encoding: ChunkKeyEncoding, ndim: int) -> npt.
 
 
 def case_clashes(metadata: Iterable[str]) -> list[Finding]:
-    """Return siblings whose names differ by case only: on some disks they would be one."""
+    """Return siblings whose names differ by case only: on some disks they would be one.
+
+    Those whose metadata have clashing keys themselves are left out: the findings of the document tell them.
+    """
     names: dict[str, dict[str, None]] = {}
-    for key in metadata:
+    keys = list(metadata)
+    folded = Counter(key.casefold() for key in keys)
+    for key in keys:
+        if folded[key.casefold()] > 1:
+            continue
         at = key.find("/")
         while at >= 0:
             path = key[:at]

@@ -137,6 +137,8 @@ def test_the_innermost_array_takes_its_keys() -> None:
 
 
 def test_siblings_that_differ_by_case() -> None:
-    found = case_clashes(["Temp/.zarray", "temp/.zarray", "temp/.zattrs", "g/a/.zarray", "h/A/.zarray"])
-    assert [finding.place.path for finding in found] == ["/Temp"]
-    assert "'temp'" in found[0].message
+    found = case_clashes(["meta/Temp/a.json", "meta/temp/b.json", "g/a/.zarray", "h/A/.zarray"])
+    assert [finding.place.path for finding in found] == ["/meta/Temp"]
+    assert "'meta/temp'" in found[0].message
+    # Keys that clash themselves are told with the document.
+    assert not case_clashes(["Temp/.zarray", "temp/.zarray"])
