@@ -25,6 +25,8 @@ def add_consolidated(contents: StoreContents, root: Answers) -> bool:
         return _add_v3(contents, root)
     entries = parsed(root.get(CONSOLIDATED_V2)).get("metadata")
     if not isinstance(entries, dict):
+        if CONSOLIDATED_V2 in root:
+            contents.warn("the consolidated metadata cannot be read; each node was read", CONSOLIDATED_V2)
         return False
     single = {key: data for key, data in root.items() if key != CONSOLIDATED_V2 and key in entries}
     for key, value in entries.items():

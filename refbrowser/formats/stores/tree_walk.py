@@ -66,8 +66,10 @@ class _Walk:
             self._full = self._full or not all(self._contents.add(*item) for item in documents.items())
             if self._full:
                 return []
-            if not is_array[prefix] and not self._is_broken(first.get(prefix + own)):
-                below.extend(f"{prefix}{name}/" for name in self._children(prefix, documents))
+            if not is_array[prefix]:
+                broken = self._is_broken(first.get(prefix + own))
+                names = self._children(prefix, documents)
+                below.extend(f"{prefix}{name}/" for name in names if not (broken and _holds_chunks(name)))
         return below
 
     def _read(self, keys: Sequence[str], known: Answers) -> Answers:
@@ -85,7 +87,7 @@ class _Walk:
         return not self._is_v3 or parsed(answer).get("node_type") == "array"
 
     def _is_broken(self, answer: Any) -> bool:
-        """Whether a node may be an array although its document does not say so: it is not entered then."""
+        """Whether a node may be an array although its document does not say so: its chunks are not listed."""
         return self._is_v3 and answer is not None and parsed(answer).get("node_type") != "group"
 
     def _beside(self, is_array: bool) -> tuple[str, ...]:
@@ -117,6 +119,11 @@ class _Walk:
             self._unlisted = True
             advice = "Open an array by its own address, or consolidate the metadata of the store."
             self._contents.warn("the server does not list what is in a group", prefix or None, advice)
+
+
+def _holds_chunks(name: str) -> bool:
+    """Whether a folder of an array may be one of its chunks (``c``, or a number)."""
+    return name == "c" or name.isdecimal()
 
 
 def _names(value: Any) -> list[str]:
