@@ -27,7 +27,7 @@ def run_json(capsys: pytest.CaptureFixture[str], *arguments: str):
 
 def test_info_describes_everything(era: str, capsys: pytest.CaptureFixture[str]) -> None:
     shown = run_json(capsys, "info", era)
-    assert set(shown) == {"format", "groups", "arrays", "problems"}
+    assert set(shown) == {"format", "flavour", "age", "groups", "arrays", "problems"}
     assert shown["format"] == "refs-v1"
     assert shown["groups"]["/"]["dimensions"]["latitude"] == {"size": 241, "unlimited": False}
     z = shown["arrays"]["/z"]

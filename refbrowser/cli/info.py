@@ -63,6 +63,8 @@ def _problems(dataset: Dataset, token: CancelToken) -> list[Finding]:
 def _described(dataset: Dataset, token: CancelToken) -> dict[str, Any]:
     return {
         "format": dataset.format,
+        "flavour": dataset.hierarchy.flavour.value,
+        "age": dataset.hierarchy.age,
         "groups": {path: _group(group.node) for path, group in dataset.groups.items()},
         "arrays": {path: _array(array.node) for path, array in dataset.arrays.items()},
         "problems": [finding_json(finding) for finding in _problems(dataset, token)],
@@ -107,7 +109,7 @@ def _chunk_counts(node: ArrayNode) -> tuple[int | None, int | None]:
 
 
 def _write_text(dataset: Dataset, token: CancelToken) -> None:
-    write_line(f"{plain(dataset.path)}  {dataset.format}")
+    write_line(f"{plain(dataset.path)}  {dataset.format}{_flavour(dataset)}")
     for path, group in dataset.groups.items():
         write_line("")
         write_line(plain(path))
@@ -125,6 +127,14 @@ def _write_text(dataset: Dataset, token: CancelToken) -> None:
         write_line("")
     for finding in problems:
         write_line(finding_line(finding))
+
+
+def _flavour(dataset: Dataset) -> str:
+    """Return whose rules the metadata follows where the format does not tell, and the age of its writer."""
+    flavour, age = dataset.hierarchy.flavour, dataset.hierarchy.age
+    told = [] if dataset.format == flavour.value else [flavour.title]
+    told += [plain(age)] if age else []
+    return f" ({', '.join(told)})" if told else ""
 
 
 def _write_array(node: ArrayNode) -> None:

@@ -193,6 +193,9 @@ class _Batch:
         #: Rows of each chunk that have not ended; None where each chunk has just one.
         self._left: dict[int, int] | None = None
         self._errors: dict[int, RefbrowserError] = {}
+        #: Numbers of chunks that are objects of their own, and of those that the store proved not to have.
+        self._objects: Set[int] = set()
+        self._absent: set[int] = set()
         self._notes: BatchNotes | None = None
 
     def run(self) -> None:
@@ -207,6 +210,9 @@ class _Batch:
         reader = self.reader
         coords = self.parts.coords(self.start, self.stop)
         columns = reader.manifest.columns(coords)
+        if reader.access.store is not None:
+            objects = np.flatnonzero(columns.kind == ReferenceKind.WHOLE)
+            self._objects = set((self.start + objects).tolist())
         if reader.log is not None:
             self._notes = BatchNotes(reader.log, coords, marks_of(columns), self.start)
         stored = columns.kind != ReferenceKind.MISSING
@@ -426,8 +432,19 @@ class _Batch:
         self.reader.region(self.parts[position])[...] = self.fill
         self.reader.ended(Piece(self.parts[position], PieceState.MISSING))
 
+    def _fill_absent(self, owner: int) -> None:
+        """Fill the part of a chunk that the store does not have, once for all rows that were read of it."""
+        with self._lock:
+            if owner in self._absent:
+                return
+            self._absent.add(owner)
+        self.reader.region(self.parts[owner])[...] = self.fill
+
     def _row_ended(self, wanted: Wanted, row: int, error: RefbrowserError | None) -> None:
         owner = wanted.owners[row]
+        if error is not None and owner in self._objects and self.reader.access.is_missing(error):
+            self._fill_absent(owner)
+            error = None
         if self._left is None:
             failure = None if error is None else self._placed(error, wanted, row)
         else:
@@ -445,6 +462,8 @@ class _Batch:
             self.reader.count()
             return
         state = PieceState.DONE if failure is None else PieceState.FAILED
+        if failure is None and owner in self._absent:
+            state = PieceState.MISSING
         self.reader.ended(Piece(self.parts[owner], state, failure))
 
     def _placed(self, error: RefbrowserError, wanted: Wanted, row: int) -> RefbrowserError:

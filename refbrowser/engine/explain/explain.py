@@ -240,9 +240,11 @@ class _Explaining:
         source = Source(self.dataset.session, self.dataset.access, self.key, self.token)
         opened = open_chunk(node, pipeline, reference, self.inside, source)
         self.steps += opened.steps
-        return self._of_opened(node, opened)
+        return self._of_opened(node, opened, reference)
 
-    def _of_opened(self, node: ArrayNode, opened: Opened) -> Verdict:
+    def _of_opened(self, node: ArrayNode, opened: Opened, reference: Reference) -> Verdict:
+        if self.dataset.access.is_missing(opened.read_error) and isinstance(reference, WholeFile):
+            return self._missing(node, f"chunk {plain(self.key)}")
         if opened.read_error is not None:
             return verdicts.of_read_error(self._subject, opened.read_error)
         if opened.decode_error is not None:

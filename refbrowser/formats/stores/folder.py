@@ -70,7 +70,8 @@ class FolderReader:
 
     def names(self, folder: str) -> Names | None:
         """Return the names right below a folder; those of folders that links lead out to are left out."""
-        folders, files = [], []
+        folders: list[str] = []
+        files: list[str] = []
         try:
             with os.scandir(self._folder(folder.rstrip("/"))) as entries:
                 for entry in entries:

@@ -77,7 +77,7 @@ class StoreText:
             "url": self._before + _escaped(self._path(layout.prefix)) + chunk + self._after,
             "dimensions": {names[axis]: {"stop": layout.grid_shape[axis]} for axis in split},
         }
-        values, size = 4 + 2 * len(split), len(rule["key"]) + len(rule["url"])  # type: ignore[arg-type]
+        values, size = 4 + 2 * len(split), len(rule["key"]) + len(rule["url"])
         if (
             len(self._gen) >= LIMITS.gen_rules
             or self._sizes[0] + values > LIMITS.json_values // 2
