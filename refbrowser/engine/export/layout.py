@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
+from itertools import product
 from math import prod
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -24,6 +26,27 @@ from refbrowser.model.selection import Selection
 SPLIT_SIZE = 32 * 1024 * 1024
 
 
+@dataclass(frozen=True, slots=True)
+class CopiedUnits:
+    """How stored bytes become those of the target: chunks, or inner chunks of shards, one by one.
+
+    Attributes
+    ----------
+    first
+        Coordinates of the source's unit that becomes the first of the target.
+    from_shards, into_shards
+        The units of the source, of the target, are inner chunks.
+    """
+
+    first: tuple[int, ...]
+    from_shards: bool = False
+    into_shards: bool = False
+
+
+#: Makes elements of the target of elements of the source.
+Convert = Callable[[npt.NDArray[Any]], npt.NDArray[Any]]
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class ArrayLayout:
     """One array of the source and of the target.
@@ -41,12 +64,12 @@ class ArrayLayout:
         axes than are kept, of length 1, at the end (a scalar in NCZarr).
     folder
         Stands before the path in the keys of chunks (``data/``).
-    copies
-        The stored bytes of each chunk are those of a chunk of the source.
-    first_chunk
-        Coordinates of the source's chunk that becomes the first of the target, where `copies`.
+    copied
+        How stored bytes are copied; None where chunks are encoded anew.
     losses
         What the target cannot hold.
+    convert
+        Gives elements as the target has them, where numpy's own cast does not; None elsewhere.
     """
 
     source: ArrayNode
@@ -54,9 +77,19 @@ class ArrayLayout:
     wanted: ArrayNode
     target: ArrayNode
     folder: str
-    copies: bool
-    first_chunk: tuple[int, ...]
+    copied: CopiedUnits | None
     losses: tuple[Loss, ...]
+    convert: Convert | None = None
+
+    @property
+    def copies_objects(self) -> bool:
+        """Whether each object of the target has the bytes of one of the source."""
+        return self.copied is not None and not self.copied.from_shards and not self.copied.into_shards
+
+    @property
+    def keeps_missing(self) -> bool:
+        """Whether what is missing in the source may be missing in the target."""
+        return same_fill(self.source.fill_value, self.target.fill_value)
 
     @property
     def kept_axes(self) -> tuple[int, ...]:
@@ -69,23 +102,22 @@ class ArrayLayout:
         assert self.target.grid is not None
         return self.target.grid
 
-    def key(self, coords: tuple[int, ...]) -> str:
-        """Return the key of a chunk of the target."""
-        return self.folder + node_key(self.target.path, self.target.chunk_keys.encode(coords))
+    def keys(self, coords: npt.NDArray[np.int64]) -> list[str]:
+        """Return the keys of chunks of the target, given by their coordinates, shape (n, ndim)."""
+        start = self.folder + node_key(self.target.path, "")
+        return [start + name for name in self.target.chunk_keys.encode_many(coords)]
+
+    def converted(self, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        """Return elements of the source as the target has them, or can cast them."""
+        return values if self.convert is None else self.convert(values)
 
     def source_coords(self, coords: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-        """Return the coordinates of the chunks that are copied to the chunks at `coords`, shape (n, ndim)."""
-        columns = np.tile(np.array(self.first_chunk, np.int64), (len(coords), 1))
+        """Return the coordinates of the units that are copied to the units at `coords`, shape (n, ndim)."""
+        assert self.copied is not None
+        columns = np.tile(np.array(self.copied.first, np.int64), (len(coords), 1))
         kept = self.kept_axes
         columns[:, list(kept)] += coords[:, : len(kept)]
         return columns
-
-    def source_part(self, coords: tuple[int, ...]) -> Selection:
-        """Return the elements of the source that a chunk of the target holds, with all axes kept."""
-        axes = list(self.selection.axes)
-        for axis, at, side in zip(self.kept_axes, coords, self.grid.chunk_shape, strict=False):
-            axes[axis] = axes[axis][at * side : (at + 1) * side]
-        return Selection(tuple(axes))
 
 
 def node_key(path: str, name: str) -> str:
@@ -145,6 +177,7 @@ def laid_out(
     losses: Iterable[str],
     *,
     folder: str = "",
+    convert: Convert | None = None,
 ) -> ArrayLayout:
     """Return the layout of an array, and whether bytes of the source can be copied to it.
 
@@ -158,15 +191,16 @@ def laid_out(
         What the target cannot hold, in words.
     folder
         Stands before the path in the keys of chunks.
+    convert
+        As in `ArrayLayout`.
     """
     assert target.grid is not None
     told = list(losses)
     if target.path != node.path:
         told.append(f"the name is written as {quoted(target.path)}")
-    first_chunk = _aligned(node, selection, target.grid.chunk_shape)
-    copies = first_chunk is not None and _same_bytes(wanted, target)
     lost = tuple(Loss(node.path, what) for what in dict.fromkeys(told))
-    return ArrayLayout(node, selection, wanted, target, folder, copies, first_chunk or (), lost)
+    copied = _copied(node, selection, target)
+    return ArrayLayout(node, selection, wanted, target, folder, copied, lost, convert)
 
 
 def _reduced(node: ArrayNode, selection: Selection) -> tuple[ArrayNode, list[str]]:
@@ -180,7 +214,7 @@ def _reduced(node: ArrayNode, selection: Selection) -> tuple[ArrayNode, list[str
     if reordered and len(kept) < len(node.shape):
         codecs = (CodecSpec("bytes", {"endian": "little"}),)
         losses.append(f"codecs {', '.join(reordered)} do not fit fewer dimensions: chunks are uncompressed")
-    elif not reordered and _aligned(node, selection, chunks) is None:
+    elif not reordered and _aligned(node.grid, selection, chunks) is None:
         # What is encoded anew need not be padded to chunks that reach far over the edge.
         chunks = tuple(max(1, min(side, length)) for side, length in zip(chunks, shape, strict=True))
     reduced = replace(
@@ -217,13 +251,62 @@ def _cut(chunks: tuple[int, ...], itemsize: int) -> tuple[int, ...]:
     return tuple(sides)
 
 
-def _aligned(node: ArrayNode, selection: Selection, chunks: tuple[int, ...]) -> tuple[int, ...] | None:
-    """Return the source's chunk that becomes the target's first, or None where chunks do not coincide."""
+def _copied(node: ArrayNode, selection: Selection, target: ArrayNode) -> CopiedUnits | None:
+    """Return how stored bytes are copied to the target, None where they cannot be."""
+    stored = _stored_as(node, selection)
+    if stored is None or not same_fill(node.fill_value, target.fill_value):
+        return None
+    # Whole objects first: a shard is copied as it is where it can be.
+    for mine, yours in product(_with_units(stored), _with_units(target)):
+        assert yours.grid is not None
+        units = (without_shards(node) if mine is not stored else node).grid
+        assert units is not None
+        first = _aligned(units, selection, yours.grid.chunk_shape[: len(mine.shape)])
+        if first is not None and _same_bytes(mine, yours):
+            return CopiedUnits(first, mine is not stored, yours is not target)
+    return None
+
+
+def _stored_as(node: ArrayNode, selection: Selection) -> ArrayNode | None:
+    """Return a node with the axes that are kept as it is stored, None where its codecs need all axes."""
     assert node.grid is not None
+    if not selection.dropped:
+        return node
+    if any(codec.name in ("transpose", "sharding_indexed") for codec in node.codecs):
+        return None
+    kept = [axis for axis in range(len(node.shape)) if axis not in selection.dropped]
+    shape = tuple(node.shape[axis] for axis in kept)
+    chunks = tuple(node.grid.chunk_shape[axis] for axis in kept)
+    return replace(node, shape=shape, grid=RegularChunkGrid(shape, chunks))
+
+
+def _with_units(node: ArrayNode) -> list[ArrayNode]:
+    """Return an array by its objects, and where these are shards by their inner chunks too."""
+    try:
+        has_shards = CodecPipeline.for_array(node).shard is not None
+    except RefbrowserError:
+        return [node]
+    return [node, without_shards(node)] if has_shards else [node]
+
+
+def same_fill(source: Any, target: Any) -> bool:
+    """Tell whether a missing chunk of the source may be missing in the target: its elements stay the same."""
+    if source is None:
+        return True
+    if target is None:
+        return False
+    if isinstance(source, str | bytes):
+        return bool(source == target)
+    one, other = np.asarray(source), np.asarray(target)
+    return one.tobytes() == other.tobytes() or bool(one == other) or bool(one != one and other != other)
+
+
+def _aligned(grid: RegularChunkGrid, selection: Selection, chunks: tuple[int, ...]) -> tuple[int, ...] | None:
+    """Return the source's chunk that becomes the target's first, or None where chunks do not coincide."""
     sides = iter(chunks)
     first = []
     for axis, (taken, side, size) in enumerate(
-        zip(selection.axes, node.grid.chunk_shape, node.shape, strict=True)
+        zip(selection.axes, grid.chunk_shape, grid.shape, strict=True)
     ):
         if axis in selection.dropped:
             coincide = side == 1
@@ -241,7 +324,8 @@ def _same_bytes(source: ArrayNode, target: ArrayNode) -> bool:
     if source.format == target.format:
         same = [(codec.name, dict(codec.configuration)) for codec in source.codecs]
         kept = [(codec.name, dict(codec.configuration)) for codec in target.codecs]
-        return same == kept and source.dtype == target.dtype and source.order == target.order
+        if same == kept and source.dtype == target.dtype and source.order == target.order:
+            return True
     try:
         mine, other = CodecPipeline.for_array(source), CodecPipeline.for_array(target)
     except RefbrowserError:
@@ -251,4 +335,8 @@ def _same_bytes(source: ArrayNode, target: ArrayNode) -> bool:
         for pipeline in (mine, other)
     ]
     same_steps = repr(steps[0]) == repr(steps[1]) and repr(mine.objects) == repr(other.objects)
-    return same_steps and mine.axes == other.axes and mine.dtype == other.dtype and mine.shape == other.shape
+    plain = mine.sharding is None and other.sharding is None
+    # Axes of length 1 at the end do not matter.
+    rank = len(mine.shape)
+    same_order = mine.axes == other.axes[:rank] and mine.shape == other.shape[:rank]
+    return same_steps and plain and same_order and mine.dtype == other.dtype

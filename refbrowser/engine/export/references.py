@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from refbrowser.engine.export.chunks import coords_between
+from refbrowser.engine.export.estimate import coords_between
 from refbrowser.engine.export.folder import TargetFolder
 from refbrowser.engine.export.layout import ArrayLayout
 from refbrowser.engine.export.request import ExportEstimate, ExportReport, ExportRequest, Loss
@@ -18,6 +18,7 @@ from refbrowser.engine.export.rewritten import Rewriting, is_relative, rewritten
 from refbrowser.engine.export.store_options import StoreOptions
 from refbrowser.engine.export.targets import target_of
 from refbrowser.engine.jobs import JobControl
+from refbrowser.engine.saving.portable import portable_document
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, Severity
 from refbrowser.formats.references import document_chunks, open_references
 from refbrowser.formats.zarr.documents import CONSOLIDATED_V2, METADATA_NAMES, split_key
@@ -63,7 +64,7 @@ class ReferencesExport:
             node = self.dataset.hierarchy.find(choice.path)
             assert isinstance(node, ArrayNode)
             layout = self.targets[node.format].layout(node, choice.selection)
-            if not layout.copies:
+            if not layout.copies_objects:
                 raise RefbrowserError(
                     ErrorKind.USAGE,
                     "the selection cuts through chunks, which references cannot say",
@@ -101,6 +102,7 @@ class ReferencesExport:
             )
             if not question(error):
                 raise error
+        self._make_portable(control)
         document, skipped = self._document(control.token)
         if request.format == "refs-parquet":
             return self._parquet(document, skipped, control)
@@ -109,6 +111,15 @@ class ReferencesExport:
         return self._report(document, skipped, written)
 
     # The document to be written
+
+    def _make_portable(self, control: JobControl) -> None:
+        """Take the document of a store as other software reads it."""
+        portable = portable_document(self.dataset, control)
+        self.losses += portable.losses
+        if portable.document is not self.document:
+            self.document = portable.document
+            self.dataset = self.dataset.with_document(portable.document, control)
+            self.layouts = list(self._layouts())
 
     def _document(self, token: CancelToken) -> tuple[ReferenceDocument, list[RefbrowserError]]:
         """Return the document with what was chosen, and URLs that hold at the target."""
@@ -201,8 +212,9 @@ class ReferencesExport:
             for start in range(0, layout.grid.size, PAGE):
                 coords = coords_between(layout, start, min(start + PAGE, layout.grid.size))
                 columns = manifest.columns(layout.source_coords(coords))
+                keys = layout.keys(coords)
                 for row in np.flatnonzero(columns.kind != ReferenceKind.MISSING).tolist():
-                    yield layout.key(tuple(coords[row].tolist())), columns.reference(row)
+                    yield keys[row], columns.reference(row)
 
     # Writing
 

@@ -103,6 +103,11 @@ class ExportEstimate:
         To be written, at most.
     losses
         What the target cannot hold.
+    reads
+        How often the chunks of an array are read on average, of the array where that is most.
+    spool_bytes
+        Of the intermediate store beside the target, where chunks lie so that they would be read more often
+        still; it is removed at the end.
     """
 
     chunks: int
@@ -110,6 +115,8 @@ class ExportEstimate:
     source_bytes: int
     target_bytes: int
     losses: tuple[Loss, ...] = ()
+    reads: float = 1.0
+    spool_bytes: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
