@@ -70,11 +70,11 @@ class FolderStore(Store):
         if not is_key(key):
             return
         path = self._path(key)
-        if os.path.isdir(path):
+        if not os.path.lexists(path) or os.path.isdir(path):
             return
         try:
             os.unlink(path)
-        except (FileNotFoundError, NotADirectoryError):
+        except FileNotFoundError:
             return
         except OSError as error:
             raise self._failed(error, path) from error
