@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from refbrowser.engine.jobs import JobControl
-from refbrowser.formats.references import ExpansionManifest
+from refbrowser.formats.expansion_manifest import ExpansionManifest
 from refbrowser.formats.stores.audit import StoreAudit
 from refbrowser.formats.stores.listing import Listed, list_archive, list_folder, list_reader
 from refbrowser.io.origins import OBJECT_STORES, scheme_of

@@ -28,6 +28,11 @@ def chained_url(member: str, archive: str) -> str:
     return f"{ZIP}{member}{_LINK}{archive}"
 
 
+def storage_url(url: str) -> str:
+    """Return the URL of the object that is read for a URL: of a member, its archive."""
+    return url.rpartition(_LINK)[2] if is_chained(url) else url
+
+
 def split_chained(url: str) -> Chained:
     """Take the URL of a member apart; the archive's own URL is not looked at.
 

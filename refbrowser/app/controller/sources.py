@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from refbrowser.errors import RefbrowserError
 from refbrowser.io.access import Source
+from refbrowser.io.chained import is_chained, storage_url
 
 if TYPE_CHECKING:
     from refbrowser.references.document import ReferenceDocument
@@ -20,7 +22,8 @@ EDITED_SEEN = 20_000
 
 def sources_of(document: ReferenceDocument) -> list[Source]:
     """Return each distinct URL of `refs` with its count and bytes, and the origin of each gen rule."""
-    return [*_refs_sources(document), *(_rule_source(rule) for rule in document.rules if rule.count)]
+    rules = (rule for rule in document.rules if rule.count)
+    return [*_refs_sources(document), *(_rule_source(document, rule) for rule in rules)]
 
 
 def _refs_sources(document: ReferenceDocument) -> list[Source]:
@@ -54,7 +57,7 @@ def _edited_sources(document: ReferenceDocument) -> list[Source]:
     return sources
 
 
-def _rule_source(rule: GenRule) -> Source:
+def _rule_source(document: ReferenceDocument, rule: GenRule) -> Source:
     """Return the origin of a rule: its URL where it does not change, else its static beginning."""
     size = None
     url = rule.static_origin()
@@ -64,4 +67,19 @@ def _rule_source(rule: GenRule) -> Source:
     distinct = {text for text in first.urls if text is not None}
     if len(distinct) == 1 and rule.count <= ROWS_SEEN:
         return Source(distinct.pop(), rule.count, size)
+    archive = _archive(document, rule)
+    if archive is not None:
+        return Source(archive, rule.count)
     return Source(url, rule.count, size, is_pattern=True)
+
+
+def _archive(document: ReferenceDocument, rule: GenRule) -> str | None:
+    """Return the zip archive that all rows of a rule are members of; None where there is no such one."""
+    url = rule.url or ""
+    if not is_chained(url):
+        return None
+    try:
+        return document.templates.render(storage_url(url))
+    except RefbrowserError:
+        # It depends on a dimension.
+        return None

@@ -20,7 +20,7 @@ from refbrowser.engine.export.rewritten import Rewriting, rewritten
 from refbrowser.engine.jobs import JobControl
 from refbrowser.engine.members import Found, find_member, member_rows
 from refbrowser.errors import RefbrowserError
-from refbrowser.formats.references import ExpansionManifest
+from refbrowser.formats.expansion_manifest import ExpansionManifest
 from refbrowser.io.chained import split_chained
 from refbrowser.limits import LIMITS
 from refbrowser.model.listing import ListedChunks

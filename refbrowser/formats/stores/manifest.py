@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from refbrowser.formats.references import ExpansionManifest
+from refbrowser.formats.expansion_manifest import ExpansionManifest
 from refbrowser.io.chained import ZIP, chained_url
 from refbrowser.model.listing import ListedChunks
 from refbrowser.model.reference import ReferenceColumns, ReferenceKind
