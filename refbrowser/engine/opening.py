@@ -10,10 +10,9 @@ from refbrowser.engine.dataset import Dataset
 from refbrowser.engine.jobs import JobControl
 from refbrowser.engine.metadata import Elsewhere, described
 from refbrowser.engine.session import Session
-from refbrowser.engine.stores import StoreRequest, may_be_store, names_store, open_store_document
+from refbrowser.engine.stores import StoreRequest, document_or_store
 from refbrowser.errors import ErrorKind, Place, RefbrowserError
 from refbrowser.formats.references import OpenProgress, open_references
-from refbrowser.formats.stores.opening import NoStoreError
 from refbrowser.io.access import Access
 from refbrowser.io.atomic import identity_on_disk
 from refbrowser.io.cancel import CancelToken
@@ -88,8 +87,6 @@ def open_document(
         request.templates,
         request.flavour,
     )
-    if request.flavour is not None or names_store(request.path):
-        return OpenedDocument(*open_store_document(store, session, control.token), None)
     access = Access.for_document(store.path, store.allow, store.settings)
 
     def progress(report: OpenProgress) -> None:
@@ -99,20 +96,13 @@ def open_document(
         place = Place(document=request.path)
         return request.question(RefbrowserError(ErrorKind.BUDGET, f"the document has {size} bytes", place))
 
-    try:
+    def read() -> tuple[ReferenceDocument, Access, Identity | None]:
         document, identity = read_reference_document(
             request.path, access, session, request.templates, progress, control.token, confirm
         )
-    except RefbrowserError as error:
-        if not may_be_store(request.path, error):
-            raise
-        try:
-            return OpenedDocument(*open_store_document(store, session, control.token), None)
-        except NoStoreError as none:
-            raise RefbrowserError(
-                error.kind, error.message, error.place, error.advice or none.advice
-            ) from error
-    return OpenedDocument(document, access, identity)
+        return document, access, identity
+
+    return OpenedDocument(*document_or_store(store, read, session, control.token))
 
 
 def read_reference_document(

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field
+from typing import TypeVar
 
 from refbrowser.engine.resources import Resources
 from refbrowser.errors import AbsentError, ErrorKind, RefbrowserError
@@ -21,6 +22,7 @@ from refbrowser.io.settings import ConnectionSettings
 from refbrowser.model.nodes import Flavour
 from refbrowser.references.document import ReferenceDocument
 
+State = TypeVar("State")
 #: What URLs of stores end with; those that end otherwise are looked at as documents first.
 _ENDINGS = ("/", ".zarr", ".nczarr", ".zr3", ".zarr3")
 
@@ -96,6 +98,41 @@ def open_store_document(
                 raise NotReferencesError(error, found_in_folder(_local(path))) from error
             raise
     return document, access
+
+
+def document_or_store(
+    request: StoreRequest,
+    read: Callable[[], tuple[ReferenceDocument, Access, State]],
+    resources: Resources | None = None,
+    token: CancelToken | None = None,
+) -> tuple[ReferenceDocument, Access, State | None]:
+    """Open what is named: a store where that is one, or is to be taken for one; else what `read` returns.
+
+    Parameters
+    ----------
+    read
+        Reads it as a reference document; returns it with what it may read, and the state of its file.
+
+    Raises
+    ------
+    RefbrowserError
+        It cannot be read, or it is neither.
+    Cancelled
+        `token` was cancelled.
+    """
+    if request.flavour is not None or names_store(request.path):
+        return (*open_store_document(request, resources, token), None)
+    try:
+        return read()
+    except RefbrowserError as error:
+        if not may_be_store(request.path, error):
+            raise
+        try:
+            return (*open_store_document(request, resources, token), None)
+        except NoStoreError as none:
+            raise RefbrowserError(
+                error.kind, error.message, error.place, error.advice or none.advice
+            ) from error
 
 
 def _local(path: str) -> str:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from refbrowser.engine.dataset import Dataset
     from refbrowser.engine.saving.write import SaveOrder, Written
     from refbrowser.engine.views.row_changes import Difference
-    from refbrowser.model.nodes import Flavour
+    from refbrowser.references.content import StoreOrigin
     from refbrowser.references.document import Edit, ReferenceDocument
     from refbrowser.references.history import History
 
@@ -77,11 +77,13 @@ def open_document(
     path: str,
     values: Mapping[str, str],
     allow: Sequence[str],
-    flavour: Flavour | None,
+    flavour: str,
     shared: SharedSession,
     control: TaskControl,
 ) -> Opened:
-    """Read a document, or a store as one, and describe it; tells progress and its first rows through `control.send`.
+    """Read a document, or a store as one, and describe it; news of it goes through `control.send`.
+
+    `flavour` is a value of `Flavour`, empty to find it out: what is named is a store then.
 
     Raises
     ------
@@ -97,13 +99,15 @@ def open_document(
         document, identity = read_document(path, access, values, shared, control)
         return document, access, identity
 
-    if flavour is None and _is_plain_file(path):
+    if not flavour and _is_plain_file(path):
         document, access, identity = read()
     else:
         from refbrowser.app.controller.store_files import identity_of_store
         from refbrowser.engine.stores import StoreRequest, document_or_store
+        from refbrowser.model.nodes import Flavour
 
-        store = StoreRequest(path, origins, shared.settings, values, flavour)
+        chosen = Flavour(flavour) if flavour else None
+        store = StoreRequest(path, origins, shared.settings, values, chosen)
         document, access, identity = document_or_store(store, read, shared.get(), control.token)
         if document.store is not None:
             identity = identity_of_store(document.store)
@@ -122,7 +126,8 @@ def open_document(
 
 def _is_plain_file(path: str) -> bool:
     """Tell, without loading what stores need, that a path names a file that is no archive."""
-    return scheme_of(path) is None and not os.path.isdir(path) and not path.lower().endswith(".zip")
+    is_named_so = path.lower().endswith((".json", ".gz", ".zst"))
+    return scheme_of(path) is None and is_named_so and not os.path.isdir(path)
 
 
 def _with_kept_permission(
@@ -255,8 +260,10 @@ def _moved_access(access: Access, path: str) -> Access:
     return moved.allow(allowed).allow(access.private, private=True)
 
 
-def read_on_disk(path: str, values: Mapping[str, str], control: TaskControl) -> OnDisk:
-    """Read what is in a document's file now.
+def read_on_disk(
+    path: str, values: Mapping[str, str], store: StoreOrigin | None, control: TaskControl
+) -> OnDisk:
+    """Read what is in a document's file now, or in its store.
 
     Raises
     ------
@@ -265,6 +272,13 @@ def read_on_disk(path: str, values: Mapping[str, str], control: TaskControl) -> 
     """
     from refbrowser.io.atomic import identity_on_disk
 
+    if store is not None:
+        from refbrowser.app.controller.store_files import identity_of_store
+        from refbrowser.engine.stores import StoreRequest, open_store_document
+
+        now = identity_of_store(store)
+        request = StoreRequest(path, values=values, flavour=store.flavour)
+        return OnDisk(open_store_document(request, token=control.token)[0], now)
     identity = identity_on_disk(path)
     document = open_references(path, name=path, values=values, cancel=control.token)
     return OnDisk(document, identity)
