@@ -50,8 +50,15 @@ class Elements:
     losses: tuple[str, ...] = ()
 
 
-def netcdf_elements(node: ArrayNode, options: StoreOptions) -> Elements:
+def netcdf_elements(node: ArrayNode, options: StoreOptions, *, is_complete: bool) -> Elements:
     """Return how the elements of an array are stored; no value changes.
+
+    Parameters
+    ----------
+    node
+        As it is asked for.
+    is_complete
+        No chunk is missing: netcdf-c 4.10 swaps the bytes of what it reads for one in big-endian arrays.
 
     Raises
     ------
@@ -63,11 +70,14 @@ def netcdf_elements(node: ArrayNode, options: StoreOptions) -> Elements:
     if not isinstance(found, AtomicType):
         message = f"NCZarr has no type for elements of type {quoted(type_text(found))}"
         raise RefbrowserError(ErrorKind.META, message, Place(path=node.path), _OTHER_TYPE)
-    losses = (told,) if told else ()
+    losses: tuple[str, ...] = (told,) if told else ()
     if found in (AtomicType.CHAR, AtomicType.STRING):
         return _texts(node, node.dtype, found, options)
     assert found.dtype is not None
     big = node.dtype.str[0] == ">" and node.dtype.kind in "iuf"
+    if big and not is_complete:
+        big = False
+        losses += ("elements are stored in little-endian order: netCDF misreads missing chunks of the other",)
     dtype = with_byte_order(found.dtype, "big" if big else "little")
     fill = None if node.fill_value is None else np.asarray(node.fill_value).astype(dtype)[()]
     return Elements(dtype, dtype.str, fill, None, losses)

@@ -40,7 +40,7 @@ class NczarrTarget:
     def layout(self, node: ArrayNode, selection: Selection | None) -> ArrayLayout:
         """Return how an array is laid out."""
         selection, wanted, losses = asked_for(node, selection, self.options)
-        elements = netcdf_elements(wanted, self.options)
+        elements = netcdf_elements(wanted, self.options, is_complete=_is_complete(node))
         coded, told = netcdf_codecs(wanted, elements, self.options)
         target = replace(
             coded,
@@ -105,6 +105,11 @@ class NczarrTarget:
         paths = {group.path: self.group_path(group) for group in groups}
         declared, arrays = target_dimensions(groups, planned, paths)
         return _view(_Tree(groups, arrays, paths, declared).group("/"))
+
+
+def _is_complete(node: ArrayNode) -> bool:
+    """Tell whether no chunk is missing, as far as that is known."""
+    return node.manifest is not None and node.grid is not None and node.manifest.stored() == node.grid.size
 
 
 def _path(path: str) -> str:
