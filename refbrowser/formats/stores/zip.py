@@ -7,6 +7,7 @@ from functools import cached_property
 from itertools import takewhile
 from typing import TYPE_CHECKING
 
+from refbrowser.errors import RefbrowserError
 from refbrowser.formats.stores.reader import Answers, Names
 from refbrowser.io.cancel import CancelToken
 from refbrowser.io.chained import chained_url
@@ -41,10 +42,37 @@ class ZipReader:
         self._access = access
         self._fetcher = fetcher
         self._token = token or CancelToken()
+        self._has_root = False
+        self._known: dict[str, bytes | RefbrowserError] = {}
 
     def read(self, keys: Sequence[str]) -> Answers:
-        """Return what is stored under keys."""
-        return read_members(self.directory, keys, self._access, self._fetcher, self._token)
+        """Return what is stored under keys.
+
+        After the root, which may hold all metadata, the rest is read at once: of an archive on a server that
+        takes as many requests as one level of groups.
+        """
+        if self._has_root and not self._known:
+            self._known = self._read([*self._metadata_names(), *keys])
+        found = self._read([key for key in keys if key not in self._known])
+        found |= {key: self._known[key] for key in keys if key in self._known}
+        self._has_root = self._has_root or bool(found)
+        return found
+
+    def _read(self, keys: Sequence[str]) -> dict[str, bytes | RefbrowserError]:
+        return read_members(self.directory, keys, self._access, self._fetcher, self._token) if keys else {}
+
+    def _metadata_names(self) -> list[str]:
+        """Return the names of all metadata, as far as they are held at once."""
+        names: list[str] = []
+        size = 0
+        for folder, (_, files) in self._tree.items():
+            for name in files:
+                row = self.directory.find(folder + name)
+                size += 0 if row is None else self.directory.size_of(row)
+                if size > LIMITS.metadata_elsewhere:
+                    return names
+                names.append(folder + name)
+        return names
 
     def names(self, folder: str) -> Names | None:
         """Return the folders right below a folder, and the metadata there: chunks are not asked for."""

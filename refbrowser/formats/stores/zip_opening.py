@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from refbrowser.formats.sniffing import FileKind, Found, NotReferencesError
 from refbrowser.formats.stores.opening import NoStoreError, add_all_chunks, document_of
 from refbrowser.formats.stores.text import ZipText
 from refbrowser.formats.stores.walk import read_store
@@ -69,7 +70,7 @@ def open_zip_store(
     Raises
     ------
     RefbrowserError
-        `NoStoreError`: there is none; else the archive cannot be read.
+        `NotReferencesError`: there is none; else the archive cannot be read.
     Cancelled
         `token` was cancelled.
     """
@@ -77,7 +78,7 @@ def open_zip_store(
     directory = access.memory.archives.directory(archive, access, fetcher, token)
     contents = read_store(ZipReader(directory, access, fetcher, token), flavour)
     if contents is None:
-        raise NoStoreError(path)
+        raise NotReferencesError(NoStoreError(path), Found(FileKind.ZIP))
     text = ZipText(archive, contents.folder)
     add_all_chunks(text, contents)
     origin = StoreOrigin(archive, contents.flavour, "zip", contents.folder)
