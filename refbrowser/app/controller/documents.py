@@ -57,7 +57,9 @@ class Documents(QObject):
         full = path if "://" in path else os.path.abspath(os.path.expanduser(path))
         for document in self._documents:
             if document.path == full:
-                if document.error is not None:
+                if flavour and flavour != document.store.flavour:
+                    document.store.open_as(flavour)
+                elif document.error is not None:
                     document.open()
                 self.set_current(document)
                 return document

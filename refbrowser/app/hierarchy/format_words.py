@@ -15,7 +15,11 @@ def short_format(document: OpenDocument) -> str:
     state = document.document
     if state is None:
         return ""
-    return f"V{state.version}" if state.store is None else state.store.flavour.title
+    return (
+        state.store.flavour.title
+        if state.store is not None and document.store.is_here
+        else f"V{state.version}"
+    )
 
 
 def format_words(document: OpenDocument) -> str:
@@ -24,7 +28,7 @@ def format_words(document: OpenDocument) -> str:
     if state is None or hierarchy is None:
         return ""
     age = f" ({one_line(hierarchy.age)})" if hierarchy.age else ""
-    if state.store is not None:
+    if state.store is not None and document.store.is_here:
         return f"{hierarchy.flavour.title}{age}, {_CONTAINERS[state.store.container]}"
     form = "parquet form" if state.from_parquet else f"Version {state.version}"
     return f"{hierarchy.flavour.title}{age}, as references of {form}"
