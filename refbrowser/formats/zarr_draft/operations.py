@@ -119,6 +119,7 @@ class DraftHierarchy:
         }
         data = document_bytes(document)
         array = self._array(path, parse_object(data, path, _ignore))
+        _check_fill_value(document, array)
         self._check_free(path, NodeKind.ARRAY)
         self.store.set(SCHEME_2019.metadata_key(path, NodeKind.ARRAY), data)
         return array
@@ -350,6 +351,12 @@ def _named(listing: Listing, prefix: str) -> dict[str, NodeKind]:
             if found.get(name) is not NodeKind.ARRAY:
                 found[name] = node.kind
     return found
+
+
+def _check_fill_value(document: Mapping[str, Any], array: DraftArray) -> None:
+    """Raise E_META for a fill value that does not fit: readers only report it, and take none."""
+    notes = Notes("", array.node.path, _ignore)
+    DRAFT_2019.fill_value(document, DRAFT_2019.data_type(document, notes), notes)
 
 
 def _absent(what: str, path: str) -> RefbrowserError:

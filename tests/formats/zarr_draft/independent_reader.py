@@ -55,7 +55,7 @@ def read(keys, path):
             data = decoded(codec["codec"].rpartition("/")[2], data)
         chunk = np.frombuffer(data, dtype).reshape(sides, order=metadata["chunk_memory_layout"])
         place = tuple(slice(at * side, (at + 1) * side) for at, side in zip(coords, sides, strict=True))
-        part = result[place]
+        part = result[(*place, ...)]
         part[...] = chunk[tuple(slice(0, size) for size in part.shape)]
     return result
 
