@@ -45,7 +45,8 @@ def parquet_text(
     Parameters
     ----------
     report
-        Called for each record file that cannot be read; its chunks are faulty entries then.
+        Called for each record file that cannot be read; its chunks are faulty entries then. And for each
+        array whose metadata is wrong: it has no entries.
 
     Raises
     ------
@@ -61,7 +62,11 @@ def parquet_text(
     for key, value in metadata.items():
         if key.rpartition("/")[2] != ".zarray":
             continue
-        array = _ArrayFiles(folder, key[: -len(".zarray")], value, record_size)
+        try:
+            array = _ArrayFiles(folder, key[: -len(".zarray")], value, record_size)
+        except RefbrowserError as error:
+            report(error)
+            continue
         for lines in array.lines(report, cancel):
             yield before + lines
             before = b",\n"

@@ -159,7 +159,7 @@ def codecs_v2(node: ArrayNode) -> CodecsV2:
     """
     assert node.grid is not None
     if node.format in _IN_WORDS_OF_V2:
-        items = [{"id": _known(codec.name), **codec.configuration} for codec in node.codecs]
+        items = [{"id": _known(codec.name), **codec.configuration} for codec in _sized(node)]
         return _split_v2(node.order, items, node.grid.chunk_shape)
     plain = without_shards(node)
     assert plain.grid is not None
@@ -174,6 +174,18 @@ def codecs_v2(node: ArrayNode) -> CodecsV2:
         else:
             items.append(_codec_v2(codec))
     return _split_v2(order, items, chunks, tuple(lost))
+
+
+def _sized(node: ArrayNode) -> tuple[CodecSpec, ...]:
+    """Return the codecs of an array; where a shuffle says 0, as netcdf-c writes it, the size of an element."""
+    assert node.dtype is not None
+    size = {"elementsize": node.dtype.itemsize}
+    return tuple(
+        replace(codec, configuration={**codec.configuration, **size})
+        if codec.name == "shuffle" and codec.configuration.get("elementsize") == 0
+        else codec
+        for codec in node.codecs
+    )
 
 
 def _known(name: str) -> str:
@@ -231,7 +243,7 @@ def codecs_v3(node: ArrayNode) -> CodecsV3:
         filters.append({"name": "transpose", "configuration": {"order": list(reversed(range(rank)))}})
     itemsize = node.dtype.itemsize
     lost = []
-    for place, codec in enumerate(node.codecs):
+    for place, codec in enumerate(_sized(node)):
         if codec.name in _TEXT and place == 0:
             serializer = {"name": codec.name}
         elif codec.name in _FILTERS and not compressors:
