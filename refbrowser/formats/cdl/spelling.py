@@ -29,7 +29,9 @@ class Spelling:
     """The names of all parts of a dataset."""
 
     def __init__(self, dataset: NetcdfDataset) -> None:
+        #: In the order in which groups are written.
         self._groups: dict[Parts, GroupSpelling] = {}
+        self._position: dict[Parts, int] = {}
         #: The spelled path of each dimension by its FQN.
         self._dimensions: dict[str, Parts] = {}
         self._spelled_dimensions: set[Parts] = set()
@@ -39,6 +41,7 @@ class Spelling:
         while pending:
             parts, spelled, group = pending.pop()
             names = _spelled(group)
+            self._position[spelled] = len(self._groups)
             self._groups[spelled] = names
             for dimension, name in zip(group.dimensions, names.dimensions, strict=True):
                 self._dimensions.setdefault(join((*parts, dimension.name)), (*spelled, name))
@@ -46,7 +49,7 @@ class Spelling:
             for declared, name in zip(group.types, names.types, strict=True):
                 self._types[spelled, declared] = (*spelled, name)
                 self._spelled_types.add((*spelled, name))
-            for below, name in zip(group.groups, names.groups, strict=True):
+            for below, name in zip(reversed(group.groups), reversed(names.groups), strict=True):
                 pending.append(((*parts, below.name), (*spelled, name), below))
 
     def of_group(self, spelled: Parts) -> GroupSpelling:
@@ -54,9 +57,14 @@ class Spelling:
         return self._groups[spelled]
 
     def dimension(self, reference: DimensionReference, group: Parts) -> str | None:
-        """Return how a variable in `group` refers to a dimension; None where there is no such dimension."""
+        """Return how a variable in `group` refers to a dimension.
+
+        None where there is no such dimension, or where a later group declares it: ``ncgen`` looks at none.
+        """
         target = self._dimensions.get(reference.path)
-        return None if target is None else _reference(target, group, self._spelled_dimensions)
+        if target is None or self._position[target[:-1]] > self._position[group]:
+            return None
+        return _reference(target, group, self._spelled_dimensions)
 
     def type(self, type: DeclaredType, group: Parts) -> str | None:
         """Return how a type is referred to in `group`; None where no group around it declares the type."""

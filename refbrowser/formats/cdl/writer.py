@@ -104,7 +104,7 @@ class _Writer:
         of_type = self._type_name(variable.type, group)
         sizes = [self._spelling.dimension(reference, group) for reference in variable.dimensions]
         if of_type is None or None in sizes:
-            why = "its type is not one of netCDF" if of_type is None else "a dimension is not declared"
+            why = "netCDF lacks its type" if of_type is None else "a dimension is not declared before it"
             yield comment(f"the variable {quoted(variable.name)} is not written: {why}")
             return
         shape = f"({', '.join(filter(None, sizes))})" if sizes else ""

@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 from hypothesis import given
-from hypothesis import strategies as st
-from netcdf_nodes import array, attribute, group, variable, view
+from netcdf_nodes import array, attribute, group, trees, variable, view
 
 from refbrowser.errors import ErrorKind, RefbrowserError, Severity
 from refbrowser.model.netcdf.types import AtomicType, CompoundField, CompoundType, OpaqueType
@@ -413,61 +412,6 @@ def test_the_fill_value_of_a_structure_is_told():
 
 
 # Everything
-
-SCALARS = [
-    "?",
-    "i1",
-    ">u2",
-    "<i4",
-    "u8",
-    "f2",
-    "<f4",
-    ">f8",
-    "c8",
-    "c16",
-    "M8[ns]",
-    "m8",
-    "S1",
-    "S3",
-    "U2",
-    "V5",
-]
-PAIRS = [[("a", scalar), ("b", "i4", (2,))] for scalar in SCALARS]
-DTYPES = st.sampled_from([*SCALARS, "O", "g", "S", "U", "V", *PAIRS, [("in", PAIRS[0], (2, 2)), ("n", "V0")]])
-NAMES = st.sampled_from(["a", "b", "a b", "a\\", "x_2", "é"])
-JSON = st.recursive(
-    st.none() | st.booleans() | st.integers(-(2**70), 2**70) | st.floats() | st.text(max_size=3),
-    lambda items: st.lists(items, max_size=3) | st.dictionaries(NAMES, items, max_size=2),
-    max_leaves=5,
-)
-
-
-@st.composite
-def trees(draw, path="", depth=0):
-    prefix = path.rstrip("/")
-    nodes = []
-    for name in draw(st.lists(NAMES, max_size=3, unique=True)):
-        shape = tuple(draw(st.lists(st.integers(0, 3), max_size=3)))
-        names = [draw(st.none() | NAMES) for _ in shape]
-        written = [draw(st.none() | st.sampled_from(["/a", "/a/b", "/é", "/nothing"])) for _ in shape]
-        nodes.append(
-            array(
-                f"{prefix}/{name}",
-                shape,
-                draw(DTYPES),
-                dimensions=tuple(names),
-                dimension_paths=tuple(written),
-                attributes=draw(st.dictionaries(NAMES, JSON, max_size=2)),
-                attribute_types=draw(
-                    st.dictionaries(NAMES, st.sampled_from(["char", "int", "float", "json"]))
-                ),
-            )
-        )
-    if depth < 2:
-        for name in draw(st.lists(NAMES, max_size=2, unique=True)):
-            nodes.append(draw(trees(f"{prefix}/{name}", depth + 1)))
-    dimensions = [(name, draw(st.integers(0, 3)), draw(st.booleans())) for name in draw(st.sets(NAMES))]
-    return group(path or "/", *nodes, dimensions=dimensions)
 
 
 @given(trees())
