@@ -86,7 +86,9 @@ class StoreAudit:
         self._last: tuple[str, _Tally | None] = ("\0", None)
 
     def add_array(self, prefix: str, grid_shape: tuple[int, ...], encoding: ChunkKeyEncoding) -> None:
-        """Add an array whose chunks have keys that begin with `prefix`."""
+        """Add an array whose chunks have keys that begin with `prefix`; of two spellings the first counts."""
+        if prefix in self._tallies:
+            return
         tally = _Tally(prefix, grid_shape, encoding)
         size = prod(grid_shape)
         if size <= self._bits_left:
