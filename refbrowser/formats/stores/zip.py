@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 _PAGE = 4096
 #: Folders of chunks that discovery looks at: ``data/root`` below a leading folder.
 _TOPMOST = 3
+#: What macOS puts beside the folder that it zips.
+_OF_MACS = "__MACOSX/"
 
 
 class ZipReader:
@@ -87,6 +89,8 @@ class ZipReader:
         for number, name in enumerate(self.directory.names()):
             if number % _PAGE == 0:
                 self._token.check()
+            if name.startswith(_OF_MACS):
+                continue
             is_metadata = is_metadata_key(name) or is_metadata_key(name.partition("/")[2])
             folder = name[: name.rfind("/") + 1] if is_metadata else _top(name)
             if folder not in tree:
