@@ -116,7 +116,7 @@ class BlockReader:
         """
         source, selection = self.layout.source, self._taken(box)
         assert source.grid is not None
-        region = values[tuple(slice(0, len(selection.axes[axis])) for axis in self._kept)]
+        region = part_of(values, tuple(slice(0, len(selection.axes[axis])) for axis in self._kept))
         whole = region.reshape(selection.box_shape) if region.shape != selection.box_shape else region
         parts = PartTable(source.grid, selection)
         reader = self.session.read_parts(
@@ -148,6 +148,12 @@ class BlockReader:
             common = overlap(ended, state.box)
             if common is not None:
                 state.note(within(common, state.box), piece.state, piece.error)
+
+
+def part_of(values: Values, box: Box) -> Values:
+    """Return the view of a box of an array, which is an array for no dimensions too."""
+    index: tuple[Any, ...] = (*box, ...)
+    return values[index]
 
 
 def overlap(one: Box, other: Box) -> Box | None:

@@ -241,14 +241,14 @@ class _Axis:
 
     def reads(self, count: int) -> float:
         """Return how often a chunk of the source is read when blocks have `count` units."""
-        if self.source is None or not self.size:
+        if self.source is None:
             return 1.0
         (taken, side), length = self.source, count * self.unit
         taken = taken[: self.size]
+        if not taken or taken.step >= side:
+            return 1.0
         starts = np.arange(0, len(taken), length, dtype=np.int64)[:_SAMPLED]
         stops = np.minimum(starts + length, len(taken))
-        if taken.step >= side:
-            return 1.0
         first, last = taken.start + starts * taken.step, taken.start + (stops - 1) * taken.step
         pairs = int((last // side - first // side + 1).sum())
         distinct = int(last[-1] // side - first[0] // side + 1)

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy.typing as npt
 
-from refbrowser.engine.export.block_reading import BlockReader, BlockState, overlap, within
+from refbrowser.engine.export.block_reading import BlockReader, BlockState, overlap, part_of, within
 from refbrowser.engine.export.blocks import Box
 from refbrowser.engine.export.chunks import ArrayExport, Coords, ExportRun
 from refbrowser.engine.export.objects import Assembled, Assembly, values_digest
@@ -82,7 +82,7 @@ class _Encoder:
                     self.stored.add(at)
                     number = _number(within(unit, object_box), coder.unit_shape, coder.units)
                     size = _TIMES * max(pipeline.decoded_size, 1)
-                    queue.put(partial(self._encode, at, number, values[inside]), size)
+                    queue.put(partial(self._encode, at, number, part_of(values, inside)), size)
         queue.join()
 
     def finish(self) -> None:

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import numpy as np
 
-from refbrowser.engine.export.block_reading import BlockReader, BlockState, Values, overlap, within
+from refbrowser.engine.export.block_reading import BlockReader, BlockState, Values, overlap, part_of, within
 from refbrowser.engine.export.blocks import BlockPlan, Box, read_cuts
 from refbrowser.errors import ErrorKind, Place, RefbrowserError
 
@@ -79,7 +79,7 @@ class Spool:
         for coords, state in needed.items():
             common = overlap(box, state.box)
             assert common is not None
-            run = np.ascontiguousarray(values[within(common, box)])
+            run = np.ascontiguousarray(part_of(values, within(common, box)))
             try:
                 self._write(coords, self._offset(common, coords) * run.itemsize, run)
             except OSError as error:
@@ -103,7 +103,7 @@ class Spool:
                 shape = [part.stop - part.start for part in run]
                 stream.seek(self._offset(run, coords) * values.itemsize)
                 data = np.fromfile(stream, values.dtype, prod(shape))
-                values[within(run, box)] = data.reshape(shape)
+                part_of(values, within(run, box))[...] = data.reshape(shape)
         path.unlink()
         return values, self._states[coords]
 

@@ -35,7 +35,14 @@ class ZarrTarget:
         """Return how an array is laid out."""
         selection, wanted, losses = asked_for(node, selection, self.options)
         planned, arguments, lost = self._planned(wanted)
-        planned = replace(planned, path=escaped_path(node.path), format=self.flavour.value)
+        # The codecs that are wanted may be in the words of the other version: keys are as those of the node.
+        keys_stay = node.format == self.flavour
+        planned = replace(
+            planned,
+            path=escaped_path(node.path),
+            format=self.flavour.value,
+            chunk_keys=node.chunk_keys if keys_stay else self.usual_keys,
+        )
         arguments |= {
             "shape": planned.shape,
             "dtype": self._type(planned),
@@ -113,9 +120,6 @@ class ZarrTarget:
     def _consolidate(self, memory: Any) -> None:
         """Gather all metadata in one key where that is usual."""
 
-    def _chunk_keys(self, node: ArrayNode) -> ChunkKeyEncoding:
-        return node.chunk_keys if node.format == self.flavour else self.usual_keys
-
     def _type(self, node: ArrayNode) -> Any:
         assert node.dtype is not None
         if not node.dtype.hasobject:
@@ -159,7 +163,6 @@ class ZarrV2Target(ZarrTarget):
             wanted,
             grid=RegularChunkGrid(wanted.shape, codecs.chunks),
             order=codecs.order,
-            chunk_keys=self._chunk_keys(wanted),
         )
         compressor = codecs.compressor
         arguments = {
@@ -210,7 +213,7 @@ class ZarrV3Target(ZarrTarget):
             arguments["fill_value"] = wanted.fill_value
         if any(wanted.dimensions):
             arguments["dimension_names"] = wanted.dimensions
-        return replace(wanted, order="C", chunk_keys=self._chunk_keys(wanted)), arguments, lost
+        return replace(wanted, order="C"), arguments, lost
 
     def _plain_type(self, dtype: Any) -> Any:
         # The byte order of v3 is a codec, not part of the type.
