@@ -143,7 +143,7 @@ def _floating(atomic: AtomicType, value: Any) -> float | str:
         raise _misfit(atomic, f"{quoted(value, _QUOTED)} is no number")
     if isinstance(value, float) and not math.isfinite(value):
         return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
-    if abs(value) > np.finfo(str(atomic.dtype)).max:
+    if abs(value) > float(np.finfo(str(atomic.dtype)).max):
         raise _misfit(atomic, f"{quoted(value, _QUOTED)} is too large")
     return float(value)
 

@@ -59,5 +59,7 @@ def _type_name(dtype: np.dtype[Any]) -> str:
         return f"opaque({dtype.itemsize})"
     if dtype == np.dtype("S1"):
         return "char"
+    if dtype.kind == "S":
+        return f"string({dtype.itemsize})"
     atomic = ATOMIC_OF.get(dtype.newbyteorder("="))
     return dtype.name if atomic is None else str(atomic)
