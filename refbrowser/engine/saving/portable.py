@@ -150,7 +150,8 @@ class _Writing:
     def __init__(self, dataset: Dataset, arrays: Sequence[_Array], control: JobControl) -> None:
         self._dataset = dataset
         self._control = control
-        self._arrays = {array.manifest.prefix: array for array in arrays}
+        # Of two spellings of the chunk keys of an array the first counts: the store was listed by it.
+        self._arrays = {array.manifest.prefix: array for array in reversed(arrays)}
         self._room = LIMITS.inlined_members
 
     def _array_of(self, key: str) -> tuple[_Array, tuple[int, ...]] | None:
