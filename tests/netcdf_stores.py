@@ -96,12 +96,15 @@ def _attributes(attributes, node):
 def _variable(dataset, variable):
     node = variable.node
     values = np.asarray(dataset[node.path][...])
+    attributes = _attributes(variable.attributes, node)
+    # netCDF4 tells of the attribute first.
+    own = attributes.get("_FillValue", (None, [None]))[1][0]
     return {
         "type": str(variable.type),
         "dimensions": [reference.name for reference in variable.dimensions],
         "shape": list(node.shape),
-        "attributes": _attributes(variable.attributes, node),
-        "fill": _fill(variable.type, node.fill_value),
+        "attributes": attributes,
+        "fill": own if own is not None else _fill(variable.type, node.fill_value),
         "values": [_element(variable.type, value) for value in values.reshape(-1).tolist()],
     }
 
