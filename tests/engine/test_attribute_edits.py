@@ -64,7 +64,7 @@ class TestTypesInTheAttributes:
             ("valid", "<i2"),
             ("names", "|S1"),
         ]
-        removed = edited(documents, AttributeChange.removed("range"))["a/.zattrs"]
+        removed = edited({"a/.zattrs": zattrs(member)}, AttributeChange.removed("range"))["a/.zattrs"]
         assert "range" not in removed
         assert "range" not in removed[member]["types"]
 
