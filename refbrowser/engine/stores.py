@@ -84,6 +84,8 @@ def open_store_document(
     is_local = scheme_of(path) in (None, "file")
     is_archive = names_archive(path)
     if is_archive:
+        # References to its members would be looked for beside it.
+        path = os.path.abspath(path) if scheme_of(path) is None else path
         access = Access.for_archive(path, request.allow, request.settings)
     else:
         access = Access.for_store(_local(path) if is_local else path, request.allow, request.settings)

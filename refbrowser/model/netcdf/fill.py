@@ -38,9 +38,16 @@ def fill_attribute(node: ArrayNode, type: NetcdfType) -> tuple[NetcdfAttribute |
     if isinstance(type, CompoundType):
         return None, told or _note_of_structure(node.fill_value)
     value = _as_decoded(node.fill_value, type)
-    if value is None or (isinstance(type, AtomicType) and value == type.default_fill):
+    if value is None or (isinstance(type, AtomicType) and _is_default(value, type)):
         return None, told
     return NetcdfAttribute(FILL_ATTRIBUTE, type, (value,)), told
+
+
+def _is_default(value: Any, type: AtomicType) -> bool:
+    """Tell whether netCDF takes a fill value by default; in NCZarr netcdf-c writes six digits of it."""
+    if type.is_float:
+        return f"{value:.6g}" == f"{type.default_fill:.6g}"
+    return bool(value == type.default_fill)
 
 
 def _as_written(value: Any, type: AtomicType) -> Any:

@@ -1,5 +1,7 @@
 """Stores that netCDF4 writes, as netcdf-c of its day lays them out."""
 
+import zipfile
+
 import numpy as np
 import pytest
 from netcdf_stores import NetcdfProcess, described
@@ -186,3 +188,17 @@ def test_nczarr_as_plain_zarr(netcdf, tmp_path):
         assert dataset["/scalar"].shape == (1,)
         assert dataset["/shuffled"][1].tolist() == [4, 5, 6, 7]
         assert "_nczarr_group" in dataset.attrs
+
+
+@pytest.mark.parametrize("folder", ["", "store/"])
+def test_zip_files_with_and_without_a_leading_folder(netcdf, tmp_path, monkeypatch, folder):
+    netcdf.write(tmp_path / "store", corpus())
+    (tmp_path / "below").mkdir()
+    with zipfile.ZipFile(tmp_path / "below" / "store.zip", "w", zipfile.ZIP_DEFLATED) as archive:
+        for path in sorted((tmp_path / "store").rglob("*")):
+            if path.is_file():
+                archive.write(path, folder + path.relative_to(tmp_path / "store").as_posix())
+    monkeypatch.chdir(tmp_path)
+    with refbrowser.open("below/store.zip") as dataset, refbrowser.open("store") as plain:
+        assert dataset.hierarchy.flavour is Flavour.NCZARR
+        assert described(dataset) == described(plain)

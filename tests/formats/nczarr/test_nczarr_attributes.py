@@ -6,6 +6,7 @@ import pytest
 from nczarr_metadata import Store, built, zarray
 
 from refbrowser.formats.nczarr.attributes import netcdf_type
+from refbrowser.model.netcdf.dataset import netcdf_view
 
 
 @pytest.mark.parametrize(
@@ -167,3 +168,20 @@ def test_fortran_order_is_told():
 def test_version_three_nodes_are_left_as_they_are():
     document = {"zarr_format": 3, "node_type": "group", "attributes": {"_nczarr_x": 1}}
     assert built({"zarr.json": document}).root.attributes == {"_nczarr_x": 1}
+
+
+@pytest.mark.parametrize(
+    ("dtype", "fill", "shown"),
+    [
+        ("<f8", 9.96921e36, []),
+        ("<f4", 9.96921e36, []),
+        ("<f8", 9.969209968386869e36, []),
+        ("<i4", -2147483647, []),
+        ("<f8", 9.97e36, ["_FillValue"]),
+        ("<i4", -5, ["_FillValue"]),
+    ],
+)
+def test_default_fills_with_the_digits_of_netcdf_are_no_attributes(dtype, fill, shown):
+    tree = one(zarray((3,), dtype=dtype, fill_value=fill))
+    (variable,) = netcdf_view(tree).root.variables
+    assert [item.name for item in variable.attributes] == shown
