@@ -7,9 +7,18 @@ import json
 import lzma
 import zlib
 
+import numcodecs
 import numpy as np
 
-DECODERS = {"gzip": gzip.decompress, "zlib": zlib.decompress, "bz2": bz2.decompress, "lzma": lzma.decompress}
+DECODERS = {
+    "gzip": gzip.decompress,
+    "zlib": zlib.decompress,
+    "bz2": bz2.decompress,
+    "lzma": lzma.decompress,
+    "zstd": numcodecs.Zstd().decode,
+    "lz4": numcodecs.LZ4().decode,
+    "blosc": numcodecs.Blosc().decode,
+}
 WORDS = {"NaN": np.nan, "Infinity": np.inf, "-Infinity": -np.inf}
 
 
