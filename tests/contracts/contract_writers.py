@@ -1,7 +1,7 @@
 """The same small dataset in every format, by other software where there is any, else by hand.
 
-``/temp`` has the values `TEMP`, without the chunk (1, 1), and attributes; ``/sub/wind`` has `WIND`; the metadata
-of ``/broken`` is broken. What `write` returns is opened.
+``/temp`` has the values `TEMP`, without the chunk (1, 1), and attributes; ``/sub/wind`` has `WIND`; the
+metadata of ``/broken`` is broken. What a writer returns is opened.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What every adapter keeps: the tree, values as written, fill for what is missing, edits that touch no store."""
+"""What every adapter keeps: the tree, values as written, fill for what is missing; edits touch no store."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Run by an interpreter that has zarr-python 3: a corpus of v3, as ``write_with_zarr2.py`` writes one of v2."""
+"""Run by an interpreter with zarr-python 3: a corpus of v3, as ``write_with_zarr2.py`` makes one of v2."""
 
 from __future__ import annotations
 
