@@ -104,8 +104,8 @@ class _GroupCheck:
         for kind, names in kinds.items():
             for name in _twice(names):
                 yield _fault(f"there are two {kind}s named {quoted(name)}", self._at(name))
-        for names in ((variables, groups, types), (dimensions,)):
-            for name in _alike(*names):
+        for together in ((variables, groups, types), (dimensions,)):
+            for name in _alike(*together):
                 message = f"what is named {quoted(name)} is to netCDF of the same name as another part"
                 yield _warning(message, self._at(name))
 
