@@ -16,7 +16,7 @@ from refbrowser.engine.export.layout import ArrayLayout
 from refbrowser.engine.export.request import ExportEstimate, ExportReport, ExportRequest, Loss
 from refbrowser.engine.export.rewritten import Rewriting, is_relative, rewritten, rule_url
 from refbrowser.engine.export.store_options import StoreOptions
-from refbrowser.engine.export.targets import target_of
+from refbrowser.engine.export.targets import Target, target_of
 from refbrowser.engine.jobs import JobControl
 from refbrowser.engine.saving.portable import portable_document
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, Severity
@@ -25,7 +25,7 @@ from refbrowser.formats.zarr.documents import CONSOLIDATED_V2, METADATA_NAMES, s
 from refbrowser.io.atomic import write_atomically
 from refbrowser.io.cancel import CancelToken
 from refbrowser.limits import LIMITS
-from refbrowser.model.nodes import ArrayNode
+from refbrowser.model.nodes import ArrayNode, Flavour
 from refbrowser.model.reference import Reference, ReferenceKind
 from refbrowser.references.document import ReferenceDocument
 from refbrowser.references.edits import SetVersion
@@ -52,7 +52,7 @@ class ReferencesExport:
         self.dataset = dataset
         self.request = request
         self.document = dataset.document
-        self.targets = {format: target_of(format, StoreOptions()) for format in ("zarr-v2", "zarr-v3")}
+        self._targets: dict[str, Target] = {}
         self.layouts = list(self._layouts())
         self.losses: list[Loss] = []
 
@@ -63,7 +63,7 @@ class ReferencesExport:
                 continue
             node = self.dataset.hierarchy.find(choice.path)
             assert isinstance(node, ArrayNode)
-            layout = self.targets[node.format].layout(node, choice.selection)
+            layout = self._target(node).layout(node, choice.selection)
             if not layout.copies_objects:
                 raise RefbrowserError(
                     ErrorKind.USAGE,
@@ -72,6 +72,19 @@ class ReferencesExport:
                     "select whole chunks, or export to zarr-v3",
                 )
             yield layout
+
+    def _target(self, node: ArrayNode) -> Target:
+        """Return what writes the metadata of an array in the format that it has."""
+        if self.dataset.hierarchy.flavour is Flavour.DRAFT_2020:
+            raise RefbrowserError(
+                ErrorKind.USAGE,
+                "parts of arrays of the later drafts of v3 cannot be written as references",
+                Place(path=node.path),
+                "take the whole array, or export to zarr-v3",
+            )
+        if node.format not in self._targets:
+            self._targets[node.format] = target_of(node.format, StoreOptions())
+        return self._targets[node.format]
 
     def estimate(self, token: CancelToken) -> ExportEstimate:
         """Return what the export will cost."""
@@ -162,12 +175,19 @@ class ReferencesExport:
         """Keep the chosen arrays and the groups above them."""
         arrays = [choice.path.strip("/") for choice in self.request.arrays or ()]
         cut = {layout.source.path.strip("/") for layout in self.layouts}
-        whole = [f"{path}/" if path else "" for path in arrays if path not in cut]
         groups = {"", *(path[:at] for path in arrays for at, letter in enumerate(path) if letter == "/")}
+        chosen = [self.dataset.hierarchy.find(path) for path in (*arrays, *groups)]
+        # In the v3 drafts the keys of a node do not begin with its path.
+        documents = {key for node in chosen if node is not None for key in node.metadata_keys}
+        whole = [
+            node.key_prefix
+            for path, node in zip(arrays, chosen, strict=False)
+            if path not in cut and isinstance(node, ArrayNode)
+        ]
 
         def keeps(key: str) -> bool:
             path, name = split_key(key)
-            if name in METADATA_NAMES and (path in groups or path in cut):
+            if key in documents or (name in METADATA_NAMES and (path in groups or path in cut)):
                 return True
             return any(key.startswith(prefix) for prefix in whole)
 
@@ -180,9 +200,10 @@ class ReferencesExport:
 
         how.keeps, how.rule_stays = keeps, stays
         for layout in self.layouts:
-            made = self.targets[layout.target.format].metadata([], [layout])
+            made = self._target(layout.source).metadata([], [layout])
             prefix = layout.source.path.strip("/") + "/"
-            how.metadata |= {key: data for key, data in made.items() if key.startswith(prefix)}
+            own = layout.source.metadata_keys
+            how.metadata |= {key: data for key, data in made.items() if key.startswith(prefix) or key in own}
         how.metadata |= self._consolidated(keeps, how.metadata)
         how.added = self._chunks()
 

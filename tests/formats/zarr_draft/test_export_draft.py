@@ -356,3 +356,18 @@ def test_a_dataset_is_replaced_with_force_and_nothing_else(source, tmp_path):
     assert caught.value.kind is ErrorKind.IO
     exported(tmp_path, force=True)
     assert np.array_equal(independent_reader.read(keys_in(tmp_path), "/a"), COUNTS)
+
+
+@pytest.mark.parametrize("index", [..., slice(2, None)], ids=["whole", "part"])
+def test_references_of_one_array_of_a_draft(source, tmp_path, index):
+    put(source, "g/a", COUNTS)
+    put(source, "g/b", COUNTS)
+    source["g"].attrs["kept"] = 1
+    exported(tmp_path)
+    target = tmp_path / "part.json"
+    refbrowser.export(tmp_path / "target", target, format="refs-v1", arrays={"/g/a": index})
+    with refbrowser.open(target) as opened:
+        assert list(opened.arrays) == ["/g/a"]
+        assert opened["/g"].attrs == {"kept": 1}
+        assert np.array_equal(opened["/g/a"][...], COUNTS[index])
+        assert opened.hierarchy.problems == ()
