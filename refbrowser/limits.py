@@ -100,6 +100,8 @@ class Limits:
     shard_nesting: int = _limit(2, "levels", "shards in shards")
     decoding_memory: int = _limit(GIB, "bytes", "decoded memory in flight")
     cache: int = _limit(512 * MIB, "bytes", "cache of decoded chunks")
+    check_memory: int = _limit(4 * GIB, "bytes", "address space of other software that reads an export")
+    check_time: float = _limit(900, "s", "other software that reads an export")
     export_block: int = _limit(80 * MIB, "bytes", "elements of an export that are held together")
     export_memory: int = _limit(320 * MIB, "bytes", "such blocks, and the bytes that are read for them")
     export_coding: int = _limit(128 * MIB, "bytes", "chunks of an export being decoded or encoded")

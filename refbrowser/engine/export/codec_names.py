@@ -177,7 +177,7 @@ def codecs_v2(node: ArrayNode) -> CodecsV2:
 
 
 def _sized(node: ArrayNode) -> tuple[CodecSpec, ...]:
-    """Return the codecs of an array; where a shuffle says 0, as netcdf-c writes it, the size of an element."""
+    """Return the codecs of an array; a shuffle of 0, as netcdf-c writes it, with the size of an element."""
     assert node.dtype is not None
     size = {"elementsize": node.dtype.itemsize}
     return tuple(
