@@ -36,19 +36,21 @@ def dumped(path):
 def bare(text):
     """Return the lines of CDL, sorted, without what may differ.
 
-    That is: comments, heads of sections, digits of fractions, and the groups before the name of a dimension,
-    which ncdump 4.9.0 confuses.
+    That is: comments, heads of sections, digits of fractions, and the groups before the name of a dimension
+    or type, which ncdump 4.9.0 confuses.
     """
     lines = []
     for line in text.splitlines()[1:]:
         line = re.sub(r"(?<=[;{]) // [^\"]*$", "", line).rstrip()
         if line.strip() and not line.lstrip().startswith("// ") and not line.endswith("s:"):
-            line = line if " = " in line else _GROUPS.sub("", line)
+            line = _OF_TYPES.sub(r"\1", line)
+            line = line if " = " in line else _OF_DIMENSIONS.sub("", line)
             lines.append(_FRACTION.sub(lambda match: f"{Decimal(match[0]):.6g}", line))
     return sorted(lines)
 
 
-_GROUPS = re.compile(r"(?<=[( ])/(?:[^,/()]+/)*(?=[^,/()]+[,)])")
+_OF_TYPES = re.compile(r"^(\s*)/(?:[^/()]+/)*")
+_OF_DIMENSIONS = re.compile(r"(?<=[( ])/(?:[^,/()]+/)*(?=[^,/()]+[,)])")
 _FRACTION = re.compile(r"-?[0-9]+\.[0-9]*(?:e[+-][0-9]+)?")
 
 

@@ -4,7 +4,7 @@ import string
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from ncgen_read import assert_same, bare, composed, dumped, generated, needs_ncgen, opened
 from netcdf_nodes import array, group, trees, view
@@ -117,7 +117,6 @@ def test_names_are_read_back(folder, names):
     check(NetcdfDataset(root=root), folder)
 
 
-@settings(max_examples=40)
 @given(trees(NASTY))
 def test_cdl_of_any_hierarchy_is_accepted(folder, root):
     generated(cdl_text(view(root), "in"), folder)
