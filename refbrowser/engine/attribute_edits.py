@@ -7,7 +7,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from refbrowser.engine.attribute_types import suggested
-from refbrowser.engine.node_metadata import MetadataText, attributes_in, attributes_key, with_attributes
+from refbrowser.engine.node_metadata import (
+    MetadataText,
+    Origin,
+    attributes_in,
+    attributes_key,
+    begun,
+    with_attributes,
+)
 from refbrowser.model.nodes import Flavour, Node
 from refbrowser.references.edits import Compound, SetMetadata
 
@@ -107,7 +114,8 @@ def attributes_edit(
         attributes[member] = types
     elif beside is not None and isinstance(beside.json, dict):
         edits.append(SetMetadata(beside.place.key, _types_after(beside.json, change)))
-    edits.insert(0, SetMetadata(key, with_attributes(key, text.json, attributes)))
+    json = begun(node, flavour) if text.place.origin is Origin.ABSENT else text.json
+    edits.insert(0, SetMetadata(key, with_attributes(key, json, attributes)))
     path = "" if node.path == "/" else f" of {node.path}"
     return Compound(f"{change.title}{path}", tuple(edits))
 

@@ -228,6 +228,15 @@ def _consolidated(document: ReferenceDocument, key: str) -> tuple[str, bytes] | 
         folder = folder[: folder.rstrip("/").rfind("/") + 1]
 
 
+def begun(node: Node, flavour: Flavour) -> dict[str, Any]:
+    """Return the document that holds the attributes of a group that has none yet."""
+    if flavour in DRAFTS:
+        from refbrowser.formats.zarr_draft.documents import new_group
+
+        return new_group(flavour)
+    return {"zarr_format": 3, "node_type": "group"} if uses_v3(node) else {}
+
+
 def with_attributes(key: str, json: Any, attributes: Mapping[str, Any]) -> dict[str, Any]:
     """Return a document with other attributes: they are all of ``.zattrs``, one member of others."""
     if split_key(key)[1] == ATTRIBUTES_V2:
@@ -259,4 +268,8 @@ def metadata_fault(key: str, json: Any) -> str:
             return "zarr_format of the group is not 2"
     except RefbrowserError as error:
         return error.message
-    return ""
+    if not name.endswith((".array.json", ".group.json")):
+        return ""
+    from refbrowser.formats.zarr_draft.documents import document_fault
+
+    return document_fault(key, json) or ""
