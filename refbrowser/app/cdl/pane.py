@@ -117,6 +117,8 @@ class CdlPane(QWidget):
         if document is None or dataset is None or dataset is self._made_of:
             return
         self._made_of = dataset
+        # At once, for the keyboard: the text itself comes a moment later.
+        self._pages.setCurrentWidget(self.text)
 
         def make(control: TaskControl) -> Lines:
             from refbrowser.app.cdl.found_lines import Lines
@@ -130,7 +132,6 @@ class CdlPane(QWidget):
             if self._made_of is dataset:
                 self._lines = lines
                 self.text.set_lines(lines)
-                self._pages.setCurrentWidget(self.text)
                 self._show_state()
                 self._find()
 
@@ -147,7 +148,8 @@ class CdlPane(QWidget):
         lines = self._lines
         if lines is None:
             self._title.set_text("")
-            if self._pages.currentWidget() is self.text:
+            if self._made_of is None and self._pages.currentWidget() is self.text:
+                self.text.clear()
                 self._pages.setCurrentWidget(self._card_page)
         else:
             count = f"{theme.count_text(lines.count)} line{'' if lines.count == 1 else 's'}"
@@ -236,10 +238,14 @@ class CdlPane(QWidget):
     # Keys
 
     def event(self, event: QEvent) -> bool:
-        if event.type() == QEvent.Type.ShortcutOverride and isinstance(event, QKeyEvent) and _is_find(event):
+        is_key = event.type() == QEvent.Type.ShortcutOverride and isinstance(event, QKeyEvent)
+        if is_key and self._is_own(event):  # type: ignore[arg-type]
             event.accept()  # not the window's action of this key
             return True
         return super().event(event)
+
+    def _is_own(self, event: QKeyEvent) -> bool:
+        return _is_find(event) or (event.key() == Qt.Key.Key_Escape and self.field.hasFocus())
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         is_shifted = bool(event.modifiers() & _SHIFT)
