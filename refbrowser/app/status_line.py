@@ -101,7 +101,7 @@ class StatusLine(QObject):
         state = None if document is None else document.document
         version = "" if state is None else f"Version {state.version}"
         if document is not None and state is not None and state.store is not None and document.store.is_here:
-            version = state.store.flavour.title
+            version = state.store.flavour.label
         self._version.setText(version)
         self._pending.setText("" if document is None or state is None else pending_words(document))
 

@@ -132,7 +132,7 @@ def _write_text(dataset: Dataset, token: CancelToken) -> None:
 def _flavour(dataset: Dataset) -> str:
     """Return whose rules the metadata follows where the format does not tell, and the age of its writer."""
     flavour, age = dataset.hierarchy.flavour, dataset.hierarchy.age
-    told = [] if dataset.format == flavour.value else [flavour.title]
+    told = [] if dataset.format == flavour.value else [flavour.label]
     told += [plain(age)] if age else []
     return f" ({', '.join(told)})" if told else ""
 

@@ -320,7 +320,7 @@ def hierarchy_of(document: ReferenceDocument, metadata: Mapping[str, bytes] | No
         def of_store(prefix: str, grid: RegularChunkGrid, encoding: ChunkKeyEncoding) -> StoreManifest:
             return StoreManifest(expansion, prefix, grid.grid_shape, encoding, store=store)
 
-        return hierarchy_of_flavour(store.flavour, source, of_store, store.flavour.format)
+        return hierarchy_of_flavour(store.flavour, source, of_store, store.flavour.store_format)
     name = "refs-parquet" if document.from_parquet else f"refs-v{document.version}"
     return hierarchy_of_flavour(None, source, manifest, name)
 
@@ -340,7 +340,8 @@ class ExpansionMetadata:
         """Return the bytes of a metadata key; E_BLOCKED where they are elsewhere and not read yet."""
         if key in self.elsewhere:
             return self.elsewhere[key]
-        value = self.expansion.value(key)
+        known = self.expansion.document.known
+        value = known.values.get(key) if known is not None else self.expansion.value(key)
         if value is None:
             raise RefbrowserError(
                 ErrorKind.BLOCKED, "the metadata is in another file, which was not read yet", Place(key=key)

@@ -42,17 +42,17 @@ class Flavour(StrEnum):
             raise RefbrowserError(ErrorKind.USAGE, message, advice=f"Known: {', '.join(cls)}.") from None
 
     @property
-    def title(self) -> str:
+    def label(self) -> str:
         """Its name for people."""
-        return _TITLES[self]
+        return _LABELS[self]
 
     @property
-    def format(self) -> str:
+    def store_format(self) -> str:
         """The name of an opened store of this flavour, as in ``refbrowser export --to``."""
         return Flavour.DRAFT_2019.value if self is Flavour.DRAFT_2020 else self.value
 
 
-_TITLES = {
+_LABELS = {
     Flavour.ZARR_V2: "Zarr v2",
     Flavour.ZARR_V3: "Zarr v3",
     Flavour.NCZARR: "NCZarr",

@@ -110,7 +110,7 @@ def _node(item: Item, internal: bool) -> list[Section]:
         pairs = array_pairs(node)
         hierarchy = item.document.hierarchy
         if hierarchy is not None:
-            pairs[-1] = ("Format", node.format if node.error else hierarchy.flavour.title)
+            pairs[-1] = ("Format", node.format if node.error else hierarchy.flavour.label)
         pairs += [("Coordinates", words) for words in coordinate_words(node)]
         if node.unreadable is not None:
             pairs.insert(0, ("Not readable", str(node.unreadable)))

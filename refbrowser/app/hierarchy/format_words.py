@@ -16,7 +16,7 @@ def short_format(document: OpenDocument) -> str:
     if state is None:
         return ""
     return (
-        state.store.flavour.title
+        state.store.flavour.label
         if state.store is not None and document.store.is_here
         else f"V{state.version}"
     )
@@ -29,9 +29,9 @@ def format_words(document: OpenDocument) -> str:
         return ""
     age = f" ({one_line(hierarchy.age)})" if hierarchy.age else ""
     if state.store is not None and document.store.is_here:
-        return f"{hierarchy.flavour.title}{age}, {_CONTAINERS[state.store.container]}"
+        return f"{hierarchy.flavour.label}{age}, {_CONTAINERS[state.store.container]}"
     form = "parquet form" if state.from_parquet else f"Version {state.version}"
-    return f"{hierarchy.flavour.title}{age}, as references of {form}"
+    return f"{hierarchy.flavour.label}{age}, as references of {form}"
 
 
 _CONTAINERS = {"folder": "store in a folder", "zip": "store in a zip file", "url": "store at a URL"}

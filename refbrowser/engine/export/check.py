@@ -177,7 +177,7 @@ class _Check:
         names = _PROGRAMS.get(flavour, ())
         if not names:
             notes.append(
-                f"zarr-python and netCDF4 do not read {flavour.title}: nothing was checked with them"
+                f"zarr-python and netCDF4 do not read {flavour.label}: nothing was checked with them"
             )
         programs: list[Program] = []
         items: list[CheckItem] = []

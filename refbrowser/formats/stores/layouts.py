@@ -8,7 +8,7 @@ from typing import Any, cast
 
 from refbrowser.errors import RefbrowserError
 from refbrowser.formats.hierarchies import hierarchy_of_flavour
-from refbrowser.formats.stores.contents import StoreContents, parsed
+from refbrowser.formats.stores.contents import StoreContents
 from refbrowser.formats.zarr import v2, v3
 from refbrowser.formats.zarr.shapes import parse_grid, parse_shape
 from refbrowser.model.chunk_keys import ChunkKeyEncoding
@@ -43,12 +43,12 @@ def chunk_layouts(contents: StoreContents) -> Iterator[ChunkLayout]:
         return
     name = _NODE_V3 if contents.flavour is Flavour.ZARR_V3 else _ARRAY_V2
     read = _layout_v3 if contents.flavour is Flavour.ZARR_V3 else _layout_v2
-    for key, data in contents.metadata.items():
+    for key in contents.metadata:
         prefix, _, last = key.rpartition("/")
         if last != name:
             continue
         try:
-            layout = read(f"{prefix}/" if prefix else "", parsed(data))
+            layout = read(f"{prefix}/" if prefix else "", contents.value(key))
         except RefbrowserError:
             continue  # The reader of the hierarchy tells what is wrong.
         if layout is not None:
@@ -81,7 +81,7 @@ def _of_hierarchy(contents: StoreContents) -> Iterator[ChunkLayout]:
         found.setdefault(id(grid), ChunkLayout(prefix, grid.grid_shape, encoding))
         return cast(ChunkManifest, None)  # It is noted in the node, which nobody looks at.
 
-    hierarchy_of_flavour(contents.flavour, _Documents(contents.metadata), note, contents.flavour.format)
+    hierarchy_of_flavour(contents.flavour, _Documents(contents.metadata), note, contents.flavour.store_format)
     yield from found.values()
 
 
