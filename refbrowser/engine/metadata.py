@@ -72,7 +72,8 @@ class _Metadata(Mapping[str, bytes]):
 
 def _references_elsewhere(document: ReferenceDocument) -> Iterator[tuple[str, Reference]]:
     """Yield the metadata keys whose bytes are elsewhere."""
-    for key in document.expansion.metadata_keys():
+    known = document.known
+    for key in document.expansion.metadata_keys() if known is None else known.elsewhere:
         try:
             reference = document.expansion.reference(key)
         except RefbrowserError:

@@ -78,6 +78,22 @@ class StoreOrigin:
     facts: StoreFacts = field(default_factory=StoreFacts, compare=False)
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class KnownMetadata:
+    """The bytes of the metadata that stands in a document, known before its text was made.
+
+    Attributes
+    ----------
+    values
+        By key, in document order.
+    elsewhere
+        Metadata keys that the document refers to elsewhere.
+    """
+
+    values: Mapping[str, bytes]
+    elsewhere: tuple[str, ...] = ()
+
+
 @dataclass(frozen=True, eq=False)
 class DocumentContent:
     """A reference document as data: version, templates, gen rules, refs, and members it does not know.
@@ -106,6 +122,8 @@ class DocumentContent:
         Whether it was read from the parquet form: its text was made from that.
     store
         The store that it was made from, None for a document that was one.
+    known
+        Its metadata, where the text was made from that; gone with the first edit.
     notes
         What was found to be wrong while it was opened, beside what its text tells.
     """
@@ -121,6 +139,7 @@ class DocumentContent:
     packed: Packed | None = None
     from_parquet: bool = False
     store: StoreOrigin | None = None
+    known: KnownMetadata | None = None
     notes: tuple[Finding, ...] = ()
 
     # Reading
@@ -165,6 +184,36 @@ class DocumentContent:
     def of(cls, data: bytes, **options: Any) -> Self:
         """Read a document that is in memory; options are those of `read`."""
         return cls.read([data], **options)
+
+    @classmethod
+    def of_parts(
+        cls,
+        before: bytes,
+        entries: bytes,
+        *,
+        templates: Mapping[str, str],
+        **fields: Any,
+    ) -> Self:
+        """Return the Version 1 document ``before + entries + "}}"``, whose text is known to be right.
+
+        What stands before the entries is not parsed until that is asked for: its rules may be many.
+
+        Parameters
+        ----------
+        before
+            Ends with the opening bracket of `refs`, its last member.
+        templates
+            Those that stand in `before`.
+        fields
+            Other fields of the document.
+        """
+        start = b'{"version":1,"refs":'
+        blank = start.ljust(len(before) - 1) + b"{"
+        read = cls.read([blank + entries + b"}}"], name=fields.get("name"), values=fields.get("values"))
+        made = replace(read, outer=before + b"}}", **fields)
+        made.__dict__["hole"] = len(before)
+        made.__dict__["templates"] = TemplateSet(templates, made.values)
+        return made
 
     # What it says
 
@@ -254,11 +303,11 @@ class DocumentContent:
 
     def with_outer(self, outer: bytes) -> Self:
         """Return the document with another outer text."""
-        return replace(self, outer=outer)
+        return replace(self, outer=outer, known=None)
 
     def with_refs(self, refs: References) -> Self:
         """Return the document with other references."""
-        changed = replace(self, refs=refs)
+        changed = replace(self, refs=refs, known=None)
         for name in ("node", "hole", "templates", "rules"):
             if name in self.__dict__:
                 changed.__dict__[name] = self.__dict__[name]

@@ -225,6 +225,11 @@ class Expansion:
 
     def metadata_keys(self) -> Iterator[str]:
         """Yield the keys of Zarr metadata, refs first, each once."""
+        known = self.document.known
+        if known is not None:
+            yield from known.values
+            yield from known.elsewhere
+            return
         seen: set[str] = set()
         for key, _ in self._refs.odd_keys():
             if is_metadata_key(key) and key not in seen:

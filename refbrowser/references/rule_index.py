@@ -52,7 +52,7 @@ class RuleIndex:
 
     def giving(self, key: str) -> list[int]:
         """Return the rules that may give a key, the last one first."""
-        found = []
+        found: list[int] = []
         for length in self._lengths:
             if length > len(key):
                 break

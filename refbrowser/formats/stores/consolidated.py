@@ -14,6 +14,7 @@ from refbrowser.model.nodes import Flavour
 
 CONSOLIDATED_V2 = ".zmetadata"
 CONSOLIDATED_V3 = "consolidated_metadata"
+_ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 
 
 def add_consolidated(contents: StoreContents, root: Answers) -> bool:
@@ -32,7 +33,7 @@ def add_consolidated(contents: StoreContents, root: Answers) -> bool:
     for key, value in entries.items():
         if not is_metadata_key(key) or not is_safe_key(key):
             contents.warn("an entry of the consolidated metadata is not the metadata of a node", key)
-        elif not contents.add(key, single[key] if key in single else _text(value)):
+        elif not contents.add(key, single[key] if key in single else _text(value), _object(value)):
             break
     return True
 
@@ -51,10 +52,14 @@ def _add_v3(contents: StoreContents, root: Answers) -> bool:
             continue
         if isinstance(value, dict) and CONSOLIDATED_V3 in value:
             value = {name: inner for name, inner in value.items() if name != CONSOLIDATED_V3}
-        if not contents.add(key, _text(value)):
+        if not contents.add(key, _text(value), _object(value)):
             break
     return True
 
 
+def _object(value: Any) -> dict[str, Any] | None:
+    return value if isinstance(value, dict) else None
+
+
 def _text(value: Mapping[str, Any]) -> bytes:
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "surrogatepass")
+    return _ENCODER.encode(value).encode("utf-8", "surrogatepass")

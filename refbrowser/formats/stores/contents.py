@@ -33,11 +33,12 @@ class StoreContents:
     metadata: dict[str, bytes] = field(default_factory=dict)
     unread: dict[str, RefbrowserError] = field(default_factory=dict)
     problems: list[Finding] = field(default_factory=list)
+    _values: dict[str, dict[str, Any]] = field(default_factory=dict)
     _size: int = 0
     _full: bool = False
 
-    def add(self, key: str, answer: bytes | RefbrowserError) -> bool:
-        """Take note of a document; returns False once there is no room for more."""
+    def add(self, key: str, answer: bytes | RefbrowserError, value: dict[str, Any] | None = None) -> bool:
+        """Take note of a document, and its value if known; returns False once there is no room for more."""
         if self._full:
             return False
         if isinstance(answer, RefbrowserError):
@@ -49,7 +50,14 @@ class StoreContents:
             self.warn(f"the store has more metadata than is read: only {len(self.metadata)} documents", key)
             return False
         self.metadata[key] = with_escapes(answer)
+        if value is not None:
+            self._values[key] = value
         return True
+
+    def value(self, key: str) -> dict[str, Any]:
+        """Return the JSON object in a document; empty where it is none."""
+        known = self._values.get(key)
+        return parsed(self.metadata[key]) if known is None else known
 
     def warn(self, message: str, key: str | None = None, advice: str = "") -> None:
         """Note something that hides a part of the store."""

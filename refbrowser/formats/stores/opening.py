@@ -16,7 +16,7 @@ from refbrowser.formats.stores.reader import StoreReader
 from refbrowser.formats.stores.text import StoreText
 from refbrowser.formats.stores.walk import read_store
 from refbrowser.io.origins import scheme_of
-from refbrowser.references.content import StoreOrigin
+from refbrowser.references.content import KnownMetadata, StoreOrigin
 
 if TYPE_CHECKING:
     from refbrowser.io.access import Access
@@ -128,8 +128,17 @@ def document_of(
     text.add_metadata(contents.metadata)
     for key in contents.unread:
         text.add_reference(key)
-    document = ReferenceDocument.of(text.to_bytes(), name=name, values=values)
-    return replace(document, store=origin, notes=(*_unread(contents), *contents.problems))
+    before, entries = text.parts()
+    return ReferenceDocument.of_parts(
+        before,
+        entries,
+        templates=text.templates,
+        known=KnownMetadata(contents.metadata, tuple(contents.unread)),
+        name=name,
+        values=dict(values or {}),
+        store=origin,
+        notes=(*_unread(contents), *contents.problems),
+    )
 
 
 def _unread(contents: StoreContents) -> tuple[Finding, ...]:

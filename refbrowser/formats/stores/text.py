@@ -95,15 +95,15 @@ class StoreText:
     def _path(self, key: str) -> str:
         return quote(key, safe=_PLAIN) if self._quotes else key
 
-    def to_bytes(self) -> bytes:
-        """Return the document."""
-        document = {
-            "version": 1,
-            "templates": {ROOT: _escaped(self._root)},
-            "gen": self._gen,
-            "refs": self._refs,
-        }
-        return json.dumps(document, ensure_ascii=False, separators=(",", ":")).encode()
+    @property
+    def templates(self) -> dict[str, str]:
+        """The templates of the document."""
+        return {ROOT: _escaped(self._root)}
+
+    def parts(self) -> tuple[bytes, bytes]:
+        """Return the document's text up to the opening bracket of `refs`, and the entries of `refs`."""
+        outer = {"version": 1, "templates": self.templates, "gen": self._gen, "refs": {}}
+        return _json(outer)[:-2], _json(self._refs)[1:-1]
 
 
 class ZipText(StoreText):
@@ -120,6 +120,10 @@ class ZipText(StoreText):
         self._quotes = False
         self._root = archive
         self._before, self._after = ZIP + _escaped(folder), f"::{{{{{ROOT}}}}}"
+
+
+def _json(value: Any) -> bytes:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode()
 
 
 def _inline(data: bytes) -> str:

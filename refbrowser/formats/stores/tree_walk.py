@@ -59,10 +59,10 @@ class _Walk:
         first = self._read([prefix + own for prefix in prefixes], known)
         is_array = {prefix: self._is_array(first.get(prefix + own)) for prefix in prefixes}
         more = [prefix + name for prefix in prefixes for name in self._beside(is_array[prefix])]
-        beside = self._read(more, known)
+        answers = {**first, **self._read(more, known)}
         below: list[str] = []
         for prefix in prefixes:
-            documents = self._documents(prefix, (own, *self._beside(is_array[prefix])), {**first, **beside})
+            documents = self._documents(prefix, (own, *self._beside(is_array[prefix])), answers)
             self._full = self._full or not all(self._contents.add(*item) for item in documents.items())
             if self._full:
                 return []

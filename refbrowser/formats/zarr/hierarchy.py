@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from refbrowser.codecs import CodecPipeline
 from refbrowser.errors import ErrorKind, Finding, Place, RefbrowserError, Severity, quoted
-from refbrowser.formats.zarr import v2, v3
+from refbrowser.formats.zarr import v3
+from refbrowser.formats.zarr.array_fields import FieldMemory
 from refbrowser.formats.zarr.dimensions import dimensions_needed, with_paths
 from refbrowser.formats.zarr.documents import (
     ARRAY_V2,
@@ -65,6 +65,7 @@ class _Builder:
         self.nodes = reader.nodes
         self.findings = reader.findings
         self.manifests = manifests
+        self._memory = FieldMemory()
         #: The paths right below each path; a dict keeps their order.
         self.children: dict[str, dict[str, None]] = {"": {}}
         for path in self.nodes:
@@ -196,19 +197,15 @@ class _Builder:
         try:
             if name in documents.errors:
                 raise documents.errors[name]
-            fields = self._fields(documents.documents[name], is_v3, key)
+            fields = self._memory.fields(
+                documents.documents[name], is_v3, lambda text: self.findings.append(warning(text, key))
+            )
         except RefbrowserError as error:
             self._report(located(error, key))
             return ArrayNode(**common, error=located(error, key))
         names = documents.documents[name].get("dimension_names") if is_v3 else None
         common["dimensions"] = self._dimension_names(names, common["attributes"], len(fields["shape"]), key)
-        return self._readable(ArrayNode(**(common | fields)), path, key)
-
-    def _fields(self, document: Mapping[str, Any], is_v3: bool, key: str) -> dict[str, Any]:
-        if not is_v3:
-            return v2.array_fields(document, lambda text: self.findings.append(warning(text, key)))
-        v3.is_array(document)
-        return v3.array_fields(document)
+        return ArrayNode(**{**common, **fields, **self._readable(fields, path, key)})
 
     def _dimension_names(
         self, names: Any, attributes: Mapping[str, Any], ndim: int, key: str
@@ -220,28 +217,22 @@ class _Builder:
             self.findings.append(warning(error.message, key))
             return (None,) * ndim
 
-    def _readable(self, node: ArrayNode, path: str, key: str) -> ArrayNode:
-        """Return `node` with its manifest, and `unreadable` set where its codecs are not known."""
+    def _readable(self, fields: Mapping[str, Any], path: str, key: str) -> dict[str, Any]:
+        """Return the manifest of an array, and why it cannot be read where its codecs are not known."""
         changes: dict[str, Any] = {}
-        if node.unreadable is not None:
-            changes["unreadable"] = located(node.unreadable, key)
-        elif node.grid is not None:
+        if fields.get("unreadable") is not None:
+            changes["unreadable"] = located(fields["unreadable"], key)
+        grid = fields.get("grid")
+        if grid is not None:
             try:
-                axes = CodecPipeline.for_array(node).axes
-                if len(axes) > 1 and axes == tuple(reversed(range(len(axes)))):
-                    changes["order"] = "F"
-            except RefbrowserError as error:
-                changes["unreadable"] = located(error, key)
-        if node.grid is not None:
-            try:
-                changes["manifest"] = self.manifests(f"{path}/" if path else "", node.grid, node.chunk_keys)
+                changes["manifest"] = self.manifests(f"{path}/" if path else "", grid, fields["chunk_keys"])
             except RefbrowserError as error:
                 changes["unreadable"] = located(error, key)
         if "unreadable" in changes:
             why: RefbrowserError = changes["unreadable"]
             finding = warning(f"the array cannot be read: {why.message}", key, why.advice)
             self.findings.append(replace(finding, kind=why.kind))
-        return replace(node, **changes)
+        return changes
 
     def _report(self, error: RefbrowserError | None) -> None:
         if error is not None and not not_read(error):

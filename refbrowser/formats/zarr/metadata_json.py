@@ -67,7 +67,7 @@ def parse_object(data: bytes, key: str, report: Callable[[Finding], None]) -> di
         raise RefbrowserError(ErrorKind.BUDGET, message, Place(key=key)) from None
     except RecursionError:
         raise _too_deep(key) from None
-    if _depth(value) > LIMITS.json_nesting:
+    if text.count("[") + text.count("{") > LIMITS.json_nesting < _depth(value):
         raise _too_deep(key)
     if not isinstance(value, dict):
         raise RefbrowserError(ErrorKind.META, "the metadata is not a JSON object", Place(key=key))
