@@ -12,6 +12,7 @@ from typing import Literal
 from refbrowser.app.tasks import TaskControl
 from refbrowser.app.theme import count_text, size_text
 from refbrowser.engine.dataset import Dataset
+from refbrowser.engine.export.check import CheckReport, check_export
 from refbrowser.engine.export.request import ArrayChoice, ExportEstimate, ExportReport, ExportRequest, Loss
 from refbrowser.engine.export.run import estimate_export, run_export
 from refbrowser.engine.export.store_options import Sides, StoreOptions
@@ -125,6 +126,11 @@ def cost_of(dataset: Dataset, order: Order, control: TaskControl) -> Cost:
 def carry_out(dataset: Dataset, order: Order, control: TaskControl) -> ExportReport:
     """Carry out an order."""
     return run_export(dataset, order.request(dataset), control)
+
+
+def check_with_others(dataset: Dataset, order: Order, control: TaskControl) -> CheckReport:
+    """Read what an order wrote with other software, and compare it with the source."""
+    return check_export(dataset, order.request(dataset), control)
 
 
 def report_text(report: ExportReport) -> str:

@@ -19,6 +19,7 @@ from PySide6.QtWidgets import (
     QLineEdit,
     QProgressBar,
     QScrollArea,
+    QStackedWidget,
     QVBoxLayout,
     QWidget,
 )
@@ -27,15 +28,17 @@ from refbrowser.app import theme
 from refbrowser.app.cards import error_text
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.dialogs.export_arrays import ArraysTable
-from refbrowser.app.dialogs.export_formats import FORMATS
+from refbrowser.app.dialogs.export_check import CheckTable
+from refbrowser.app.dialogs.export_formats import CHECKED, FORMATS
 from refbrowser.app.dialogs.export_options import StoreOptionsForm
 from refbrowser.app.plain_text import one_line
-from refbrowser.app.tasks import TaskControl
+from refbrowser.app.tasks import Priority, TaskControl
 from refbrowser.app.timers import one_shot
 from refbrowser.app.widgets import plain_label, push_button
 
 if TYPE_CHECKING:
     from refbrowser.app.controller.exporting import Cost, Order
+    from refbrowser.engine.export.check import CheckReport
     from refbrowser.engine.export.request import ExportReport
     from refbrowser.engine.jobs import JobStatus
 
@@ -65,6 +68,8 @@ class ExportDialog(QDialog):
         self._document = document
         self._job: int | None = None
         self._result = ""
+        self._carried: Order | None = None
+        self._is_check = False
         self._pause = one_shot(self, PAUSE, self._estimate)
         self._build()
         if array is not None:
@@ -91,8 +96,7 @@ class ExportDialog(QDialog):
         self.options.changed.connect(self._changed)
         self.options.containerChanged.connect(self._choose_target)
         layout.addWidget(self.options)
-        layout.addLayout(self._make_ticks())
-        layout.addWidget(self.arrays, 1)
+        layout.addWidget(self._make_pages(), 1)
         layout.addWidget(self._make_cost())
         layout.addWidget(self._make_progress())
         layout.addLayout(self._make_buttons())
@@ -140,6 +144,20 @@ class ExportDialog(QDialog):
         box.toggled.connect(lambda _on: self._changed())
         return box
 
+    def _make_pages(self) -> QStackedWidget:
+        """Return the arrays, and in their place what a check of the result found."""
+        choice = QWidget()
+        inside = QVBoxLayout(choice)
+        inside.setContentsMargins(0, 0, 0, 0)
+        inside.addLayout(self._make_ticks())
+        inside.addWidget(self.arrays, 1)
+        self._pages = QStackedWidget()
+        self.checked = CheckTable()
+        self.checked.left.connect(lambda: self._pages.setCurrentIndex(0))
+        self._pages.addWidget(choice)
+        self._pages.addWidget(self.checked)
+        return self._pages
+
     def _make_ticks(self) -> QHBoxLayout:
         line = QHBoxLayout()
         line.addWidget(plain_label("Arrays", role="paneTitle", wrap=False), 1)
@@ -185,6 +203,10 @@ class ExportDialog(QDialog):
 
     def _make_buttons(self) -> QHBoxLayout:
         self._open = push_button("Open the result", "exportOpenButton", self._open_result)
+        self._check_it = push_button("Check with other software", "exportCheckButton", self.check)
+        self._check_it.setToolTip(
+            "Read the result with zarr-python or netCDF4, and compare it with the source"
+        )
         self._cancel = push_button("Cancel the export", "exportCancelButton", self._cancel_export)
         self._close = push_button("Close", "exportCloseButton", self.close)
         self._start = push_button("Export", "exportStartButton", self.start)
@@ -192,11 +214,12 @@ class ExportDialog(QDialog):
         line = QHBoxLayout()
         line.setSpacing(theme.MEDIUM)
         line.addWidget(self._open)
+        line.addWidget(self._check_it)
         line.addStretch(1)
         for button in (self._cancel, self._close, self._start):
             line.addWidget(button)
-        self._open.hide()
-        self._cancel.hide()
+        for button in (self._open, self._check_it, self._cancel):
+            button.hide()
         return line
 
     # What is asked for
@@ -244,6 +267,8 @@ class ExportDialog(QDialog):
     def _changed(self) -> None:
         self._start.setEnabled(False)
         self._open.hide()
+        self._check_it.hide()
+        self._pages.setCurrentIndex(0)
         self._pause.start()
 
     def _estimate(self) -> None:
@@ -277,8 +302,6 @@ class ExportDialog(QDialog):
 
     def start(self) -> None:
         """Start the export."""
-        from refbrowser.engine.jobs import Priority
-
         document, order = self._document, self.order()
         dataset = document.dataset
         if dataset is None or self._job is not None:
@@ -289,7 +312,7 @@ class ExportDialog(QDialog):
 
             return carry_out(dataset, order, control)
 
-        self._result = order.target
+        self._result, self._carried = order.target, order
         self._say(f"Writing {order.target}", "")
         handle = document.tasks.run(
             document.owner("export"),
@@ -306,6 +329,9 @@ class ExportDialog(QDialog):
         self._progress.setVisible(running)
         self._bar.setRange(0, 0)
         self._cancel.setVisible(running)
+        self._cancel.setText("Cancel the check" if self._is_check else "Cancel the export")
+        self._open.setEnabled(not running)
+        self._check_it.setEnabled(not running)
         self._start.setEnabled(not running)
         self.options.set_running(running)
         for widget in (self._format, self._target, self.arrays, self._force, self._resume, self._skip):
@@ -318,10 +344,12 @@ class ExportDialog(QDialog):
             if status.total:
                 self._bar.setRange(0, 1000)
                 self._bar.setValue(min(1000, status.done * 1000 // status.total))
-                amount = f"{theme.count_text(status.done)} of {theme.count_text(status.total)} chunks"
-                self._amount.setText(f"{amount}, {theme.size_text(status.read_bytes)} read")
+                what = "parts" if self._is_check else "chunks"
+                amount = f"{theme.count_text(status.done)} of {theme.count_text(status.total)} {what}"
+                read = "" if self._is_check else f", {theme.size_text(status.read_bytes)} read"
+                self._amount.setText(f"{amount}{read}")
             if status.state == "cancelled":
-                self._cancelled()
+                (self._check_ended if self._is_check else self._cancelled)()
 
     def _cancel_export(self) -> None:
         if self._job is not None:
@@ -340,6 +368,7 @@ class ExportDialog(QDialog):
 
         self._ended(report_text(report), "")
         self._open.setVisible(True)
+        self._check_it.setVisible(report.format in CHECKED)
         self._start.setEnabled(False)
 
     def _failed(self, error: BaseException) -> None:
@@ -349,6 +378,48 @@ class ExportDialog(QDialog):
         self._job = None
         self._show_running(False)
         self._say(text, role)
+        self.show()
+
+    # Checking the result
+
+    def check(self) -> None:
+        """Read the result with other software, and compare it with the source."""
+        document, order = self._document, self._carried
+        dataset = document.dataset
+        if dataset is None or order is None or self._job is not None:
+            return
+
+        def check(control: TaskControl) -> CheckReport:
+            from refbrowser.app.controller.exporting import check_with_others
+
+            return check_with_others(dataset, order, control)
+
+        self._amount.setText("")
+        title = f"Check {Path(order.target).name} with other software"
+        handle = document.tasks.run(
+            document.owner("export check"),
+            title,
+            check,
+            self._checked,
+            self._check_failed,
+            priority=Priority.EXPORT,
+        )
+        self._job, self._is_check = handle.number, True
+        self._show_running(True)
+
+    def _checked(self, report: CheckReport) -> None:
+        self._check_ended()
+        self.checked.show_report(report)
+        self._pages.setCurrentWidget(self.checked)
+
+    def _check_failed(self, error: BaseException) -> None:
+        self._check_ended()
+        self._say(error_text(error), "fault")
+
+    def _check_ended(self) -> None:
+        self._job, self._is_check = None, False
+        self._show_running(False)
+        self._start.setEnabled(False)
         self.show()
 
     def _open_result(self) -> None:

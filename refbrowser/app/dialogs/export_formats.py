@@ -48,6 +48,8 @@ FORMATS = (
     ExportFormat("refs-v0", "Reference document, Version 0", ".refs.json", is_store=False),
     ExportFormat("refs-parquet", "Reference document, parquet form", ".parq", is_store=False),
 )
+#: Formats that other software reads, so that a result can be checked with it.
+CHECKED = ("zarr-v3", "zarr-v2", "nczarr")
 #: Codec, title, and the levels that it has: lowest, highest, usual; None where it has none.
 CODECS: tuple[tuple[str, str, tuple[int, int, int] | None], ...] = (
     ("keep", "As in the source", None),
