@@ -90,7 +90,8 @@ def list_names(
     except Exception as error:  # the packages raise whatever their clients do
         message = f"the store cannot be listed: {type(error).__name__}: {quoted(error)}"
         raise RefbrowserError(ErrorKind.SOURCE, message, Place(url=location.url)) from error
-    folders, files = [], []
+    folders: list[str] = []
+    files: list[str] = []
     for entry in entries[: max(most, 0)]:
         full = str(entry["name"]).rstrip("/")
         if full.startswith(f"{path}/"):

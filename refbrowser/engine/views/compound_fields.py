@@ -38,9 +38,9 @@ def fields_of(dtype: np.dtype[Any], limit: int) -> list[FieldRow]:
 
 def _add(rows: list[FieldRow], dtype: np.dtype[Any], prefix: str, start: int, limit: int) -> None:
     for name in dtype.names or ():
-        if len(rows) > limit:
+        if len(rows) > limit or dtype.fields is None:
             return
-        field, offset = (dtype.fields or {})[name][:2]
+        field, offset = dtype.fields[name][:2]
         base, shape = field.subdtype or (field, ())
         first = start + offset
         last = first + field.itemsize - 1
