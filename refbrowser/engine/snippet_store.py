@@ -124,11 +124,11 @@ def store_lines(
     hidden
         Arrays of the group that are left out, where `can_hide` says that they can be.
     """
-    notes = [
-        "# The document has edits that are not saved: these lines read the file as it was."
-    ] * source.is_edited
+    notes = _edit_note(source)
     if source.rows > ROWS_WRITTEN_OUT:
-        return notes + _own_store(source, modules)
+        # Rules that fsspec could not write out.
+        told = f"# fsspec would write {source.rows:,} references out: refbrowser's store computes them."
+        return [*notes, told, f"store = {_opened(source, modules)}.store()"]
     modules.add("import fsspec")
     lines = [*notes, *_secrets_note(source), "fs = fsspec.filesystem("]
     lines += [f"    {argument}," for argument in _arguments(source, modules)]
@@ -142,8 +142,18 @@ def store_lines(
     return lines
 
 
-def _own_store(source: SnippetSource, modules: set[str]) -> list[str]:
-    """Return lines for a document whose rules fsspec could not write out."""
+def dataset_lines(source: SnippetSource, modules: set[str]) -> list[str]:
+    """Return lines that leave the dataset of refbrowser in ``dataset``; imports are added to `modules`."""
+    return [*_edit_note(source), f"dataset = {_opened(source, modules)}"]
+
+
+def _edit_note(source: SnippetSource) -> list[str]:
+    note = "# The document has edits that are not saved: these lines read the file as it was."
+    return [note] * source.is_edited
+
+
+def _opened(source: SnippetSource, modules: set[str]) -> str:
+    """Return the call that opens the document with refbrowser."""
     modules.add("import refbrowser")
     arguments = [literal(source.place)]
     allowed = sorted(str(origin) for origin in source.access.allowed)
@@ -151,10 +161,7 @@ def _own_store(source: SnippetSource, modules: set[str]) -> list[str]:
         arguments.append(f"allow={literal(allowed)}")
     if source.values:
         arguments.append(f"templates={literal(source.values)}")
-    return [
-        f"# fsspec would write {source.rows:,} references out: refbrowser's store computes them.",
-        f"store = refbrowser.open({', '.join(arguments)}).store()",
-    ]
+    return f"refbrowser.open({', '.join(arguments)})"
 
 
 def _arguments(source: SnippetSource, modules: set[str]) -> list[str]:
