@@ -48,6 +48,8 @@ def run(arguments: argparse.Namespace, token: CancelToken) -> int:
 
 
 def _problems(dataset: Dataset, token: CancelToken) -> list[Finding]:
+    from refbrowser.model.netcdf.dataset import netcdf_view
+    from refbrowser.model.netcdf.validation import validate
     from refbrowser.references.check import all_findings
 
     findings = all_findings(dataset.document, lambda: token.cancelled)
@@ -57,7 +59,9 @@ def _problems(dataset: Dataset, token: CancelToken) -> list[Finding]:
     more = [each for each in dataset.hierarchy.problems if each.place.key not in told]
     store = dataset.document.store
     listing = None if store is None else store.facts.listing
-    return [*findings, *more, *(() if listing is None else listing.findings)]
+    # What only netCDF refuses is no problem of another format.
+    grammar = [each for each in validate(netcdf_view(dataset.hierarchy)) if each.severity is Severity.FAULT]
+    return [*findings, *more, *grammar, *(() if listing is None else listing.findings)]
 
 
 def _described(dataset: Dataset, token: CancelToken) -> dict[str, Any]:

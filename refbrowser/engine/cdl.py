@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
@@ -43,4 +44,5 @@ def dataset_cdl(dataset: Dataset, limit: int | None = None, token: CancelToken |
 
 def lines_of(dataset: Dataset, view: NetcdfDataset) -> Iterator[str]:
     """Yield the lines of the CDL of a dataset that is seen as `view`."""
-    return cdl_lines(view, PurePosixPath(dataset.path).stem)
+    # A URL may end with what is nobody's business.
+    return cdl_lines(view, PurePosixPath(re.split("[?#]", dataset.path)[0]).stem)

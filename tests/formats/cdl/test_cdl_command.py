@@ -84,6 +84,15 @@ def test_making_the_text_can_be_cancelled(document):
         dataset_cdl(dataset, token=token)
 
 
+def test_what_breaks_the_grammar_is_a_problem_of_the_dataset(tmp_path, capsys):
+    path = tmp_path / "d.json"
+    attributes = json.dumps({"ok": 1, "b\nad": 1})
+    path.write_text(json.dumps({".zgroup": '{"zarr_format": 2}', "g/.zgroup": "{}", "g/.zattrs": attributes}))
+    assert main(["info", str(path)]) == 0
+    told = "the name 'b\\nad' holds a control character (path '/g', attribute 'b\\nad')"
+    assert capsys.readouterr().out.splitlines()[-1] == f"error[E_META]: {told}"
+
+
 @needs_ncgen
 def test_the_text_is_that_of_ncdump_for_nczarr_of_netcdf_c(tmp_path):
     url = f"file://{tmp_path}/store.zarr#mode=nczarr,file"
