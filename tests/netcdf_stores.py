@@ -110,8 +110,8 @@ def _variable(dataset, variable):
 
 
 def _fill(type, value):
-    """Return a fill value; netCDF4 knows none of a string but one that was set."""
-    if value is None or (type is AtomicType.STRING and not value):
+    """Return a fill value; netCDF4 tells that of strings only where it is an attribute."""
+    if value is None or type is AtomicType.STRING:
         return None
     return _element(type, value)
 
@@ -120,3 +120,14 @@ def _element(type, value):
     if type is AtomicType.STRING:
         return value.decode() if isinstance(value, bytes) else str(value)
     return plain(value)
+
+
+def difference(one, other, path=""):
+    """Return where two descriptions differ first, with what stands there; None where they do not."""
+    if not isinstance(one, dict) or not isinstance(other, dict):
+        return None if one == other else (path, one, other)
+    for name in {**one, **other}:
+        found = difference(one.get(name), other.get(name), f"{path}/{name}")
+        if found is not None:
+            return found
+    return None

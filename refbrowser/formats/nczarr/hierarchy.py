@@ -122,7 +122,9 @@ def _fill_value(value: Any, dtype: Any) -> Any:
     if kind in ("b", "i", "u", "f", "S") and isinstance(value, list) and len(value) == 1:
         value = value[0]
     if kind == "S" and isinstance(value, str):
-        return list(value.encode("utf-8"))
+        data = value.encode("utf-8", "replace")
+        is_byte = len(data) > 1 and dtype.endswith("S1")
+        return list(value.encode("latin-1", "replace") if is_byte else data)
     return value
 
 

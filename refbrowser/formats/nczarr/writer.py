@@ -158,7 +158,10 @@ def _fill_value(value: Any) -> Any:
     if value is None:
         return None
     if isinstance(value, bytes):
-        return value.decode("utf-8", "replace")
+        try:
+            return value.decode("utf-8")
+        except UnicodeDecodeError:
+            return value.decode("latin-1")
     if isinstance(value, np.floating):
         return _number(float(value), value.dtype.itemsize == 4)
     return int(value)
