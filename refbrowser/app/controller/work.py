@@ -106,7 +106,7 @@ def open_document(
         from refbrowser.engine.stores import StoreRequest, document_or_store
         from refbrowser.model.nodes import Flavour
 
-        chosen = Flavour(flavour) if flavour else None
+        chosen = Flavour.named(flavour) if flavour else None
         store = StoreRequest(path, origins, shared.settings, values, chosen)
         document, access, identity = document_or_store(store, read, shared.get(), control.token)
         if document.store is not None:
