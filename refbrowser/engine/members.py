@@ -16,7 +16,7 @@ import numpy.typing as npt
 from refbrowser.engine.columns import columns_of
 from refbrowser.errors import AbsentError, ErrorKind, Place, RefbrowserError, quoted
 from refbrowser.io.access import Access
-from refbrowser.io.chained import ZIP, split_chained
+from refbrowser.io.chained import ZIP, chained_url, split_chained
 from refbrowser.io.fetch import Fetcher
 from refbrowser.io.identity import ObjectIdentity
 from refbrowser.io.segment import short_object
@@ -79,7 +79,7 @@ def find_member(url: str, directory: ZipDirectory, access: Access) -> Found:
         raise AbsentError(ErrorKind.SOURCE, f"the archive has no member {quoted(name)}", Place(url=url))
     member = directory.member(row)
     identity = ObjectIdentity(member.size, f"{member.crc:08x}")
-    access.memory.identities.confirm(access.locate(url).url, identity)
+    access.memory.identities.confirm(chained_url(name, directory.url), identity)
     return Found(directory.url, row, member)
 
 

@@ -89,6 +89,8 @@ class AccessMemory:
     def __init__(self) -> None:
         self.identities = ObjectIdentities()
         self.archives = ZipArchives()
+        #: Where archives lie, by the folder of the document and their URL: they have very many members.
+        self.archive_places: dict[tuple[str, str], Location] = {}
         self._lock = threading.Lock()
         self._met: dict[Origin, bool] = {}
         self._folders: dict[str, str] = {}
@@ -237,8 +239,10 @@ class Access:
         """
         if is_chained(url):
             member, archive = split_chained(url)
-            inner = self.locate(archive)
-            return replace(inner, url=chained_url(member, inner.url), member=member)
+            inner = self.memory.archive_places.get((self.base, archive))
+            if inner is None:
+                inner = self.memory.archive_places[self.base, archive] = self.locate(archive)
+            return Location(chained_url(member, inner.url), inner.origin, inner.path, member)
         if scheme_of(url) is None and self.from_network:
             url = self._joined(url)
         parts = split_url(url)

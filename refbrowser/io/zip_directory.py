@@ -127,7 +127,7 @@ class ZipDirectory:
         except UnicodeEncodeError:
             return None
         value = hash(wanted)
-        at = int(np.searchsorted(self._hashes, value, "right")) - 1
+        at = int(self._hashes.searchsorted(value, "right")) - 1
         while at >= 0 and self._hashes[at] == value:
             row = int(self._order[at])
             if self._bytes_of(row) == wanted:
@@ -191,7 +191,8 @@ class ZipDirectory:
         name = self._bytes_of(row)
         raw_name = self._raw_names.get(row, name)
         start, compressed = int(self._offset[row]), int(self._compressed[row])
-        following = int(np.searchsorted(self._starts, start, "right"))
+        # A number of another type would make numpy convert all of them.
+        following = int(self._starts.searchsorted(self._starts.dtype.type(start), "right"))
         limit = int(self._starts[following]) if following < len(self._starts) else self._data_stop
         # How long the extra fields of the local header are it tells itself: what lies up to the next member
         # holds them, and hardly more.

@@ -81,22 +81,30 @@ class ZipReader:
         folders, files = self._tree.get(folder, (set(), []))
         return Names(sorted(folders), sorted(files), cut=self._is_cut)
 
+    def has(self, key: str) -> bool:
+        """Tell whether there is a member for a key."""
+        return self.directory.find(key) is not None
+
     @cached_property
     def _tree(self) -> dict[str, tuple[set[str], list[str]]]:
         """Folders of each folder and metadata right below it; of chunks but the topmost folders."""
         tree: dict[str, tuple[set[str], list[str]]] = {"": (set(), [])}
         self._is_cut = False
+        last = ""
         for number, name in enumerate(self.directory.names()):
             if number % _PAGE == 0:
                 self._token.check()
-            if name.startswith(_OF_MACS):
+            folder = name[: name.rfind("/") + 1]
+            # Chunks of one folder come together, and no metadata ends in a digit.
+            if (folder == last and name[-1].isdecimal()) or name.startswith(_OF_MACS):
                 continue
+            last = folder
             is_metadata = is_metadata_key(name) or is_metadata_key(name.partition("/")[2])
-            folder = name[: name.rfind("/") + 1] if is_metadata else _top(name)
-            if folder not in tree:
-                _add_folder(tree, folder)
+            shown = folder if is_metadata else _top(folder)
+            if shown not in tree:
+                _add_folder(tree, shown)
             if is_metadata:
-                tree[folder][1].append(name[len(folder) :])
+                tree[shown][1].append(name[len(folder) :])
             if len(tree) > LIMITS.store_names:
                 self._is_cut = True
                 break
@@ -107,9 +115,9 @@ class ZipReader:
         return chained_url(key, self.directory.url)
 
 
-def _top(name: str) -> str:
-    """Return the topmost folders that a name is in, up to the first that is a number."""
-    folders = name.split("/", _TOPMOST)[:-1]
+def _top(path: str) -> str:
+    """Return the topmost folders of a path (``a/b/``), up to the first that is a number."""
+    folders = path.split("/", _TOPMOST)[:-1]
     kept = takewhile(lambda folder: not folder.isdecimal(), folders)
     return "".join(f"{folder}/" for folder in kept)
 
