@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -26,6 +27,8 @@ class StoreContents:
         Metadata keys that are there and could not be read.
     problems
         What was found to be wrong.
+    has
+        Tells whether something is stored under a key.
     """
 
     flavour: Flavour
@@ -33,6 +36,7 @@ class StoreContents:
     metadata: dict[str, bytes] = field(default_factory=dict)
     unread: dict[str, RefbrowserError] = field(default_factory=dict)
     problems: list[Finding] = field(default_factory=list)
+    has: Callable[[str], bool] = lambda key: False
     _values: dict[str, dict[str, Any]] = field(default_factory=dict)
     _size: int = 0
     _full: bool = False

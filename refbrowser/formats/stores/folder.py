@@ -85,6 +85,11 @@ class FolderReader:
             return Names()
         return Names(sorted(folders), sorted(files), cut=self._left < 0)
 
+    def has(self, key: str) -> bool:
+        """Tell whether there is a file for a key."""
+        path = os.path.join(self.root, key)
+        return is_safe_key(key) and os.path.isfile(path) and is_below(os.path.realpath(path), self.root)
+
     def _is_folder(self, entry: os.DirEntry[str]) -> bool:
         try:
             if not entry.is_dir():

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice, product
 from typing import Any, cast
 
 from refbrowser.errors import RefbrowserError
@@ -16,6 +17,8 @@ from refbrowser.model.grid import RegularChunkGrid
 from refbrowser.model.manifest import ChunkManifest
 from refbrowser.model.nodes import Flavour
 
+#: Chunks of each spelling of an array that are looked for.
+_LOOKED_FOR = 16
 _ARRAY_V2, _NODE_V3 = ".zarray", "zarr.json"
 
 
@@ -69,20 +72,31 @@ def _layout_v3(prefix: str, document: dict[str, Any]) -> ChunkLayout | None:
 
 
 def _of_hierarchy(contents: StoreContents) -> Iterator[ChunkLayout]:
-    """Yield the layouts that an adapter asks manifests for: it alone knows where chunks are.
-
-    Of the spellings of one array, which share its grid, the first.
-    """
-    found: dict[int, ChunkLayout] = {}
+    """Yield the layouts that an adapter asks manifests for: it alone knows where chunks are."""
+    spellings: dict[int, list[ChunkLayout]] = {}
     grids: list[RegularChunkGrid] = []
 
     def note(prefix: str, grid: RegularChunkGrid, encoding: ChunkKeyEncoding) -> ChunkManifest:
         grids.append(grid)
-        found.setdefault(id(grid), ChunkLayout(prefix, grid.grid_shape, encoding))
+        spellings.setdefault(id(grid), []).append(ChunkLayout(prefix, grid.grid_shape, encoding))
         return cast(ChunkManifest, None)  # It is noted in the node, which nobody looks at.
 
     hierarchy_of_flavour(contents.flavour, _Documents(contents.metadata), note, contents.flavour.store_format)
-    yield from found.values()
+    for layouts in spellings.values():
+        yield _used(layouts, contents.has)
+
+
+def _used(layouts: Sequence[ChunkLayout], has: Callable[[str], bool]) -> ChunkLayout:
+    """Return the spelling of chunk keys that a store uses for an array; the usual one where none is seen.
+
+    Only some chunks are looked for: those that are there are often the first.
+    """
+    for layout in layouts if len(layouts) > 1 else ():
+        sides = (range(min(length, _LOOKED_FOR)) for length in layout.grid_shape)
+        some = islice(product(*sides), _LOOKED_FOR)
+        if any(has(layout.prefix + layout.encoding.encode(coords)) for coords in some):
+            return layout
+    return layouts[0]
 
 
 @dataclass(frozen=True, slots=True)

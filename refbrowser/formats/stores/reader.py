@@ -42,6 +42,10 @@ class StoreReader(Protocol):
         """Return the names right below a folder (``""``: the root, ``a/b/``), or None."""
         ...
 
+    def has(self, key: str) -> bool:
+        """Tell whether something is stored under a key; False where only reading it would tell."""
+        ...
+
 
 def is_safe_key(key: str) -> bool:
     """Return whether a key may be joined to the root of a store: it cannot lead out of it."""
@@ -69,3 +73,7 @@ class BelowFolder:
     def names(self, folder: str) -> Names | None:
         """Return the names right below a folder."""
         return self.store.names(self.folder + folder)
+
+    def has(self, key: str) -> bool:
+        """Tell whether something is stored under a key."""
+        return self.store.has(self.folder + key)

@@ -79,3 +79,7 @@ class UrlReader:
             location, self._access.connection(location.origin), self._left
         )
         return Names(folders, files, cut=self._left <= 0)
+
+    def has(self, key: str) -> bool:
+        """Return False: each question would be a request, and servers answer some of them wrongly."""
+        return False

@@ -63,7 +63,7 @@ def _read_here(reader: StoreReader, flavour: Flavour | None) -> StoreContents | 
         flavour = _flavour_of(reader, root)
     if flavour is None:
         return None
-    contents = StoreContents(flavour)
+    contents = StoreContents(flavour, has=reader.has)
     own = {key: root[key] for key in _OF_ROOT[flavour] if key in root}
     if flavour in (Flavour.DRAFT_2019, Flavour.DRAFT_2020):
         walk_draft(reader, contents, own)

@@ -157,9 +157,10 @@ def spellings_2020(path: str, separator: Any, ndim: int) -> tuple[ChunkSpelling,
     if ndim == 0:
         # zarr-python 2 writes c0, the text of the draft says c.
         found.append(ChunkSpelling(prefix, ChunkKeyEncoding("draft", known, "c")))
-    # Until September 2020 there was no c.
-    earlier = _separator(separator, ".")
-    return (*found, ChunkSpelling(prefix, ChunkKeyEncoding("v2", earlier)))
+    if separator is None or ndim == 0:
+        # Until September 2020 there was no c, and a separator was rarely written.
+        found.append(ChunkSpelling(prefix, ChunkKeyEncoding("v2", _separator(separator, "."))))
+    return tuple(found)
 
 
 def _separator(value: Any, default: Any) -> Any:
