@@ -32,7 +32,7 @@ def differences(dataset: Any, folder: Path) -> list[str]:
 def same_values(values: np.ndarray, entry: dict[str, Any], folder: Path) -> bool:
     """Tell whether values are those of an entry of the list, bit by bit in the machine's byte order."""
     if "objects" in entry:
-        listed = [plain(value) for value in values.reshape(-1)]
+        listed = [plain(value) for value in values.astype(object).reshape(-1)]
         return list(values.shape) == entry["shape"] and listed == entry["objects"]
     wanted = np.load(folder / entry["file"], allow_pickle=False)
     return (

@@ -246,6 +246,8 @@ def codecs_v3(node: ArrayNode) -> CodecsV3:
     for place, codec in enumerate(_sized(node)):
         if codec.name in _TEXT and place == 0:
             serializer = {"name": codec.name}
+        elif codec.name == "quantize" and _changes_type(codec):
+            lost.append("filter quantize: zarr-python does not know its other type; the values stay")
         elif codec.name in _FILTERS and not compressors:
             filters.append(_named(_PREFIX + codec.name, codec.configuration))
         elif codec.name in _SAME_IN_V3:
@@ -259,6 +261,11 @@ def codecs_v3(node: ArrayNode) -> CodecsV3:
         f"filter {entry['name']} is an extension of Zarr v3" for entry in filters if _is_extension(entry)
     ]
     return CodecsV3(tuple(filters), serializer, tuple(compressors), tuple(lost))
+
+
+def _changes_type(codec: CodecSpec) -> bool:
+    settings = codec.configuration
+    return settings.get("astype", settings.get("dtype")) != settings.get("dtype")
 
 
 #: Codecs from bytes to bytes that zarr-python knows in v3 under their numcodecs names.
@@ -315,4 +322,7 @@ def _as_json(codec: CodecSpec) -> dict[str, Any]:
 
 
 def _named(name: str, settings: Mapping[str, Any]) -> dict[str, Any]:
-    return {"name": name, "configuration": dict(settings)} if settings else {"name": name}
+    # zarr-python refuses its extensions without a configuration, even an empty one.
+    if settings or name.startswith(_PREFIX):
+        return {"name": name, "configuration": dict(settings)}
+    return {"name": name}

@@ -151,8 +151,6 @@ class ZarrV2Target(ZarrTarget):
         return attributes
 
     def _planned(self, wanted: ArrayNode) -> tuple[ArrayNode, dict[str, Any], list[str]]:
-        import numcodecs
-
         codecs: CodecsV2 = codecs_v2(wanted)
         lost = list(codecs.lost)
         if self.options.shards is not None:
@@ -168,8 +166,8 @@ class ZarrV2Target(ZarrTarget):
         arguments = {
             "chunks": codecs.chunks,
             "order": codecs.order,
-            "filters": [numcodecs.get_codec(dict(item)) for item in codecs.filters] or None,
-            "compressors": None if compressor is None else numcodecs.get_codec(dict(compressor)),
+            "filters": [_codec_of_numcodecs(item) for item in codecs.filters] or None,
+            "compressors": None if compressor is None else _codec_of_numcodecs(compressor),
             "fill_value": wanted.fill_value,
         }
         return planned, arguments, lost
@@ -241,6 +239,23 @@ def _made_by_zarr(path: str, arguments: Mapping[str, Any]) -> tuple[dict[str, by
     return keys, [line for line in lines if "Numcodecs" not in line]
 
 
+def _codec_of_numcodecs(configuration: Mapping[str, Any]) -> Any:
+    """Return the codec that writes this configuration.
+
+    Raises
+    ------
+    RefbrowserError
+        `META`: numcodecs, as it is installed, has none.
+    """
+    import numcodecs
+
+    try:
+        return numcodecs.get_codec(dict(configuration))
+    except (TypeError, ValueError) as error:
+        message = f"numcodecs cannot write codec {quoted(configuration.get('id'))}: {quoted(error)}"
+        raise RefbrowserError(ErrorKind.META, message) from None
+
+
 class _OneArray:
     """The metadata of one array at the root, as a source of a hierarchy."""
 
@@ -265,4 +280,12 @@ def _parsed(node: ArrayNode, keys: Mapping[str, bytes]) -> ArrayNode:
     error = root.error or root.unreadable
     if error is not None:
         raise RefbrowserError(error.kind, error.message, Place(path=node.path), error.advice)
+    if _native(root) != _native(node):
+        message = f"zarr-python makes another type of {quoted(node.type_name)}"
+        raise RefbrowserError(ErrorKind.META, message, Place(path=node.path))
     return replace(root, path=node.path)
+
+
+def _native(node: ArrayNode) -> Any:
+    """Return the type of an array, whatever its byte order."""
+    return None if node.dtype is None else node.dtype.newbyteorder("=")
