@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
 from refbrowser.engine.resources import Resources
 from refbrowser.errors import AbsentError, ErrorKind, RefbrowserError
 from refbrowser.formats.parquet_text import is_parquet_references
-from refbrowser.formats.sniffing import NotReferencesError, found_in_folder
+from refbrowser.formats.sniffing import FileKind, NotReferencesError, found_in_folder
 from refbrowser.formats.stores.opening import NoStoreError, open_store
 from refbrowser.formats.stores.zip_opening import names_archive, open_zip_store
 from refbrowser.io.access import Access
@@ -35,6 +35,8 @@ class StoreRequest:
     ----------
     flavour
         Whose rules its metadata follows; found out when None.
+    is_archive
+        What is named proved to be a zip archive, whatever its name says.
     """
 
     path: str
@@ -42,6 +44,7 @@ class StoreRequest:
     settings: Mapping[Origin, ConnectionSettings] = field(default_factory=dict)
     values: Mapping[str, str] = field(default_factory=dict)
     flavour: Flavour | None = None
+    is_archive: bool = False
 
 
 def names_store(path: str) -> bool:
@@ -59,7 +62,7 @@ def may_be_store(path: str, error: RefbrowserError) -> bool:
     if scheme_of(path) in (None, "file"):
         return False
     if isinstance(error, NotReferencesError):
-        return not error.found.is_data
+        return not error.found.is_data or error.found.kind is FileKind.ZIP
     return isinstance(error, AbsentError) or error.kind is ErrorKind.SOURCE
 
 
@@ -82,7 +85,7 @@ def open_store_document(
     """
     path = request.path
     is_local = scheme_of(path) in (None, "file")
-    is_archive = names_archive(path)
+    is_archive = request.is_archive or names_archive(path)
     if is_archive:
         # References to its members would be looked for beside it.
         path = os.path.abspath(path) if scheme_of(path) is None else path
@@ -129,8 +132,9 @@ def document_or_store(
     except RefbrowserError as error:
         if not may_be_store(request.path, error):
             raise
+        is_archive = isinstance(error, NotReferencesError) and error.found.kind is FileKind.ZIP
         try:
-            return (*open_store_document(request, resources, token), None)
+            return (*open_store_document(replace(request, is_archive=is_archive), resources, token), None)
         except NoStoreError as none:
             raise RefbrowserError(
                 error.kind, error.message, error.place, error.advice or none.advice

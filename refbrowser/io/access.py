@@ -206,7 +206,8 @@ class Access:
             The source is refused by `split_url`.
         """
         access = cls.for_document(source, allow, settings)
-        archive = access.locate(os.path.realpath(source) if not access.from_network else os.fspath(source))
+        named = os.fspath(source)
+        archive = access.locate(os.path.realpath(named) if scheme_of(named) is None else named)
         return replace(access, store=chained_url("", archive.url))
 
     def is_missing(self, error: RefbrowserError | None) -> bool:

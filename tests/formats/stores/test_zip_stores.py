@@ -92,6 +92,16 @@ def ranges(server: HttpServer) -> list[tuple[int, int]]:
     return [each.range for each in server.requests if each.range and each.range[1] is not None]
 
 
+def test_an_archive_is_known_by_its_content(path: Path) -> None:
+    served = HttpServer({"/download": path.read_bytes()})
+    with served as server, refbrowser.open(server.url("/download")) as dataset:
+        checked(dataset)
+    renamed = path.rename(path.with_name("store.bin"))
+    for named in (renamed, f"file://{renamed}"):
+        with refbrowser.open(named) as dataset:
+            checked(dataset)
+
+
 def test_a_leading_folder_as_zip_r_makes_it(tmp_path: Path, zarr_format: int) -> None:
     if shutil.which("zip") is None:
         pytest.skip("there is no program zip")
