@@ -1,4 +1,4 @@
-"""Chunk keys that are written otherwise than usual, in stores on the disk: found without listing the chunks."""
+"""Chunk keys that are written otherwise than usual in stores on the disk, found without a listing of chunks."""
 
 import zipfile
 
