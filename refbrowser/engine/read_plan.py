@@ -74,7 +74,9 @@ def plan_selection(fetcher: Fetcher, node: ArrayNode, access: Access, selection:
     parts = list(node.grid.parts(selection))
     columns = node.manifest.columns(node.grid.coords(selection))
     wanted = cut_uncompressed(Wanted(pipeline, parts, list(range(len(parts))), columns), access)
-    ranges = fetcher.plan(known_ranges(wanted.columns, access), access)
+    planned = known_ranges(wanted.columns, access)
+    ranges = fetcher.plan(planned, access)
+    absent = (planned.kind == ReferenceKind.MISSING) & (wanted.columns.kind != ReferenceKind.MISSING)
     gaps = _bytes_between_elements(wanted)
     kinds = np.bincount(columns.kind, minlength=len(ReferenceKind))
     return ReadPlan(
@@ -82,7 +84,8 @@ def plan_selection(fetcher: Fetcher, node: ArrayNode, access: Access, selection:
         useful_bytes=ranges.useful_bytes - gaps,
         wasted_bytes=ranges.wasted_bytes + gaps,
         chunks=count,
-        missing_chunks=int(kinds[ReferenceKind.MISSING]),
+        missing_chunks=int(kinds[ReferenceKind.MISSING])
+        + len({wanted.owners[row] for row in np.flatnonzero(absent).tolist()}),
         inline_chunks=int(kinds[ReferenceKind.INLINE]),
         faulty_chunks=int(kinds[ReferenceKind.FAULTY]),
     )

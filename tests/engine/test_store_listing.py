@@ -24,6 +24,7 @@ from refbrowser.engine.views.stored_chunks import stored_chunks
 from refbrowser.io.cancel import Cancelled, CancelToken
 from refbrowser.model.nodes import ArrayNode
 from refbrowser.model.reference import ReferenceKind
+from refbrowser.model.selection import Selection
 from refbrowser.references.rule_edits import InsertRule
 
 
@@ -69,6 +70,14 @@ def test_missing_chunks_are_known_without_asking(tmp_path: Path) -> None:
         columns = node.manifest.columns(coords)
         assert (columns.kind == ReferenceKind.MISSING).sum() == 3
         assert (columns.url[columns.kind == ReferenceKind.MISSING] == -1).all()
+
+
+def test_the_plan_of_an_archive_knows_missing_chunks(tmp_path: Path) -> None:
+    path, _ = store_in(tmp_path, "deflated", 2)
+    with refbrowser.open(path) as dataset:
+        plan = dataset["/temp"].plan(Selection.whole((40, 30)))
+        assert (plan.chunks, plan.missing_chunks) == (12, 3)
+        assert {request.url for request in plan.requests} == {str(path)}
 
 
 @pytest.mark.parametrize("container", ["folder", "deflated"])
