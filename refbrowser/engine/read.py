@@ -211,8 +211,7 @@ class _Batch:
         coords = self.parts.coords(self.start, self.stop)
         columns = reader.manifest.columns(coords)
         if reader.access.store is not None:
-            objects = np.flatnonzero(columns.kind == ReferenceKind.WHOLE)
-            self._objects = set((self.start + objects).tolist())
+            self._objects = set((self.start + np.flatnonzero(columns.kind == ReferenceKind.WHOLE)).tolist())
         if reader.log is not None:
             self._notes = BatchNotes(reader.log, coords, marks_of(columns), self.start)
         stored = columns.kind != ReferenceKind.MISSING
@@ -434,11 +433,9 @@ class _Batch:
 
     def _fill_absent(self, owner: int) -> None:
         """Fill the part of a chunk that the store does not have, once for all rows that were read of it."""
-        with self._lock:
-            if owner in self._absent:
-                return
+        if owner not in self._absent:
             self._absent.add(owner)
-        self.reader.region(self.parts[owner])[...] = self.fill
+            self.reader.region(self.parts[owner])[...] = self.fill
 
     def _row_ended(self, wanted: Wanted, row: int, error: RefbrowserError | None) -> None:
         owner = wanted.owners[row]

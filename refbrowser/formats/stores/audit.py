@@ -34,6 +34,7 @@ NO_CHUNK = "the key is no chunk of its array"
 OF_NOTHING = "the key belongs to no group or array"
 BAD_NAME = "the name is no key: it is never read"
 WRONG_CASE = "the key differs from one of the store by upper and lower case only"
+CLOSED = "the folder is a link or cannot be read: what is missing in it is not known"
 UNLISTED = "the metadata is of no group or array that was found: consolidated metadata may leave it out"
 
 
@@ -83,6 +84,7 @@ class StoreAudit:
         self._bits_left = LIMITS.audit_bits
         self._groups: dict[tuple[str, str], _Group] = {}
         self._keys = 0
+        self._hidden: set[str] = set()
         self._last: tuple[str, _Tally | None] = ("\0", None)
 
     def add_array(self, prefix: str, grid_shape: tuple[int, ...], encoding: ChunkKeyEncoding) -> None:
@@ -119,6 +121,15 @@ class StoreAudit:
             reason = OUTSIDE if found is not None else WRONG_CASE if wrong_case else NO_CHUNK
             self._note(key, reason, tally.prefix)
 
+    def leave_out(self, folder: str) -> None:
+        """Take note of a folder that could not be looked into: of arrays in it nothing is known."""
+        hidden = [
+            prefix for prefix in self._tallies if prefix.startswith(folder) or folder.startswith(prefix)
+        ]
+        for prefix in hidden:
+            self._hidden.add(prefix)
+        self._note_one(folder.rstrip("/"), CLOSED if hidden else OF_NOTHING, "")
+
     def _tally_of(self, folder: str) -> _Tally | None:
         """Return the array that keys right below a folder may be chunks of: the innermost one above."""
         if self._last[0] != folder:
@@ -139,6 +150,9 @@ class StoreAudit:
             reason = UNLISTED
         elif key.casefold() in self._lowered:
             reason = WRONG_CASE
+        self._note_one(key, reason, prefix)
+
+    def _note_one(self, key: str, reason: str, prefix: str) -> None:
         group = self._groups.get((reason, prefix))
         if group is None:
             group = self._groups.setdefault(
@@ -151,7 +165,8 @@ class StoreAudit:
     def result(self, more: Iterable[Finding] = ()) -> StoreListing:
         """Return what was found; `more` is what is wrong with the container."""
         findings = [*self._strays(), *case_clashes(self._metadata), *more]
-        chunks = {prefix: tally.listed() for prefix, tally in self._tallies.items()}
+        known = {prefix: tally for prefix, tally in self._tallies.items() if prefix not in self._hidden}
+        chunks = {prefix: tally.listed() for prefix, tally in known.items()}
         return StoreListing(chunks, tuple(findings), self._keys)
 
     def _strays(self) -> Iterable[Finding]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import re
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
@@ -18,8 +19,8 @@ LOOKED_FOR = (
 )
 _V2_NAMES = (".zgroup", ".zarray", ".zmetadata")
 _NCZARR_NAMES = (".nczarr", ".nczgroup", ".nczarray", ".nczvar")
-#: Members that only NCZarr writes; compared without case.
-_NCZARR_MEMBERS = (b'"_nczarr_superblock"', b'"_nczarr_group"', b'"_nczarr_array"')
+#: Members that only NCZarr writes.
+_NCZARR_MEMBERS = re.compile(rb'"_nczarr_(?:superblock|group|array)"\s*:', re.IGNORECASE)
 _DRAFT_PREFIX, _LATER_PREFIX, _LATER_DATA = "meta/", "meta/root", "data/root/"
 
 
@@ -72,8 +73,7 @@ def _is_nczarr(last: dict[str, str], value: Callable[[str], bytes]) -> bool:
         return True
     for key in _telling(last):
         with contextlib.suppress(RefbrowserError):
-            text = value(key).lower()
-            if any(member in text for member in _NCZARR_MEMBERS):
+            if _NCZARR_MEMBERS.search(value(key)):
                 return True
     return False
 

@@ -21,6 +21,10 @@ _NAMES = "ijklmnopqrstvwxyz"
 #: What a URL path holds unquoted, besides letters and digits.
 _PLAIN = "/-._~!$&'()*+,;=:@"
 _BASE64 = "base64:"
+#: A brace that could begin an expression, here or with what follows the text.
+_BEGIN = re.compile(r"\{(?=[{%#]|\Z)")
+#: Values of a document that are left for what is edited.
+_SPARE = 10_000
 _HTTP = re.compile(r"https?://", re.IGNORECASE)
 
 
@@ -80,7 +84,7 @@ class StoreText:
         values, size = 4 + 2 * len(split), len(rule["key"]) + len(rule["url"])
         if (
             len(self._gen) >= LIMITS.gen_rules
-            or self._sizes[0] + values > LIMITS.json_values // 2
+            or self._sizes[0] + values > LIMITS.json_values - _SPARE
             or self._sizes[1] + 2 * size > LIMITS.rules_source
         ):
             self.left_out.append(layout.prefix.rstrip("/"))
@@ -90,7 +94,13 @@ class StoreText:
         self._gen.append(rule)
 
     def _url(self, key: str) -> str:
-        return self._before + _escaped(self._path(key)) + self._after
+        path = self._path(key)
+        if "{" in path or "}" in path:
+            # fsspec takes any brace beside a template for one.
+            template, root = f"{{{{{ROOT}}}}}", _escaped(self._root)
+            before, after = (text.replace(template, root) for text in (self._before, self._after))
+            return before + _escaped(path) + after
+        return self._before + path + self._after
 
     def _path(self, key: str) -> str:
         return quote(key, safe=_PLAIN) if self._quotes else key
@@ -137,8 +147,8 @@ def _inline(data: bytes) -> str:
 
 
 def _escaped(text: str) -> str:
-    """Return a text as a template that prints it: a brace could begin an expression."""
-    return text.replace("{", "{{ '{' }}") if "{" in text else text
+    """Return a text as a template that prints it."""
+    return _BEGIN.sub("{{ '{' }}", text) if "{" in text else text
 
 
 def _can_be_spelled(text: str) -> bool:
