@@ -58,7 +58,8 @@ def netcdf_elements(node: ArrayNode, options: StoreOptions, *, is_complete: bool
     node
         As it is asked for.
     is_complete
-        No chunk is missing: netcdf-c 4.10 swaps the bytes of what it reads for one in big-endian arrays.
+        No chunk is missing, as far as that is known: netcdf-c 4.10 swaps the bytes of what it reads for one
+        in big-endian arrays.
 
     Raises
     ------

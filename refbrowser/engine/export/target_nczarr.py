@@ -85,6 +85,8 @@ class NczarrTarget:
 
     def losses(self, groups: Iterable[GroupNode]) -> Iterator[Loss]:
         """Yield what the format cannot hold of groups."""
+        if self.options.container == "zip" and not self.options.zip_folder:
+            yield Loss("/", "netCDF reads no zip file with keys at its top: --zip-folder puts them below one")
         for group in groups:
             path = self.group_path(group)
             if path != group.path:

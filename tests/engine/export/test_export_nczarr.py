@@ -1,6 +1,7 @@
 """Exports to NCZarr, read back by netCDF4 (nczarr, sections 3 and 4)."""
 
 import json
+import zipfile
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ from refbrowser.engine.export.request import ArrayChoice, ExportRequest
 from refbrowser.engine.export.run import estimate_export, run_export
 from refbrowser.engine.export.store_options import Sides, StoreOptions
 from refbrowser.errors import RefbrowserError
+from refbrowser.model.nodes import Flavour
 
 DEFAULT = 9.969209968386869e36
 
@@ -416,3 +418,19 @@ def test_a_root_array(netcdf, tmp_path):
     array[...] = [1, 2, 3]
     exported(tmp_path)
     assert both(netcdf, tmp_path)["variables"]["data"]["values"] == [1, 2, 3]
+
+
+@pytest.mark.parametrize("folder", ["", "a"])
+def test_zip_files(tmp_path, source, folder):
+    put(source, "v", np.arange(3), ["x"], attributes={"units": "m"})
+    report = exported(tmp_path, container="zip", zip_folder=folder)
+    with zipfile.ZipFile(tmp_path / "target") as archive:
+        assert f"{folder}/.zgroup".lstrip("/") in archive.namelist()
+    assert any("netCDF reads no zip file with keys at its top" in loss for loss in losses(report)) == (
+        not folder
+    )
+    (tmp_path / "target").rename(tmp_path / "target.zip")
+    with refbrowser.open(tmp_path / "target.zip") as dataset:
+        assert dataset.hierarchy.flavour is Flavour.NCZARR
+        assert dataset["/v"].attrs == {"units": "m"}
+        assert dataset["/v"][...].tolist() == [0, 1, 2]

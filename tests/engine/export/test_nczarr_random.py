@@ -77,8 +77,10 @@ def variables(draw, dimensions):
     array[:] = draw(st.lists(values(kind), min_size=count, max_size=count))
     # A fill value is text in the metadata, so that of char is ASCII.
     fill = draw(st.none() | (st.sampled_from([b" ", b"A", b""]) if kind == "char" else values(kind)))
+    texts = [*array, fill or ""] if kind == "string" else [""]
     return {
         "kind": kind,
+        "size": max(1, *(len(text.encode()) for text in texts), 1),
         "references": references,
         "array": array.reshape(shape),
         "chunks": tuple(draw(st.integers(1, size + 1)) if size else 1 for size in shape),
@@ -115,8 +117,7 @@ def dtype_of(item):
     if item["kind"] == "char":
         return ">S1"
     if item["kind"] == "string":
-        texts = [*item["array"].reshape(-1), item["fill"] or ""]
-        return f"|S{max(1, *(len(text.encode()) for text in texts))}"
+        return f"|S{item['size']}"
     return np.dtype(NUMBERS[item["kind"]]).newbyteorder("<").str.replace("|", "<")
 
 

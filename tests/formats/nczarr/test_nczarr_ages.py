@@ -1,9 +1,12 @@
 """The same dataset in the layout of each age of netcdf-c (nczarr, section 3)."""
 
+import json
+
 import numpy as np
 import pytest
 from nczarr_metadata import AGES, TITLES, Store, built, zarray
 
+import refbrowser
 from refbrowser.model.nodes import CodecSpec, Dimension, Flavour
 
 
@@ -136,3 +139,29 @@ def test_consolidated_metadata_alone_is_enough():
     assert tree.find("/g/w").dimension_paths == ("/g/y", "/x")
     assert tree.find("/one").shape == ()
     assert tree.problems == ()
+
+
+CHUNKS = {
+    "v/0.0": np.arange(6, dtype="<i2").tobytes(),
+    "text/0": b"abcde\0",
+    "one/0": np.array(2.5).tobytes(),
+    "g/w/0.0": np.arange(12, dtype="<i2").tobytes(),
+}
+
+
+@pytest.mark.parametrize("age", AGES)
+def test_values_of_each_age_in_a_folder(age, tmp_path):
+    """Of old ages too a char is one byte, a scalar has one chunk."""
+    keys = {key: json.dumps(document).encode() for key, document in dataset(age).keys.items()}
+    keys["v/.zarray"] = keys["v/.zarray"].replace(b'"zlib"', b'"gone"')
+    for key, data in (keys | CHUNKS).items():
+        path = tmp_path / "store" / key
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(data)
+    with refbrowser.open(tmp_path / "store") as opened:
+        assert opened.hierarchy.flavour is Flavour.NCZARR
+        assert opened.hierarchy.age == TITLES[age]
+        assert opened["/text"][...].tolist() == [b"a", b"b", b"c", b"d", b"e", b""]
+        assert opened["/one"][()] == 2.5
+        assert opened["/g/w"][1].tolist() == [6, 7, 8, 9, 10, 11]
+        assert "'gone' is not known" in opened["/v"].node.unreadable.message
