@@ -56,7 +56,7 @@ def _audit(dataset: Dataset, control: JobControl) -> StoreListing:
             for manifest in single_manifests(node.manifest):
                 audit.add_array(manifest.prefix, manifest.grid_shape, manifest.encoding)
     done = 0
-    for folder, names in _listed(dataset, control):
+    for folder, names in _listed(dataset, control, audit):
         audit.add(folder, names)
         if done // _TOLD != (done + len(names)) // _TOLD:
             control.progress(done + len(names), None)
@@ -72,11 +72,11 @@ def single_manifests(manifest: ChunkManifest) -> Iterator[ExpansionManifest]:
         yield from single_manifests(each)
 
 
-def _listed(dataset: Dataset, control: JobControl) -> Iterator[Listed]:
+def _listed(dataset: Dataset, control: JobControl, audit: StoreAudit) -> Iterator[Listed]:
     store, token = dataset.document.store, control.token
     assert store is not None
     if store.container == "folder":
-        return list_folder(f"{store.root.rstrip('/')}/{store.folder}", token)
+        return list_folder(f"{store.root.rstrip('/')}/{store.folder}", token, audit.leave_out)
     if store.container == "zip":
         fetcher = dataset.session.fetcher
         directory = dataset.access.memory.archives.directory(store.root, dataset.access, fetcher, token)

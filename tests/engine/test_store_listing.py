@@ -167,7 +167,20 @@ def test_links_out_of_a_store_are_not_followed(tmp_path: Path) -> None:
     (path / "link").symlink_to(tmp_path / "outside")
     with refbrowser.open(path) as dataset:
         listing = list_store(dataset)
+        assert node_of(dataset, "/temp").manifest.stored() == 9
     assert [finding.place.key for finding in listing.findings] == ["link"]
+
+
+def test_chunks_behind_links_are_not_taken_for_missing(tmp_path: Path) -> None:
+    path, values = store_in(tmp_path, "folder", 3)
+    (path / "temp" / "c").rename(path / "moved")
+    (path / "temp" / "c").symlink_to(path / "moved")
+    with refbrowser.open(path) as dataset:
+        listing = list_store(dataset)
+        assert node_of(dataset, "/temp").manifest.stored() is None
+        assert node_of(dataset, "/sub/full").manifest.stored() == 4
+        assert np.array_equal(dataset["/temp"][...], values["/temp"])
+    assert "temp/c" in [finding.place.key for finding in listing.findings]
 
 
 @pytest.mark.parametrize("container", ["folder", "deflated"])
