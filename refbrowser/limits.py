@@ -99,6 +99,7 @@ class Limits:
     filters: int = _limit(16, "filters", "filters of one array")
     shard_nesting: int = _limit(2, "levels", "shards in shards")
     decoding_memory: int = _limit(GIB, "bytes", "decoded memory in flight")
+    outside_time: float = _limit(30, "s", "one chunk in a process for codecs outside of the bundled set")
     cache: int = _limit(512 * MIB, "bytes", "cache of decoded chunks")
     check_memory: int = _limit(4 * GIB, "bytes", "address space of other software that reads an export")
     check_time: float = _limit(900, "s", "other software that reads an export")

@@ -8,6 +8,7 @@ from typing import Any, Literal, cast
 
 from refbrowser.codecs.base import ByteCodec, Room, Settings
 from refbrowser.codecs.elements import DType, Labels, NumcodecsElements, PackBits, SwapBytes
+from refbrowser.codecs.outside import MODULES as OUTSIDE
 from refbrowser.codecs.table import Elements, byte_codec, is_known, is_object_codec
 from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.limits import LIMITS
@@ -67,8 +68,10 @@ def plain_name(name: str) -> str:
 
 def makes_bytes(name: str) -> bool:
     """Whether a v3 codec makes bytes of an array."""
-    return name in ("bytes", "endian", "sharding_indexed") or (
-        is_object_codec(plain_name(name)) and plain_name(name) != "categorize"
+    return (
+        name in ("bytes", "endian", "sharding_indexed")
+        or plain_name(name) in OUTSIDE
+        or (is_object_codec(plain_name(name)) and plain_name(name) != "categorize")
     )
 
 

@@ -27,6 +27,7 @@ from refbrowser.codecs.building import (
 )
 from refbrowser.codecs.elements import DType, flat_bytes
 from refbrowser.codecs.objects import ObjectCodec
+from refbrowser.codecs.outside import MODULES as OUTSIDE
 from refbrowser.codecs.sharding import ShardLayout
 from refbrowser.codecs.table import (
     Elements,
@@ -305,6 +306,8 @@ def _build_v3(
         row.compressed(Room(None, LIMITS.chunk_size))
     elif dtype.hasobject:
         raise no_object_codec()
+    elif plain_name(maker.name) in OUTSIDE:
+        row.add(maker.name, byte_codec(plain_name(maker.name), maker.configuration, row.elements))
     else:
         add_swap(row, endian_of(maker))
     for spec in specs[at + 1 :]:

@@ -24,6 +24,7 @@ from refbrowser.codecs.objects import (
     VLenBytes,
     VLenText,
 )
+from refbrowser.codecs.outside import MODULES, Outside, is_installed
 from refbrowser.codecs.shuffling import Shuffle
 from refbrowser.errors import ErrorKind, RefbrowserError, quoted
 from refbrowser.limits import LIMITS
@@ -196,6 +197,17 @@ def _lookup3(settings: Settings, before: Elements) -> ByteCodec:
     return Checksum(lambda data: checksums.lookup3(data, seed), True)
 
 
+def _outside(name: str) -> Factory:
+    def make(settings: Settings, before: Elements) -> ByteCodec:
+        if not is_installed(name):
+            raise unknown(name)
+        if before.dtype is None or before.dtype.kind not in "iuf":
+            raise RefbrowserError(ErrorKind.META, f"codec {quoted(name)} works on numbers only")
+        return Outside({**settings.values, "id": name}, before.dtype)
+
+    return make
+
+
 Factory = Callable[[Settings, Elements], ByteCodec]
 
 _BYTE_CODECS: dict[str, Factory] = {
@@ -222,6 +234,7 @@ _BYTE_CODECS: dict[str, Factory] = {
     "crc32c": _checksum(checksums.crc32c, "end"),
     "fletcher32": _checksum(checksums.fletcher32, "end"),
     "jenkins_lookup3": _lookup3,
+    **{name: _outside(name) for name in MODULES},
 }
 
 _OBJECT_CODECS: dict[str, Callable[[Settings], ObjectCodec]] = {
@@ -296,7 +309,7 @@ def unknown(name: str) -> RefbrowserError:
             "codec 'pickle' runs code from the file when it decodes, and is refused",
             advice="Write the array again with vlen-utf8, vlen-bytes or json2",
         )
-    if is_known(plain):
+    if is_known(plain) and plain not in MODULES:
         return RefbrowserError(ErrorKind.META, f"codec {quoted(name)} cannot stand at this place")
     package = "imagecodecs" if plain.startswith("imagecodecs_") else _ELSEWHERE.get(plain)
     advice = (
