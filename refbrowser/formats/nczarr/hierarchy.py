@@ -168,17 +168,15 @@ class _Presenter:
             if listed is not None or nodes:
                 self._warn(f"the {what}s of the group are {quoted(listed)}, not a list of names", part.key)
             return dict(nodes)
-        for name in dict.fromkeys(listed):
+        wanted = dict.fromkeys(listed)
+        for name in wanted:
             if name not in nodes:
                 self._warn(f"{what} {quoted(name)} is in the list of the group, and is absent", part.key)
         for name in nodes:
-            if name not in listed:
-                self._warn(
-                    f"{what} {quoted(name)} is not in the list of the group: netCDF does not show it",
-                    part.key,
-                )
-        order = [*(name for name in dict.fromkeys(listed) if name in nodes), *nodes]
-        return {name: nodes[name] for name in order}
+            if name not in wanted:
+                message = f"{what} {quoted(name)} is not in the list of the group: netCDF does not show it"
+                self._warn(message, part.key)
+        return {name: nodes[name] for name in (*wanted, *nodes) if name in nodes}
 
     def _array(self, node: ArrayNode) -> ArrayNode:
         members = self._translation.members.get(node.path[1:], NczarrMembers())
