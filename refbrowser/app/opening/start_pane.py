@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
     from PySide6.QtGui import QPaintEvent, QResizeEvent
 
-HEADING = "Drop a reference document or a Zarr store here"
-TEXT = "kerchunk JSON or parquet form; Zarr, NCZarr and their drafts as folder, zip file or URL"
+HEADING = "Drop a document or store here"
+TEXT = "kerchunk JSON, or the parquet form; Zarr and NCZarr: folders, zip files or URLs"
 #: Recent documents that are shown.
 SHOWN = 6
 _ICON = 44
