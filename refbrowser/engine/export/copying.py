@@ -12,7 +12,9 @@ import numpy.typing as npt
 
 from refbrowser.codecs.pipeline import CodecPipeline
 from refbrowser.codecs.sharding import ShardLayout
+from refbrowser.engine.columns import without
 from refbrowser.engine.export.chunks import ArrayExport, Coords, ExportRun, unit_numbers
+from refbrowser.engine.export.local_files import read_local
 from refbrowser.engine.export.objects import Assembled, Assembly
 from refbrowser.engine.fetching import fetch_rows
 from refbrowser.engine.shards import inner_columns, shard_tables
@@ -91,9 +93,18 @@ class _Copier:
             deliver(row, columns.faults[row])
         for row in np.flatnonzero(columns.kind == ReferenceKind.INLINE).tolist():
             deliver(row, columns.inline[row])
+        read = 0
+
+        def take_local(row: int, data: bytes) -> None:
+            nonlocal read
+            read += len(data)
+            self.take(row, data)
+
+        here = read_local(columns, run.access, take_local, run.token)
+        run.read(read, len(here))
         counters = fetch_rows(
             run.session.fetcher,
-            columns,
+            without(columns, np.array(here, np.int64)) if here else columns,
             run.access,
             deliver,
             cancel=run.token,
