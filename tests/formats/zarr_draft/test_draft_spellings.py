@@ -1,4 +1,4 @@
-"""Chunk keys that are written otherwise than usual in stores on the disk, found without a listing of chunks."""
+"""Chunk keys that are written otherwise than usual in stores on the disk, found without a listing."""
 
 import zipfile
 
