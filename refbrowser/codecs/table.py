@@ -52,7 +52,7 @@ _ELSEWHERE = {
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """A codec that is not known: a chunk that is stored raises `error`, one that is not is never asked for."""
+    """A codec that is not known: a chunk that is stored raises `error`, others are never asked for."""
 
     error: RefbrowserError
 

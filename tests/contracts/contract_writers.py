@@ -251,6 +251,7 @@ WRITERS: dict[str, Callable[[Path], Path]] = {
     "zarr-v3 sharded": lambda folder: without_consolidated(
         write_zarr_python(folder / "store", 3, shards=True)
     ),
+    "zarr-v3 sharded, consolidated": lambda folder: write_zarr_python(folder / "store", 3, shards=True),
     "draft of 2019": lambda folder: write_draft(folder / "store", later=False),
     "draft of 2020": lambda folder: write_draft(folder / "store", later=True),
     "nczarr": lambda folder: write_netcdf(folder / "store"),
@@ -260,4 +261,12 @@ WRITERS: dict[str, Callable[[Path], Path]] = {
     "zip of the draft of 2019": lambda folder: zipped(write_draft(folder / "store", later=False)),
 }
 #: Those that are served over HTTP as well: they need no listing.
-SERVED = ("refs-v0", "refs-v1", "zarr-v2 consolidated", "zarr-v3 consolidated", "nczarr", "zip of zarr-v2")
+SERVED = (
+    "refs-v0",
+    "refs-v1",
+    "zarr-v2 consolidated",
+    "zarr-v3 consolidated",
+    "zarr-v3 sharded, consolidated",
+    "nczarr",
+    "zip of zarr-v2",
+)

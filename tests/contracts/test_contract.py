@@ -40,31 +40,33 @@ def content_of(folder):
     return {path: path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
 
 
+@pytest.fixture(scope="class")
+def made(request, tmp_path_factory):
+    """The folder in which the adapter's writer wrote, and what is to be opened."""
+    folder = tmp_path_factory.mktemp("contract")
+    return folder, WRITERS[request.cls.adapter.removesuffix(" over HTTP")](folder)
+
+
+@pytest.fixture(scope="class")
+def dataset(request, made):
+    """What the adapter opens: in its folder, or served from there."""
+    folder, path = made
+    if not request.cls.adapter.endswith("over HTTP"):
+        with refbrowser.open(path, allow=[str(folder)]) as opened:
+            yield opened
+        return
+    files = {f"/{file.relative_to(folder).as_posix()}": data for file, data in content_of(folder).items()}
+    with (
+        HttpServer(files) as server,
+        refbrowser.open(server.url(f"/{path.name}"), allow=[server.origin]) as opened,
+    ):
+        yield opened
+
+
 class AdapterContract:
     """Tests of one adapter; `adapter` is its name in `ADAPTERS`."""
 
-    @pytest.fixture(scope="class")
-    def made(self, adapter, tmp_path_factory):
-        folder = tmp_path_factory.mktemp("contract")
-        return folder, WRITERS[adapter.removesuffix(" over HTTP")](folder)
-
-    @pytest.fixture(scope="class")
-    def opened(self, adapter, made):
-        folder, path = made
-        if not adapter.endswith("over HTTP"):
-            with refbrowser.open(path, allow=[str(folder)]) as dataset:
-                yield dataset
-            return
-        files = {f"/{file.relative_to(folder).as_posix()}": data for file, data in content_of(folder).items()}
-        with (
-            HttpServer(files) as server,
-            refbrowser.open(server.url(f"/{path.name}"), allow=[server.origin]) as dataset,
-        ):
-            yield dataset
-
-    @pytest.fixture
-    def dataset(self, opened):
-        return opened
+    adapter = ""
 
     def test_every_node_is_in_the_tree(self, dataset):
         arrays = {node.path for node in dataset.hierarchy.walk() if isinstance(node, ArrayNode)}
@@ -158,9 +160,8 @@ class AdapterContract:
 
 def _made_class(name):
     """Return the contract of one adapter as a class, so that what it opens is opened once."""
-    fixture = pytest.fixture(scope="class")(lambda self: name)
     title = "".join(word.capitalize() for word in name.replace("-", " ").replace(",", "").split())
-    return f"Test{title}", type(f"Test{title}", (AdapterContract,), {"adapter": fixture})
+    return f"Test{title}", type(f"Test{title}", (AdapterContract,), {"adapter": name})
 
 
 globals().update(dict(map(_made_class, ADAPTERS)))
