@@ -33,9 +33,9 @@ class Location:
     origin
         What a permission is asked for; the folder, for a file.
     path
-        File path with links resolved, http request target, or object key.
+        File path with links resolved, http request target, or object key; empty for a member of an archive.
     member
-        Name of the member, where it is one of the zip archive at `path`; empty elsewhere.
+        Name of the member of a zip archive; empty elsewhere.
     """
 
     url: str
@@ -243,7 +243,8 @@ class Access:
             inner = self.memory.archive_places.get((self.base, archive))
             if inner is None:
                 inner = self.memory.archive_places[self.base, archive] = self.locate(archive)
-            return Location(chained_url(member, inner.url), inner.origin, inner.path, member)
+            # Without a path nobody takes the bytes of the archive for those of its member.
+            return Location(chained_url(member, inner.url), inner.origin, "", member)
         if scheme_of(url) is None and self.from_network:
             url = self._joined(url)
         parts = split_url(url)

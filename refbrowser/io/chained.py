@@ -30,7 +30,7 @@ def chained_url(member: str, archive: str) -> str:
 
 def storage_url(url: str) -> str:
     """Return the URL of the object that is read for a URL: of a member, its archive."""
-    return url.rpartition(_LINK)[2] if is_chained(url) else url
+    return url.partition(_LINK)[2] if is_chained(url) else url
 
 
 def split_chained(url: str) -> Chained:

@@ -156,7 +156,7 @@ class ZipDirectory:
         possible = (self._fault != Fault.REPLACED) & (self._fault != Fault.SIZES)
         room = self._data_stop - offset - LOCAL_HEADER - sizes
         outside = possible & ((offset < self._shift) | (room < compressed))
-        self._fault[outside] = Fault.OUTSIDE
+        self._blame(np.flatnonzero(outside), Fault.OUTSIDE)
         rows = np.flatnonzero(possible & ~outside)
         if not len(rows):
             return
@@ -167,7 +167,11 @@ class ZipDirectory:
         later = np.flatnonzero(start[1:] < reach[:-1])
         # The earlier one of each such pair is one whose end is beyond the start of the next.
         earlier = np.flatnonzero(stop[:-1] > start[1:])
-        self._fault[rows[later + 1]] = self._fault[rows[earlier]] = Fault.OVERLAP
+        self._blame(rows[np.union1d(later + 1, earlier)], Fault.OVERLAP)
+
+    def _blame(self, rows: npt.NDArray[np.int64], fault: Fault) -> None:
+        """Mark members that have no other fault."""
+        self._fault[rows[self._fault[rows] == Fault.NONE]] = fault
 
     def error(self, row: int) -> RefbrowserError | None:
         """Return why the member at a row is not read; None where it is."""

@@ -20,6 +20,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from servers.http_server import HttpServer
 
 import refbrowser
+from refbrowser.engine.audit import list_store
 from refbrowser.engine.jobs import JobControl
 from refbrowser.engine.saving import portable
 from refbrowser.engine.saving.portable import portable_document
@@ -185,6 +186,23 @@ def test_a_part_of_a_store(tmp_path: Path) -> None:
     with refbrowser.open(tmp_path / "cut.json") as again:
         assert np.array_equal(again["/temp"][...], values["/temp"][10:30])
         assert not any("zip://" in str(value) for value in refbrowser.expand(tmp_path / "cut.json").values())
+
+
+@pytest.mark.parametrize("container", ["folder", "stored"])
+def test_an_array_that_was_edited_to_another_shape(tmp_path: Path, container: str) -> None:
+    """What was listed is of another grid: chunks that are there still find their place."""
+    path, values = store_in(tmp_path, container, 2)
+    out = tmp_path / "out.json"
+    with refbrowser.open(path) as dataset:
+        list_store(dataset)
+        facts = json.loads(dataset.document.expansion.value("temp/.zarray"))
+        edit = SetMetadata("temp/.zarray", {**facts, "shape": [30, 20]})
+        edited = dataset.with_document(dataset.document.apply(edit))
+        made = portable_document(edited, JobControl())
+        write_document(made.document, SaveOrder(str(out)))
+        assert [loss.path for loss in made.losses] == (["/temp"] if container == "folder" else [])
+    with refbrowser.open(out) as again:
+        np.testing.assert_array_equal(again["/temp"][:25], values["/temp"][:25, :20])
 
 
 def test_damage_stops_the_save(tmp_path: Path) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from refbrowser.engine.explain.explanation import Line, Step, StepState
+from refbrowser.engine.explain.explanation import Line, Step
 from refbrowser.engine.explain.texts import bytes_text, plain
 from refbrowser.engine.members import find_member
 from refbrowser.errors import RefbrowserError
@@ -15,7 +15,7 @@ from refbrowser.model.reference import ByteRange, Reference, WholeFile
 def member_step(reference: Reference, access: Access) -> Step | None:
     """Return where the bytes of a reference lie in an archive and how they become the stored ones.
 
-    None where the reference names no member, or one of an archive whose directory was not read.
+    None where the reference names no member that can be read, or one of an archive that was not looked into.
     """
     if not isinstance(reference, WholeFile | ByteRange) or not is_chained(reference.url):
         return None
@@ -25,9 +25,9 @@ def member_step(reference: Reference, access: Access) -> Step | None:
         if directory is None:
             return None
         member = find_member(reference.url, directory, access).member
-    except RefbrowserError as error:
-        lines = [Line(error.message, "Failed")]
-        return Step(name="member", title="The zip member", state=StepState.FAULT, lines=lines)
+    except RefbrowserError:
+        # Why it cannot be read was told with the answer.
+        return None
     return Step(
         name="member",
         title="The zip member",

@@ -80,5 +80,6 @@ def _files(columns: ReferenceColumns, access: Access) -> Iterator[tuple[Location
             location = access.resolve(columns.urls[columns.url[rows[0]]])
         except RefbrowserError:
             continue
-        if location.origin.scheme == "file":
+        # Where in its archive a zip member lies only the fetcher finds out.
+        if location.origin.scheme == "file" and not location.member:
             yield location, rows.tolist()

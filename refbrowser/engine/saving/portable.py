@@ -7,6 +7,7 @@ stored ones become ranges of the archive, deflated ones are written into the doc
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
@@ -19,8 +20,9 @@ from refbrowser.engine.export.request import Loss
 from refbrowser.engine.export.rewritten import Rewriting, rewritten
 from refbrowser.engine.jobs import JobControl
 from refbrowser.engine.members import Found, find_member, member_rows
-from refbrowser.errors import RefbrowserError
+from refbrowser.errors import AbsentError, RefbrowserError
 from refbrowser.formats.expansion_manifest import ExpansionManifest
+from refbrowser.formats.stores.manifest import StoreManifest
 from refbrowser.io.chained import split_chained
 from refbrowser.limits import LIMITS
 from refbrowser.model.listing import ListedChunks
@@ -35,6 +37,9 @@ if TYPE_CHECKING:
 Ints = npt.NDArray[np.int64]
 #: Chunks whose references are made together.
 _PAGE = 16_384
+UNKNOWN = (
+    "whether chunks are missing is not known; where one is, other software has an error, not the fill value"
+)
 
 
 @dataclass(slots=True)
@@ -62,24 +67,28 @@ def portable_document(dataset: Dataset, control: JobControl) -> Portable:
     if store is None:
         return Portable(document)
     if not can_be_listed(dataset):
-        advice = "that software has an error, not the fill value, where a chunk is missing"
-        return Portable(document, [Loss("/", f"the store cannot be listed: {advice}")])
-    listing = list_store(dataset, control)
-    assert listing is not None
-    arrays = [
-        _Array(node, manifest, listing.chunks.get(manifest.prefix))
-        for node in dataset.hierarchy.walk()
-        if isinstance(node, ArrayNode) and node.manifest is not None
-        for manifest in single_manifests(node.manifest)
-    ]
+        return Portable(document, [Loss("/", f"the store cannot be listed: {UNKNOWN}")])
+    list_store(dataset, control)
+    arrays = list(_arrays(dataset))
+    unknown: list[Loss] = []
     if store.container != "zip":
-        arrays = [array for array in arrays if array.listed is None or array.listed.missing]
+        unknown = [Loss(array.node.path, UNKNOWN) for array in arrays if array.listed is None]
+        arrays = [array for array in arrays if array.listed is not None and array.listed.missing]
     if not arrays:
-        return Portable(document)
+        return Portable(document, unknown)
     writing = _Writing(dataset, arrays, control)
     how = Rewriting(keeps=writing.keeps, rule_stays=writing.rule_stays, added=writing.references())
     made = replace(rewritten(document, how, control.token), store=store, notes=document.notes)
-    return Portable(made, writing.losses())
+    return Portable(made, [*unknown, *writing.losses()])
+
+
+def _arrays(dataset: Dataset) -> Iterator[_Array]:
+    """Yield the arrays, with what the listing found of those whose grid is still that of the store."""
+    for node in dataset.hierarchy.walk():
+        if isinstance(node, ArrayNode) and node.manifest is not None:
+            for manifest in single_manifests(node.manifest):
+                listed = manifest.listed if isinstance(manifest, StoreManifest) else None
+                yield _Array(node, manifest, listed)
 
 
 @dataclass(slots=True)
@@ -208,6 +217,8 @@ class _Writing:
     ) -> dict[int, Reference]:
         """Return what stands for the rows that are members of archives, where something can."""
         members = dict(self._members(columns))
+        gone = [row for row in member_rows(columns).tolist() if row not in members]
+        columns.kind[gone] = ReferenceKind.MISSING
         stored = [row for row, found in members.items() if not found.member.deflated]
         # A part of no bytes of a member needs its local header, and no more.
         self._fetch(_chosen(columns, stored, ReferenceKind.RANGE), keys)
@@ -231,7 +242,7 @@ class _Writing:
         return found | {row: Inline(answers[row]) for row in inlined}
 
     def _members(self, columns: ReferenceColumns) -> Iterator[tuple[int, Found]]:
-        """Yield the rows that are members of archives."""
+        """Yield the rows that are members of archives, and are there."""
         access, resources = self._dataset.access, self._dataset.session
         for row in member_rows(columns).tolist():
             url = columns.urls[columns.url[row]]
@@ -239,7 +250,8 @@ class _Writing:
             directory = access.memory.archives.directory(
                 archive, access, resources.fetcher, self._control.token
             )
-            yield row, find_member(url, directory, access)
+            with contextlib.suppress(AbsentError):
+                yield row, find_member(url, directory, access)
 
     def _fetch(self, columns: ReferenceColumns, keys: Sequence[str]) -> list[bytes]:
         answers = self._dataset.session.fetch_all(
