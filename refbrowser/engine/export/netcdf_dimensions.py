@@ -1,4 +1,4 @@
-"""The dimensions of an export to NCZarr: with names that netCDF takes, in the sizes of what is written."""
+"""Names of an export to NCZarr that netCDF takes, and its dimensions in the sizes of what is written."""
 
 from __future__ import annotations
 
@@ -17,6 +17,26 @@ _NAME_SIZE = 180
 def node_name(name: str) -> str:
     """Return a name of a group or variable that netCDF and file systems take, the same where it is one."""
     return _accepted(escaped_key(unicodedata.normalize("NFC", name)).replace("/", ""))
+
+
+class NodeNames:
+    """The paths of nodes in the target; two that netCDF would take for one get names of their own.
+
+    The same path of the source always gives the same.
+    """
+
+    def __init__(self) -> None:
+        self._paths = {"/": "/"}
+        self._free: dict[str, FreeNames] = {}
+
+    def path(self, source: str) -> str:
+        """Return the path for a path of the source."""
+        if source not in self._paths:
+            above, _, name = source.rpartition("/")
+            parent = self.path(above or "/")
+            free = self._free.setdefault(parent, FreeNames())
+            self._paths[source] = _joined(parent, free.take(node_name(name)))
+        return self._paths[source]
 
 
 def dimension_name(name: str) -> str:

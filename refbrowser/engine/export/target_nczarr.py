@@ -9,7 +9,7 @@ from typing import Any
 from refbrowser import __version__
 from refbrowser.engine.export.layout import ArrayLayout, asked_for, laid_out
 from refbrowser.engine.export.netcdf_attributes import kept_attributes
-from refbrowser.engine.export.netcdf_dimensions import node_name, target_dimensions
+from refbrowser.engine.export.netcdf_dimensions import NodeNames, target_dimensions
 from refbrowser.engine.export.netcdf_elements import netcdf_codecs, netcdf_elements
 from refbrowser.engine.export.request import Loss
 from refbrowser.engine.export.store_options import StoreOptions
@@ -36,6 +36,7 @@ class NczarrTarget:
         self.options = options
         #: The arrays of the target by their paths in the source.
         self._planned: dict[str, ArrayNode] = {}
+        self._names = NodeNames()
 
     def layout(self, node: ArrayNode, selection: Selection | None) -> ArrayLayout:
         """Return how an array is laid out."""
@@ -44,7 +45,7 @@ class NczarrTarget:
         coded, told = netcdf_codecs(wanted, elements, self.options)
         target = replace(
             coded,
-            path=_path(node.path) if node.path != "/" else f"/{ROOT_ARRAY}",
+            path=self._names.path(node.path) if node.path != "/" else f"/{ROOT_ARRAY}",
             dtype=elements.dtype,
             type_name=elements.type_name,
             fill_value=elements.fill_value,
@@ -71,7 +72,7 @@ class NczarrTarget:
 
     def group_path(self, group: GroupNode) -> str:
         """Return the path of a group in the target."""
-        return _path(group.path)
+        return self._names.path(group.path)
 
     def attributes(self, node: ArrayNode | GroupNode) -> dict[str, Any]:
         """Return the attributes that reading a node of the target gives."""
@@ -112,10 +113,6 @@ class NczarrTarget:
 def _is_complete(node: ArrayNode) -> bool:
     """Tell whether no chunk is missing, as far as that is known."""
     return node.manifest is not None and node.grid is not None and node.manifest.stored() == node.grid.size
-
-
-def _path(path: str) -> str:
-    return "/" + "/".join(node_name(part) for part in path.split("/") if part)
 
 
 def _with_dimensions(layout: ArrayLayout, variable: NetcdfVariable) -> ArrayLayout:

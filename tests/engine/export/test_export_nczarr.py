@@ -434,3 +434,15 @@ def test_zip_files(tmp_path, source, folder):
         assert dataset.hierarchy.flavour is Flavour.NCZARR
         assert dataset["/v"].attrs == {"units": "m"}
         assert dataset["/v"][...].tolist() == [0, 1, 2]
+
+
+def test_names_that_netcdf_takes_for_one(netcdf, tmp_path, source):
+    put(source, "o\u0308", np.arange(2))
+    put(source, "\u00f6", np.arange(3))
+    report = exported(tmp_path)
+    variables = both(netcdf, tmp_path)["variables"]
+    assert {name: item["shape"] for name, item in variables.items()} in (
+        {"\u00f6": [2], "\u00f6_2": [3]},
+        {"\u00f6": [3], "\u00f6_2": [2]},
+    )
+    assert any("the name is written as" in loss for loss in losses(report))
