@@ -532,6 +532,7 @@ def export_store(stage: Stage) -> QWidget:
     dialog: Any = stage.dialog("export")
     for name, row in (("exportFormat", 2), ("exportContainer", 1), ("exportChunksKind", 1)):
         dialog.findChild(QComboBox, name).setCurrentIndex(row)
+    dialog.findChild(QAbstractButton, "exportSkipBad").setChecked(True)
     dialog.findChild(QLineEdit, "exportTarget").setText("/data/buoys.zarr.zip")
     QTest.qWait(400)
     stage.settle()
@@ -552,6 +553,7 @@ def export_checked(stage: Stage) -> QWidget:
     dialog.checked.show_report(CheckReport((Program("zarr-python", "3.1"),), tuple(items)))
     dialog.checked.findChild(QAbstractButton, "exportCheckOnly").setChecked(False)
     dialog._pages.setCurrentWidget(dialog.checked)
+    dialog.findChild(QAbstractButton, "exportSkipBad").setChecked(True)
     dialog.findChild(QLineEdit, "exportTarget").setText("/data/buoys.zarr")
     dialog._pages.setCurrentWidget(dialog.checked)
     QTest.qWait(400)

@@ -290,7 +290,9 @@ class ExportDialog(QDialog):
         self._start.setEnabled(True)
 
     def _show_error(self, error: BaseException) -> None:
-        self._say(error_text(error), "fault")
+        # What errors call by its option has a tick here.
+        words = error_text(error).replace("--skip-bad leaves", f"“{self._skip.text()}” leaves")
+        self._say(words, "fault")
 
     def _say(self, text: str, role: str) -> None:
         self._cost.setProperty("role", role)
