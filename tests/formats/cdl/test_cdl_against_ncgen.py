@@ -146,6 +146,18 @@ def test_dimensions_that_others_hide_are_found(folder):
         assert file["/s p/d"].shape == (5, 3)
 
 
+def test_names_that_netcdf_keeps_for_itself_do_no_harm(folder):
+    names = sorted({*KEYWORDS, *RESERVED})
+    attributes = tuple(NetcdfAttribute(name, AtomicType.INT, (1,)) for name in ["first", *names, "last"])
+    variables = tuple(NetcdfVariable(name=name, type=AtomicType.INT) for name in names)
+    of_int = NetcdfVariable(name="v", type=AtomicType.INT, attributes=attributes)
+    root = NetcdfGroup(variables=(*variables, of_int), attributes=attributes)
+    with opened(generated(cdl_text(NetcdfDataset(root=root), "in"), folder)) as nc:
+        assert nc.ncattrs() == ["first", "last"]
+        assert nc["v"].ncattrs() == ["first", "_FillValue", "last"]
+        assert len(nc.variables) == len(names) + 1
+
+
 REAL = ["basin_mask", "crm", "cth", "eraint_uvz"]
 
 

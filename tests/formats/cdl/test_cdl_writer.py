@@ -144,6 +144,7 @@ def test_lines_come_one_by_one():
         ("float", (1.0, -0.0, 0.1, 1e10), "1.f, -0.f, 0.1f, 1.e+10f"),
         ("float", (np.nan, np.inf, -np.inf), "NaNf, Infinityf, -Infinityf"),
         ("float", (float(np.float32(1 / 3)),), "0.33333334f"),
+        ("float", (1.0094516611370189e18,), "1.00945166e+18f"),
         ("float", (3.4028234663852886e38,), "3.4028235e+38f"),
         ("double", (1.0, 0.1, 1e22, 5e-324), "1., 0.1, 1.e+22, 4.94065645841247e-324"),
         ("double", (np.nan, -np.inf), "NaN, -Infinity"),
@@ -280,6 +281,10 @@ def test_attributes_that_netcdf_cannot_hold_are_comments(wrong, why):
     assert shown[3].startswith("// v:")
     assert shown[3].endswith(f" ; ({why})")
     assert len(shown) == 4
+
+
+def test_names_of_types_are_words_of_the_language():
+    assert set(map(str, AtomicType)) <= KEYWORDS
 
 
 def test_fill_values_belong_to_variables():

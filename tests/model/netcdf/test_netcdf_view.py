@@ -9,7 +9,7 @@ from refbrowser.errors import ErrorKind, RefbrowserError, Severity
 from refbrowser.model.netcdf.types import AtomicType, CompoundField, CompoundType, OpaqueType
 from refbrowser.model.netcdf.validation import validate
 from refbrowser.model.netcdf.values import NetcdfAttribute, NetcdfDimension
-from refbrowser.model.nodes import Flavour, Hierarchy
+from refbrowser.model.nodes import Flavour, GroupNode, Hierarchy
 
 
 def paths(shown):
@@ -89,6 +89,20 @@ def test_arrays_that_disagree_about_a_size_get_dimensions_of_their_own():
     assert note.place.path == "/b"
     assert note.message == "dimension '/x' has 3 elements, here 4: it is shown as 'x_4'"
     assert len(dataset.notes()) == 4
+
+
+def test_derived_names_are_not_those_of_dimensions_that_come_later():
+    axes = {"a": ("x", 3), "b": ("x", 4), "c": ("x_5", 6), "d": ("x", 5)}
+    nodes = [array(f"/{each}", (size,), dimensions=(name,)) for each, (name, size) in axes.items()]
+    assert declared(view(group("/", *nodes)).root) == [("x", 3), ("x_4", 4), ("x_5", 6), ("x_5_2", 5)]
+
+
+def test_a_name_means_the_nearest_dimension():
+    inner = group("/g/h", array("/g/h/a", (3, 4), dimensions=("x", "x")))
+    root = view(group("/", group("/g", inner, dimensions=[("x", 4)]), dimensions=[("x", 3)])).root
+    shown = root.groups[0].groups[0]
+    # The one of the root has the size, but is hidden.
+    assert paths(shown.variables[0]) == ["/g/h/x", "/g/h/x_4"]
 
 
 def test_an_array_may_end_early_along_an_unlimited_dimension_only():
@@ -189,6 +203,19 @@ def test_compound_types_with_nested_and_dimensioned_fields():
     assert root.variables[0].type is outer
 
 
+def test_fields_that_netcdf_lacks_are_told():
+    shown = variable("/a", (), [("t", "U3"), ("none", "V0"), ("b", "?"), ("c", "?")])
+    assert shown.type.fields == (
+        CompoundField("t", AtomicType.UINT, (3,)),
+        CompoundField("b", AtomicType.BYTE),
+        CompoundField("c", AtomicType.BYTE),
+    )
+    assert shown.notes[0].message == (
+        "the text of field 't' is shown as code points; the field 'none' has no bytes and is not shown; "
+        "bool is shown as byte: 0 and 1"
+    )
+
+
 def test_equal_structures_are_one_type_in_the_innermost_group_around_them():
     pair = np.dtype([("a", "<i4"), ("b", "<i4")])
     root = view(
@@ -239,6 +266,8 @@ def test_a_root_that_is_an_array_gets_a_name():
     dataset = view(array("/", (2,)))
     assert dataset.root.variables[0].name == "data"
     assert "has no name" in dataset.notes()[0].message
+    root = GroupNode(arrays={"": array("/")}, groups={"data": group("/data")})
+    assert view(root).root.variables[0].name == "data_2"
 
 
 def test_versions():
