@@ -237,7 +237,7 @@ def array_pairs(node: Any) -> list[tuple[str, str]]:
             pairs.append(("Chunk size", theme.size_text(_bytes(node.dtype.itemsize, node.grid.chunk_shape))))
     codecs = " → ".join(codec_text(codec) for codec in node.codecs)
     pairs += [("Codecs", codecs or "none"), ("Order", node.order)]
-    pairs.append(("Fill value", "none" if node.fill_value is None else str(node.fill_value)))
+    pairs.append(("Fill value", "undefined" if node.fill_value is None else str(node.fill_value)))
     if node.dtype is not None:
         pairs.append(("Decoded size", theme.size_text(_bytes(node.dtype.itemsize, node.shape))))
     pairs.append(("Format", node.format))

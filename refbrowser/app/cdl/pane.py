@@ -124,9 +124,7 @@ class CdlPane(QWidget):
             from refbrowser.app.cdl.found_lines import Lines
             from refbrowser.engine.cdl import dataset_cdl
 
-            text = dataset_cdl(dataset)
-            control.check()
-            return Lines.of(text)
+            return Lines.of(dataset_cdl(dataset, token=control.token))
 
         def made(lines: Lines) -> None:
             if self._made_of is dataset:

@@ -16,7 +16,7 @@ from refbrowser.app.editors.text_units import character_offset, utf16_offsets
 from refbrowser.app.timers import one_shot
 
 #: Lines that are added at a time.
-PIECE = 1_500
+PIECE = 500
 #: Found places beside the one in front that are marked at most.
 _MARKED = 500
 

@@ -46,7 +46,7 @@ class CdlCommands(CommandGroup):
             from refbrowser.engine.cdl import dataset_cdl
             from refbrowser.io.atomic import write_atomically
 
-            write_atomically(path, [dataset_cdl(dataset).encode()], cancel=control.token)
+            write_atomically(path, [dataset_cdl(dataset, token=control.token).encode()], cancel=control.token)
 
         def failed(error: BaseException) -> None:
             self._window.centre.error_bar.show_error("The CDL was not written", error)

@@ -257,7 +257,9 @@ def _moved_access(access: Access, path: str) -> Access:
     allowed = set(access.allowed)
     if not access.from_network:
         allowed.add(Origin("file", folder=access.base))
-    return moved.allow(allowed).allow(access.private, private=True)
+    moved = moved.allow(allowed).allow(access.private, private=True)
+    # Edits of a store that were saved beside it: what is missing there stays missing.
+    return replace(moved, store=access.store)
 
 
 def read_on_disk(
