@@ -70,8 +70,6 @@ class ArrayLayout:
         What the target cannot hold.
     convert
         Gives elements as the target has them, where numpy's own cast does not; None elsewhere.
-    writes_missing
-        What is missing in the source is written, filled: readers of the target need it.
     """
 
     source: ArrayNode
@@ -82,7 +80,6 @@ class ArrayLayout:
     copied: CopiedUnits | None
     losses: tuple[Loss, ...]
     convert: Convert | None = None
-    writes_missing: bool = False
 
     @property
     def copies_objects(self) -> bool:
@@ -92,8 +89,7 @@ class ArrayLayout:
     @property
     def keeps_missing(self) -> bool:
         """Whether what is missing in the source may be missing in the target."""
-        same = same_fill(self.source.fill_value, self.target.fill_value)
-        return same and not self.writes_missing
+        return same_fill(self.source.fill_value, self.target.fill_value)
 
     @property
     def kept_axes(self) -> tuple[int, ...]:
@@ -182,7 +178,6 @@ def laid_out(
     *,
     folder: str = "",
     convert: Convert | None = None,
-    writes_missing: bool = False,
 ) -> ArrayLayout:
     """Return the layout of an array, and whether bytes of the source can be copied to it.
 
@@ -196,7 +191,7 @@ def laid_out(
         What the target cannot hold, in words.
     folder
         Stands before the path in the keys of chunks.
-    convert, writes_missing
+    convert
         As in `ArrayLayout`.
     """
     assert target.grid is not None
@@ -204,8 +199,8 @@ def laid_out(
     if target.path != node.path:
         told.append(f"the name is written as {quoted(target.path)}")
     lost = tuple(Loss(node.path, what) for what in dict.fromkeys(told))
-    copied = None if writes_missing else _copied(node, selection, target)
-    return ArrayLayout(node, selection, wanted, target, folder, copied, lost, convert, writes_missing)
+    copied = _copied(node, selection, target)
+    return ArrayLayout(node, selection, wanted, target, folder, copied, lost, convert)
 
 
 def _reduced(node: ArrayNode, selection: Selection) -> tuple[ArrayNode, list[str]]:
