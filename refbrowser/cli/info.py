@@ -155,7 +155,8 @@ def _write_array(node: ArrayNode) -> None:
         counts = "" if stored is None else f", {stored} stored, {missing} missing"
         codecs = ", ".join(plain(codec.name) for codec in node.codecs) or "none"
         write_line(f"      chunks {list(node.grid.chunk_shape)} {node.order}{counts}; codecs {codecs}")
-        write_line(f"      fill value {plain(json_ready(node.fill_value))}")
+        fill = "undefined" if node.fill_value is None else plain(json_ready(node.fill_value))
+        write_line(f"      fill value {fill}")
     _write_attributes(node.attributes, "      ")
 
 
