@@ -185,9 +185,10 @@ def test_a_long_text_grows_and_is_searched_to_its_end(styled: object, qtbot: QtB
     view.show()
     view.set_lines(lines)
     assert view.document().blockCount() == text_view.PIECE
-    (place,) = lines.find(f"line {count - 1}", lambda: None)
-    view.go_to(place, 6)
-    assert view.textCursor().selectedText() == "line 7"
+    last = f"line {count - 1}"
+    (place,) = lines.find(last, lambda: None)
+    view.go_to(place, len(last))
+    assert view.textCursor().selectedText() == last
     assert view.textCursor().blockNumber() == count - 1
     qtbot.waitUntil(lambda: view.is_complete)
     assert view.document().blockCount() == count
