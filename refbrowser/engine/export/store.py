@@ -85,7 +85,8 @@ class StoreExport:
 
     def estimate(self, token: CancelToken) -> ExportEstimate:
         """Return what the export will cost; reads references, no data."""
-        return estimated(self.arrays, self.losses, token)
+        left_out = (Loss(error.place.path or "/", f"left out: {error.message}") for error in self.skipped)
+        return estimated(self.arrays, (*self.losses, *left_out), token)
 
     def run(self, control: JobControl, question: Callable[[RefbrowserError], bool]) -> ExportReport:
         """Write the store, verify it, and give it its name.
