@@ -196,3 +196,12 @@ def test_a_cancelled_export_is_gone_on_with(hands: Hands) -> None:
     assert hands.dialog.findChild(QCheckBox, "exportResume").isChecked()
     assert "Export goes on from there" in hands.words()
     hands.dialog.close()
+
+
+def test_options_have_the_names_of_the_dialog(hands: Hands) -> None:
+    hands.choose("exportFormat", "nczarr")
+    hands.choose("exportContainer", "zip")
+    hands.qtbot.waitUntil(lambda: "“Keys: Below one folder” puts them below one" in hands.words())
+    hands.choose("exportZipKeys", "folder")
+    hands.qtbot.waitUntil(lambda: "Below one folder" not in hands.words())
+    hands.dialog.close()

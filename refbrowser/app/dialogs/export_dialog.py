@@ -42,6 +42,8 @@ if TYPE_CHECKING:
     from refbrowser.engine.export.request import ExportReport
     from refbrowser.engine.jobs import JobStatus
 
+#: What the command line calls its options, and what they are called here.
+_OPTIONS = {"--skip-bad": "“Leave out what cannot be read”", "--zip-folder": "“Keys: Below one folder”"}
 #: Lines of the cost that are seen at once.
 _COST_LINES = 6
 #: The cost is computed after this pause, in milliseconds.
@@ -290,14 +292,14 @@ class ExportDialog(QDialog):
         self._start.setEnabled(True)
 
     def _show_error(self, error: BaseException) -> None:
-        # What errors call by its option has a tick here.
-        words = error_text(error).replace("--skip-bad leaves", f"“{self._skip.text()}” leaves")
-        self._say(words, "fault")
+        self._say(error_text(error), "fault")
 
     def _say(self, text: str, role: str) -> None:
         self._cost.setProperty("role", role)
         self._cost.style().unpolish(self._cost)
         self._cost.style().polish(self._cost)
+        for option, words in _OPTIONS.items():
+            text = text.replace(option, words)
         self._cost.setText(text)
 
     # Carrying it out
