@@ -184,3 +184,48 @@ def test_real_files_have_the_names_and_sizes_of_the_netcdf_files_they_describe(f
             assert (read.dtype, read.dimensions) == (variable.dtype, variable.dimensions)
             for attribute in set(variable.ncattrs()) - {"_FillValue"}:
                 np.testing.assert_array_equal(read.getncattr(attribute), variable.getncattr(attribute))
+
+
+DOCUMENTS = [
+    "cmip6_two_templates.json",
+    "cru_gen_rule.json",
+    "gdal_v0_min.json",
+    "hrrr_grib_combined.json",
+    "its_live_catalog.json",
+    "pangeo_forge_http.json",
+]
+
+
+@pytest.mark.parametrize("name", DOCUMENTS)
+def test_real_documents_are_read_back(folder, shared_data, name):
+    with refbrowser.open(shared_data / "references" / name) as dataset:
+        check(netcdf_view(dataset.hierarchy), folder)
+
+
+def test_nczarr_of_netcdf4_is_the_same_as_a_file_from_its_cdl(folder):
+    import netCDF4
+
+    url = f"file://{folder}/store.zarr#mode=nczarr,file"
+    try:
+        made = netCDF4.Dataset(url, "w")
+    except OSError:
+        pytest.skip("this netCDF4 has no NCZarr")
+    with made:
+        for name, size in (("x", 3), ("t", None), ("sp ace", 2)):
+            made.createDimension(name, size)
+        variable = made.createVariable("v", "f4", ("t", "x"), fill_value=-1.0)
+        variable[0:2] = 1
+        variable.setncatts({"units": "m", "two": np.array([1, 2], "i2"), "half": np.float32(0.5)})
+        for name, dtype in (("c", "S1"), ("s", str), ("u", "u8"), ("b", "i1")):
+            made.createVariable(name, dtype, ("sp ace",))
+        made.createVariable("scalar", "i8", ()).large = np.uint64(2**63)
+        inner = made.createGroup("g").createGroup("h")
+        inner.createDimension("y", 4)
+        inner.createVariable("w", "u1", ("y", "x")).setncattr_string("st", ["a", "é"])
+        inner.title = "two\nlines"
+    with refbrowser.open(folder / "store.zarr") as dataset, opened(url) as read:
+        shown = netcdf_view(dataset.hierarchy)
+        unlimited = {path for path, each in shown.dimensions().items() if each.unlimited}
+        assert_same(shown.root, read, unlimited)
+        check(shown, folder)
+        assert dataset.hierarchy.root.dimensions["t"].size == 2
