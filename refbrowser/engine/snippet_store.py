@@ -45,6 +45,8 @@ class SnippetSource:
         Values that the user gave for templates.
     is_edited
         There are edits that were not saved.
+    is_store
+        What is opened is a store, not a document that fsspec could read.
     access
         Settings of the connections, and what is allowed.
     """
@@ -58,6 +60,7 @@ class SnippetSource:
     is_folder: bool = False
     values: Mapping[str, str] = field(default_factory=dict)
     is_edited: bool = False
+    is_store: bool = False
 
     @property
     def place(self) -> str:
@@ -66,6 +69,11 @@ class SnippetSource:
             return self.path
         path = split_url(self.path).path if scheme_of(self.path) else self.path
         return os.path.abspath(path)
+
+    @property
+    def by_refbrowser(self) -> bool:
+        """Whether the store of refbrowser reads it: a store, or rules that fsspec could not write out."""
+        return self.is_store or self.rows > ROWS_WRITTEN_OUT
 
     @property
     def is_remote(self) -> bool:
@@ -92,6 +100,7 @@ def source_of(dataset: Dataset, urls: Iterable[str], *, is_edited: bool = False)
         is_folder=document.from_parquet,
         values=dict(document.templates.values),
         is_edited=is_edited,
+        is_store=document.store is not None,
     )
 
 
@@ -109,7 +118,7 @@ def _one_of_each(urls: Iterable[str]) -> list[str]:
 
 def can_hide(source: SnippetSource) -> bool:
     """Whether `store_lines` can leave arrays out: not where references are not all in memory."""
-    return source.rows <= ROWS_WRITTEN_OUT and not source.is_folder
+    return not source.by_refbrowser and not source.is_folder
 
 
 def store_lines(
@@ -125,6 +134,8 @@ def store_lines(
         Arrays of the group that are left out, where `can_hide` says that they can be.
     """
     notes = _edit_note(source)
+    if source.is_store:
+        return [*notes, f"store = {_opened(source, modules)}.store()"]
     if source.rows > ROWS_WRITTEN_OUT:
         # Rules that fsspec could not write out.
         told = f"# fsspec would write {source.rows:,} references out: refbrowser's store computes them."

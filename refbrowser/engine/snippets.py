@@ -143,6 +143,8 @@ def xarray_snippet(source: SnippetSource, hierarchy: Hierarchy, view: SnippetVie
     code.lines += store_lines(source, code.modules, path, unreadable)
     own = view.decoded and _xarray_decodes_otherwise(view)
     options = _decoding_options(view, group, name, own)
+    if source.by_refbrowser and path:
+        options.append(f"group={literal(path)}")
     if source.is_folder:
         # fsspec fails when it is asked for metadata of the other version.
         options.append("zarr_format=2")
