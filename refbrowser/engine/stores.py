@@ -8,6 +8,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
+from refbrowser.engine.collecting import collected_later
 from refbrowser.engine.resources import Resources
 from refbrowser.errors import AbsentError, ErrorKind, RefbrowserError
 from refbrowser.formats.parquet_text import is_parquet_references
@@ -93,6 +94,7 @@ def open_store_document(
     else:
         access = Access.for_store(_local(path) if is_local else path, request.allow, request.settings)
     with ExitStack() as stack:
+        stack.enter_context(collected_later())
         fetcher = stack.enter_context(Fetcher()) if resources is None else resources.fetcher
         try:
             document = (open_zip_store if is_archive else open_store)(
