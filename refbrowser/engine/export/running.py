@@ -70,6 +70,8 @@ def carry_out(
     finally:
         forget()
         session.pool.close()
+        # What is still being written must not go to a file that is opened later under the same number.
+        session.pool.join()
         shutil.rmtree(spool, ignore_errors=True)
 
 

@@ -93,9 +93,10 @@ class TargetZip(TargetPlace):
             if not entry.place:
                 continue
             member = Member(self._folder + entry.key, entry.size, *entry.place)
-            if _data_start(member) + member.size <= size:
+            end = member.offset + _data_start(member) + member.size
+            if end <= size:
                 self._members[entry.key] = member
-                self._end = max(self._end, _data_start(member) + member.size)
+                self._end = max(self._end, end)
         os.ftruncate(self._descriptor, self._end)
 
     def holds(self, entry: Written) -> bool:
