@@ -210,9 +210,8 @@ class _Presenter:
         if FILL not in node.attributes or node.fill_value is None:
             return
         written = node.attributes[FILL]
-        value = list(written.encode("utf-8")) if isinstance(written, str) and dtype.kind == "S" else written
         try:
-            same = _same(parse_fill_value(value, dtype), node.fill_value)
+            same = _same(parse_fill_value(_fill_value(written, dtype.str), dtype), node.fill_value)
         except RefbrowserError:
             same = False
         if not same:

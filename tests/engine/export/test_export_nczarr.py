@@ -249,6 +249,14 @@ def test_types_that_become_others_without_a_change_of_value(netcdf, tmp_path, so
     assert all(f"/{name}: " in told for name in variables)
 
 
+def test_a_fill_byte_that_is_no_letter(tmp_path, source):
+    put(source, "v", np.array([b"a", b"\xff"]), fill_value=b"\xff")
+    exported(tmp_path)
+    with refbrowser.open(tmp_path / "target") as dataset:
+        assert dataset["/v"].fill_value == b"\xff"
+        assert dataset["/v"][...].tolist() == [b"a", b"\xff"]
+
+
 def test_texts_of_any_length(netcdf, tmp_path):
     group = zarr.open_group(tmp_path / "source", mode="w", zarr_format=3)
     array = group.create_array("v", shape=(2, 2), chunks=(1, 2), dtype=str, dimension_names=["y", "x"])

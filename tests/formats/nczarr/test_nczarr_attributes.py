@@ -126,6 +126,7 @@ def one(document, **attributes):
         ("<i2", [-5], [-5], -5),
         ("<f4", ["NaN"], "NaN", None),
         (">S1", "q", "q", b"q"),
+        (">S1", "\xff", "\xff", b"\xff"),
         ("|S4", "abc", "abc", b"abc"),
         ("|S4", "ö", "ö", "ö".encode()),
         ("|S4", [""], "", b""),
