@@ -160,6 +160,15 @@ def test_stray_keys_are_problems_at_their_place(tmp_path: Path, container: str) 
     assert strays == (wanted | {"__MACOSX/._s": ("document", "")} if container == "leading" else wanted)
 
 
+def test_chunks_of_an_array_with_broken_metadata_are_not_stray(tmp_path: Path) -> None:
+    path, _ = store_in(tmp_path, "folder", 2)
+    (path / "temp" / ".zarray").write_text("{")
+    (path / "other.txt").write_text("1")
+    with refbrowser.open(path) as dataset:
+        listing = list_store(dataset)
+    assert [finding.place.key for finding in listing.findings] == ["other.txt"]
+
+
 def test_links_out_of_a_store_are_not_followed(tmp_path: Path) -> None:
     path, _ = store_in(tmp_path, "folder", 2)
     (tmp_path / "outside").mkdir()

@@ -85,6 +85,7 @@ class StoreAudit:
         self._groups: dict[tuple[str, str], _Group] = {}
         self._keys = 0
         self._hidden: set[str] = set()
+        self._unknown: set[str] = set()
         self._last: tuple[str, _Tally | None] = ("\0", None)
 
     def add_array(self, prefix: str, grid_shape: tuple[int, ...], encoding: ChunkKeyEncoding) -> None:
@@ -98,10 +99,16 @@ class StoreAudit:
             tally.bits = np.zeros((size + 7) // 8, np.uint8)
         self._tallies[prefix] = tally
 
+    def add_unknown(self, prefix: str) -> None:
+        """Add an array of which nothing is known: keys that begin with `prefix` may be its chunks."""
+        self._unknown.add(prefix)
+
     def add(self, folder: str, names: Sequence[str]) -> None:
         """Add keys: names right below a folder (``""``, ``temp/``, ``temp/c/0/``), each key once."""
         self._keys += len(names)
         tally = self._tally_of(folder)
+        if tally is None and self._is_unknown(folder):
+            return
         if tally is None:
             for name in names:
                 self._note(folder + name, OF_NOTHING, "")
@@ -139,6 +146,9 @@ class StoreAudit:
                 found = self._tallies.get(above)
             self._last = (folder, found)
         return self._last[1]
+
+    def _is_unknown(self, folder: str) -> bool:
+        return any(folder.startswith(prefix) for prefix in self._unknown)
 
     def _note(self, key: str, reason: str, prefix: str) -> None:
         """Note a key that is no chunk; one that is metadata is where it belongs."""
