@@ -40,8 +40,5 @@ def hierarchy_of_flavour(
     """
     if flavour is None:
         flavour = find_flavour(source.metadata_keys(), source.value) or Flavour.ZARR_V2
-    try:
-        builder: HierarchyBuilder = import_module(_ADAPTERS[flavour]).build_hierarchy
-    except ModuleNotFoundError:  # for the moment: adapters are being written
-        builder = import_module(_ADAPTERS[Flavour.ZARR_V2]).build_hierarchy
+    builder: HierarchyBuilder = import_module(_ADAPTERS[flavour]).build_hierarchy
     return replace(builder(source, manifests, format), flavour=flavour)

@@ -318,6 +318,11 @@ def hierarchy_of(document: ReferenceDocument, metadata: Mapping[str, bytes] | No
         from refbrowser.formats.stores.manifest import StoreManifest
 
         def of_store(prefix: str, grid: RegularChunkGrid, encoding: ChunkKeyEncoding) -> StoreManifest:
+            if prefix in store.left_out:
+                # Without references its chunks would read as missing.
+                message = "the document has no room for the references of the array's chunks"
+                advice = "Open the array, or its group, by its own path."
+                raise RefbrowserError(ErrorKind.BUDGET, message, advice=advice)
             return StoreManifest(expansion, prefix, grid.grid_shape, encoding, store=store)
 
         return hierarchy_of_flavour(store.flavour, source, of_store, store.flavour.store_format)

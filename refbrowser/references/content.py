@@ -67,6 +67,8 @@ class StoreOrigin:
         ``folder``, ``zip`` or ``url``.
     folder
         The leading folder that its keys are below, with a ``/`` at its end; empty for none.
+    left_out
+        Beginnings of the keys of arrays whose chunks have no references: there is no room for their rules.
     facts
         What is learned of it while it is open.
     """
@@ -75,6 +77,7 @@ class StoreOrigin:
     flavour: Flavour
     container: Literal["folder", "zip", "url"]
     folder: str = ""
+    left_out: frozenset[str] = frozenset()
     facts: StoreFacts = field(default_factory=StoreFacts, compare=False)
 
 

@@ -98,7 +98,8 @@ def store_document(
     name
         For messages.
     """
-    text = StoreText(root.rstrip("/" if container == "url" else os.sep), contents.folder)
+    root = root.rstrip("/" if container == "url" else os.sep)
+    text = StoreText(root, contents.folder)
     add_all_chunks(text, contents)
     origin = StoreOrigin(root, contents.flavour, container, contents.folder)
     return document_of(text, contents, origin, name=name, values=values)
@@ -108,10 +109,10 @@ def add_all_chunks(text: StoreText, contents: StoreContents) -> None:
     """Add what makes the references of every array of a store; warns of arrays that have none."""
     for layout in chunk_layouts(contents):
         text.add_chunks(layout)
-    for array in text.left_out:
-        contents.warn(
-            "the chunks of the array have no rule: too many arrays, or no rule can spell its name", array
-        )
+    if text.left_out:
+        more = f" and {len(text.left_out) - 1} others" if len(text.left_out) > 1 else ""
+        message = f"the chunks of this array{more} have no references: the store has too many arrays"
+        contents.warn(message, text.left_out[0].rstrip("/"), "Open an array, or its group, by its own path.")
 
 
 def document_of(
@@ -136,7 +137,7 @@ def document_of(
         known=KnownMetadata(contents.metadata, tuple(contents.unread)),
         name=name,
         values=dict(values or {}),
-        store=origin,
+        store=replace(origin, left_out=frozenset(text.left_out)),
         notes=(*_unread(contents), *contents.problems),
     )
 

@@ -47,7 +47,7 @@ class StoreText:
         self._gen: list[Any] = []
         self._refs: dict[str, Any] = {}
         self._sizes = [0, 0]
-        #: Keys of arrays, without their last ``/``, that have no rule since there is no room for more.
+        #: Beginnings of the keys of arrays that have no rule: no room is left, or none can spell them.
         self.left_out: list[str] = []
 
     def add_metadata(self, documents: Mapping[str, bytes]) -> None:
@@ -69,7 +69,7 @@ class StoreText:
     def _add_rule(self, layout: ChunkLayout) -> None:
         split = [axis for axis, length in enumerate(layout.grid_shape) if length > 1]
         if len(split) > min(len(_NAMES), LIMITS.dimensions_per_rule) or not _can_be_spelled(layout.prefix):
-            self.left_out.append(layout.prefix.rstrip("/"))
+            self.left_out.append(layout.prefix)
             return
         names = dict(zip(split, _NAMES, strict=False))
         coords = [
@@ -87,7 +87,7 @@ class StoreText:
             or self._sizes[0] + values > LIMITS.json_values - _SPARE
             or self._sizes[1] + 2 * size > LIMITS.rules_source
         ):
-            self.left_out.append(layout.prefix.rstrip("/"))
+            self.left_out.append(layout.prefix)
             return
         self._sizes[0] += values
         self._sizes[1] += 2 * size

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,8 @@ import refbrowser.references.document
 from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.formats.sniffing import NotReferencesError
 from refbrowser.formats.stores import folder as folder_module
+from refbrowser.formats.stores import text as text_module
+from refbrowser.limits import LIMITS
 from refbrowser.model.nodes import Flavour
 
 VALUES = np.arange(120, dtype="<f4").reshape(6, 20)
@@ -209,3 +212,19 @@ def test_special_files_are_not_read(tmp_path: Path) -> None:
     with refbrowser.open(tmp_path / "s") as dataset:
         assert dataset["/a"][...].tolist() == [0, 1, 2, 3]
         assert [note.kind for note in dataset.document.notes] == [ErrorKind.UNSAFE]
+
+
+def test_more_arrays_than_rules_open_and_say_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    group = zarr.create_group(tmp_path / "s", zarr_format=3)
+    for name in "abcd":
+        group.create_array(name, shape=(4,), chunks=(2,), dtype="<i2")[:] = range(4)
+    monkeypatch.setattr(text_module, "LIMITS", replace(LIMITS, gen_rules=2))
+    with refbrowser.open(tmp_path / "s") as dataset:
+        assert sorted(dataset.arrays) == ["/a", "/b", "/c", "/d"]
+        assert dataset["/b"][...].tolist() == [0, 1, 2, 3]
+        assert ["this array and 1 others" in note.message for note in dataset.document.notes] == [True]
+        for name in "cd":
+            # Not known is not the same as missing.
+            with pytest.raises(RefbrowserError) as caught:
+                dataset[name][...]
+            assert caught.value.kind is ErrorKind.BUDGET
