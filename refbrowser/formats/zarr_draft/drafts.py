@@ -119,7 +119,7 @@ def _codecs_2020(document: Document, notes: Notes) -> tuple[CodecSpec, ...]:
         if "name" not in item:
             found.append(parse_codec(item))
         elif item["name"] not in _ARRAY_STEPS:
-            found.append(CodecSpec(str(item["name"]), item.get("configuration") or {}))
+            found.append(_named(item))
     return tuple(found)
 
 
@@ -146,11 +146,14 @@ def _codec_items(document: Document) -> list[dict[str, Any]]:
 
 
 def _named_steps(document: Document) -> list[CodecSpec]:
-    return [
-        CodecSpec(item["name"], item.get("configuration") or {})
-        for item in _codec_items(document)
-        if item.get("name") in _ARRAY_STEPS
-    ]
+    return [_named(item) for item in _codec_items(document) if item.get("name") in _ARRAY_STEPS]
+
+
+def _named(item: Mapping[str, Any]) -> CodecSpec:
+    name, configuration = item["name"], item.get("configuration") or {}
+    if not isinstance(name, str) or not isinstance(configuration, dict):
+        raise RefbrowserError(ErrorKind.META, f"a codec is {quoted(item)}, not a name and its configuration")
+    return CodecSpec(name, configuration)
 
 
 def _fill_value_2020(document: Document, kind: DataType, notes: Notes) -> Any:
@@ -160,9 +163,23 @@ def _fill_value_2020(document: Document, kind: DataType, notes: Notes) -> Any:
 def _order_2020(document: Document) -> str:
     for spec in _named_steps(document):
         if spec.name == "transpose":
-            axes: Any = spec.configuration.get("order")
-            return "F" if axes == "F" or axes == sorted(axes or [], reverse=True) else "C"
+            return _order_of_axes(spec.configuration.get("order"), len(document["shape"]))
     return _order(document) if "chunk_memory_layout" in document else "C"
+
+
+def _order_of_axes(axes: Any, ndim: int) -> str:
+    """Return the order in which a transpose stores elements.
+
+    Raises
+    ------
+    RefbrowserError
+        `E_META`: it is neither C nor F.
+    """
+    if axes in ("C", list(range(ndim))):
+        return "C"
+    if axes in ("F", list(reversed(range(ndim)))):
+        return "F"
+    raise RefbrowserError(ErrorKind.META, f"chunks in the order of axes {quoted(axes)} are not read")
 
 
 def draft_2020(suffix: str | None) -> Draft:
