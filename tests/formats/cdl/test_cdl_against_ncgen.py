@@ -147,7 +147,9 @@ def test_dimensions_that_others_hide_are_found(folder):
 
 
 def test_names_that_netcdf_keeps_for_itself_do_no_harm(folder):
-    names = sorted({*KEYWORDS, *RESERVED})
+    of_hdf5 = ["CLASS", "DIMENSION_LIST", "NAME", "REFERENCE_LIST", "_ARRAY_DIMENSIONS"]
+    of_netcdf = ["_Netcdf4Coordinates", "_Netcdf4Dimid", "_nc3_strict"]
+    names = sorted({*KEYWORDS, *of_hdf5, *of_netcdf})
     attributes = tuple(NetcdfAttribute(name, AtomicType.INT, (1,)) for name in ["first", *names, "last"])
     variables = tuple(NetcdfVariable(name=name, type=AtomicType.INT) for name in names)
     of_int = NetcdfVariable(name="v", type=AtomicType.INT, attributes=attributes)
