@@ -217,3 +217,23 @@ def test_one_broken_document_is_one_broken_node():
     assert tree.find("/d").unreadable is None
     assert tree.find("/e").unreadable is not None
     assert any("http://example.org/x" in message for message in warnings_of(tree))
+
+
+@pytest.mark.parametrize(
+    "codec",
+    [
+        {"name": "transpose", "configuration": {"order": 5}},
+        {"name": "transpose", "configuration": {"order": [1, "x"]}},
+        {"name": "transpose", "configuration": 5},
+        {"name": "transpose"},
+        {"name": "endian", "configuration": {"endian": "middle"}},
+        {"name": 5},
+        {"name": "gzip", "configuration": [1]},
+        "gzip",
+    ],
+)
+def test_codecs_of_2022_that_are_wrong(codec):
+    document = later_json(compressor=..., chunk_memory_layout=..., codecs=[codec])
+    tree = built_later({"zarr.json": ENTRY, "meta/root/a.array.json": document})
+    assert tree.find("/a").shape == (4, 6)
+    assert tree.find("/a").unreadable.kind is ErrorKind.META
