@@ -53,6 +53,7 @@ class StoreExport:
         self.request = request
         self.target = target_of(request.format, request.options)
         self.skipped: list[RefbrowserError] = []
+        self._check_chosen()
         planned = list(self._planned())
         self.groups = _groups_above(dataset, planned, whole=request.arrays is None)
         self.layouts = self.target.settled(self.groups, planned)
@@ -72,6 +73,15 @@ class StoreExport:
                 if not self.request.skip_bad:
                     raise placed from error
                 self.skipped.append(placed)
+
+    def _check_chosen(self) -> None:
+        """Raise `E_USAGE` where chunks are chosen for what is not exported."""
+        paths = {node.path for node, _ in self._chosen()}
+        for path in self.request.options.array_chunks:
+            if path not in paths:
+                raise RefbrowserError(
+                    ErrorKind.USAGE, "chunks are chosen for an array that is not exported", Place(path=path)
+                )
 
     def _chosen(self) -> Iterator[tuple[ArrayNode, Selection | None]]:
         hierarchy = self.dataset.hierarchy

@@ -21,9 +21,11 @@ from zarr.storage import ZipStore
 
 import refbrowser
 from refbrowser.engine.export import blocks, chunks
+from refbrowser.engine.export.folder import TargetFolder
 from refbrowser.engine.export.request import ArrayChoice, ExportReport, ExportRequest
 from refbrowser.engine.export.run import estimate_export, run_export
 from refbrowser.engine.export.store_options import Sides, StoreOptions
+from refbrowser.engine.export.zip_file import TargetZip
 from refbrowser.errors import ErrorKind, RefbrowserError
 
 pytestmark = pytest.mark.filterwarnings("ignore")
@@ -267,6 +269,18 @@ def test_a_flipped_byte_in_a_zip_file_is_found(tmp_path: Path) -> None:
         target.write_bytes(data)
         with pytest.raises(RefbrowserError, match="verification failed: 1 of"):
             refbrowser.export(dataset, target, format="zarr-v3", resume=True)
+
+
+@pytest.mark.parametrize("key", ["../x", "a/../../x", "/x", "a//x", "a\\x", "c:/x", ".."])
+@pytest.mark.parametrize("kind", [TargetFolder, TargetZip])
+def test_no_key_leads_out_of_a_target(tmp_path: Path, kind: type, key: str) -> None:
+    place = kind(str(tmp_path / "out"))
+    place.open(resume=False)
+    with pytest.raises(RefbrowserError) as caught:
+        place.write(key, [b"x"], 1)
+    place.leave()
+    assert caught.value.kind is ErrorKind.UNSAFE
+    assert [path.name for path in tmp_path.iterdir()] == [".out.refbrowser-partial"]
 
 
 def test_wide_zip_files_have_wide_directories(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
