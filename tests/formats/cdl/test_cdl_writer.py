@@ -238,6 +238,16 @@ def test_parts_that_cannot_keep_their_name_get_another():
     ]
 
 
+def test_names_that_differ_in_the_form_of_their_letters_are_one_to_netcdf():
+    two = ("é", "e\u0301")
+    shown = lines(
+        variables=tuple(map(variable, two)),
+        attributes=tuple(map(attribute, two)),
+    )
+    assert shown[1:3] == ["int é ;", "int é_2 ; // named 'e\u0301'"]
+    assert shown[4:] == [":é = 1 ;", "// :e\u0301 = 1 ; (there is another attribute 'é')"]
+
+
 def test_a_variable_with_the_name_of_a_section():
     assert lines(variables=(variable("data", attributes=(attribute(),)),))[1:] == [
         "int data ;",
