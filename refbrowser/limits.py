@@ -33,8 +33,8 @@ class Limits:
     templates_per_document: int = _limit(10_000, "templates", "templates in one document")
     templates_source: int = _limit(MIB, "bytes", "templates of one document, those of plain text aside")
     dimensions_per_rule: int = _limit(16, "dimensions", "dimensions of one gen rule")
-    gen_rules: int = _limit(10_000, "rules", "gen rules in one document")
-    rules_source: int = _limit(4 * MIB, "bytes", "fields of all gen rules, those of plain text aside")
+    gen_rules: int = _limit(50_000, "rules", "gen rules in one document")
+    rules_source: int = _limit(16 * MIB, "bytes", "fields of all gen rules, those of plain text aside")
     write_out_question: int = _limit(10_000_000, "entries", "entries written out without a question")
     write_out_compared: int = _limit(20_000_000, "rows", "generated keys compared to write out each once")
     # Documents
