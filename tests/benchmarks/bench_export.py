@@ -30,8 +30,8 @@ target = zarr.create_array(
     sys.argv[1] + "-out", name="a", shape=source.shape, chunks={chunks}, dtype=source.dtype,
     compressors={compressors}, overwrite=True,
 )
-for start in range(0, source.shape[0], {step}):
-    target[start : start + {step}] = source[start : start + {step}]
+for at in range(0, source.shape[0], {step}):
+    target[at : at + {step}] = source[at : at + {step}]
 listing = []
 """
 
