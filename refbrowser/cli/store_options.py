@@ -17,7 +17,7 @@ def add_store_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--chunks",
         metavar="SIDES",
-        help="of all arrays with as many dimensions: 100,100 (-1 is a whole axis), or auto:8MiB",
+        help="of all arrays with as many dimensions: 100,100 (: is a whole axis), or auto:8MiB",
     )
     group.add_argument(
         "--array-chunks",

@@ -38,7 +38,7 @@ class Sides:
 
     @classmethod
     def from_text(cls, text: str) -> Sides:
-        """Return the sides that a user wrote: ``100,100``, ``1,-1,-1``, ``auto`` or ``auto:8MiB``.
+        """Return the sides that a user wrote: ``100,100``, ``1,:,:``, ``auto`` or ``auto:8MiB``.
 
         Raises
         ------
@@ -48,12 +48,12 @@ class Sides:
         name, colon, size = text.partition(":")
         if name.strip() == "auto":
             return cls(size=_size(size) if colon else AUTO_SIZE)
-        parts = [part.strip() for part in text.split(",")]
+        parts = ["-1" if part.strip() == ":" else part.strip() for part in text.split(",")]
         if not all(re.fullmatch(r"-1|[1-9][0-9]{0,17}", part) for part in parts):
             raise RefbrowserError(
                 ErrorKind.USAGE,
                 f"{quoted(text)} is not a chunk shape",
-                advice="write 100,100 or auto:8MiB; -1 is a whole axis",
+                advice="write 100,100 or auto:8MiB; : is a whole axis",
             )
         return cls(tuple(map(int, parts)))
 

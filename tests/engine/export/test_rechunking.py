@@ -305,6 +305,7 @@ def test_sides_that_mean_nothing(text: str) -> None:
 
 def test_sides() -> None:
     assert Sides.from_text("100, 20").shape == (100, 20)
+    assert Sides.from_text(":,20,-1").shape == (-1, 20, -1)
     assert Sides.from_text("auto:2MiB").size == 2 << 20
     assert Sides((-1, 3)).within((7, 2), 8) == (7, 2)
     assert prod(Sides(size=800).within((100, 100), 8)) <= 100
