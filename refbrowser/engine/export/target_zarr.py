@@ -7,6 +7,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar, Literal
 
+import numpy as np
+
 from refbrowser.engine.export.codec_names import CodecsV2, codecs_v2, codecs_v3, with_shards
 from refbrowser.engine.export.layout import ArrayLayout, asked_for, escaped_path, laid_out
 from refbrowser.engine.export.request import Loss
@@ -205,10 +207,14 @@ class ZarrV3Target(ZarrTarget):
             "serializer": codecs.serializer,
             "compressors": list(codecs.compressors) or None,
         }
-        if wanted.fill_value is None:
+        fill_value = wanted.fill_value
+        if fill_value is None:
             lost.append("there is no fill value, Zarr v3 needs one: zero")
-        else:
-            arguments["fill_value"] = wanted.fill_value
+            if wanted.dtype is not None and wanted.dtype.names is not None:
+                # zarr-python makes none for fields of raw bytes.
+                fill_value = np.zeros((), self._plain_type(wanted.dtype))[()]
+        if fill_value is not None:
+            arguments["fill_value"] = fill_value
         if any(wanted.dimensions):
             arguments["dimension_names"] = wanted.dimensions
         return replace(wanted, order="C"), arguments, lost

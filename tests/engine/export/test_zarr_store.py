@@ -114,6 +114,21 @@ def test_v3_with_shards_goes_to_both_versions(tmp_path: Path) -> None:
     assert zarr.open_group(tmp_path / "two", mode="r")["s"].attrs["_ARRAY_DIMENSIONS"] == ["y", "x"]
 
 
+def test_fields_of_raw_bytes_without_a_fill_value(tmp_path: Path) -> None:
+    array = {"zarr_format": 2, "shape": [2], "chunks": [2], "order": "C", "compressor": None, "filters": None}
+    array |= {"dtype": [["count", "<i4"], ["mark", "|V4"]], "fill_value": None}
+    folder = tmp_path / "source" / "a"
+    folder.mkdir(parents=True)
+    (folder / ".zarray").write_text(json.dumps(array))
+    (folder.parent / ".zgroup").write_text('{"zarr_format": 2}')
+    (folder / "0").write_bytes(bytes(range(16)))
+    with refbrowser.open(folder.parent) as dataset:
+        expected = dataset["/a"][...]
+        refbrowser.export(dataset, tmp_path / "three", format="zarr-v3")
+    with refbrowser.open(tmp_path / "three") as written:
+        np.testing.assert_array_equal(written["/a"][...], expected)
+
+
 @pytest.mark.parametrize("format", ["zarr-v2", "zarr-v3"])
 @pytest.mark.parametrize(
     ("index", "copied"),
