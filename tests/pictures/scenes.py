@@ -9,6 +9,7 @@ from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 from nczarr_documents import nczarr_document
@@ -26,6 +27,7 @@ from PySide6.QtWidgets import (
 )
 from servers.http_server import Fault, HttpServer
 
+from refbrowser.app.controller import exporting
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.main_window import MainWindow
 from refbrowser.app.settings import Settings
@@ -41,6 +43,8 @@ class Stage:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.after = ExitStack()
+        # Every machine has as much room.
+        self.after.enter_context(patch.object(exporting, "_free_space", lambda target: 75_500_000_000))
         shutil.copytree(SAMPLE, folder, dirs_exist_ok=True)
         # What one scene leaves in the settings is not met by the next one.
         QSettings.setPath(QSettings.Format.IniFormat, QSettings.Scope.UserScope, str(folder / "settings"))
