@@ -16,7 +16,7 @@ from refbrowser.app.cdl.pane import CdlPane
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.dialogs.recovery import RecoveryBar
 from refbrowser.app.dialogs.trust import TrustBar
-from refbrowser.app.file_bars import CopyBar, DiskBar
+from refbrowser.app.file_bars import CopyBar, DiskBar, LossBar
 from refbrowser.app.opening.start_pane import StartPane
 from refbrowser.app.references.raw_value import RawValuePane
 from refbrowser.app.references.references_view import ReferencesPane
@@ -57,6 +57,7 @@ class Centre(QWidget):
         self.recovery_bar = RecoveryBar()
         self.disk_bar = DiskBar()
         self.copy_bar = CopyBar()
+        self.loss_bar = LossBar()
         self.error_bar = ErrorBar()
         self.strip = ReadingStrip()
         self.start = start
@@ -79,6 +80,7 @@ class Centre(QWidget):
             self.disk_bar,
             self.recovery_bar,
             self.copy_bar,
+            self.loss_bar,
             self.error_bar,
             self.strip,
         ):
@@ -154,6 +156,7 @@ class Centre(QWidget):
         self.cdl.set_document(document)
         self.error_bar.hide()
         self.copy_bar.hide()
+        self.loss_bar.hide()
         self.strip.hide()
         if self.plot is not None:
             self.plot.clear()

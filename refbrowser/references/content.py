@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, Self
@@ -69,6 +69,8 @@ class StoreOrigin:
         The leading folder that its keys are below, with a ``/`` at its end; empty for none.
     left_out
         Beginnings of the keys of arrays whose chunks have no references: there is no room for their rules.
+    is_consolidated
+        Whether its root repeats all metadata in one document, which the references do not.
     facts
         What is learned of it while it is open.
     """
@@ -78,6 +80,7 @@ class StoreOrigin:
     container: Literal["folder", "zip", "url"]
     folder: str = ""
     left_out: frozenset[str] = frozenset()
+    is_consolidated: bool = False
     facts: StoreFacts = field(default_factory=StoreFacts, compare=False)
 
 
@@ -195,6 +198,7 @@ class DocumentContent:
         entries: bytes,
         *,
         templates: Mapping[str, str],
+        gen: Sequence[Any],
         **fields: Any,
     ) -> Self:
         """Return the Version 1 document ``before + entries + "}}"``, whose text is known to be right.
@@ -207,6 +211,8 @@ class DocumentContent:
             Ends with the opening bracket of `refs`, its last member.
         templates
             Those that stand in `before`.
+        gen
+            The rules that stand in `before`.
         fields
             Other fields of the document.
         """
@@ -216,6 +222,7 @@ class DocumentContent:
         made = replace(read, outer=before + b"}}", **fields)
         made.__dict__["hole"] = len(before)
         made.__dict__["templates"] = TemplateSet(templates, made.values)
+        made.__dict__["rule_values"] = gen
         return made
 
     # What it says
@@ -250,11 +257,14 @@ class DocumentContent:
         return node.items if node is not None else []
 
     @cached_property
+    def rule_values(self) -> Sequence[Any]:
+        """What the rules are in the outer text, as Python values."""
+        return [node.to_python() for node in self.rule_nodes]
+
+    @cached_property
     def rules(self) -> tuple[GenRule, ...]:
         """The gen rules."""
-        return tuple(
-            GenRule(node.to_python(), self.templates, index) for index, node in enumerate(self.rule_nodes)
-        )
+        return tuple(GenRule(value, self.templates, index) for index, value in enumerate(self.rule_values))
 
     @cached_property
     def urls(self) -> RenderedUrls:
@@ -311,7 +321,7 @@ class DocumentContent:
     def with_refs(self, refs: References) -> Self:
         """Return the document with other references."""
         changed = replace(self, refs=refs, known=None)
-        for name in ("node", "hole", "templates", "rules"):
+        for name in ("node", "hole", "templates", "rule_values", "rules"):
             if name in self.__dict__:
                 changed.__dict__[name] = self.__dict__[name]
         if refs.table is self.refs.table and "urls" in self.__dict__:

@@ -22,6 +22,7 @@ from refbrowser.app.actions.file import FLAVOURS
 from refbrowser.app.controller.disk import FileState
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.dialogs.open_url_dialog import OpenUrlDialog
+from refbrowser.app.dialogs.save_dialogs import SaveProspectDialog
 from refbrowser.app.main_window import MainWindow
 from refbrowser.app.opening.drops import Drop
 from refbrowser.app.problems.pane import ProblemsPane
@@ -221,7 +222,9 @@ class TestSaving:
         assert Path(dialog.selectedFiles()[0]).name == "sea.json"
         dialog.close()
         target = tmp_path / "overlay.json"
-        window.commands.saving.save_to(document, str(target), 1)
+        window.commands.saving.save_to(document, str(target), 0)
+        qtbot.waitUntil(lambda: window.findChild(SaveProspectDialog) is not None)
+        button(window, "saveProspectSaveButton").click()
         qtbot.waitUntil(target.exists)
         settle()
         assert contents(store) == before

@@ -66,7 +66,9 @@ def test_exported_stores_are_read_by_others(
     out.parent.mkdir()
     with refbrowser.open(path) as dataset:
         report = refbrowser.export(dataset, out, format=target)
-        assert not report.losses
+    # Rules stay in folders alone, for arrays without missing chunks.
+    has_rules = (target, container) == ("refs-v1", "folder")
+    assert [loss.what for loss in report.losses] == ([portable.RULES] if has_rules else [])
     same(read_by_others(out), values)
     with refbrowser.open(out, allow=[str(tmp_path)]) as again:
         same({each: again[each][...] for each in COUNTS}, values)

@@ -66,6 +66,8 @@ class OpenDocument(QObject):
         An edit could not be made, a save failed; the document is as it was.
     saved(str)
         The document was written to this path.
+    saveLost(object)
+        What others cannot read of what was just written: `Loss`es, none or more.
     reloaded(), reloadFailed(object)
         The document was read again, or could not be: the exception; it is as it was.
     """
@@ -82,6 +84,7 @@ class OpenDocument(QObject):
     editFailed = Signal(object)
     saveFailed = Signal(object)
     saved = Signal(str)
+    saveLost = Signal(object)
     reloaded = Signal()
     reloadFailed = Signal(object)
 
@@ -454,6 +457,7 @@ class OpenDocument(QObject):
                 self._become(document, saved, given.path)
             self.savedChanged.emit()
             self.saved.emit(given.path)
+            self.saveLost.emit(saved.losses)
 
         def failed(error: BaseException) -> None:
             self.is_saving = False

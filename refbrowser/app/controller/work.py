@@ -21,6 +21,7 @@ from refbrowser.io.origins import Origin, scheme_of
 if TYPE_CHECKING:
     from refbrowser.app.controller.shared_session import SharedSession
     from refbrowser.engine.dataset import Dataset
+    from refbrowser.engine.export.request import Loss
     from refbrowser.engine.saving.write import SaveOrder, Written
     from refbrowser.engine.views.row_changes import Difference
     from refbrowser.references.content import StoreOrigin
@@ -56,10 +57,11 @@ class Opened:
 
 @dataclass(frozen=True, slots=True)
 class Saved:
-    """What a save wrote, and what may be read under a new path; None where that is the old one."""
+    """What a save wrote, what may be read under a new path (None for the old one), and what was lost."""
 
     written: Written
     access: Access | None = None
+    losses: tuple[Loss, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,27 +230,34 @@ def save_document(
     from refbrowser.io.permissions import Permissions
 
     kept = expected if isinstance(expected, FileIdentity) else None
-    written = write_document(_portable(document, dataset, control), order, kept, control.token)
+    version = document.version if order.version is None else order.version
+    sent, losses = _portable(document, dataset, version, control)
+    written = write_document(sent, order, kept, control.token)
     if document.store is not None and written.document is not None:
         # What is open goes on to know of its store.
         same = document if written.edit is None else document.apply(written.edit)
         written = replace(written, document=same)
     if order.is_copy:
-        return Saved(written)
+        return Saved(written, losses=losses)
     if order.path != dataset.path:
-        return Saved(written, _moved_access(dataset.access, order.path))
+        return Saved(written, _moved_access(dataset.access, order.path), losses)
     if isinstance(before, FileIdentity):
         Permissions().saved(order.path, before, written.identity)
-    return Saved(written)
+    return Saved(written, losses=losses)
 
 
-def _portable(document: ReferenceDocument, dataset: Dataset, control: TaskControl) -> ReferenceDocument:
-    """Return a document as other software reads it: that of a store names chunks that are there only."""
+def _portable(
+    document: ReferenceDocument, dataset: Dataset, version: int, control: TaskControl
+) -> tuple[ReferenceDocument, tuple[Loss, ...]]:
+    """Return a document as other software reads it, and what that cannot: chunks that are there are named."""
     if document.store is None:
-        return document
+        return document, ()
+    from refbrowser.engine.saving.consolidated import with_consolidated
     from refbrowser.engine.saving.portable import portable_document
 
-    return portable_document(dataset.with_document(document, control), control).document
+    portable = portable_document(dataset.with_document(document, control), control, version)
+    made, lost = with_consolidated(portable.document, document.store)
+    return made, (*portable.losses, *lost)
 
 
 def _moved_access(access: Access, path: str) -> Access:

@@ -18,6 +18,7 @@ from refbrowser.engine.export.rewritten import Rewriting, is_relative, rewritten
 from refbrowser.engine.export.store_options import StoreOptions
 from refbrowser.engine.export.targets import Target, target_of
 from refbrowser.engine.jobs import JobControl
+from refbrowser.engine.saving.consolidated import with_consolidated
 from refbrowser.engine.saving.portable import portable_document
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, Severity
 from refbrowser.formats.references import document_chunks, open_references
@@ -119,6 +120,8 @@ class ReferencesExport:
         document, skipped = self._document(control.token)
         if request.format == "refs-parquet":
             return self._parquet(document, skipped, control)
+        document, lost = with_consolidated(document, self.dataset.document.store)
+        self.losses += lost
         written, digest = self._write(document, control)
         self._verify(digest, document, control.token)
         return self._report(document, skipped, written)
@@ -127,7 +130,7 @@ class ReferencesExport:
 
     def _make_portable(self, control: JobControl) -> None:
         """Take the document of a store as other software reads it."""
-        portable = portable_document(self.dataset, control)
+        portable = portable_document(self.dataset, control, 1 if self.request.format == "refs-v1" else 0)
         self.losses += portable.losses
         if portable.document is not self.document:
             self.document = portable.document

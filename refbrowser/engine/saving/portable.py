@@ -40,6 +40,9 @@ _PAGE = 16_384
 UNKNOWN = (
     "whether chunks are missing is not known; where one is, other software has an error, not the fill value"
 )
+RULES = (
+    "fsspec reads gen rules only with simple_templates=False, and takes their chunks for missing otherwise"
+)
 
 
 @dataclass(slots=True)
@@ -50,10 +53,15 @@ class Portable:
     losses: list[Loss] = field(default_factory=list)
 
 
-def portable_document(dataset: Dataset, control: JobControl) -> Portable:
+def portable_document(dataset: Dataset, control: JobControl, version: int = 0) -> Portable:
     """Return the document of a dataset with references that other software can follow.
 
     That of a dataset that is no store is returned as it is. A store that can be listed is listed.
+
+    Parameters
+    ----------
+    version
+        That it will be written in: rules in Version 1 are told of.
 
     Raises
     ------
@@ -62,23 +70,30 @@ def portable_document(dataset: Dataset, control: JobControl) -> Portable:
     Cancelled
         The control's token was cancelled.
     """
+    if dataset.document.store is None:
+        return Portable(dataset.document)
+    portable = _followed(dataset, control)
+    if version == 1 and portable.document.rules:
+        portable.losses.append(Loss("/", RULES))
+    return portable
+
+
+def _followed(dataset: Dataset, control: JobControl) -> Portable:
+    """Return the document of a store with references that lead to something, as far as that is known."""
     document = dataset.document
-    store = document.store
-    if store is None:
-        return Portable(document)
     if not can_be_listed(dataset):
         return Portable(document, [Loss("/", f"the store cannot be listed: {UNKNOWN}")])
     list_store(dataset, control)
     arrays = list(_arrays(dataset))
     unknown: list[Loss] = []
-    if store.container != "zip":
+    if document.store is not None and document.store.container != "zip":
         unknown = [Loss(array.node.path, UNKNOWN) for array in arrays if array.listed is None]
         arrays = [array for array in arrays if array.listed is not None and array.listed.missing]
     if not arrays:
         return Portable(document, unknown)
     writing = _Writing(dataset, arrays, control)
     how = Rewriting(keeps=writing.keeps, rule_stays=writing.rule_stays, added=writing.references())
-    made = replace(rewritten(document, how, control.token), store=store, notes=document.notes)
+    made = replace(rewritten(document, how, control.token), store=document.store, notes=document.notes)
     return Portable(made, [*unknown, *writing.losses()])
 
 
@@ -270,7 +285,7 @@ class _Writing:
             Loss(
                 array.node.path,
                 f"{array.zipped} chunks are deflated zip members that do not fit into the document: "
-                "other software cannot read them",
+                "other software cannot read them, and may refuse the document",
             )
             for array in self._arrays.values()
             if array.zipped

@@ -27,6 +27,8 @@ class StoreContents:
         Metadata keys that are there and could not be read.
     problems
         What was found to be wrong.
+    is_consolidated
+        Whether the root repeats all metadata; it stands alone in `metadata` all the same.
     has
         Tells whether something is stored under a key.
     """
@@ -36,6 +38,7 @@ class StoreContents:
     metadata: dict[str, bytes] = field(default_factory=dict)
     unread: dict[str, RefbrowserError] = field(default_factory=dict)
     problems: list[Finding] = field(default_factory=list)
+    is_consolidated: bool = False
     has: Callable[[str], bool] = lambda key: False
     _values: dict[str, dict[str, Any]] = field(default_factory=dict)
     _size: int = 0

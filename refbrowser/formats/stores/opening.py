@@ -134,10 +134,11 @@ def document_of(
         before,
         entries,
         templates=text.templates,
+        gen=text.gen,
         known=KnownMetadata(contents.metadata, tuple(contents.unread)),
         name=name,
         values=dict(values or {}),
-        store=replace(origin, left_out=frozenset(text.left_out)),
+        store=replace(origin, left_out=frozenset(text.left_out), is_consolidated=contents.is_consolidated),
         notes=(*_unread(contents), *contents.problems),
     )
 

@@ -67,8 +67,10 @@ def _read_here(reader: StoreReader, flavour: Flavour | None) -> StoreContents | 
     own = {key: root[key] for key in _OF_ROOT[flavour] if key in root}
     if flavour in (Flavour.DRAFT_2019, Flavour.DRAFT_2020):
         walk_draft(reader, contents, own)
-    elif not add_consolidated(contents, own):
-        walk_tree(reader, contents, own)
+    else:
+        contents.is_consolidated = add_consolidated(contents, own)
+        if not contents.is_consolidated:
+            walk_tree(reader, contents, own)
     return contents if contents.metadata or contents.unread else None
 
 
