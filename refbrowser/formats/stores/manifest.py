@@ -73,6 +73,10 @@ class StoreManifest(ExpansionManifest):
         listed = self.listed
         if listed is None:
             return None
+        document = self.expansion.document
+        if document.known is not None and not document.values:
+            # Nothing was edited: every chunk is referred to, where the store would have it.
+            return listed.stored
         referred = ExpansionManifest.stored(self)
         if referred == listed.total > COUNTED or (referred == listed.total and not listed.missing):
             return listed.stored

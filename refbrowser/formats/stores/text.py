@@ -44,7 +44,8 @@ class StoreText:
         self._root = f"{root}/{self._path(folder)}".rstrip("/")
         #: What stands before and after the path of a key in its URL.
         self._before, self._after = f"{{{{{ROOT}}}}}/", ""
-        self._gen: list[Any] = []
+        #: The rules.
+        self.gen: list[Any] = []
         self._refs: dict[str, Any] = {}
         self._sizes = [0, 0]
         #: Beginnings of the keys of arrays that have no rule: no room is left, or none can spell them.
@@ -83,7 +84,7 @@ class StoreText:
         }
         values, size = 4 + 2 * len(split), len(rule["key"]) + len(rule["url"])
         if (
-            len(self._gen) >= LIMITS.gen_rules
+            len(self.gen) >= LIMITS.gen_rules
             or self._sizes[0] + values > LIMITS.json_values - _SPARE
             or self._sizes[1] + 2 * size > LIMITS.rules_source
         ):
@@ -91,7 +92,7 @@ class StoreText:
             return
         self._sizes[0] += values
         self._sizes[1] += 2 * size
-        self._gen.append(rule)
+        self.gen.append(rule)
 
     def _url(self, key: str) -> str:
         path = self._path(key)
@@ -112,7 +113,7 @@ class StoreText:
 
     def parts(self) -> tuple[bytes, bytes]:
         """Return the document's text up to the opening bracket of `refs`, and the entries of `refs`."""
-        outer = {"version": 1, "templates": self.templates, "gen": self._gen, "refs": {}}
+        outer = {"version": 1, "templates": self.templates, "gen": self.gen, "refs": {}}
         return _json(outer)[:-2], _json(self._refs)[1:-1]
 
 

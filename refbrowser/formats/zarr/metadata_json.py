@@ -10,6 +10,7 @@ from typing import Any
 
 from refbrowser.errors import ErrorKind, Finding, Place, RefbrowserError, Severity, quoted
 from refbrowser.limits import LIMITS
+from refbrowser.references.json_values import depth_of
 
 _BYTE_ORDER_MARK = "\ufeff"
 _STRING = re.compile(rb'"(?:[^"\\]|\\.)*"', re.DOTALL)
@@ -67,7 +68,7 @@ def parse_object(data: bytes, key: str, report: Callable[[Finding], None]) -> di
         raise RefbrowserError(ErrorKind.BUDGET, message, Place(key=key)) from None
     except RecursionError:
         raise _too_deep(key) from None
-    if text.count("[") + text.count("{") > LIMITS.json_nesting < _depth(value):
+    if text.count("[") + text.count("{") > LIMITS.json_nesting < depth_of(value):
         raise _too_deep(key)
     if not isinstance(value, dict):
         raise RefbrowserError(ErrorKind.META, "the metadata is not a JSON object", Place(key=key))
@@ -126,19 +127,6 @@ def _integer(text: str) -> int:
     if len(text.lstrip("-")) > LIMITS.json_digits:
         raise _TooManyDigitsError
     return int(text)
-
-
-def _depth(value: Any) -> int:
-    """Return how deep lists and objects are nested, without recursion."""
-    deepest = 0
-    pending = [(value, 1)]
-    while pending:
-        item, depth = pending.pop()
-        if isinstance(item, dict | list):
-            deepest = max(deepest, depth)
-            inner = item.values() if isinstance(item, dict) else item
-            pending.extend((child, depth + 1) for child in inner if isinstance(child, dict | list))
-    return deepest
 
 
 def _too_deep(key: str) -> RefbrowserError:
