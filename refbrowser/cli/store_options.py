@@ -43,6 +43,11 @@ def add_store_options(parser: argparse.ArgumentParser) -> None:
         "--no-array-dimensions", action="store_true", help="leave _ARRAY_DIMENSIONS out of NCZarr"
     )
     group.add_argument(
+        "--split-compounds",
+        action="store_true",
+        help="write each field of a compound as a variable NAME_FIELD, opaque elements as bytes, in NCZarr",
+    )
+    group.add_argument(
         "--text-size", type=int, metavar="BYTES", help="of each text in NCZarr, which has fixed sizes"
     )
 
@@ -67,6 +72,7 @@ def store_options(arguments: argparse.Namespace) -> StoreOptions:
         container="zip" if zipped and arguments.format in STORE_FORMATS else "folder",
         zip_folder=arguments.zip_folder,
         array_dimensions=not arguments.no_array_dimensions,
+        split_compounds=arguments.split_compounds,
         **({} if arguments.text_size is None else {"text_size": arguments.text_size}),
     )
     if arguments.format not in STORE_FORMATS and (options != StoreOptions() or arguments.zip):

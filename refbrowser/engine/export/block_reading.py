@@ -88,12 +88,17 @@ class BlockReader:
         return max(1, prod(read_shape(source)) * element_size(source))
 
     def room(self, box: Box) -> Values:
-        """Return an array for a box, with the fill value where it lies over the array's edge."""
+        """Return an array for a box, with the fill value where it lies over the array's edge.
+
+        Axes that the source lacks have length 1: elements are spread along them when they are converted.
+        """
         layout = self.layout
         source, shape = layout.source, layout.grid.shape
         assert source.dtype is not None
-        values = np.empty(tuple(part.stop - part.start for part in box), source.dtype)
-        for axis, (part, length) in enumerate(zip(box, shape, strict=True)):
+        kept = len(self._kept)
+        sides = [part.stop - part.start if axis < kept else 1 for axis, part in enumerate(box)]
+        values = np.empty(sides, source.dtype)
+        for axis, (part, length) in enumerate(zip(box[:kept], shape, strict=False)):
             if part.stop > length:
                 over = (slice(None),) * axis + (slice(max(0, length - part.start), None),)
                 values[over] = filled((), source.dtype, source.fill_value)[()]

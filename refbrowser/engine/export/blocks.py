@@ -134,7 +134,7 @@ def encode_plan(layout: ArrayLayout, unit: tuple[int, ...], memory: int = LIMITS
     sources = _source_axes(layout)
     grid = layout.grid
     whole = [_Axis(*axis) for axis in zip(grid.shape, grid.chunk_shape, sources, strict=True)]
-    spools = _may_be_spooled(layout.source)
+    spools = _may_be_spooled(layout.source) and not layout.spreads
     if prod(grid.chunk_shape) * itemsize <= memory or unit == grid.chunk_shape:
         counts, reads = _best(whole, itemsize, memory)
         counts = _grown(whole, counts, itemsize)

@@ -305,6 +305,10 @@ class _Check:
             layout.source, self.dataset.access, selection, cancel=self.control.token, export=True
         )
         converted = layout.converted(np.asarray(values))
+        if layout.spreads:
+            own = [slice(*part) for part in box[len(layout.kept_axes) :]]
+            index: tuple[Any, ...] = (..., *own)
+            converted = converted[index]
         dtype = layout.target.dtype
         return converted if dtype is None else converted.astype(dtype, copy=False)
 

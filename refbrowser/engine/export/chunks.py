@@ -37,7 +37,7 @@ class ExportTask:
     Attributes
     ----------
     array
-        Path of the array in the source.
+        Path of the array in the target.
     number
         Of the task in the array's `BlockPlan`.
     """
@@ -85,7 +85,7 @@ class ArrayExport:
     def tasks(self) -> Iterator[ExportTask]:
         """Yield the tasks."""
         for number in range(self.plan.tasks.size):
-            yield ExportTask(self.layout.source.path, number)
+            yield ExportTask(self.layout.target.path, number)
 
     def keys(self, number: int) -> dict[Coords, str]:
         """Return the keys of the objects of a task by their coordinates."""

@@ -61,7 +61,8 @@ class ArrayLayout:
         The source with the shape, dimensions and attributes that are to be kept.
     target
         As it will be: the path, shape, chunks and codecs of the target, and no manifest. It may have more
-        axes than are kept, of length 1, at the end (a scalar in NCZarr).
+        axes than are kept at the end: of length 1 (a scalar in NCZarr), or those of the field of a compound,
+        along which `convert` spreads elements; each chunk holds all of them.
     folder
         Stands before the path in the keys of chunks (``data/``).
     copied
@@ -90,6 +91,11 @@ class ArrayLayout:
     def keeps_missing(self) -> bool:
         """Whether what is missing in the source may be missing in the target."""
         return same_fill(self.source.fill_value, self.target.fill_value)
+
+    @property
+    def spreads(self) -> bool:
+        """Whether an element of the source becomes several of the target."""
+        return any(length != 1 for length in self.grid.shape[len(self.kept_axes) :])
 
     @property
     def kept_axes(self) -> tuple[int, ...]:

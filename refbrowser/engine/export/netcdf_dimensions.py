@@ -38,6 +38,13 @@ class NodeNames:
             self._paths[source] = _joined(parent, free.take(node_name(name)))
         return self._paths[source]
 
+    def field_path(self, source: str, fields: Sequence[str]) -> str:
+        """Return a new path for a field of an array, beside the array's own: ``/g/array_field``."""
+        above, _, name = source.rpartition("/")
+        parent = self.path(above or "/")
+        free = self._free.setdefault(parent, FreeNames())
+        return _joined(parent, free.take(node_name("_".join((name, *fields)))))
+
 
 def dimension_name(name: str) -> str:
     """Return a name of a dimension that netCDF takes, the same where it is one."""

@@ -25,6 +25,7 @@ _EVERYWHERE = ("zlib", "shuffle", "fletcher32")
 _PLUGINS = ("bz2", "zstd", "blosc")
 _LEVEL = 1
 _OTHER_TYPE = "a dataset with such an array is refused as a whole by netCDF; --skip-bad leaves the array out"
+_SPLIT = f"--split-compounds writes its fields as variables, and opaque elements as bytes; {_OTHER_TYPE}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +71,7 @@ def netcdf_elements(node: ArrayNode, options: StoreOptions, *, is_complete: bool
     found, told = element_type(node, fixed_strings=is_array_of_nczarr(node))
     if not isinstance(found, AtomicType):
         message = f"NCZarr has no type for elements of type {quoted(type_text(found))}"
-        raise RefbrowserError(ErrorKind.META, message, Place(path=node.path), _OTHER_TYPE)
+        raise RefbrowserError(ErrorKind.META, message, Place(path=node.path), _SPLIT)
     losses: tuple[str, ...] = (told,) if told else ()
     if found in (AtomicType.CHAR, AtomicType.STRING):
         return _texts(node, node.dtype, found, options)

@@ -96,7 +96,7 @@ class _Progress:
                 array.spool = None
 
     def _tasks(self, run: ExportRun, arrays: list[ArrayExport]) -> None:
-        by_path = {array.layout.source.path: array for array in arrays}
+        by_path = {array.layout.target.path: array for array in arrays}
 
         def work(task: ExportTask) -> None:
             array = by_path[task.array]

@@ -65,7 +65,7 @@ class StoreExport:
     def _planned(self) -> Iterator[ArrayLayout]:
         for node, selection in self._chosen():
             try:
-                yield self.target.layout(node, selection)
+                yield from self.target.layouts(node, selection)
             except RefbrowserError as error:
                 placed = RefbrowserError(
                     error.kind, error.message, replace(error.place, path=node.path), error.advice
@@ -191,6 +191,7 @@ class StoreExport:
         facts = [
             [
                 layout.source.path,
+                layout.target.path,
                 [[taken.start, taken.stop, taken.step] for taken in layout.selection.axes],
                 sorted(layout.selection.dropped),
                 list(layout.grid.chunk_shape),

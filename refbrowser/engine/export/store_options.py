@@ -188,6 +188,9 @@ class StoreOptions:
         needs them (netCDF needs one folder).
     array_dimensions
         Write ``_ARRAY_DIMENSIONS`` where the format has another place for the names of dimensions (NCZarr).
+    split_compounds
+        Write each field of a compound as an array of its own, and opaque elements as bytes, where the format
+        has no such types (NCZarr).
     text_size
         Bytes of each text where the format has texts of fixed size only and the source tells none (NCZarr).
     """
@@ -199,6 +202,7 @@ class StoreOptions:
     container: Literal["folder", "zip"] = "folder"
     zip_folder: str = ""
     array_dimensions: bool = True
+    split_compounds: bool = False
     text_size: int = 128
 
     @property
@@ -239,5 +243,6 @@ class StoreOptions:
             "container": self.container,
             "zip_folder": self.zip_folder,
             "array_dimensions": self.array_dimensions,
+            "split_compounds": self.split_compounds,
             "text_size": self.text_size,
         }

@@ -58,6 +58,10 @@ class DraftTarget:
         target = _as_read(planned)
         return laid_out(node, selection, wanted, target, [*losses, *lost, *told], folder=f"{DATA}/")
 
+    def layouts(self, node: ArrayNode, selection: Selection | None) -> list[ArrayLayout]:
+        """Return how an array is laid out: as one array."""
+        return [self.layout(node, selection)]
+
     def settled(self, groups: Sequence[GroupNode], layouts: Sequence[ArrayLayout]) -> list[ArrayLayout]:
         """Return the layouts: none hangs on the others."""
         return list(layouts)

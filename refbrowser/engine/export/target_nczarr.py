@@ -7,10 +7,11 @@ from dataclasses import replace
 from typing import Any
 
 from refbrowser import __version__
+from refbrowser.engine.export.compounds import converted_part, field_parts, is_split, split_words
 from refbrowser.engine.export.layout import ArrayLayout, asked_for, laid_out
 from refbrowser.engine.export.netcdf_attributes import kept_attributes
 from refbrowser.engine.export.netcdf_dimensions import NodeNames, target_dimensions
-from refbrowser.engine.export.netcdf_elements import netcdf_codecs, netcdf_elements
+from refbrowser.engine.export.netcdf_elements import Elements, netcdf_codecs, netcdf_elements
 from refbrowser.engine.export.request import Loss
 from refbrowser.engine.export.store_options import StoreOptions
 from refbrowser.errors import quoted
@@ -34,18 +35,56 @@ class NczarrTarget:
 
     def __init__(self, options: StoreOptions) -> None:
         self.options = options
-        #: The arrays of the target by their paths in the source.
+        #: The arrays of the target by their paths there, which those that are wanted have too.
         self._planned: dict[str, ArrayNode] = {}
         self._names = NodeNames()
 
     def layout(self, node: ArrayNode, selection: Selection | None) -> ArrayLayout:
         """Return how an array is laid out."""
         selection, wanted, losses = asked_for(node, selection, self.options)
+        path = self._names.path(node.path) if node.path != "/" else f"/{ROOT_ARRAY}"
         elements = netcdf_elements(wanted, self.options, is_complete=_is_complete(node))
-        coded, told = netcdf_codecs(wanted, elements, self.options)
+        target, told = self._target(wanted, elements, path)
+        return laid_out(
+            node,
+            selection,
+            replace(wanted, path=path),
+            target,
+            [*losses, *elements.losses, *told],
+            convert=elements.convert,
+        )
+
+    def layouts(self, node: ArrayNode, selection: Selection | None) -> list[ArrayLayout]:
+        """Return how an array is laid out: as one, or as one for each field where compounds are split."""
+        if not self.options.split_compounds or not is_split(node):
+            return [self.layout(node, selection)]
+        selection, wanted, losses = asked_for(node, selection, self.options)
+        lines = dict.fromkeys(losses)
+        found: list[ArrayLayout] = []
+        above = node.path if node.path != "/" else f"/{ROOT_ARRAY}"
+        for part in field_parts(wanted):
+            array = part.array(wanted)
+            elements = netcdf_elements(array, self.options, is_complete=_is_complete(node))
+            path = self._names.field_path(above, part.names) if part.names else self._names.path(above)
+            target, told = self._target(array, elements, path)
+            lines |= dict.fromkeys(
+                f"field {quoted('.'.join(part.names))}: {line}" for line in elements.losses
+            )
+            lines |= dict.fromkeys(told)
+            kept, convert = replace(array, path=path), converted_part(part, elements.convert)
+            found.append(ArrayLayout(node, selection, kept, target, "", None, (), convert))
+        told_all = [split_words(node, [layout.target.path for layout in found]), *lines]
+        if FILL_ATTRIBUTE in node.attributes:
+            told_all.append(f"attribute {quoted(FILL_ATTRIBUTE)} is left out: it is of the whole compound")
+        first = replace(found[0], losses=tuple(Loss(node.path, line) for line in told_all))
+        return [first, *found[1:]]
+
+    def _target(self, array: ArrayNode, elements: Elements, path: str) -> tuple[ArrayNode, list[str]]:
+        """Return an array of the target, and what is told of its codecs and attributes."""
+        coded, told = netcdf_codecs(array, elements, self.options)
         target = replace(
             coded,
-            path=self._names.path(node.path) if node.path != "/" else f"/{ROOT_ARRAY}",
+            path=path,
             dtype=elements.dtype,
             type_name=elements.type_name,
             fill_value=elements.fill_value,
@@ -57,9 +96,8 @@ class NczarrTarget:
         target, lost = kept_attributes(target)
         if self.options.shards is not None:
             told.append("NCZarr has no shards: chunks are stored one by one")
-        self._planned[node.path] = target
-        losses = [*losses, *elements.losses, *told, *lost]
-        return laid_out(node, selection, wanted, target, losses, convert=elements.convert)
+        self._planned[path] = target
+        return target, [*told, *lost]
 
     def settled(self, groups: Sequence[GroupNode], layouts: Sequence[ArrayLayout]) -> list[ArrayLayout]:
         """Return the layouts with the dimensions that all of the dataset gives them."""
@@ -103,7 +141,7 @@ class NczarrTarget:
 
     def _dataset(self, groups: Sequence[GroupNode], layouts: Sequence[ArrayLayout]) -> NetcdfDataset:
         """Return the dataset that is written."""
-        planned = [self._planned[layout.source.path] for layout in layouts]
+        planned = [self._planned[layout.target.path] for layout in layouts]
         groups = groups or [GroupNode()]
         paths = {group.path: self.group_path(group) for group in groups}
         declared, arrays = target_dimensions(groups, planned, paths)

@@ -46,6 +46,16 @@ class Target(Protocol):
         """
         ...
 
+    def layouts(self, node: ArrayNode, selection: Selection | None) -> Sequence[ArrayLayout]:
+        """Return how the arrays are laid out that an array becomes: one, or one for each of its fields.
+
+        Raises
+        ------
+        RefbrowserError
+            As `layout` does.
+        """
+        ...
+
     def settled(self, groups: Sequence[GroupNode], layouts: Sequence[ArrayLayout]) -> list[ArrayLayout]:
         """Return the layouts as they are once all of them are known.
 
