@@ -207,3 +207,16 @@ def test_options_that_mean_nothing(era: str, tmp_path: Path, arguments: list[str
     assert main(["export", era, str(tmp_path / "out"), *arguments]) == 2
     assert "E_USAGE" in capsys.readouterr().err
     assert not list(tmp_path.iterdir())
+
+
+def test_compounds_are_split_on_request(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    from nczarr_documents import nczarr_document
+
+    source = tmp_path / "buoys.json"
+    source.write_text(json.dumps(nczarr_document()))
+    command = ["export", str(source), str(tmp_path / "out"), "--to", "nczarr"]
+    assert main(command) == 2
+    assert "--split-compounds" in capsys.readouterr().err
+    assert main([*command, "--split-compounds"]) == 0
+    assert "the compound is split into 4 variables" in "".join(capsys.readouterr())
+    assert (tmp_path / "out" / "station_place_lon" / ".zarray").exists()

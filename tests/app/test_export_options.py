@@ -25,6 +25,9 @@ Open = Callable[[str | Path], OpenDocument]
 Settle = Callable[[], None]
 
 
+_OF_NCZARR = ("exportArrayDimensions", "exportSplitCompounds")
+
+
 class Hands:
     """The dialog over a small dataset, and hands on it."""
 
@@ -85,7 +88,16 @@ def test_every_codec_can_be_read() -> None:
         ("zarr-v3", {"exportContainer", "exportChunksKind", "exportShardsKind", "exportCodec"}),
         ("zarr-v2", {"exportContainer", "exportChunksKind", "exportCodec"}),
         ("zarr-v3-draft", {"exportContainer", "exportChunksKind", "exportCodec"}),
-        ("nczarr", {"exportContainer", "exportChunksKind", "exportCodec", "exportArrayDimensions"}),
+        (
+            "nczarr",
+            {
+                "exportContainer",
+                "exportChunksKind",
+                "exportCodec",
+                "exportArrayDimensions",
+                "exportSplitCompounds",
+            },
+        ),
         ("refs-v1", set()),
     ],
 )
@@ -94,7 +106,7 @@ def test_options_that_do_not_fit_are_disabled_with_a_reason(
 ) -> None:
     hands.choose("exportFormat", name)
     options = ("exportContainer", "exportChunksKind", "exportShardsKind", "exportCodec")
-    found = {each for each in (*options, "exportArrayDimensions") if hands.usable(each)}
+    found = {each for each in (*options, *_OF_NCZARR) if hands.usable(each)}
     assert found == usable
     words = hands.dialog.findChild(QLabel, "exportReasons").text()
     chosen = next(each for each in FORMATS if each.name == name)
@@ -120,6 +132,17 @@ def test_what_is_asked_for(hands: Hands) -> None:
     assert hands.layout() == wanted
     hands.choose("exportFormat", "refs-v1")
     assert hands.layout() == Layout(zip_folder="")
+    hands.dialog.close()
+
+
+def test_compounds_are_split_where_that_is_ticked(hands: Hands) -> None:
+    split = hands.dialog.findChild(QCheckBox, "exportSplitCompounds")
+    split.setChecked(True)
+    hands.choose("exportFormat", "nczarr")
+    assert hands.layout().split_compounds
+    assert hands.layout().options().split_compounds
+    hands.choose("exportFormat", "zarr-v3")
+    assert not hands.layout().split_compounds
     hands.dialog.close()
 
 

@@ -33,6 +33,7 @@ class Layout:
     container: Literal["folder", "zip"] = "folder"
     zip_folder: str = ""
     array_dimensions: bool = True
+    split_compounds: bool = False
 
     def options(self) -> StoreOptions:
         """Return it as the engine takes it.
@@ -50,6 +51,7 @@ class Layout:
             container=self.container,
             zip_folder=self.zip_folder,
             array_dimensions=self.array_dimensions,
+            split_compounds=self.split_compounds,
         )
 
 

@@ -37,6 +37,11 @@ class ExportFormat:
         """Whether ``_ARRAY_DIMENSIONS`` is one of two places for the names of dimensions."""
         return self.name == "nczarr"
 
+    @property
+    def splits_compounds(self) -> bool:
+        """Whether fields of compounds can be written as arrays: where there are no compounds."""
+        return self.name == "nczarr"
+
 
 _ALL = ("none", "zlib", "gzip", "zstd", "blosc:lz4", "blosc:zstd")
 FORMATS = (
@@ -70,7 +75,7 @@ def reasons(chosen: ExportFormat, container: str) -> list[str]:
     if not chosen.has_shards:
         found.append("Shards: only Zarr version 3 has them")
     if not chosen.has_array_dimensions:
-        found.append("_ARRAY_DIMENSIONS: chosen for NCZarr only")
+        found.append("_ARRAY_DIMENSIONS and compounds: chosen for NCZarr only")
     if container != "zip":
         found.append("Keys: chosen for zip files only")
     return found

@@ -107,6 +107,14 @@ class StoreOptionsForm(QWidget):
         self.dimensions = QCheckBox("&Write _ARRAY_DIMENSIONS, for xarray")
         named(self.dimensions, "exportArrayDimensions", "Write _ARRAY_DIMENSIONS, for xarray")
         self.dimensions.setChecked(True)
+        self.split = QCheckBox("Sp&lit compounds into variables")
+        named(self.split, "exportSplitCompounds", "Split compounds into variables, one for each field")
+        self.split.setToolTip(
+            theme.plain_tooltip(
+                "NCZarr has no compounds, complex numbers or opaque elements, and netCDF refuses a dataset "
+                "with them: each field becomes a variable, opaque elements become bytes"
+            )
+        )
         self._why = plain_label("", role="muted")
         self._why.setObjectName("exportReasons")
         self._place()
@@ -116,7 +124,8 @@ class StoreOptionsForm(QWidget):
         self.keys.currentIndexChanged.connect(lambda _index: self.changed.emit())
         self.codec.currentIndexChanged.connect(lambda _index: self._codec_chosen())
         self.level.valueChanged.connect(lambda _value: self.changed.emit())
-        self.dimensions.toggled.connect(lambda _on: self.changed.emit())
+        for box in (self.dimensions, self.split):
+            box.toggled.connect(lambda _on: self.changed.emit())
         self._codec_chosen()
 
     def _combo(self, name: str, title: str, items: Iterable[tuple[str, str]]) -> QComboBox:
@@ -150,7 +159,8 @@ class StoreOptionsForm(QWidget):
                 grid.addWidget(first, row, column + 1, 1, 1 if second is not None else 2)
                 if second is not None:
                     grid.addWidget(second, row, column + 2)
-        grid.addWidget(self._why, len(rows), 1, 1, 6)
+        grid.addWidget(self.split, len(rows), 5, 1, 2)
+        grid.addWidget(self._why, len(rows) + 1, 1, 1, 6)
         grid.setColumnMinimumWidth(3, theme.LARGE)
         for column in (2, 6):
             grid.setColumnStretch(column, 1)
@@ -197,6 +207,7 @@ class StoreOptionsForm(QWidget):
             container="zip" if self.is_zip else "folder",
             zip_folder=folder if self.is_zip and self.keys.currentData() else "",
             array_dimensions=self.dimensions.isChecked(),
+            split_compounds=self.split.isEnabled() and self.split.isChecked(),
         )
 
     def _container_chosen(self) -> None:
@@ -223,6 +234,7 @@ class StoreOptionsForm(QWidget):
         self.chunks.set_usable(chosen.is_store)
         self.shards.set_usable(chosen.has_shards)
         self.dimensions.setEnabled(chosen.has_array_dimensions)
+        self.split.setEnabled(chosen.splits_compounds)
         self.keys.setEnabled(self.is_zip)
         self.level.setEnabled(chosen.is_store and self.level.maximum() > self.level.minimum())
         why = reasons(chosen, "zip" if self.is_zip else "folder")
