@@ -36,7 +36,8 @@ FORMS = {
 PACKED = (".gz", ".zst")
 RULES_WORDS = (
     "Version 1 keeps the gen rules of arrays without missing chunks. "
-    "fsspec reads rules only with simple_templates=False; by default it takes their chunks for missing, without a word. Version 0 has none."
+    "fsspec reads rules only with simple_templates=False; "
+    "by default it takes their chunks for missing, without a word. Version 0 has none."
 )
 
 

@@ -26,7 +26,7 @@ from refbrowser.formats.stores.manifest import StoreManifest
 from refbrowser.io.chained import split_chained
 from refbrowser.limits import LIMITS
 from refbrowser.model.listing import ListedChunks
-from refbrowser.model.nodes import ArrayNode
+from refbrowser.model.nodes import ArrayNode, Flavour
 from refbrowser.model.reference import ByteRange, Inline, Reference, ReferenceColumns, ReferenceKind
 from refbrowser.references.gen import GenRule
 
@@ -42,6 +42,10 @@ UNKNOWN = (
 )
 RULES = (
     "fsspec reads gen rules only with simple_templates=False, and takes their chunks for missing otherwise"
+)
+DRAFT = (
+    "keys and metadata are those of the draft: fsspec finds chunks by their keys, "
+    "zarr-python opens no array; export to zarr-v3 for that"
 )
 
 
@@ -75,6 +79,8 @@ def portable_document(dataset: Dataset, control: JobControl, version: int = 0) -
     portable = _followed(dataset, control)
     if version == 1 and portable.document.rules:
         portable.losses.append(Loss("/", RULES))
+    if dataset.document.store.flavour in (Flavour.DRAFT_2019, Flavour.DRAFT_2020):
+        portable.losses.append(Loss("/", DRAFT))
     return portable
 
 
