@@ -18,6 +18,7 @@ from refbrowser.engine.export.layout import ArrayLayout
 from refbrowser.engine.export.paths import check_collisions
 from refbrowser.engine.export.request import ExportEstimate, ExportReport, ExportRequest, Loss, Tally
 from refbrowser.engine.export.running import carry_out
+from refbrowser.engine.export.source_losses import unread_attributes, untyped_attributes
 from refbrowser.engine.export.targets import target_of
 from refbrowser.engine.export.verify import (
     CompareSink,
@@ -32,7 +33,7 @@ from refbrowser.engine.read_plan import size_question
 from refbrowser.errors import ErrorKind, Place, RefbrowserError
 from refbrowser.io.cancel import CancelToken
 from refbrowser.limits import LIMITS
-from refbrowser.model.nodes import ArrayNode, GroupNode
+from refbrowser.model.nodes import ArrayNode, Flavour, GroupNode, Node
 from refbrowser.model.selection import Selection
 
 if TYPE_CHECKING:
@@ -59,8 +60,18 @@ class StoreExport:
         self.layouts = self.target.settled(self.groups, planned)
         self.arrays = [ArrayExport(layout) for layout in self.layouts]
         of_arrays = (loss for layout in self.layouts for loss in layout.losses)
-        self.losses: tuple[Loss, ...] = (*self.target.losses(self.groups), *of_arrays)
+        self.losses: tuple[Loss, ...] = (*self._of_source(), *self.target.losses(self.groups), *of_arrays)
         self.metadata = self.target.metadata(self.groups, self.layouts)
+
+    def _of_source(self) -> Iterator[Loss]:
+        """Yield what is lost that the target could hold if it were known, and types of attributes."""
+        nodes: list[Node] = [
+            *self.groups,
+            *{layout.source.path: layout.source for layout in self.layouts}.values(),
+        ]
+        yield from unread_attributes(self.dataset.hierarchy, nodes)
+        if self.target.flavour is not Flavour.NCZARR:
+            yield from untyped_attributes(nodes)
 
     def _planned(self) -> Iterator[ArrayLayout]:
         for node, selection in self._chosen():

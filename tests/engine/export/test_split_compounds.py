@@ -82,7 +82,8 @@ def exported(tmp_path, arrays=None, split=True, **options):
         checked = check_export(dataset, request)
     assert estimate.losses == report.losses
     netcdf = [item for item in checked.items if item.program == "netCDF4"]
-    assert netcdf and all(item.is_equal for item in netcdf)
+    assert netcdf
+    assert all(item.is_equal for item in netcdf)
     return report
 
 
