@@ -37,6 +37,8 @@ _ENTRY = np.dtype(
 )  # fmt: skip
 #: Names of which nothing needs to be looked at: the most by far.
 _PLAIN = re.compile(rb"[A-Za-z0-9_-][A-Za-z0-9._-]*(?:/[A-Za-z0-9_-][A-Za-z0-9._-]*)*\Z")
+#: Chunks of a root array in the v3 draft of 2019, by the letter of its rule for keys: ``data//0.0``.
+_ROOT_CHUNK = re.compile(rb"((?:[^/]+/)?data/)/([0-9][0-9._/-]*)\Z")
 _ENCRYPTED, _UTF8 = 0x2041, 0x0800
 _ZIP64, _UNICODE_PATH = 0x0001, 0x7075
 
@@ -240,7 +242,10 @@ def _unicode_path(extra: bytes, name: bytes) -> bytes | None:
 
 
 def _judge_names(names: list[bytes], fault: npt.NDArray[np.uint8]) -> None:
-    """Mark folders, and names that are never joined to a path: ``..``, empty parts, backslashes, controls."""
+    """Mark folders, and names that are never joined to a path: ``..``, empty parts, backslashes, controls.
+
+    The one empty part that a format has is let through: members are read by name, never unpacked.
+    """
     is_plain = _PLAIN.match
     for row in [row for row, name in enumerate(names) if not is_plain(name)]:
         name = names[row]
@@ -248,7 +253,7 @@ def _judge_names(names: list[bytes], fault: npt.NDArray[np.uint8]) -> None:
             fault[row] = Fault.NAME
         elif name.endswith(b"/"):
             fault[row] = Fault.FOLDER if _has_good_parts(name[:-1]) else Fault.NAME
-        elif not _has_good_parts(name):
+        elif not _has_good_parts(_ROOT_CHUNK.sub(rb"\1\2", name)):
             fault[row] = Fault.NAME
     for row in [row for row, name in enumerate(names) if len(name) > LIMITS.key_length]:
         fault[row] = Fault.NAME

@@ -25,7 +25,19 @@ member = st.tuples(
     name, st.binary(max_size=300) | st.integers(0, 9).map(lambda n: bytes(n * 500)), st.booleans()
 )
 members = st.lists(member, max_size=8, unique_by=lambda each: each[0])
-EVIL = ["../up", "a/../b", "/abs", "a\\b", "a//b", "./a", "a/./b", "nul\x01", "zip::chain"]
+EVIL = [
+    "../up",
+    "a/../b",
+    "/abs",
+    "a\\b",
+    "a//b",
+    "data//x",
+    "data//0/../1",
+    "./a",
+    "a/./b",
+    "nul\x01",
+    "zip::chain",
+]
 
 
 def patched(data: bytes, at: int, form: str, value: int) -> bytes:

@@ -1,5 +1,7 @@
 """Nodes of a store of the draft of 2019: implied groups, clashes, roots, and their chunks."""
 
+import json
+import zipfile
 import zlib
 
 import numpy as np
@@ -16,6 +18,7 @@ from draft_documents import (
     warnings_of,
 )
 
+import refbrowser
 from refbrowser.errors import ErrorKind, RefbrowserError, Severity
 from refbrowser.formats.references import hierarchy_of, open_references
 from refbrowser.formats.zarr.keys import ChunkKey, KeyClassifier, MetadataKey, StrayKey
@@ -176,6 +179,20 @@ def test_chunks_of_a_root_array(prefix, tmp_path):
         assert np.array_equal(dataset["/"][...], VALUES)
         assert dataset["/"].node.manifest.stored() == 4
         assert dataset["/"].node.manifest.key((1, 0)) == f"{prefix}1.0"
+
+
+@pytest.mark.parametrize("separator", [".", "/"])
+@pytest.mark.parametrize("prefix", ["data/", "data//", "store/data//"])
+def test_chunks_of_a_root_array_in_a_zip_file(prefix, separator, tmp_path):
+    grid = {"type": "regular", "chunk_shape": [2, 3], "separator": separator}
+    folder = prefix.partition("data/")[0]
+    keys = {f"{folder}root.array.json": json.dumps(array_json(chunk_grid=grid)).encode()}
+    with zipfile.ZipFile(tmp_path / "store.zip", "w") as archive:
+        for key, data in (keys | chunks_of(prefix, separator=separator)).items():
+            archive.writestr(key, data)
+    with refbrowser.open(tmp_path / "store.zip") as dataset:
+        assert np.array_equal(dataset["/"][...], VALUES)
+        assert dataset.hierarchy.problems == ()
 
 
 def test_the_usual_key_of_a_root_array_counts_first(tmp_path):
