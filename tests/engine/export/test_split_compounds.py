@@ -9,6 +9,7 @@ import pytest
 from netcdf_stores import NetcdfProcess
 
 import refbrowser
+from refbrowser.engine.export import blocks, chunks
 from refbrowser.engine.export.check import check_export
 from refbrowser.engine.export.request import ArrayChoice, ExportRequest
 from refbrowser.engine.export.run import estimate_export, run_export
@@ -44,7 +45,7 @@ def random_values(shape, dtype, seed=0):
     return values
 
 
-def write(tmp_path, values, chunks, name="st", rows=None, fill=None):
+def write(tmp_path, values, sides, name="st", rows=None, fill=None):
     """Write an array of Zarr v2 with the chunks of some rows only."""
     folder = tmp_path / "source" / name
     folder.mkdir(parents=True)
@@ -53,7 +54,7 @@ def write(tmp_path, values, chunks, name="st", rows=None, fill=None):
     document = {
         "zarr_format": 2,
         "shape": values.shape,
-        "chunks": chunks,
+        "chunks": sides,
         "dtype": json.loads(json.dumps(values.dtype.descr if values.dtype.names else values.dtype.str)),
         "fill_value": None if fill is None else base64.b64encode(fill.tobytes()).decode(),
         "order": "F",
@@ -61,12 +62,12 @@ def write(tmp_path, values, chunks, name="st", rows=None, fill=None):
         "filters": None,
     }
     (folder / ".zarray").write_text(json.dumps(document))
-    counts = [-(-size // side) for size, side in zip(values.shape, chunks, strict=True)]
+    counts = [-(-size // side) for size, side in zip(values.shape, sides, strict=True)]
     for at in np.ndindex(*counts):
         if rows is not None and at[0] not in rows:
             continue
-        chunk = np.zeros(chunks, values.dtype)
-        part = values[tuple(slice(i * side, (i + 1) * side) for i, side in zip(at, chunks, strict=True))]
+        chunk = np.zeros(sides, values.dtype)
+        part = values[tuple(slice(i * side, (i + 1) * side) for i, side in zip(at, sides, strict=True))]
         chunk[tuple(slice(0, size) for size in part.shape)] = part
         (folder / (".".join(map(str, at)) or "0")).write_bytes(zlib.compress(chunk.tobytes("F")))
 
@@ -126,6 +127,17 @@ def test_a_selection_other_chunks_and_missing_chunks(tmp_path):
     found = read(tmp_path)
     for name, field in FIELDS.items():
         np.testing.assert_array_equal(found[name], field(whole)[1:9:2, 2], name)
+
+
+def test_chunks_across_those_of_the_source(tmp_path, monkeypatch):
+    small = STATION.itemsize * 24 * 5
+    monkeypatch.setattr(chunks, "encode_plan", lambda layout, unit: blocks.encode_plan(layout, unit, small))
+    values = random_values((24, 20), STATION)
+    write(tmp_path, values, (1, 20))
+    exported(tmp_path, chunks=Sides((24, 5)))
+    found = read(tmp_path)
+    for name, field in FIELDS.items():
+        np.testing.assert_array_equal(found[name], field(values), name)
 
 
 @pytest.mark.parametrize("shape", [(), (3,)])
