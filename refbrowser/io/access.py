@@ -218,7 +218,10 @@ class Access:
         if is_chained(url):
             # Members of the archive, whatever their name.
             url = chained_url("", split_chained(url).archive)
-        return url.startswith(self.store)
+        if not url.startswith(self.store):
+            return False
+        # With the whole store gone, as a disk that was unplugged, nothing is known of its chunks.
+        return not os.path.isabs(self.store) or os.path.isdir(self.store)
 
     def allow(self, origins: Iterable[Origin], private: bool = False) -> Access:
         """Return this access with more origins; with `private`, also where their address is private."""

@@ -124,17 +124,18 @@ def test_an_edited_attribute_is_saved_as_references(tmp_path: Path) -> None:
         assert dataset["/a"][...].tolist() == [0, 1, 2, 3, 4]
 
 
-def test_absence_is_told_of_stores_only() -> None:
-    inside = AbsentError(ErrorKind.IO, "gone", Place(url="/data/s/a/0"))
-    beside = AbsentError(ErrorKind.IO, "gone", Place(url="/data/s2/a/0"))
+def test_absence_is_told_of_stores_only(tmp_path: Path) -> None:
+    (tmp_path / "s").mkdir()
+    inside = AbsentError(ErrorKind.IO, "gone", Place(url=str(tmp_path / "s/a/0")))
+    beside = AbsentError(ErrorKind.IO, "gone", Place(url=str(tmp_path / "s2/a/0")))
     denied = RefbrowserError(ErrorKind.IO, "denied", inside.place)
-    store = Access.for_store("/data/s")
+    store = Access.for_store(str(tmp_path / "s"))
     assert store.is_missing(inside)
     assert store.is_missing(inside.at(inside.place))
     assert not store.is_missing(beside)
     assert not store.is_missing(denied)
     assert not store.is_missing(None)
-    assert not Access.for_document("/data/s/d.json").is_missing(inside)
+    assert not Access.for_document(tmp_path / "s/d.json").is_missing(inside)
     remote = Access.for_store("https://host.example/data/s/")
     assert remote.is_missing(inside.at(Place(url="https://host.example/data/s/a/0")))
     assert not remote.is_missing(inside)

@@ -97,6 +97,19 @@ def test_a_reference_that_was_edited_is_not_missing(tmp_path: Path, container: s
         assert node_of(dataset, "/temp").manifest.stored() == 9
 
 
+def test_a_reference_to_another_place_of_the_store_is_not_missing(tmp_path: Path) -> None:
+    path, _ = store_in(tmp_path, "folder", 2)
+    (path / "other" / "temp").mkdir(parents=True)
+    (path / "other" / "temp" / "3.1").write_bytes(b"\0" * 8)
+    with refbrowser.open(path) as dataset:
+        list_store(dataset)
+        rule = {"key": "temp/3.1", "url": "{{u}}/other/temp/3.1", "dimensions": {"i": [0]}}
+        edit = InsertRule(len(dataset.document.rules), rule)
+        edited = dataset.with_document(dataset.document.apply(edit))
+        kinds = node_of(edited, "/temp").manifest.kinds()
+        assert kinds[3].tolist() == [ReferenceKind.MISSING, ReferenceKind.WHOLE, ReferenceKind.MISSING]
+
+
 def test_a_server_cannot_be_listed_but_its_archives_can(tmp_path: Path) -> None:
     fill(tmp_path / "s.zarr", 3)
     zipped = packed(tmp_path / "s.zarr", tmp_path / "s.zip", zipfile.ZIP_DEFLATED)

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from refbrowser.formats.expansion_manifest import ExpansionManifest
-from refbrowser.io.chained import ZIP, chained_url
+from refbrowser.io.chained import chained_url
 from refbrowser.model.listing import ListedChunks
 from refbrowser.model.reference import ReferenceColumns, ReferenceKind
 from refbrowser.references.content import StoreOrigin
@@ -49,10 +49,9 @@ class StoreManifest(ExpansionManifest):
     def _is_own(self, columns: ReferenceColumns, row: int, coords: npt.NDArray[np.int64]) -> bool:
         """Whether a chunk is still looked for where the store would have it: an edit may lead elsewhere."""
         url, key = columns.urls[columns.url[row]], self.key(tuple(coords[row].tolist()))
-        root = self.store.root
-        if self.store.container == "zip":
-            return url.startswith(ZIP) and url.endswith(chained_url(key, root)[len(ZIP) :])
-        return url.startswith(root) and url.endswith(key)
+        store = self.store
+        key = store.folder + key
+        return url == (chained_url(key, store.root) if store.container == "zip" else f"{store.root}/{key}")
 
     def kinds(self) -> npt.NDArray[np.uint8]:
         """Return the `ReferenceKind` of every chunk, in the shape of the grid."""
