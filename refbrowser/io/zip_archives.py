@@ -184,8 +184,9 @@ def read_members(
             continue
         try:
             member = directory.member(row)
-            if member.size > size_limit:
-                message = f"a zip member of {member.size} bytes is larger than {size_limit}"
+            size = max(member.size, member.compressed)
+            if size > size_limit:
+                message = f"a zip member of {size} bytes is larger than {size_limit}"
                 raise RefbrowserError(ErrorKind.BUDGET, message, Place(url=directory.url, key=name))
             members.append(member)
         except RefbrowserError as error:

@@ -216,6 +216,10 @@ class ZipDirectory:
         """Return the bytes of a member, unpacked, as the directory says."""
         return int(self._size[row])
 
+    def packed_size_of(self, row: int) -> int:
+        """Return the bytes of a member in the archive, as the directory says."""
+        return int(self._compressed[row])
+
     def is_deflated(self, row: int) -> bool:
         """Return whether a member is deflated."""
         return bool(self._deflated[row])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from reading import Reading
@@ -15,6 +16,7 @@ from refbrowser.io import zip_archives
 from refbrowser.io.access import Access
 from refbrowser.io.cancel import Cancelled, CancelToken
 from refbrowser.io.chained import chained_url, split_chained, storage_url
+from refbrowser.io.fetch import Fetcher
 from refbrowser.io.zip_archives import ZipArchives, read_members
 
 MEMBERS = [(f"temp/{number}", bytes([number]) * 100, number % 2 == 0) for number in range(40)]
@@ -127,3 +129,22 @@ def test_inflated_members_are_kept_within_a_limit(monkeypatch: pytest.MonkeyPatc
     archives.keep_inflated("u", 3, b"12345678901")
     assert archives.inflated("u", 3) is None
     assert archives.inflated("u", 0) == b"1234"
+
+
+def test_members_that_are_long_when_packed_are_not_read(tmp_path: Path) -> None:
+    # A stream of empty blocks: far more bytes than it inflates to.
+    packed = b"\0\0\0\xff\xff" * 2000 + b"\3\0"
+    made = bytearray(archive([("a", b"", True)]))
+    header, entry, end = 30 + len("a"), made.index(b"PK\1\2"), made.rindex(b"PK\5\6")
+    made[18:22] = made[entry + 20 : entry + 24] = len(packed).to_bytes(4, "little")
+    made[end + 16 : end + 20] = (header + len(packed)).to_bytes(4, "little")
+    path = tmp_path / "x.zip"
+    path.write_bytes(made[:header] + packed + made[entry:])
+    access = Access.for_archive(path)
+    with Fetcher() as fetcher:
+        directory = access.memory.archives.directory(str(path), access, fetcher)
+        assert read_members(directory, ["a"], access, fetcher) == {"a": b""}
+        answer = read_members(directory, ["a"], access, fetcher, size_limit=len(packed) - 1)["a"]
+        assert isinstance(answer, RefbrowserError)
+        assert answer.kind is ErrorKind.BUDGET
+    assert (directory.size_of(0), directory.packed_size_of(0)) == (0, len(packed))

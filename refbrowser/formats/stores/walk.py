@@ -91,7 +91,9 @@ def _flavour_of(reader: StoreReader, root: Answers) -> Flavour | None:
             raise answer
         return answer
 
-    return find_flavour(known, value)
+    # A server may refuse what it does not have: such keys tell only where nothing else does.
+    readable = [key for key, answer in known.items() if isinstance(answer, bytes)]
+    return find_flavour(readable, value) or find_flavour(known, value)
 
 
 def _implied(reader: StoreReader, names: Names) -> Answers:

@@ -70,7 +70,8 @@ class ZipReader:
         for folder, (_, files) in self._tree.items():
             for name in files:
                 row = self.directory.find(folder + name)
-                size += 0 if row is None else self.directory.size_of(row)
+                if row is not None:
+                    size += max(self.directory.size_of(row), self.directory.packed_size_of(row))
                 if size > LIMITS.metadata_elsewhere:
                     return names
                 names.append(folder + name)

@@ -212,3 +212,12 @@ def test_object_store_is_listed_down_to_its_arrays(
         assert sorted(dataset.arrays) == ["/a", "/g x/b%20"]
         assert dataset["/g x/b%20"][...].tolist() == [1, 2, 3]
         assert dataset["/a"][4:].tolist() == [[9, 9, 9]] * 2
+
+
+def test_keys_that_a_server_refuses_do_not_tell_the_flavour(tmp_path: Path, server: HttpServer) -> None:
+    fill(tmp_path / "s", 2, consolidated=True)
+    url = serve(server, tmp_path / "s", "/data/x.zarr")
+    server.faults["/data/x.zarr/zarr.json"] = Fault("status", 403)
+    with refbrowser.open(url) as dataset:
+        assert dataset.format == "zarr-v2"
+        assert sorted(dataset.arrays) == ["/a", "/g x/b%20"]
