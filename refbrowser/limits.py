@@ -73,6 +73,7 @@ class Limits:
     circuit_open: float = _limit(30, "s", "how long a host's circuit stays open")
     # Metadata and decoding
     metadata_elsewhere: int = _limit(256 * MIB, "bytes", "metadata that one document refers to elsewhere")
+    metadata_values: int = _limit(5_000_000, "values", "values in one metadata document, consolidated or not")
     store_documents: int = _limit(1_000_000, "documents", "metadata documents of one store")
     store_names: int = _limit(2_000_000, "names", "names that are listed to open one store")
     rank: int = _limit(32, "dimensions", "dimensions of an array")

@@ -19,20 +19,30 @@ import numpy as np
 import numpy.typing as npt
 
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
+from refbrowser.formats.zarr.metadata_json import has_too_many_values
 from refbrowser.io.cancel import CancelToken
+from refbrowser.io.local import open_regular
+from refbrowser.limits import LIMITS
 from refbrowser.references.json_text import JsonError, parse
 
 METADATA = ".zmetadata"
 #: Columns of a record file.
 NAMES = ("path", "offset", "size", "raw")
 _ENCODED = "base64:"
+_RECORDS = b'"record_size"'
 
 
 def is_parquet_references(path: str | os.PathLike[str]) -> bool:
     """Return whether a folder is the parquet form of references."""
     try:
-        metadata = json.loads(Path(path, METADATA).read_bytes())
-    except (OSError, ValueError):
+        with open_regular(os.path.realpath(Path(path, METADATA))) as (descriptor, identity):
+            if identity.size > LIMITS.inline_value:
+                return False
+            with open(descriptor, "rb", closefd=False) as file:
+                data = file.read(LIMITS.inline_value)
+        # Stores have consolidated metadata of the same name: most are told apart without parsing it.
+        metadata = json.loads(data) if _RECORDS in data and not has_too_many_values(data) else None
+    except (OSError, ValueError, RecursionError, RefbrowserError):
         return False
     return isinstance(metadata, dict) and "record_size" in metadata
 

@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from refbrowser.errors import ErrorKind, Place, RefbrowserError
 from refbrowser.formats.stores.contents import StoreContents, parsed
 from refbrowser.formats.stores.flavour import ENTRY
 from refbrowser.formats.stores.reader import Answers, is_safe_key
@@ -33,7 +34,7 @@ def add_consolidated(contents: StoreContents, root: Answers) -> bool:
     for key, value in entries.items():
         if not is_metadata_key(key) or not is_safe_key(key):
             contents.warn("an entry of the consolidated metadata is not the metadata of a node", key)
-        elif not contents.add(key, single[key] if key in single else _text(value), _object(value)):
+        elif not contents.add(key, single[key] if key in single else _text(value, key), _object(value)):
             break
     return True
 
@@ -44,7 +45,7 @@ def _add_v3(contents: StoreContents, root: Answers) -> bool:
     entries: Any = consolidated.get("metadata") if isinstance(consolidated, dict) else None
     if not isinstance(entries, dict):
         return False
-    contents.add(ENTRY, _text(document))
+    contents.add(ENTRY, _text(document, ENTRY))
     for path, value in entries.items():
         key = f"{path}/{ENTRY}"
         if not is_safe_key(key):
@@ -52,7 +53,7 @@ def _add_v3(contents: StoreContents, root: Answers) -> bool:
             continue
         if isinstance(value, dict) and CONSOLIDATED_V3 in value:
             value = {name: inner for name, inner in value.items() if name != CONSOLIDATED_V3}
-        if not contents.add(key, _text(value), _object(value)):
+        if not contents.add(key, _text(value, key), _object(value)):
             break
     return True
 
@@ -61,5 +62,8 @@ def _object(value: Any) -> dict[str, Any] | None:
     return value if isinstance(value, dict) else None
 
 
-def _text(value: Mapping[str, Any]) -> bytes:
-    return _ENCODER.encode(value).encode("utf-8", "surrogatepass")
+def _text(value: Mapping[str, Any], key: str) -> bytes | RefbrowserError:
+    try:
+        return _ENCODER.encode(value).encode("utf-8", "surrogatepass")
+    except RecursionError:
+        return RefbrowserError(ErrorKind.BUDGET, "values are nested too deep", Place(key=key))

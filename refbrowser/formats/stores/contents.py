@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from refbrowser.errors import ErrorKind, Finding, Place, RefbrowserError, Severity
-from refbrowser.formats.zarr.metadata_json import with_escapes
+from refbrowser.formats.zarr.metadata_json import has_too_many_values, with_escapes
 from refbrowser.limits import LIMITS
 from refbrowser.model.nodes import Flavour
+
+#: Problems with one message that are told one by one; the rest is counted.
+_TOLD = 50
 
 
 @dataclass(slots=True)
@@ -41,6 +44,7 @@ class StoreContents:
     is_consolidated: bool = False
     has: Callable[[str], bool] = lambda key: False
     _values: dict[str, dict[str, Any]] = field(default_factory=dict)
+    _alike: dict[str, list[int]] = field(default_factory=dict)
     _size: int = 0
     _full: bool = False
 
@@ -68,6 +72,12 @@ class StoreContents:
 
     def warn(self, message: str, key: str | None = None, advice: str = "") -> None:
         """Note something that hides a part of the store."""
+        alike = self._alike.setdefault(message, [])
+        if len(alike) > _TOLD:
+            last = self.problems[alike[-1]]
+            self.problems[alike[-1]] = replace(last, count=last.count + 1)
+            return
+        alike.append(len(self.problems))
         place = Place(key=key)
         self.problems.append(
             Finding(
@@ -78,7 +88,7 @@ class StoreContents:
 
 def parsed(data: bytes | RefbrowserError | None) -> dict[str, Any]:
     """Return the JSON object in metadata; empty where it is none: who reads it in full tells why."""
-    if not isinstance(data, bytes):
+    if not isinstance(data, bytes) or has_too_many_values(data):
         return {}
     try:
         value = json.loads(data)

@@ -12,6 +12,9 @@ from refbrowser.io.local import open_regular
 from refbrowser.io.origins import is_below
 from refbrowser.limits import LIMITS
 
+#: Links to folders that are followed: a few that lead to each other make names without end.
+_LINKS = 65_536
+
 
 class FolderReader:
     """Reads below a folder and never outside of it, whatever links say.
@@ -26,6 +29,7 @@ class FolderReader:
         self.root = root
         self._token = token or CancelToken()
         self._left = LIMITS.store_names
+        self._links_left = _LINKS
         self._folders: dict[str, str] = {}
 
     def read(self, keys: Sequence[str]) -> Answers:
@@ -73,28 +77,40 @@ class FolderReader:
         folders: list[str] = []
         files: list[str] = []
         try:
-            with os.scandir(self._folder(folder.rstrip("/"))) as entries:
+            above = self._folders_above(folder.rstrip("/"))
+            with os.scandir(above[-1]) as entries:
                 for entry in entries:
                     self._left -= 1
                     if self._left < 0:
                         break
                     if self._left % 1024 == 0:
                         self._token.check()
-                    (folders if self._is_folder(entry) else files).append(entry.name)
+                    (folders if self._is_folder(entry, above) else files).append(entry.name)
         except (OSError, RefbrowserError):
             return Names()
-        return Names(sorted(folders), sorted(files), cut=self._left < 0)
+        return Names(sorted(folders), sorted(files), cut=self._left < 0 or self._links_left < 0)
 
     def has(self, key: str) -> bool:
         """Tell whether there is a file for a key."""
         path = os.path.join(self.root, key)
         return is_safe_key(key) and os.path.isfile(path) and is_below(os.path.realpath(path), self.root)
 
-    def _is_folder(self, entry: os.DirEntry[str]) -> bool:
+    def _folders_above(self, folder: str) -> list[str]:
+        """Return the paths of the folders that lead to a folder, that one last."""
+        parts = folder.split("/") if folder else []
+        return [self._folder("/".join(parts[:count])) for count in range(len(parts) + 1)]
+
+    def _is_folder(self, entry: os.DirEntry[str], above: Sequence[str]) -> bool:
+        """Whether an entry is a folder to go into: no link that leads out of the store, or round in it."""
         try:
             if not entry.is_dir():
                 return False
-            return not entry.is_symlink() or is_below(os.path.realpath(entry.path), self.root)
+            if not entry.is_symlink():
+                return True
+            self._links_left -= 1
+            real = os.path.realpath(entry.path)
+            leads_round = any(is_below(path, real) for path in above)
+            return self._links_left >= 0 and is_below(real, self.root) and not leads_round
         except OSError:
             return False
 

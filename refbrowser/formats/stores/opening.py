@@ -12,7 +12,7 @@ from refbrowser.formats.stores.contents import StoreContents
 from refbrowser.formats.stores.flavour import LOOKED_FOR
 from refbrowser.formats.stores.folder import FolderReader
 from refbrowser.formats.stores.layouts import chunk_layouts
-from refbrowser.formats.stores.reader import StoreReader
+from refbrowser.formats.stores.reader import StoreReader, is_text
 from refbrowser.formats.stores.text import StoreText
 from refbrowser.formats.stores.walk import read_store
 from refbrowser.io.origins import scheme_of
@@ -126,6 +126,9 @@ def document_of(
     """Return the document with the chunks in `text` and the metadata of a store."""
     from refbrowser.references.document import ReferenceDocument
 
+    if not is_text(origin.root):
+        message = "the path of the store is no text, so that no document can hold it"
+        raise RefbrowserError(ErrorKind.ENCODING, message, Place(document=name))
     text.add_metadata(contents.metadata)
     for key in contents.unread:
         text.add_reference(key)

@@ -48,8 +48,19 @@ class StoreReader(Protocol):
 
 
 def is_safe_key(key: str) -> bool:
-    """Return whether a key may be joined to the root of a store: it cannot lead out of it."""
-    return "\\" not in key and all(part not in ("", ".", "..") for part in key.split("/"))
+    """Return whether a key may be joined to the root of a store: it is text, and cannot lead out of it."""
+    if "\\" in key or "\0" in key or not is_text(key):
+        return False
+    return all(part not in ("", ".", "..") for part in key.split("/"))
+
+
+def is_text(name: str) -> bool:
+    """Return whether a key or path can be written down: names on disk may be bytes that are no text."""
+    try:
+        name.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 @dataclass(frozen=True, slots=True)

@@ -41,7 +41,8 @@ def walk_tree(reader: StoreReader, contents: StoreContents, root: Answers) -> No
         if not level:
             return
         level = walk.enter(level, {})
-    contents.warn(f"groups are nested more than {LIMITS.group_nesting} levels deep", level[0])
+    if level:
+        contents.warn(f"groups are nested more than {LIMITS.group_nesting} levels deep", level[0])
 
 
 class _Walk:

@@ -37,9 +37,12 @@ def parse_object(data: bytes, key: str, report: Callable[[Finding], None]) -> di
     Raises
     ------
     RefbrowserError
-        `ENCODING`: not UTF-8. `JSON`: not JSON, with line and column. `BUDGET`: nested too deep, or with an
-        integer of too many digits. `META`: not an object.
+        `ENCODING`: not UTF-8. `JSON`: not JSON, with line and column. `BUDGET`: nested too deep, with too
+        many values, or with an integer of too many digits. `META`: not an object.
     """
+    if has_too_many_values(data):
+        message = f"the metadata has more than {LIMITS.metadata_values} values (metadata_values)"
+        raise RefbrowserError(ErrorKind.BUDGET, message, Place(key=key))
     plain = with_escapes(data)
     if plain != data:
         report(warning("control characters stand in texts, which JSON asks to be escaped", key))
@@ -74,6 +77,11 @@ def parse_object(data: bytes, key: str, report: Callable[[Finding], None]) -> di
         raise RefbrowserError(ErrorKind.META, "the metadata is not a JSON object", Place(key=key))
     _report_oddities(constants, duplicates, key, report)
     return value
+
+
+def has_too_many_values(data: bytes) -> bool:
+    """Whether JSON may hold more values than are kept: each but the first few stands behind a comma."""
+    return len(data) > LIMITS.metadata_values < data.count(b",")
 
 
 def with_escapes(data: bytes) -> bytes:

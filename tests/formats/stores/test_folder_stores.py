@@ -18,6 +18,7 @@ from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.formats.sniffing import NotReferencesError
 from refbrowser.formats.stores import folder as folder_module
 from refbrowser.formats.stores import text as text_module
+from refbrowser.formats.zarr import metadata_json
 from refbrowser.limits import LIMITS
 from refbrowser.model.nodes import Flavour
 
@@ -228,3 +229,135 @@ def test_more_arrays_than_rules_open_and_say_so(tmp_path: Path, monkeypatch: pyt
             with pytest.raises(RefbrowserError) as caught:
                 dataset[name][...]
             assert caught.value.kind is ErrorKind.BUDGET
+
+
+ARRAY = {
+    "zarr_format": 2,
+    "shape": [4],
+    "chunks": [2],
+    "dtype": "<i2",
+    "compressor": None,
+    "filters": None,
+    "fill_value": 0,
+    "order": "C",
+}
+
+
+@pytest.mark.parametrize("more", [-1, 0, 1])
+def test_groups_as_deep_as_is_read_and_deeper(tmp_path: Path, more: int) -> None:
+    deepest = tmp_path
+    for _ in range(LIMITS.group_nesting + more):
+        deepest = deepest / "g"
+        deepest.mkdir()
+    for folder in (deepest, *deepest.parents[: LIMITS.group_nesting + more]):
+        (folder / ".zgroup").write_text('{"zarr_format": 2}')
+    with refbrowser.open(tmp_path) as dataset:
+        told = [note.message for note in dataset.document.notes]
+        assert [message for message in told if "levels deep" in message] == told
+        assert bool(told) == (more > 0)
+
+
+def test_names_that_are_no_text_hide_no_others(tmp_path: Path) -> None:
+    odd = os.fsencode(tmp_path) + b"/s/\xff"
+    os.makedirs(odd)
+    with open(odd + b"/.zarray", "w") as file:
+        json.dump(ARRAY, file)
+    (tmp_path / "s" / ".zgroup").write_text('{"zarr_format": 2}')
+    (tmp_path / "s" / "ok").mkdir()
+    (tmp_path / "s" / "ok" / ".zarray").write_text(json.dumps(ARRAY))
+    with refbrowser.open(tmp_path / "s") as dataset:
+        assert list(dataset.arrays) == ["/ok"]
+    os.rename(os.fsencode(tmp_path / "s"), os.fsencode(tmp_path) + b"/\xfe")
+    with pytest.raises(RefbrowserError) as caught:
+        refbrowser.open(os.fsdecode(os.fsencode(tmp_path) + b"/\xfe"))
+    assert caught.value.kind is ErrorKind.ENCODING
+
+
+def consolidated(folder: Path, entries: str) -> Path:
+    """Make a store of consolidated metadata with an array and more entries, as JSON."""
+    group = '{"zarr_format": 2}'
+    (folder / ".zgroup").write_text(group)
+    text = f'{{"metadata": {{".zgroup": {group}, "ok/.zarray": {json.dumps(ARRAY)}, {entries}}}}}'
+    (folder / ".zmetadata").write_text(text)
+    return folder
+
+
+@pytest.mark.parametrize("name", ["\\ud800", "a\\u0000"])
+def test_consolidated_names_that_are_no_text_hide_no_others(tmp_path: Path, name: str) -> None:
+    with refbrowser.open(consolidated(tmp_path, f'"{name}/.zarray": {json.dumps(ARRAY)}')) as dataset:
+        assert list(dataset.arrays) == ["/ok"]
+        assert len(dataset.document.notes) == 1
+
+
+@pytest.mark.parametrize("depth", [300, 900, 970, 985, 990, 1000, 100_000])
+def test_deep_consolidated_metadata_ends_in_order(tmp_path: Path, depth: int) -> None:
+    deep = f'".zattrs": {{"x": {"[" * depth}{"]" * depth}}}'
+    with refbrowser.open(consolidated(tmp_path, deep)) as dataset:
+        assert dataset.hierarchy.problems or dataset.document.notes
+
+
+def test_many_bad_entries_are_counted(tmp_path: Path) -> None:
+    many = ", ".join(f'"x{number}": 0' for number in range(500))
+    with refbrowser.open(consolidated(tmp_path, many)) as dataset:
+        assert len(dataset.document.notes) < 100
+        assert sum(note.count for note in dataset.document.notes) == 500
+
+
+def test_metadata_with_too_many_values_is_not_parsed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(metadata_json, "LIMITS", replace(LIMITS, metadata_values=100))
+    values = ",".join(["[]"] * 200)
+    (tmp_path / "a").mkdir()
+    (tmp_path / "a" / ".zarray").write_text(json.dumps(ARRAY))
+    (tmp_path / "a" / ".zattrs").write_text(f'{{"x": [{values}]}}')
+    with refbrowser.open(consolidated(tmp_path, f'"b/.zattrs": [{values}]')) as dataset:
+        assert list(dataset.arrays) == ["/a"]
+        assert {each.kind for each in dataset.hierarchy.problems} == {ErrorKind.BUDGET}
+        assert any("consolidated metadata cannot be read" in note.message for note in dataset.document.notes)
+
+
+def test_links_that_lead_round_are_not_followed(tmp_path: Path) -> None:
+    for name in "xy":
+        (tmp_path / name).mkdir()
+        (tmp_path / name / ".zgroup").write_text('{"zarr_format": 2}')
+        for other in ("../x", "../y", "..", "."):
+            (tmp_path / name / f"to {other.strip('./') or len(other)}").symlink_to(other)
+    (tmp_path / ".zgroup").write_text('{"zarr_format": 2}')
+    with refbrowser.open(tmp_path) as dataset:
+        assert sorted(each.path for each in dataset.hierarchy.walk()) == [
+            "/",
+            "/x",
+            "/x/to y",
+            "/y",
+            "/y/to x",
+        ]
+
+
+def test_links_that_lead_to_each_other_are_followed_within_a_limit(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(folder_module, "_LINKS", 100)
+    for number in range(12):
+        (tmp_path / str(number)).mkdir()
+        for name in "ab":
+            (tmp_path / str(number) / name).symlink_to(f"../{number + 1}")
+    (tmp_path / ".zgroup").write_text('{"zarr_format": 2}')
+    with refbrowser.open(tmp_path) as dataset:
+        assert any("more names than are listed" in note.message for note in dataset.document.notes)
+
+
+def test_with_the_whole_store_gone_no_chunk_is_missing(tmp_path: Path) -> None:
+    group = zarr.create_group(tmp_path / "s", zarr_format=2)
+    group.create_array("a", shape=(4,), chunks=(2,), dtype="<i2", fill_value=5)
+    with refbrowser.open(tmp_path / "s") as dataset:
+        (tmp_path / "s").rename(tmp_path / "t")
+        with pytest.raises(RefbrowserError) as caught:
+            dataset["/a"][...]
+        assert caught.value.kind is ErrorKind.IO
+
+
+def test_special_files_in_place_of_consolidated_metadata(tmp_path: Path) -> None:
+    group = zarr.create_group(tmp_path / "s", zarr_format=2)
+    group.create_array("a", shape=(4,), chunks=(2,), dtype="<i2")[:] = range(4)
+    os.mkfifo(tmp_path / "s" / ".zmetadata")
+    with refbrowser.open(tmp_path / "s") as dataset:
+        assert dataset["/a"][...].tolist() == [0, 1, 2, 3]
