@@ -70,7 +70,7 @@ def netcdf_elements(node: ArrayNode, options: StoreOptions, *, is_complete: bool
     assert node.dtype is not None
     found, told = element_type(node, fixed_strings=is_array_of_nczarr(node))
     if not isinstance(found, AtomicType):
-        message = f"NCZarr has no type for elements of type {quoted(type_text(found))}"
+        message = f"NCZarr has no type for elements of type {quoted(type_text(found).strip())}"
         raise RefbrowserError(ErrorKind.META, message, Place(path=node.path), _SPLIT)
     losses: tuple[str, ...] = (told,) if told else ()
     if found in (AtomicType.CHAR, AtomicType.STRING):

@@ -175,3 +175,4 @@ def test_without_the_option_the_error_names_it(tmp_path, dtype):
     with pytest.raises(RefbrowserError) as failed:
         exported(tmp_path, split=False)
     assert "--split-compounds" in failed.value.advice
+    assert failed.value.message.endswith(("'compound'", "'opaque(6)'"))
