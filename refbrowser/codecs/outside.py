@@ -169,18 +169,21 @@ def _asked(header: bytes, data: Bytes, most: int) -> bytes:
     timer = threading.Timer(LIMITS.outside_time, stop)
     timer.daemon = True
     timer.start()
+    broken = False
     try:
-        answer = worker.ask(header, data, most)
+        return worker.ask(header, data, most)
     except DecodeError:
-        timer.cancel()
-        _WORKERS.give_back(worker)
         raise
     except (OSError, EOFError, ValueError) as error:
-        timer.cancel()
-        worker.end()
+        broken = True
         if overdue.is_set():
             raise DecodeError(f"it took more than {LIMITS.outside_time:g} s") from None
         raise DecodeError(str(error) or "the process that decodes has died") from None
-    timer.cancel()
-    _WORKERS.give_back(worker)
-    return answer
+    finally:
+        timer.cancel()
+        # It may be ending the process right now: nobody else must be given that one.
+        timer.join()
+        if broken or overdue.is_set():
+            worker.end()
+        else:
+            _WORKERS.give_back(worker)

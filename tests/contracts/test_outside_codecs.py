@@ -101,6 +101,21 @@ def test_a_process_that_takes_too_long_is_ended(monkeypatch, tmp_path):
         object.__setattr__(LIMITS, "outside_time", 30)
 
 
+def test_a_process_that_answers_as_its_time_ends_is_given_to_nobody(monkeypatch):
+    class Late(outside._Worker):
+        def ask(self, header, data, most):
+            self._process.wait()
+            return b"late"
+
+    monkeypatch.setattr(outside._WORKERS, "take", Late)
+    object.__setattr__(LIMITS, "outside_time", 0.1)
+    try:
+        assert outside._asked(b"", as_bytes(b""), 4) == b"late"
+    finally:
+        object.__setattr__(LIMITS, "outside_time", 30)
+    assert not outside._WORKERS._idle
+
+
 def test_elements_that_are_no_numbers(pipeline_of):
     with pytest.raises(RefbrowserError) as caught:
         pipeline_of("S3", {"id": "zfpy"})
