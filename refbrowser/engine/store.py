@@ -122,8 +122,23 @@ class ReferenceStore(Store):
         return [*await asyncio.gather(*(self.get(key, prototype, cut) for key, cut in key_ranges))]
 
     async def exists(self, key: str) -> bool:
-        """Tell whether there is such a key; its bytes are not asked for."""
-        return self._reference(key) is not None
+        """Tell whether there is such a key; its bytes are not asked for, but of an object of an opened store.
+
+        Raises
+        ------
+        RefbrowserError
+            The object cannot be asked for.
+        """
+        reference = self._reference(key)
+        if self.document.store is None or not isinstance(reference, WholeFile):
+            return reference is not None
+        try:
+            return await self._fetch_soon(key, reference, RangeByteRequest(0, 1)) is not None
+        except RefbrowserError as error:
+            if error.kind is ErrorKind.RANGE:
+                # It is there, and empty.
+                return True
+            raise
 
     async def set(self, key: str, value: Buffer) -> None:
         """Refuse: the store is read-only."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 
 import fsspec
@@ -139,3 +140,21 @@ def test_absence_is_told_of_stores_only(tmp_path: Path) -> None:
     remote = Access.for_store("https://host.example/data/s/")
     assert remote.is_missing(inside.at(Place(url="https://host.example/data/s/a/0")))
     assert not remote.is_missing(inside)
+
+
+def test_keys_of_a_store_exist_where_their_objects_do(store: Path) -> None:
+    (store / "a" / "c" / "2").mkdir()
+    (store / "a" / "c" / "2" / "0").touch()
+    with refbrowser.open(store) as dataset:
+        keys = dataset.store()
+        wanted = {"a/zarr.json": True, "a/c/0/0": True, "a/c/1/0": False, "a/c/2/0": True, "a/c/9/9": False}
+        assert {key: asyncio.run(keys.exists(key)) for key in wanted} == wanted
+
+
+def test_objects_that_may_not_be_asked_for_are_not_said_to_be_absent(store: Path, tmp_path: Path) -> None:
+    (tmp_path / "outside").touch()
+    (store / "a" / "c" / "0" / "0").unlink()
+    (store / "a" / "c" / "0" / "0").symlink_to(tmp_path / "outside")
+    with refbrowser.open(store) as dataset, pytest.raises(RefbrowserError) as caught:
+        asyncio.run(dataset.store().exists("a/c/0/0"))
+    assert caught.value.kind in (ErrorKind.UNSAFE, ErrorKind.BLOCKED)

@@ -27,6 +27,8 @@ TOLD = 50
 #: Kinds of findings times arrays that are told.
 MOST_GROUPS = 1_000
 _SAFE_DIGITS = 18
+#: Names of a folder that are faster looked at one by one.
+_FEW = 32
 _NUMBERS = re.compile(r"[0-9]+(?:,[0-9]+)*\Z", re.ASCII)
 
 OUTSIDE = "the chunk is outside of the array's grid"
@@ -54,6 +56,15 @@ class _Tally:
             return
         flat = flat_index(coords, self.grid_shape)
         np.bitwise_or.at(self.bits, flat >> 3, np.uint8(1) << (flat & 7).astype(np.uint8))
+
+    def add_one(self, coords: tuple[int, ...]) -> None:
+        if self.bits is None:
+            self.stored += 1
+            return
+        number = 0
+        for at, length in zip(coords, self.grid_shape, strict=True):
+            number = number * length + at
+        self.bits[number >> 3] |= 1 << (number & 7)
 
     def listed(self) -> ListedChunks:
         stored = self.stored if self.bits is None else int(np.bitwise_count(self.bits).sum())
@@ -114,19 +125,29 @@ class StoreAudit:
                 self._note(folder + name, OF_NOTHING, "")
             return
         within = folder[len(tally.prefix) :]
-        texts = [within + name for name in names] if within else list(names)
-        coords, rest = _chunk_coords(texts, tally.encoding, len(tally.grid_shape))
+        coords = None
+        if len(names) > _FEW:
+            coords = _all_coords([within + name for name in names], tally.encoding, len(tally.grid_shape))
+        if coords is None:
+            for name in names:
+                self._add_one(tally, within + name)
+            return
         inside = np.all(coords < np.array(tally.grid_shape, np.int64), axis=1)
         tally.add(coords[inside])
         for row in np.flatnonzero(~inside).tolist():
             key = tally.prefix + tally.encoding.encode(tuple(coords[row].tolist()))
             self._note(key, OUTSIDE, tally.prefix)
-        for number in rest:
-            key = folder + names[number]
-            found = tally.encoding.decode(texts[number], len(tally.grid_shape))
-            wrong_case = tally.encoding.decode(texts[number].casefold(), len(tally.grid_shape)) is not None
-            reason = OUTSIDE if found is not None else WRONG_CASE if wrong_case else NO_CHUNK
-            self._note(key, reason, tally.prefix)
+
+    def _add_one(self, tally: _Tally, text: str) -> None:
+        """Add what stands after the prefix of an array."""
+        coords = tally.encoding.decode(text, len(tally.grid_shape))
+        if coords is None:
+            wrong_case = tally.encoding.decode(text.casefold(), len(tally.grid_shape)) is not None
+            self._note(tally.prefix + text, WRONG_CASE if wrong_case else NO_CHUNK, tally.prefix)
+        elif all(at < length for at, length in zip(coords, tally.grid_shape, strict=True)):
+            tally.add_one(coords)
+        else:
+            self._note(tally.prefix + text, OUTSIDE, tally.prefix)
 
     def leave_out(self, folder: str) -> None:
         """Take note of a folder that could not be looked into: of arrays in it nothing is known."""
@@ -192,26 +213,9 @@ def _finding(message: str, key: str, count: int = 1) -> Finding:
     )
 
 
-def _chunk_coords(
-    texts: list[str], encoding: ChunkKeyEncoding, ndim: int
-) -> tuple[npt.NDArray[np.int64], list[int]]:
-    """Return the coordinates in chunk keys, and the positions of texts that are none (or too large)."""
-    coords = _all_coords(texts, encoding, ndim)
-    if coords is not None:
-        return coords, []
-    found, rest = [], []
-    for number, text in enumerate(texts):
-        one = encoding.decode(text, ndim)
-        if one is None or max(one, default=0) > 10**_SAFE_DIGITS:
-            rest.append(number)
-        else:
-            found.append(one)
-    return np.array(found, np.int64).reshape(len(found), ndim), rest
-
-
 def _all_coords(texts: list[str], encoding: ChunkKeyEncoding, ndim: int) -> npt.NDArray[np.int64] | None:
     """Return the coordinates in chunk keys at once; None unless each text is one."""
-    if not ndim or not texts:
+    if not ndim:
         return None
     skip = len(encoding.spelled([""]))
     numbers = ",".join([text[skip:] for text in texts]).replace(encoding.separator, ",")

@@ -200,3 +200,13 @@ def test_folders_that_cannot_be_read_are_told(tmp_path: Path, monkeypatch: pytes
     closed: list[str] = []
     assert list(listing.list_folder(str(tmp_path), CancelToken(), closed.append)) == [("b/", ["0"])]
     assert closed == ["a/"]
+
+
+@pytest.mark.parametrize("stray", ["", "temp/.zarray", "temp/odd"])
+def test_folders_of_many_names(stray: str) -> None:
+    keys = [f"temp/{row}.{column}" for row in range(20) for column in range(4)]
+    found = audited([*keys, *filter(None, [stray])], grid=(18, 3))
+    assert (found.chunks["temp/"].stored, found.chunks["temp/"].missing) == (54, 0)
+    outside = {key for key in keys if int(key[5:-2]) >= 18 or key.endswith(".3")}
+    odd = {"temp/odd": audit.NO_CHUNK} if stray == "temp/odd" else {}
+    assert reasons(found) == {**dict.fromkeys(outside, audit.OUTSIDE), **odd}
