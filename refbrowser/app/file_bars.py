@@ -118,7 +118,8 @@ class LossBar(QFrame):
     def show_losses(self, losses: Sequence[Loss]) -> None:
         """Name the first few; nothing is shown where there are none."""
         more = f"; and {len(losses) - _NAMED} more" if len(losses) > _NAMED else ""
-        named = "; ".join(one_line(str(loss)) for loss in losses[:_NAMED])
+        texts = [loss.what if loss.path == "/" else str(loss) for loss in losses[:_NAMED]]
+        named = "; ".join(map(one_line, texts))
         self._text.setText(f"The file is not the whole store for other software: {named}{more}.")
         self.setVisible(bool(losses))
 
