@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 from typing import Any, NoReturn
 
+from refbrowser.errors import ErrorKind
 from refbrowser.limits import LIMITS
-from refbrowser.references.json_text import Node, NodeKind, parse
+from refbrowser.references.json_text import JsonError, Node, NodeKind, parse
 
 
 class _OddError(ValueError):
@@ -26,16 +27,24 @@ def _constant(_name: str) -> NoReturn:
 _DECODER = json.JSONDecoder(parse_int=_integer, parse_constant=_constant)
 
 
+def has_too_many_values(data: bytes) -> bool:
+    """Whether JSON may hold more values than are kept: each but the first few stands behind a comma."""
+    return len(data) > LIMITS.metadata_values < data.count(b",")
+
+
 def read_value(data: bytes) -> tuple[Any, bool]:
     """Return the value that a JSON text is, and whether it is free of NaN and Infinity.
 
-    Of duplicate members the last counts. The size of the text bounds what is made of it.
+    Of duplicate members the last counts.
 
     Raises
     ------
     JsonError
-        It is not JSON, or something follows the value.
+        It is not JSON, something follows the value, or it has too many values.
     """
+    if has_too_many_values(data):
+        message = f"there are more than {LIMITS.metadata_values} values (metadata_values)"
+        raise JsonError(0, message, kind=ErrorKind.BUDGET)
     try:
         value = _DECODER.decode(data.decode())
         if (

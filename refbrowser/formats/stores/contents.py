@@ -8,9 +8,10 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from refbrowser.errors import ErrorKind, Finding, Place, RefbrowserError, Severity
-from refbrowser.formats.zarr.metadata_json import has_too_many_values, with_escapes
+from refbrowser.formats.zarr.metadata_json import with_escapes
 from refbrowser.limits import LIMITS
 from refbrowser.model.nodes import Flavour
+from refbrowser.references.json_values import has_too_many_values
 
 #: Problems with one message that are told one by one; the rest is counted.
 _TOLD = 50

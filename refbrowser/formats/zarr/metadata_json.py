@@ -10,7 +10,7 @@ from typing import Any
 
 from refbrowser.errors import ErrorKind, Finding, Place, RefbrowserError, Severity, quoted
 from refbrowser.limits import LIMITS
-from refbrowser.references.json_values import depth_of
+from refbrowser.references.json_values import depth_of, has_too_many_values
 
 _BYTE_ORDER_MARK = "\ufeff"
 _STRING = re.compile(rb'"(?:[^"\\]|\\.)*"', re.DOTALL)
@@ -77,11 +77,6 @@ def parse_object(data: bytes, key: str, report: Callable[[Finding], None]) -> di
         raise RefbrowserError(ErrorKind.META, "the metadata is not a JSON object", Place(key=key))
     _report_oddities(constants, duplicates, key, report)
     return value
-
-
-def has_too_many_values(data: bytes) -> bool:
-    """Whether JSON may hold more values than are kept: each but the first few stands behind a comma."""
-    return len(data) > LIMITS.metadata_values < data.count(b",")
 
 
 def with_escapes(data: bytes) -> bytes:

@@ -18,9 +18,9 @@ from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.formats.sniffing import NotReferencesError
 from refbrowser.formats.stores import folder as folder_module
 from refbrowser.formats.stores import text as text_module
-from refbrowser.formats.zarr import metadata_json
 from refbrowser.limits import LIMITS
 from refbrowser.model.nodes import Flavour
+from refbrowser.references import json_values
 
 VALUES = np.arange(120, dtype="<f4").reshape(6, 20)
 
@@ -304,7 +304,7 @@ def test_many_bad_entries_are_counted(tmp_path: Path) -> None:
 
 
 def test_metadata_with_too_many_values_is_not_parsed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(metadata_json, "LIMITS", replace(LIMITS, metadata_values=100))
+    monkeypatch.setattr(json_values, "LIMITS", replace(LIMITS, metadata_values=100))
     values = ",".join(["[]"] * 200)
     (tmp_path / "a").mkdir()
     (tmp_path / "a" / ".zarray").write_text(json.dumps(ARRAY))
@@ -312,6 +312,7 @@ def test_metadata_with_too_many_values_is_not_parsed(tmp_path: Path, monkeypatch
     with refbrowser.open(consolidated(tmp_path, f'"b/.zattrs": [{values}]')) as dataset:
         assert list(dataset.arrays) == ["/a"]
         assert {each.kind for each in dataset.hierarchy.problems} == {ErrorKind.BUDGET}
+        assert ErrorKind.BUDGET in {each.kind for each in dataset.document.findings}
         assert any("consolidated metadata cannot be read" in note.message for note in dataset.document.notes)
 
 
