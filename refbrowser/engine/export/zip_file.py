@@ -110,6 +110,8 @@ class TargetZip(TargetPlace):
         ------
         OSError
             It cannot be written.
+        RefbrowserError
+            `E_SOURCE`: the pieces are not `size` bytes, so the source has changed; no other object is touched.
         """
         name = self._folder + "/".join(checked_parts(key))
         start = _data_start(Member(name, size, 0, 0))
@@ -117,9 +119,14 @@ class TargetZip(TargetPlace):
             offset = self._end
             self._end += start + size
         checksum, at = 0, offset + start
+        end = at + size
         for piece in pieces:
+            if at + memoryview(piece).nbytes > end:
+                raise _changed(key, size)
             checksum = zlib.crc32(piece, checksum)
             at = self._put(piece, at)
+        if at != end:
+            raise _changed(key, size)
         member = Member(name, size, offset, checksum)
         self._put(_local_header(member), offset)
         with self._lock:
@@ -151,6 +158,12 @@ class TargetZip(TargetPlace):
             done = os.pwrite(self._descriptor, left, at)
             left, at = left[done:], at + done
         return at
+
+
+def _changed(key: str, size: int) -> RefbrowserError:
+    return RefbrowserError(
+        ErrorKind.SOURCE, f"the object has not the {size} bytes that it had before", Place(key=key)
+    )
 
 
 class CompleteZip:

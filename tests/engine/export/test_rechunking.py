@@ -283,6 +283,19 @@ def test_no_key_leads_out_of_a_target(tmp_path: Path, kind: type, key: str) -> N
     assert [path.name for path in tmp_path.iterdir()] == [".out.refbrowser-partial"]
 
 
+@pytest.mark.parametrize("pieces", [[b"longer"], [b"lo", b"nger"], [b"abc"], []])
+def test_an_object_of_another_size_touches_no_other(tmp_path: Path, pieces: list[bytes]) -> None:
+    place = TargetZip(str(tmp_path / "out.zip"))
+    place.open(resume=False)
+    with pytest.raises(RefbrowserError) as caught:
+        place.write("a/0", pieces, 4)
+    place.write("a/1", [b"next"], 4)
+    place.finish(force=False)
+    assert caught.value.kind is ErrorKind.SOURCE
+    with zipfile.ZipFile(tmp_path / "out.zip") as archive:
+        assert {name: archive.read(name) for name in archive.namelist()} == {"a/1": b"next"}
+
+
 def test_wide_zip_files_have_wide_directories(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from refbrowser.engine.export import zip_file
 
