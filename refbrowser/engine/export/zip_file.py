@@ -111,7 +111,7 @@ class TargetZip(TargetPlace):
         OSError
             It cannot be written.
         RefbrowserError
-            `E_SOURCE`: the pieces are not `size` bytes, so the source has changed; no other object is touched.
+            `E_SOURCE`: the pieces are not `size` bytes, so the source has changed.
         """
         name = self._folder + "/".join(checked_parts(key))
         start = _data_start(Member(name, size, 0, 0))
