@@ -5,6 +5,12 @@ set -u
 
 prepare test test
 
+# Some tests compare with ncgen and ncdump; where these cannot be installed they are skipped, which is tried once.
+if ! command -v ncgen >/dev/null 2>&1 && [ ! -e "$venv/no-ncgen" ]; then
+    say "installing ncgen and ncdump for the tests"
+    install_packages netcdf-bin netcdf netcdf netcdf || : >"$venv/no-ncgen"
+fi
+
 cd "$root" || exit 1
 # Two workers a core, which take tests from each other: those of the window wait half of their time.
 workers=$((2 * $(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 1)))

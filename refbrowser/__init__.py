@@ -1,8 +1,8 @@
 """Open, understand, repair and export datasets described by references.
 
 ``open(path)`` gives a `Dataset`, ``dataset["/ocean/temp"][0, :, :]`` a numpy array; ``export`` writes a
-dataset as another format, and ``expand`` gives the Version 0 view of a document. What they need is imported
-when they are first used.
+dataset as another format, and ``expand`` gives the Version 0 view of a document; ``zarr_draft`` has stores
+and operations of the v3 core protocol draft of 2019. What they need is imported when they are first used.
 """
 
 from __future__ import annotations
@@ -13,10 +13,21 @@ if TYPE_CHECKING:
     from refbrowser.engine.api import expand, export, open
     from refbrowser.engine.dataset import Array, Dataset, Group
     from refbrowser.errors import RefbrowserError
+    from refbrowser.formats.zarr_draft import api as zarr_draft
 
 __version__ = "0.1.0"
 
-__all__ = ["Array", "Dataset", "Group", "RefbrowserError", "__version__", "expand", "export", "open"]
+__all__ = [
+    "Array",
+    "Dataset",
+    "Group",
+    "RefbrowserError",
+    "__version__",
+    "expand",
+    "export",
+    "open",
+    "zarr_draft",
+]
 
 _PLACES = {
     "Array": "refbrowser.engine.dataset",
@@ -27,17 +38,22 @@ _PLACES = {
     "export": "refbrowser.engine.api",
     "open": "refbrowser.engine.api",
 }
+#: Modules under another name.
+_MODULES = {"zarr_draft": "refbrowser.formats.zarr_draft.api"}
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _PLACES:
+    if name not in _PLACES and name not in _MODULES:
         raise AttributeError(f"module 'refbrowser' has no attribute {name!r}")
     from importlib import import_module
 
-    value = getattr(import_module(_PLACES[name]), name)
+    if name in _MODULES:
+        value: Any = import_module(_MODULES[name])
+    else:
+        value = getattr(import_module(_PLACES[name]), name)
     globals()[name] = value
     return value
 
 
 def __dir__() -> list[str]:
-    return sorted(set(globals()) | set(_PLACES))
+    return sorted({*globals(), *_PLACES, *_MODULES})

@@ -63,7 +63,8 @@ class Place:
     """Where something is: in a document, in a rule, under a key, in a file.
 
     Lines and columns count from 1, columns in characters; rows and rules from 0; `start` and `stop` are
-    bytes of `url`; `span` is the part of the text of a template or field, in characters (start, stop).
+    bytes of `url`; `span` is the part of the text of a template or field, in characters (start, stop);
+    `attribute` is one of the node at `path`.
     """
 
     document: str | None = None
@@ -79,6 +80,7 @@ class Place:
     start: int | None = None
     stop: int | None = None
     span: tuple[int, int] | None = None
+    attribute: str | None = None
 
     def __str__(self) -> str:
         parts = []
@@ -86,7 +88,7 @@ class Place:
             parts.append(quoted(self.document))
         if self.line is not None:
             parts.append(f"line {self.line}, column {self.column}")
-        for name in ("pointer", "rule", "field", "row", "path", "key", "url"):
+        for name in ("pointer", "rule", "field", "row", "path", "attribute", "key", "url"):
             value = getattr(self, name)
             if value is not None:
                 parts.append(f"{name} {quoted(value) if isinstance(value, str) else value}")
@@ -126,6 +128,21 @@ class RefbrowserError(Exception):
     def __str__(self) -> str:
         where = f" ({self.place})" if self.place else ""
         return f"{self.message}{where}"
+
+    def at(self, place: Place) -> RefbrowserError:
+        """Return this error with another place."""
+        return RefbrowserError(self.kind, self.message, place, self.advice)
+
+
+class AbsentError(RefbrowserError):
+    """What was to be read is not there: no such file, or the server says that it has no such object.
+
+    In a store that is a chunk that was never written; anywhere else it is an error like others.
+    """
+
+    def at(self, place: Place) -> RefbrowserError:
+        """Return this error with another place."""
+        return AbsentError(self.kind, self.message, place, self.advice)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

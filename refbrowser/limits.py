@@ -33,8 +33,8 @@ class Limits:
     templates_per_document: int = _limit(10_000, "templates", "templates in one document")
     templates_source: int = _limit(MIB, "bytes", "templates of one document, those of plain text aside")
     dimensions_per_rule: int = _limit(16, "dimensions", "dimensions of one gen rule")
-    gen_rules: int = _limit(10_000, "rules", "gen rules in one document")
-    rules_source: int = _limit(4 * MIB, "bytes", "fields of all gen rules, those of plain text aside")
+    gen_rules: int = _limit(50_000, "rules", "gen rules in one document")
+    rules_source: int = _limit(16 * MIB, "bytes", "fields of all gen rules, those of plain text aside")
     write_out_question: int = _limit(10_000_000, "entries", "entries written out without a question")
     write_out_compared: int = _limit(20_000_000, "rows", "generated keys compared to write out each once")
     # Documents
@@ -73,7 +73,18 @@ class Limits:
     circuit_open: float = _limit(30, "s", "how long a host's circuit stays open")
     # Metadata and decoding
     metadata_elsewhere: int = _limit(256 * MIB, "bytes", "metadata that one document refers to elsewhere")
+    metadata_values: int = _limit(5_000_000, "values", "values in one metadata document, consolidated or not")
+    store_documents: int = _limit(1_000_000, "documents", "metadata documents of one store")
+    store_names: int = _limit(2_000_000, "names", "names that are listed to open one store")
     rank: int = _limit(32, "dimensions", "dimensions of an array")
+    audit_bits: int = _limit(
+        1 << 32, "chunks", "chunks of one store that are remembered one by one when listed"
+    )
+    audit_folders: int = _limit(10_000_000, "folders", "folders of an object store that are listed")
+    zip_members: int = _limit(10_000_000, "members", "members of one zip archive")
+    zip_directory: int = _limit(2 * GIB, "bytes", "directory of one zip archive")
+    inlined_members: int = _limit(64 * MIB, "bytes", "deflated zip members written into one document")
+    zip_kept: int = _limit(128 * MIB, "bytes", "inflated zip members kept while parts of them are read")
     group_nesting: int = _limit(100, "levels", "groups in groups")
     elements: int = _limit(2**63 - 1, "elements", "elements of an array")
     chunk_size: int = _limit(512 * MIB, "bytes", "chunk that must be decoded whole")
@@ -89,7 +100,13 @@ class Limits:
     filters: int = _limit(16, "filters", "filters of one array")
     shard_nesting: int = _limit(2, "levels", "shards in shards")
     decoding_memory: int = _limit(GIB, "bytes", "decoded memory in flight")
+    outside_time: float = _limit(30, "s", "one chunk in a process for codecs outside of the bundled set")
     cache: int = _limit(512 * MIB, "bytes", "cache of decoded chunks")
+    check_memory: int = _limit(4 * GIB, "bytes", "address space of other software that reads an export")
+    check_time: float = _limit(900, "s", "other software that reads an export")
+    export_block: int = _limit(80 * MIB, "bytes", "elements of an export that are held together")
+    export_memory: int = _limit(320 * MIB, "bytes", "such blocks, and the bytes that are read for them")
+    export_coding: int = _limit(128 * MIB, "bytes", "chunks of an export being decoded or encoded")
 
 
 LIMITS = Limits()

@@ -149,3 +149,74 @@ def wait_until(happens) -> None:
     while not happens():
         assert time.monotonic() < end
         time.sleep(0.01)
+
+
+def test_chunks_codec_shards_and_a_zip_file(
+    era: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    target = tmp_path / "era.zip"
+    command = ["export", era, str(target), "--to", "zarr-v3", "--array", "z", "--array", "level"]
+    options = ["--chunks", "1,1,50,50", "--codec", "zstd:3", "--shards", "auto:1MiB", "--json"]
+    assert main([*command, *options, "--array-chunks", "level=2"]) == 0
+    report = json.loads(capsys.readouterr().out)
+    assert report["copied"] == 0
+    assert report["verified"] == report["chunks"]
+    store = zarr.open_group(zarr.storage.ZipStore(target, mode="r"), mode="r")
+    assert store["z"].chunks == (1, 1, 50, 50)
+    assert store["z"].shards is not None
+    assert store["level"].chunks == (2,)
+    with refbrowser.open(era) as dataset:
+        np.testing.assert_array_equal(store["z"][...], dataset["z"][...])
+
+
+def test_the_estimate_writes_nothing(era: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    target = tmp_path / "out"
+    command = ["export", era, str(target), "--to", "zarr-v2", "--shards", "10,10,10,10", "--estimate"]
+    assert main(command) == 0
+    assert "not kept: /z: Zarr v2 has no shards" in capsys.readouterr().out
+    assert main([*command, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["chunks"] == 22
+    assert not target.exists()
+
+
+def test_what_is_not_kept_is_told_before_and_after(
+    era: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    command = ["export", era, str(tmp_path / "out"), "--to", "zarr-v2", "--array", "z"]
+    assert main([*command, "--shards", "10,10,10,10"]) == 0
+    captured = capsys.readouterr()
+    assert "no shards" in captured.err
+    assert "no shards" in captured.out
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["--to", "refs-v1", "--chunks", "1,1"],
+        ["--to", "refs-v0", "--zip"],
+        ["--to", "zarr-v3", "--zip-folder", "x"],
+        ["--to", "zarr-v3", "--codec", "zstd:99"],
+        ["--to", "zarr-v3", "--chunks", "ten"],
+        ["--to", "zarr-v3", "--array-chunks", "z"],
+        ["--to", "zarr-v3", "--array-chunks", "z=1,2"],
+        ["--to", "zarr-v3", "--array-chunks", "nothing=1,2"],
+        ["--to", "zarr-v3", "--chunks", "2,2,2,2", "--shards", "3,3,3,3"],
+    ],
+)
+def test_options_that_mean_nothing(era: str, tmp_path: Path, arguments: list[str], capsys) -> None:
+    assert main(["export", era, str(tmp_path / "out"), *arguments]) == 2
+    assert "E_USAGE" in capsys.readouterr().err
+    assert not list(tmp_path.iterdir())
+
+
+def test_compounds_are_split_on_request(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    from nczarr_documents import nczarr_document
+
+    source = tmp_path / "buoys.json"
+    source.write_text(json.dumps(nczarr_document()))
+    command = ["export", str(source), str(tmp_path / "out"), "--to", "nczarr"]
+    assert main(command) == 2
+    assert "--split-compounds" in capsys.readouterr().err
+    assert main([*command, "--split-compounds"]) == 0
+    assert "the compound is split into 4 variables" in "".join(capsys.readouterr())
+    assert (tmp_path / "out" / "station_place_lon" / ".zarray").exists()

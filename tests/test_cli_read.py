@@ -27,7 +27,7 @@ def run_json(capsys: pytest.CaptureFixture[str], *arguments: str):
 
 def test_info_describes_everything(era: str, capsys: pytest.CaptureFixture[str]) -> None:
     shown = run_json(capsys, "info", era)
-    assert set(shown) == {"format", "groups", "arrays", "problems"}
+    assert set(shown) == {"format", "flavour", "age", "groups", "arrays", "problems"}
     assert shown["format"] == "refs-v1"
     assert shown["groups"]["/"]["dimensions"]["latitude"] == {"size": 241, "unlimited": False}
     z = shown["arrays"]["/z"]
@@ -227,6 +227,34 @@ def test_text_cannot_be_npy(tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
     assert "--json" in capsys.readouterr().err
     assert not (tmp_path / "x.npy").exists()
     assert run_json(capsys, "read", str(document), "a") == ["ü", "ü"]
+
+
+def test_text_of_nczarr_is_text(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    store = tmp_path / "store"
+    values = {
+        "names": (np.array(["é".encode(), b"bb", b"", b"\xff", b"a\0b"], "S4"), "|S4"),
+        "letters": (np.array([[b"a", b""], [b"\xc3", b"z"]], "S1"), ">S1"),
+    }
+    for name, (array, dtype) in values.items():
+        make_nczarr_array(store, name, array, dtype)
+    (store / ".zgroup").write_text('{"zarr_format": 2}')
+    (store / ".zattrs").write_text('{"_nczarr_superblock": {"version": "2.0.0"}}')
+    assert run_json(capsys, "read", str(store), "names") == ["é", "bb", "", {"hex": "ff"}, "a"]
+    assert run_json(capsys, "read", str(store), "names", "--select", "0") == "é"
+    assert run_json(capsys, "read", str(store), "letters") == [["a", ""], [{"hex": "c3"}, "z"]]
+    plain = run_json(capsys, "read", str(store), "names", "--as", "zarr-v2")
+    assert plain[1] == {"hex": "6262"}
+
+
+def make_nczarr_array(store: Path, name: str, values: np.ndarray, dtype: str) -> None:
+    """Write one array of NCZarr in one chunk."""
+    (store / name).mkdir(parents=True)
+    shape = list(values.shape)
+    zarray = {"zarr_format": 2, "shape": shape, "chunks": shape, "dtype": dtype, "order": "C"}
+    zarray |= {"compressor": None, "filters": None, "fill_value": ""}
+    (store / name / ".zarray").write_text(json.dumps(zarray))
+    (store / name / ".zattrs").write_text(json.dumps({"_nczarr_array": {"dimension_references": shape}}))
+    (store / name / ".".join("0" * values.ndim)).write_bytes(values.tobytes())
 
 
 @pytest.mark.parametrize(

@@ -12,10 +12,11 @@ from PySide6.QtWidgets import QStackedWidget, QTabWidget, QVBoxLayout, QWidget
 from refbrowser.app import theme
 from refbrowser.app.bars import ErrorBar, ReadingStrip
 from refbrowser.app.cards import Card, ErrorCard, LoadingCard, centred
+from refbrowser.app.cdl.pane import CdlPane
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.dialogs.recovery import RecoveryBar
 from refbrowser.app.dialogs.trust import TrustBar
-from refbrowser.app.file_bars import CopyBar, DiskBar
+from refbrowser.app.file_bars import CopyBar, DiskBar, LossBar
 from refbrowser.app.opening.start_pane import StartPane
 from refbrowser.app.references.raw_value import RawValuePane
 from refbrowser.app.references.references_view import ReferencesPane
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from refbrowser.app.plot.pane import PlotPane
     from refbrowser.app.table.pane import TablePane
 
-PLOT, TABLE, REFERENCES, RAW = range(4)
+PLOT, TABLE, REFERENCES, RAW, CDL = range(5)
 
 
 class Centre(QWidget):
@@ -56,6 +57,7 @@ class Centre(QWidget):
         self.recovery_bar = RecoveryBar()
         self.disk_bar = DiskBar()
         self.copy_bar = CopyBar()
+        self.loss_bar = LossBar()
         self.error_bar = ErrorBar()
         self.strip = ReadingStrip()
         self.start = start
@@ -64,6 +66,7 @@ class Centre(QWidget):
         self.found: FoundCard | None = None
         self.references = ReferencesPane()
         self.raw = RawValuePane()
+        self.cdl = CdlPane()
         self.tabs = self._make_tabs()
         self._pages = QStackedWidget()
         self._loading_page, self._error_page = centred(self.loading), centred(self.error)
@@ -77,6 +80,7 @@ class Centre(QWidget):
             self.disk_bar,
             self.recovery_bar,
             self.copy_bar,
+            self.loss_bar,
             self.error_bar,
             self.strip,
         ):
@@ -101,6 +105,7 @@ class Centre(QWidget):
         tabs.addTab(self._table_slot, "Table")
         tabs.addTab(self.references, "References")
         tabs.addTab(self.raw, "Raw value")
+        tabs.addTab(self.cdl, "CDL")
         return tabs
 
     def make_plot(self) -> None:
@@ -131,7 +136,7 @@ class Centre(QWidget):
             return self.plot.page()
         if number == TABLE and self.table is not None:
             return self.table.grid
-        return {REFERENCES: self.references.table, RAW: self.raw.page()}.get(number)
+        return {REFERENCES: self.references.table, RAW: self.raw.page(), CDL: self.cdl.page()}.get(number)
 
     def table_is_shown(self) -> bool:
         """Whether the table of values is in front."""
@@ -139,7 +144,8 @@ class Centre(QWidget):
 
     def tab_commands(self) -> dict[str, Callable[[], object]]:
         """Return the actions that show a tab, by their names."""
-        tabs = {"show_plot": PLOT, "show_table": TABLE, "show_references": REFERENCES, "show_raw": RAW}
+        tabs = {"show_plot": PLOT, "show_table": TABLE, "show_references": REFERENCES}
+        tabs |= {"show_raw": RAW, "show_cdl": CDL}
         return {name: partial(self.show_tab, number) for name, number in tabs.items()}
 
     def set_document(self, document: OpenDocument | None) -> None:
@@ -147,8 +153,10 @@ class Centre(QWidget):
         self._document = document
         self.references.set_document(document)
         self.raw.clear()
+        self.cdl.set_document(document)
         self.error_bar.hide()
         self.copy_bar.hide()
+        self.loss_bar.hide()
         self.strip.hide()
         if self.plot is not None:
             self.plot.clear()

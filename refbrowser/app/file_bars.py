@@ -1,6 +1,9 @@
-"""Bars over the tabs about the file: changed by others, and a copy that was written beside it."""
+"""Bars over the tabs about the file: changed by others, a copy beside it, what others cannot read of it."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QPushButton, QWidget
@@ -10,6 +13,12 @@ from refbrowser.app.controller.disk import FileState
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.plain_text import one_line
 from refbrowser.app.widgets import IconLabel, plain_label, push_button
+
+if TYPE_CHECKING:
+    from refbrowser.engine.export.request import Loss
+
+#: Losses that are named.
+_NAMED = 3
 
 
 class DiskBar(QFrame):
@@ -92,6 +101,31 @@ class CopyBar(QFrame):
     def _open(self) -> None:
         self.hide()
         self.openPath.emit(self._path)
+
+
+class LossBar(QFrame):
+    """Says what other software will not find in the file that was just written."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("lossBar")
+        self.setProperty("role", "trustStrip")
+        dismiss = push_button("Dismiss", "lossDismissButton", self.hide)
+        self._text = _fill(self, "lossText", IconLabel("warning", "warning"), (dismiss,))
+        self._text.setWordWrap(True)
+        self.hide()
+
+    def show_losses(self, losses: Sequence[Loss]) -> None:
+        """Name the first few; nothing is shown where there are none."""
+        more = f"; and {len(losses) - _NAMED} more" if len(losses) > _NAMED else ""
+        texts = [loss.what if loss.path == "/" else str(loss) for loss in losses[:_NAMED]]
+        named = "; ".join(map(one_line, texts))
+        self._text.setText(f"The file is not the whole store for other software: {named}{more}.")
+        self.setVisible(bool(losses))
+
+    def text(self) -> str:
+        """Return the words shown."""
+        return self._text.text()
 
 
 def _fill(bar: QFrame, name: str, icon: IconLabel, buttons: tuple[QPushButton, ...]) -> QLabel:

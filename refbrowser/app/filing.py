@@ -12,6 +12,7 @@ from refbrowser.app.controller.watching import DiskWatch
 
 if TYPE_CHECKING:
     from refbrowser.app.main_window import MainWindow
+    from refbrowser.engine.export.request import Loss
 
 
 class Filing(QObject):
@@ -42,6 +43,7 @@ class Filing(QObject):
 
     def _added(self, document: OpenDocument) -> None:
         document.saved.connect(lambda path: self._saved(document, path))
+        document.saveLost.connect(lambda losses: self._lost(document, losses))
         document.saveFailed.connect(lambda error: self._window.commands.saving.save_failed(document, error))
         document.file.changed.connect(lambda: self._file_changed(document))
         document.savedChanged.connect(lambda: self._file_changed(document))
@@ -59,6 +61,10 @@ class Filing(QObject):
         window.status.say(f"Saved {path}")
         window.settings.add_recent(path)
         window.hierarchy.refresh(document)
+
+    def _lost(self, document: OpenDocument, losses: tuple[Loss, ...]) -> None:
+        if document is self._window.documents.current:
+            self._window.centre.loss_bar.show_losses(losses)
 
     def _file_changed(self, document: OpenDocument) -> None:
         if document is self._window.documents.current:

@@ -41,6 +41,7 @@ class DocumentFollower(QObject):
         document.hierarchyChanged.connect(lambda: self._hierarchy_changed(document))
         document.savedChanged.connect(lambda: self._saved_changed(document))
         document.trustChanged.connect(lambda: self._trust_changed(document))
+        document.store.listed.connect(lambda: self._listed(document))
         document.journal.recoveriesChanged.connect(lambda: self._recoveries_changed(document))
         document.journal.failed.connect(self._journal_failed)
         document.editFailed.connect(lambda error: self._edit_failed(document, error))
@@ -88,6 +89,7 @@ class DocumentFollower(QObject):
         window = self._window
         if document.pending_count == 0 and document.dataset is not None and not document.can_redo:
             window.settings.add_recent(document.path)
+            window.settings.set_flavour(document.path, document.store.flavour)
         if document is window.documents.current:
             window.centre.update_state()
             window.centre.references.refresh()
@@ -98,6 +100,7 @@ class DocumentFollower(QObject):
         window.explain.refresh(document)
         if document is window.documents.current:
             window.centre.references.refresh()
+            window.centre.cdl.refresh()
             window.navigation.refresh()
         window.update_actions()
         window.prepare_plot()
@@ -112,6 +115,12 @@ class DocumentFollower(QObject):
         self._window.hierarchy.update_titles()
         if document is self._window.documents.current:
             self._window.centre.references.show_changes()
+
+    def _listed(self, document: OpenDocument) -> None:
+        """Show which chunks of a store are missing: that is known now."""
+        if document is self._window.documents.current:
+            self._window.navigation.refresh()
+            self._window.chunk_map.show_anew(document)
 
     def _recoveries_changed(self, document: OpenDocument) -> None:
         window = self._window

@@ -32,6 +32,7 @@ def run(
     allow: Sequence[str] = (),
     settings: Mapping[Origin, ConnectionSettings] | None = None,
     scheme: str | None = None,
+    flavour: str = "",
 ) -> int:
     """Open the window on documents and run it until it is closed, or draw it to a file.
 
@@ -53,6 +54,8 @@ def run(
         Connection settings for origins; never saved.
     scheme
         Colours for this run: ``light`` or ``dark``; what the user prefers when None.
+    flavour
+        Whose rules the metadata of stores follows, as ``--as`` of the command line; found out when empty.
 
     Returns
     -------
@@ -99,7 +102,7 @@ def run(
         GarbageCollector(window)
         Ahead(window)
         window.documents.use_settings(settings or {})
-        open_targets(window, paths, array, template_values or {}, allow)
+        open_targets(window, paths, array, template_values or {}, allow, flavour)
         if screenshot is not None:
             from refbrowser.app.screenshot import Screenshot
 
@@ -143,7 +146,12 @@ def _prepare_platform(off_screen: bool) -> None:
 
 
 def open_targets(
-    window: object, paths: Sequence[str], array: str | None, values: Mapping[str, str], allow: Sequence[str]
+    window: object,
+    paths: Sequence[str],
+    array: str | None,
+    values: Mapping[str, str],
+    allow: Sequence[str],
+    flavour: str = "",
 ) -> None:
     """Open what the command line names; `array` belongs to the last of them."""
     from refbrowser.app.controller.documents import split_target
@@ -153,7 +161,7 @@ def open_targets(
     for number, target in enumerate(paths):
         path, inside = split_target(target)
         wanted = array if array is not None and number == len(paths) - 1 else inside
-        window.open_path(path, wanted, values, allow)
+        window.open_path(path, wanted, values, allow, flavour)
     if not paths:
         window.prepare_plot()
 

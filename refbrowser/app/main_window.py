@@ -206,9 +206,10 @@ class MainWindow(QMainWindow):
 
     def _connect(self) -> None:
         self.centre.start.openFiles.connect(self.commands.files.open_files)
+        self.centre.start.openStore.connect(self.commands.files.open_store)
         self.centre.start.openUrl.connect(self.commands.files.open_url)
         self.centre.start.openSample.connect(self.commands.files.open_sample)
-        self.centre.start.openPath.connect(self.open_path)
+        self.centre.start.openPath.connect(self.open_recent)
         self.centre.trust_bar.review.connect(self.commands.permissions.review_trust)
         self.centre.trust_bar.allowed.connect(self.commands.permissions.allow_this_time)
         self.commands.permissions.connect_recovery(self.centre.recovery_bar)
@@ -218,6 +219,7 @@ class MainWindow(QMainWindow):
         self.commands.references.connect_table()
         self.commands.prefixes.connect_editors()
         self.centre.raw.permissionWanted.connect(self.commands.permissions.review_trust)
+        self.centre.cdl.saveWanted.connect(self.commands.cdl.save_cdl)
         self.centre.plotMade.connect(self._plot_made)
         self.centre.restyled.connect(self.actions_.set_icons)
         self.centre.openPaths.connect(self.commands.files.open_instead)
@@ -262,12 +264,17 @@ class MainWindow(QMainWindow):
         array: str | None = None,
         values: Mapping[str, str] | None = None,
         allow: Sequence[str] = (),
+        flavour: str = "",
     ) -> OpenDocument:
-        """Open a document and select one of its arrays when it is read."""
-        document = self.documents.open(path, values, allow)
+        """Open a document or a store, and select one of its arrays when it is read."""
+        document = self.documents.open(path, values, allow, flavour)
         if array is not None:
             self.navigation.select_when_read(document, array)
         return document
+
+    def open_recent(self, path: str) -> OpenDocument:
+        """Open a document that was opened lately, as it was opened then."""
+        return self.open_path(path, flavour=self.settings.flavour(path))
 
     def open_all(self, paths: Sequence[str]) -> None:
         """Open several documents; the last one is shown."""

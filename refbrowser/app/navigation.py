@@ -8,6 +8,7 @@ from PySide6.QtCore import QObject
 
 from refbrowser.app.centre import PLOT, RAW, REFERENCES
 from refbrowser.app.controller.open_document import OpenDocument
+from refbrowser.app.hierarchy.dimension_rows import size_words
 from refbrowser.app.hierarchy.hierarchy_model import Item, ItemKind, shape_text, type_text
 from refbrowser.app.plain_text import one_line
 from refbrowser.app.theme import count_text
@@ -35,6 +36,7 @@ class Navigation(QObject):
         window.documents.removed.connect(self._document_removed)
         window.documents.currentChanged.connect(self._current_changed)
         window.attributes.ruleWanted.connect(self.go_to_rule)
+        window.attributes.nodeWanted.connect(self.go_to_node)
         window.editors.useChosen.connect(self._use_chosen)
         window.editors.keyChosen.connect(window.centre.references.go_to_key)
         window.centre.tabs.currentChanged.connect(self._tab_shown)
@@ -136,7 +138,7 @@ class Navigation(QObject):
         window.documents.set_current(item.document)
         window.attributes.set_item(item)
         self._show_summary(item)
-        if item.kind in (ItemKind.ARRAY, ItemKind.GROUP, ItemKind.DOCUMENT):
+        if item.kind in (ItemKind.ARRAY, ItemKind.GROUP, ItemKind.DIMENSION, ItemKind.DOCUMENT):
             window.docks.show_before("attributesDock", "editorDock")
             window.docks.show_instead("chunkMapDock", "previewDock")
         if item.kind in (ItemKind.ARRAY, ItemKind.GROUP):
@@ -257,6 +259,8 @@ def summary_of(item: Item) -> str:
         return one_line(f"{node.path}   [{names}]   {type_text(node)}   {shape}")  # type: ignore[arg-type]
     if item.kind is ItemKind.GROUP:
         return one_line(str(item.place))
+    if item.dimension is not None:
+        return one_line(f"Dimension {item.place}   {size_words(item.dimension)}")
     state = item.document.document
     if item.kind is ItemKind.RULE and state is not None and int(item.place) < len(state.rules):
         rule = state.rules[int(item.place)]

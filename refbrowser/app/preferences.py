@@ -74,6 +74,13 @@ PREFERENCES = (
         "The next step of a slider is then there at once",
     ),
     Preference(
+        "internal",
+        "Attributes",
+        "Show internal members",
+        False,
+        "What formats keep for themselves among the attributes: _nczarr_array, _ARRAY_DIMENSIONS",
+    ),
+    Preference(
         "connections",
         "Reading",
         "Connections to one host, at most",

@@ -28,12 +28,14 @@ class PreferencesInForce(QObject):
             "colour_map": self._use_plot,
             "cf": self._use_plot,
             "prefetch": self._use_plot,
+            "internal": self._use_attributes,
             "connections": self._use_session,
             "cache": self._use_session,
         }
         self._preferences.changed.connect(self._changed)
         window.centre.plotMade.connect(lambda _plot: self._use_plot())
         self._use_session()
+        self._use_attributes()
         for name in self._limits:
             if not self._preferences.is_default(name):
                 self._use_limit(name)
@@ -49,6 +51,9 @@ class PreferencesInForce(QObject):
         application = QCoreApplication.instance()
         if isinstance(application, QApplication):
             theme.choose(application, self._preferences.text("theme"))
+
+    def _use_attributes(self) -> None:
+        self._window.attributes.show_internal(self._preferences.is_on("internal"))
 
     def _use_plot(self) -> None:
         plot = self._window.centre.plot

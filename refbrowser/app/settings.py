@@ -60,6 +60,30 @@ class Settings:
     def clear_recent(self) -> None:
         """Forget the recent documents."""
         self._forget("recent")
+        self._forget("flavours")
+
+    def flavour(self, path: str) -> str:
+        """Return the flavour that the user chose for a store that was opened lately; empty for none."""
+        return self._flavours().get(path, "")
+
+    def set_flavour(self, path: str, flavour: str) -> None:
+        """Remember the flavour that the user chose for a store; none where it is empty."""
+        import json
+
+        recent = {*self.recent(), path}
+        kept = {other: chosen for other, chosen in self._flavours().items() if other in recent}
+        kept[path] = flavour
+        self._keep("flavours", json.dumps({other: chosen for other, chosen in kept.items() if chosen}))
+
+    def _flavours(self) -> dict[str, str]:
+        import json
+
+        try:
+            value = json.loads(str(self._store.value("flavours", "{}")))
+        except ValueError:
+            return {}
+        items = value.items() if isinstance(value, dict) else ()
+        return {path: chosen for path, chosen in items if isinstance(chosen, str)}
 
     def preference(self, name: str) -> str | None:
         """Return the text that is kept for a preference, or None."""

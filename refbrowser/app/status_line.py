@@ -99,7 +99,10 @@ class StatusLine(QObject):
     def set_document(self, document: OpenDocument | None) -> None:
         """Show the state of a document."""
         state = None if document is None else document.document
-        self._version.setText("" if state is None else f"Version {state.version}")
+        version = "" if state is None else f"Version {state.version}"
+        if document is not None and state is not None and state.store is not None and document.store.is_here:
+            version = state.store.flavour.label
+        self._version.setText(version)
         self._pending.setText("" if document is None or state is None else pending_words(document))
 
     def _jobs_changed(self, statuses: list[JobStatus]) -> None:

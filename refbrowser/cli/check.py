@@ -1,18 +1,25 @@
-"""List all faults and warnings of documents; exit code 2 when there are faults."""
+"""List all faults and warnings of documents and stores; exit code 2 when there are faults."""
 
 from __future__ import annotations
 
 import argparse
 
 from refbrowser.cli.console import finding_json, finding_line, plain, tell_error, write_json, write_line
-from refbrowser.cli.options import add_json, add_reading, add_templates, add_yes, open_document
+from refbrowser.cli.options import (
+    add_json,
+    add_reading,
+    add_templates,
+    add_yes,
+    list_store,
+    open_document,
+)
 from refbrowser.errors import ErrorKind, Finding, RefbrowserError, Severity
 from refbrowser.io.cancel import CancelToken
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the verb."""
-    parser.add_argument("documents", nargs="+", metavar="DOC", help="reference documents")
+    parser.add_argument("documents", nargs="+", metavar="DOC", help="reference documents or stores")
     add_json(parser)
     add_reading(parser)
     add_templates(parser)
@@ -25,11 +32,9 @@ def run(arguments: argparse.Namespace, token: CancelToken) -> int:
 
 
 def _check(path: str, arguments: argparse.Namespace, token: CancelToken) -> int:
-    from refbrowser.references.check import all_findings
-
     code = 0
     try:
-        findings = list(all_findings(open_document(path, arguments, token).document, lambda: token.cancelled))
+        findings = _findings(path, arguments, token)
         token.check()
     except RefbrowserError as error:
         if error.kind in (ErrorKind.IO, ErrorKind.SOURCE, ErrorKind.BLOCKED, ErrorKind.USAGE):
@@ -51,6 +56,26 @@ def _check(path: str, arguments: argparse.Namespace, token: CancelToken) -> int:
     else:
         _write_lines(path, faults, warnings)
     return max(code, ErrorKind.REF.exit_code if faults else 0)
+
+
+def _findings(path: str, arguments: argparse.Namespace, token: CancelToken) -> list[Finding]:
+    """Return what is wrong with a document; of a store, what its metadata and a listing of it tell, too."""
+    from refbrowser.references.check import all_findings
+
+    opened = open_document(path, arguments, token)
+    findings = list(all_findings(opened.document, lambda: token.cancelled))
+    if opened.document.store is None:
+        return findings
+    from refbrowser.engine.jobs import JobControl
+    from refbrowser.engine.opening import dataset_of
+    from refbrowser.engine.session import Session
+
+    with Session() as session:
+        dataset = dataset_of(path, opened.document, opened.access, session, JobControl(token))
+        listing = list_store(dataset, token)
+    told = {finding.place.key for finding in findings} - {None}
+    findings += [each for each in dataset.hierarchy.problems if each.place.key not in told]
+    return findings + list(() if listing is None else listing.findings)
 
 
 def _fault(error: RefbrowserError) -> Finding:

@@ -114,6 +114,10 @@ def finding_json(finding: Finding) -> dict[str, Any]:
     }
     if place.rule is not None:
         shape |= {"rule": place.rule, "field": place.field, "row": place.row}
+    if place.pointer is None:
+        # Of a store: it stands at no place of a document.
+        names = {"key": place.key, "path": place.path}
+        shape |= {name: value for name, value in names.items() if value is not None}
     if finding.count > 1:
         shape["count"] = finding.count
     return shape

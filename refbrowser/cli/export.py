@@ -6,6 +6,7 @@ import argparse
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
+from refbrowser.cli.check_report import check_as_json, write_check
 from refbrowser.cli.console import plain, tell, tell_warning, write_json, write_line
 from refbrowser.cli.options import (
     add_json,
@@ -18,12 +19,18 @@ from refbrowser.cli.options import (
     open_dataset,
 )
 from refbrowser.cli.progress import ProgressBar, size_text
+from refbrowser.cli.store_options import add_store_options, store_options
 from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.io.cancel import Cancelled, CancelToken
 
 if TYPE_CHECKING:
     from refbrowser.engine.dataset import Dataset
-    from refbrowser.engine.export.request import ArrayChoice, ExportReport
+    from refbrowser.engine.export.check import CheckReport
+    from refbrowser.engine.export.request import ArrayChoice, ExportEstimate, ExportReport, ExportRequest
+
+
+#: Exit code where other software reads something else.
+DIFFERENT = 2
 
 
 class _Choice(argparse.Action):
@@ -56,7 +63,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         required=True,
         metavar="FORMAT",
         dest="format",
-        help="refs-v0, refs-v1, refs-parquet, zarr-v2 or zarr-v3",
+        help="refs-v0, refs-v1, refs-parquet, zarr-v2, zarr-v3, zarr-v3-draft or nczarr",
     )
     parser.add_argument(
         "--array", action=_Choice, dest="arrays", metavar="A", help="write this array only (repeatable)"
@@ -70,6 +77,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--force", action="store_true", help="replace the target")
     parser.add_argument("--resume", action="store_true", help="go on with an interrupted export")
+    parser.add_argument(
+        "--estimate", action="store_true", help="say what it would cost and not keep, and write nothing"
+    )
+    parser.add_argument(
+        "--check",
+        action="store_true",
+        help="then read the target with zarr-python (and netCDF4) and compare",
+    )
+    add_store_options(parser)
     add_json(parser)
     add_reading(parser)
     add_skip_bad(parser)
@@ -79,9 +95,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace, token: CancelToken) -> int:
     """Carry out the export and report."""
-    from refbrowser.engine.export.request import ZARR_FORMATS, ExportRequest
-    from refbrowser.engine.export.run import run_export
+    from refbrowser.engine.export.request import ExportRequest
 
+    options = store_options(arguments)
     with open_dataset(arguments, token) as dataset:
         request = ExportRequest(
             arguments.target,
@@ -90,23 +106,87 @@ def run(arguments: argparse.Namespace, token: CancelToken) -> int:
             force=arguments.force,
             resume=arguments.resume,
             skip_bad=arguments.skip_bad,
+            options=options,
         )
-        try:
-            with ProgressBar("exporting") as bar:
-                report = run_export(
-                    dataset, request, job_control(token, bar), lambda error: ask(arguments, error)
-                )
-        except Cancelled:
-            if arguments.format in ZARR_FORMATS:
-                tell("refbrowser: interrupted; --resume goes on from here")
-            raise
+        if arguments.estimate:
+            return _estimate(dataset, request, arguments, token)
+        report = _export(dataset, request, arguments, token)
+        checked = _check(dataset, request, token) if arguments.check else None
     for error in report.skipped:
         tell_warning(error)
     if arguments.json:
-        write_json(_as_json(report))
+        write_json(_as_json(report) | ({} if checked is None else {"check": check_as_json(checked)}))
     else:
         _write_text(report)
+        if checked is not None:
+            write_check(checked)
+    return 0 if checked is None or checked.is_equal else DIFFERENT
+
+
+def _export(
+    dataset: Dataset, request: ExportRequest, arguments: argparse.Namespace, token: CancelToken
+) -> ExportReport:
+    from refbrowser.engine.export.request import STORE_FORMATS
+    from refbrowser.engine.export.run import run_export
+
+    try:
+        with ProgressBar("exporting") as bar:
+            return run_export(
+                dataset,
+                request,
+                job_control(token, bar),
+                lambda error: ask(arguments, error),
+                # Programs find it in the report.
+                None if arguments.json else _tell_before,
+            )
+    except Cancelled:
+        if request.format in STORE_FORMATS:
+            tell("refbrowser: interrupted; --resume goes on from here")
+        raise
+
+
+def _check(dataset: Dataset, request: ExportRequest, token: CancelToken) -> CheckReport:
+    from refbrowser.engine.export.check import check_export
+
+    with ProgressBar("checking") as bar:
+        return check_export(dataset, request, job_control(token, bar))
+
+
+def _estimate(
+    dataset: Dataset, request: ExportRequest, arguments: argparse.Namespace, token: CancelToken
+) -> int:
+    from refbrowser.engine.export.run import estimate_export
+
+    with ProgressBar("estimating") as bar:
+        estimate = estimate_export(dataset, request, job_control(token, bar))
+    if arguments.json:
+        shape = asdict(estimate)
+        shape["losses"] = [{"path": loss.path, "what": loss.what} for loss in estimate.losses]
+        write_json(shape)
+        return 0
+    write_line(
+        f"{estimate.chunks} chunks, {estimate.missing} missing; to read {size_text(estimate.source_bytes)}, "
+        f"to write {size_text(estimate.target_bytes)} at most"
+    )
+    for line in (*_ways(estimate), *(f"not kept: {plain(loss)}" for loss in estimate.losses)):
+        write_line(line)
     return 0
+
+
+def _tell_before(estimate: ExportEstimate) -> None:
+    """Say what cannot be kept before it starts."""
+    for line in (*_ways(estimate), *(f"not kept: {plain(loss)}" for loss in estimate.losses)):
+        tell(f"refbrowser: {line}")
+
+
+def _ways(estimate: ExportEstimate) -> list[str]:
+    """Return how chunks that lie across those of the source are made."""
+    lines = []
+    if estimate.spool_bytes:
+        lines.append(f"an intermediate store of {size_text(estimate.spool_bytes)} is made beside the target")
+    if estimate.reads > 1.05:
+        lines.append(f"chunks are read {estimate.reads:.1f} times on average")
+    return lines
 
 
 def _chosen(dataset: Dataset, arrays: list[tuple[str, str]] | None) -> tuple[ArrayChoice, ...] | None:

@@ -6,7 +6,14 @@ import argparse
 from typing import TYPE_CHECKING, Any
 
 from refbrowser.cli.console import finding_json, finding_line, plain, sentence, write_json, write_line
-from refbrowser.cli.options import add_json, add_reading, add_templates, add_yes, open_dataset
+from refbrowser.cli.options import (
+    add_json,
+    add_reading,
+    add_templates,
+    add_yes,
+    list_store,
+    open_dataset,
+)
 from refbrowser.cli.values import json_ready
 from refbrowser.errors import Severity
 from refbrowser.io.cancel import CancelToken
@@ -32,6 +39,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace, token: CancelToken) -> int:
     """Open the dataset and describe it."""
     with open_dataset(arguments, token) as dataset:
+        list_store(dataset, token)
         if arguments.json:
             write_json(_described(dataset, token))
         else:
@@ -40,18 +48,27 @@ def run(arguments: argparse.Namespace, token: CancelToken) -> int:
 
 
 def _problems(dataset: Dataset, token: CancelToken) -> list[Finding]:
+    from refbrowser.model.netcdf.dataset import netcdf_view
+    from refbrowser.model.netcdf.validation import validate
     from refbrowser.references.check import all_findings
 
     findings = all_findings(dataset.document, lambda: token.cancelled)
     token.check()
     told = {each.place.key for each in findings if each.severity is Severity.FAULT} - {None}
     # Metadata that is not JSON is found by both.
-    return [*findings, *(each for each in dataset.hierarchy.problems if each.place.key not in told)]
+    more = [each for each in dataset.hierarchy.problems if each.place.key not in told]
+    store = dataset.document.store
+    listing = None if store is None else store.facts.listing
+    # What only netCDF refuses is no problem of another format.
+    grammar = [each for each in validate(netcdf_view(dataset.hierarchy)) if each.severity is Severity.FAULT]
+    return [*findings, *more, *grammar, *(() if listing is None else listing.findings)]
 
 
 def _described(dataset: Dataset, token: CancelToken) -> dict[str, Any]:
     return {
         "format": dataset.format,
+        "flavour": dataset.hierarchy.flavour.value,
+        "age": dataset.hierarchy.age,
         "groups": {path: _group(group.node) for path, group in dataset.groups.items()},
         "arrays": {path: _array(array.node) for path, array in dataset.arrays.items()},
         "problems": [finding_json(finding) for finding in _problems(dataset, token)],
@@ -96,7 +113,7 @@ def _chunk_counts(node: ArrayNode) -> tuple[int | None, int | None]:
 
 
 def _write_text(dataset: Dataset, token: CancelToken) -> None:
-    write_line(f"{plain(dataset.path)}  {dataset.format}")
+    write_line(f"{plain(dataset.path)}  {dataset.format}{_flavour(dataset)}")
     for path, group in dataset.groups.items():
         write_line("")
         write_line(plain(path))
@@ -116,6 +133,14 @@ def _write_text(dataset: Dataset, token: CancelToken) -> None:
         write_line(finding_line(finding))
 
 
+def _flavour(dataset: Dataset) -> str:
+    """Return whose rules the metadata follows where the format does not tell, and the age of its writer."""
+    flavour, age = dataset.hierarchy.flavour, dataset.hierarchy.age
+    told = [] if dataset.format == flavour.value else [flavour.label]
+    told += [plain(age)] if age else []
+    return f" ({', '.join(told)})" if told else ""
+
+
 def _write_array(node: ArrayNode) -> None:
     names = ", ".join(
         f"{plain(name) if name is not None else '?'} = {size}"
@@ -130,7 +155,8 @@ def _write_array(node: ArrayNode) -> None:
         counts = "" if stored is None else f", {stored} stored, {missing} missing"
         codecs = ", ".join(plain(codec.name) for codec in node.codecs) or "none"
         write_line(f"      chunks {list(node.grid.chunk_shape)} {node.order}{counts}; codecs {codecs}")
-        write_line(f"      fill value {plain(json_ready(node.fill_value))}")
+        fill = "undefined" if node.fill_value is None else plain(json_ready(node.fill_value))
+        write_line(f"      fill value {fill}")
     _write_attributes(node.attributes, "      ")
 
 

@@ -14,6 +14,7 @@ from refbrowser.io.cancel import CancelToken
 if TYPE_CHECKING:
     from refbrowser.engine.dataset import Array, Dataset
     from refbrowser.engine.jobs import JobControl
+    from refbrowser.model.listing import StoreListing
 
 
 def add_json(parser: argparse.ArgumentParser) -> None:
@@ -35,6 +36,7 @@ def add_allow(parser: argparse.ArgumentParser) -> None:
 def add_reading(parser: argparse.ArgumentParser) -> None:
     """Add what every verb that reads data takes."""
     add_allow(parser)
+    add_flavour(parser)
     parser.add_argument(
         "--storage-option",
         action="append",
@@ -52,6 +54,16 @@ def add_templates(parser: argparse.ArgumentParser) -> None:
         default=[],
         metavar="NAME=VALUE",
         help="use this value for a template (repeatable)",
+    )
+
+
+def add_flavour(parser: argparse.ArgumentParser) -> None:
+    """Add ``--as``."""
+    parser.add_argument(
+        "--as",
+        dest="flavour",
+        metavar="FLAVOUR",
+        help="open a store as zarr-v2, zarr-v3, nczarr, zarr-v3-draft or zarr-v3-draft-2020",
     )
 
 
@@ -115,6 +127,14 @@ def open_dataset(arguments: argparse.Namespace, token: CancelToken) -> Dataset:
         return open_dataset(OpenRequest(arguments.path, **_how(arguments)), job_control(token, bar))
 
 
+def list_store(dataset: Dataset, token: CancelToken) -> StoreListing | None:
+    """List the store of a dataset where that can be done, so that missing chunks are known."""
+    from refbrowser.engine.audit import list_store
+
+    with ProgressBar("listing") as bar:
+        return list_store(dataset, job_control(token, bar))
+
+
 def open_document(path: str, arguments: argparse.Namespace, token: CancelToken) -> Any:
     """Open one reference document, without its hierarchy."""
     from refbrowser.engine.opening import OpenRequest, open_document
@@ -124,7 +144,11 @@ def open_document(path: str, arguments: argparse.Namespace, token: CancelToken) 
 
 
 def _how(arguments: argparse.Namespace) -> dict[str, Any]:
+    from refbrowser.model.nodes import Flavour
+
+    flavour = getattr(arguments, "flavour", None)
     return {
+        "flavour": None if flavour is None else Flavour.named(flavour),
         "allow": tuple(getattr(arguments, "allow", ())),
         "storage_options": tuple(getattr(arguments, "storage_option", ())),
         "templates": template_values(arguments),

@@ -19,6 +19,7 @@ from refbrowser.io.cancel import Cancelled, CancelToken
 #: Verb to what it does; the module of the same name holds its arguments and carries it out.
 VERBS = {
     "info": "show the hierarchy: groups, dimensions, arrays, problems",
+    "cdl": "write a dataset as CDL, as ncdump -h does",
     "expand": "show the Version 0 rows of a document, or write it out as one object",
     "check": "list all faults and warnings of documents",
     "read": "read values of an array",

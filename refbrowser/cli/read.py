@@ -38,6 +38,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace, token: CancelToken) -> int:
     """Read the selection and write it."""
     from refbrowser.engine.read_plan import size_question
+    from refbrowser.model.netcdf.texts import as_texts, is_text
 
     with open_dataset(arguments, token) as dataset:
         array = find_array(dataset, arguments.array)
@@ -49,6 +50,8 @@ def run(arguments: argparse.Namespace, token: CancelToken) -> int:
             _check_npy(array.dtype, arguments)
         with ProgressBar("reading") as bar:
             values = array.read(selection, control=job_control(token, bar))
+        if arguments.json and is_text(dataset.hierarchy, array.node):
+            values = as_texts(values)
         tell_findings(dataset.access.memory.identities.warnings)
     if arguments.json:
         _write_json(values, arguments.output)

@@ -8,7 +8,8 @@ from typing import Any, Literal, cast
 
 from refbrowser.codecs.base import ByteCodec, Room, Settings
 from refbrowser.codecs.elements import DType, Labels, NumcodecsElements, PackBits, SwapBytes
-from refbrowser.codecs.table import Elements, byte_codec, is_object_codec
+from refbrowser.codecs.outside import MODULES as OUTSIDE
+from refbrowser.codecs.table import Elements, byte_codec, is_known, is_object_codec
 from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.limits import LIMITS
 from refbrowser.model.dtypes import with_byte_order
@@ -67,8 +68,10 @@ def plain_name(name: str) -> str:
 
 def makes_bytes(name: str) -> bool:
     """Whether a v3 codec makes bytes of an array."""
-    return name in ("bytes", "endian", "sharding_indexed") or (
-        is_object_codec(plain_name(name)) and plain_name(name) != "categorize"
+    return (
+        name in ("bytes", "endian", "sharding_indexed")
+        or plain_name(name) in OUTSIDE
+        or (is_object_codec(plain_name(name)) and plain_name(name) != "categorize")
     )
 
 
@@ -131,6 +134,8 @@ def _order(spec: CodecSpec, ndim: int) -> tuple[int, ...]:
 def specs_in(settings: Settings, name: str) -> tuple[CodecSpec, ...]:
     """Return the codecs in a list of v3 metadata, each a name or an object with `name`.
 
+    Those that are not known and need not be are left out (Zarr v3, "Extension definition").
+
     Raises
     ------
     RefbrowserError
@@ -146,7 +151,8 @@ def specs_in(settings: Settings, name: str) -> tuple[CodecSpec, ...]:
         configuration = item.get("configuration") or {} if isinstance(item, dict) else None
         if not isinstance(configuration, dict) or not isinstance(item.get("name"), str):
             raise settings.wrong(name, "a list of codecs with names")
-        specs.append(CodecSpec(item["name"], configuration))
+        if item.get("must_understand") is not False or is_known(plain_name(item["name"])):
+            specs.append(CodecSpec(item["name"], configuration))
     return tuple(specs)
 
 

@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from refbrowser.codecs.base import Bytes, DecodeError, as_bytes
 from refbrowser.codecs.elements import DType, flat_bytes, label_numbers, label_table, numbers_of
+from refbrowser.codecs.messages import packed, unpacked
 
 Objects = npt.NDArray[np.object_]
 
@@ -97,25 +98,53 @@ class Json:
 
     def decode(self, data: Bytes, count: int) -> Objects:
         """Return `count` JSON values."""
-        items = json.loads(data.tobytes().decode(self.encoding))
-        if not isinstance(items, list) or len(items) < 2:
-            raise DecodeError("not a list that ends with a type and a shape")
-        shape = items.pop()
-        if items.pop() != "|O":
-            raise DecodeError("the type is not '|O'")
-        if shape == [] and count == 1 and len(items) == 1:
-            return _filled(items)
-        if not isinstance(shape, list) or not all(type(side) is int and side >= 0 for side in shape):
-            raise DecodeError("the shape is not a list of integers")
-        values = _flattened(items, shape)
-        if len(values) != count:
-            raise DecodeError(f"{len(values)} values where {count} are expected")
-        return _filled(values)
+        return _from_list(json.loads(data.tobytes().decode(self.encoding)), count)
 
     def encode(self, values: Objects) -> Bytes:
         """Return the bytes of `values`."""
         items = [*values.tolist(), "|O", [len(values)]]
         return as_bytes(json.dumps(items, separators=(",", ":"), sort_keys=True).encode(self.encoding))
+
+
+@dataclass(frozen=True, slots=True)
+class MessagePack:
+    """The values as one list of MessagePack, followed by numpy's name of the type and the shape.
+
+    Attributes
+    ----------
+    raw
+        Text is read as bytes.
+    """
+
+    raw: bool
+
+    def decode(self, data: Bytes, count: int) -> Objects:
+        """Return `count` values of plain types."""
+        items = unpacked(data.tobytes(), self.raw)
+        if self.raw and isinstance(items, list) and len(items) > 1 and items[-2] == b"|O":
+            items[-2] = "|O"
+        return _from_list(items, count)
+
+    def encode(self, values: Objects) -> Bytes:
+        """Return the bytes of `values`."""
+        return as_bytes(packed([*values.tolist(), "|O", [len(values)]]))
+
+
+def _from_list(items: Any, count: int) -> Objects:
+    """Return the values in a list that ends with their type and their shape."""
+    if not isinstance(items, list) or len(items) < 2:
+        raise DecodeError("not a list that ends with a type and a shape")
+    shape = items.pop()
+    if items.pop() != "|O":
+        raise DecodeError("the type is not '|O'")
+    if shape == [] and count == 1 and len(items) == 1:
+        return _filled(items)
+    if not isinstance(shape, list) or not all(type(side) is int and side >= 0 for side in shape):
+        raise DecodeError("the shape is not a list of integers")
+    values = _flattened(items, shape)
+    if len(values) != count:
+        raise DecodeError(f"{len(values)} values where {count} are expected")
+    return _filled(values)
 
 
 def _flattened(items: list[Any], shape: list[int]) -> list[Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import lzma
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import prod
 from typing import Any
@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from refbrowser.codecs.base import Bytes, Room, Settings, as_bytes
+from refbrowser.codecs.base import ByteCodec, Bytes, Room, Settings, as_bytes
 from refbrowser.codecs.building import (
     Row,
     Stage,
@@ -27,8 +27,15 @@ from refbrowser.codecs.building import (
 )
 from refbrowser.codecs.elements import DType, flat_bytes
 from refbrowser.codecs.objects import ObjectCodec
+from refbrowser.codecs.outside import MODULES as OUTSIDE
 from refbrowser.codecs.sharding import ShardLayout
-from refbrowser.codecs.table import Elements, byte_codec, is_object_codec, object_codec
+from refbrowser.codecs.table import (
+    Elements,
+    byte_codec,
+    codec_or_refusal,
+    is_object_codec,
+    object_codec,
+)
 from refbrowser.errors import ErrorKind, RefbrowserError, quoted
 from refbrowser.limits import LIMITS
 from refbrowser.model.grid import RegularChunkGrid
@@ -249,11 +256,17 @@ def _build(node: ArrayNode) -> CodecPipeline:
     if node.format == "zarr-v3":
         return _build_v3(node.codecs, shape, node.dtype, node.fill_value, 0)
     axes = tuple(range(len(shape)))
-    return _build_v2(node.codecs, shape, node.dtype, axes[::-1] if node.order == "F" else axes)
+    # The v3 drafts keep missing chunks of an array with an unknown codec readable.
+    make = codec_or_refusal if node.format == "zarr-v3-draft" else byte_codec
+    return _build_v2(node.codecs, shape, node.dtype, axes[::-1] if node.order == "F" else axes, make)
 
 
 def _build_v2(
-    specs: Sequence[CodecSpec], shape: tuple[int, ...], dtype: DType, axes: tuple[int, ...]
+    specs: Sequence[CodecSpec],
+    shape: tuple[int, ...],
+    dtype: DType,
+    axes: tuple[int, ...],
+    make: Callable[[str, Mapping[str, Any], Elements], ByteCodec],
 ) -> CodecPipeline:
     row = Row(dtype, prod(shape))
     objects = None
@@ -262,7 +275,7 @@ def _build_v2(
             objects = object_codec(spec.name, spec.configuration)
             row.compressed(Room(None, LIMITS.chunk_size))
         else:
-            row.add(spec.name, byte_codec(spec.name, spec.configuration, row.elements))
+            row.add(spec.name, make(spec.name, spec.configuration, row.elements))
     if dtype.hasobject and objects is None:
         raise no_object_codec()
     return CodecPipeline(shape, dtype, axes, tuple(row.stages), objects)
@@ -293,6 +306,8 @@ def _build_v3(
         row.compressed(Room(None, LIMITS.chunk_size))
     elif dtype.hasobject:
         raise no_object_codec()
+    elif plain_name(maker.name) in OUTSIDE:
+        row.add(maker.name, byte_codec(plain_name(maker.name), maker.configuration, row.elements))
     else:
         add_swap(row, endian_of(maker))
     for spec in specs[at + 1 :]:

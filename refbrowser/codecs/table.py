@@ -10,12 +10,21 @@ from typing import Any
 import numpy as np
 
 from refbrowser.codecs import checksums
-from refbrowser.codecs.base import ByteCodec, Room, Settings
+from refbrowser.codecs.base import ByteCodec, Bytes, Room, Settings
 from refbrowser.codecs.checksums import Checksum
 from refbrowser.codecs.compressors import BZ2, LZ4, LZMA, Blosc, Zstd
 from refbrowser.codecs.deflating import GZip, Zlib
 from refbrowser.codecs.elements import Base64, BitRound, DType, Labels, NumcodecsElements, PackBits
-from refbrowser.codecs.objects import Json, LabelObjects, ObjectCodec, VLenArray, VLenBytes, VLenText
+from refbrowser.codecs.objects import (
+    Json,
+    LabelObjects,
+    MessagePack,
+    ObjectCodec,
+    VLenArray,
+    VLenBytes,
+    VLenText,
+)
+from refbrowser.codecs.outside import MODULES, Outside, is_installed
 from refbrowser.codecs.shuffling import Shuffle
 from refbrowser.errors import ErrorKind, RefbrowserError, quoted
 from refbrowser.limits import LIMITS
@@ -34,12 +43,30 @@ _ELSEWHERE = {
     "gribberish": "gribberish",
     "zfpy": "numcodecs[zfpy]",
     "pcodec": "numcodecs[pcodec]",
-    "msgpack2": "numcodecs[msgpack]",
     "n5_wrapper": "zarr (its N5 store)",
     "blosc2": "blosc2",
     "wavpack": "wavpack-numcodecs",
     "flac": "flac-numcodecs",
 }
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """A codec that is not known: a chunk that is stored raises `error`, others are never asked for."""
+
+    error: RefbrowserError
+
+    def encoded(self, room: Room) -> Room:
+        """Return the room of anything."""
+        return Room(None, LIMITS.chunk_size)
+
+    def decode(self, data: Bytes, room: Room, out: Bytes | None) -> Bytes:
+        """Raise the error."""
+        raise self.error
+
+    def encode(self, data: Bytes) -> Bytes:
+        """Raise the error."""
+        raise self.error
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,6 +156,13 @@ def _as_type(settings: Settings, before: Elements) -> ByteCodec:
     return NumcodecsElements(AsType(stored, decoded), decoded, stored)
 
 
+def _shuffle(settings: Settings, before: Elements) -> ByteCodec:
+    size = settings.integer("elementsize", 4, 0, LIMITS.element_size)
+    # netcdf-c, also where it writes plain Zarr, leaves the size to the type: 0.
+    known = before.dtype.itemsize if before.dtype is not None else 1
+    return Shuffle(size or known)
+
+
 def _bit_round(settings: Settings, before: Elements) -> ByteCodec:
     if before.dtype is None or before.dtype.kind != "f":
         raise RefbrowserError(ErrorKind.META, "codec 'bitround' works on floats only")
@@ -163,6 +197,17 @@ def _lookup3(settings: Settings, before: Elements) -> ByteCodec:
     return Checksum(lambda data: checksums.lookup3(data, seed), True)
 
 
+def _outside(name: str) -> Factory:
+    def make(settings: Settings, before: Elements) -> ByteCodec:
+        if not is_installed(name):
+            raise unknown(name)
+        if before.dtype is None or before.dtype.kind not in "iuf":
+            raise RefbrowserError(ErrorKind.META, f"codec {quoted(name)} works on numbers only")
+        return Outside({**settings.values, "id": name}, before.dtype)
+
+    return make
+
+
 Factory = Callable[[Settings, Elements], ByteCodec]
 
 _BYTE_CODECS: dict[str, Factory] = {
@@ -175,7 +220,7 @@ _BYTE_CODECS: dict[str, Factory] = {
     "blosc": _blosc,
     "bz2": lambda settings, before: BZ2(_level(settings, 1, 1, 9)),
     "lzma": _lzma,
-    "shuffle": lambda settings, before: Shuffle(settings.integer("elementsize", 4, 0, LIMITS.element_size)),
+    "shuffle": _shuffle,
     "delta": _delta,
     "fixedscaleoffset": _scale_offset,
     "quantize": _quantize,
@@ -189,6 +234,7 @@ _BYTE_CODECS: dict[str, Factory] = {
     "crc32c": _checksum(checksums.crc32c, "end"),
     "fletcher32": _checksum(checksums.fletcher32, "end"),
     "jenkins_lookup3": _lookup3,
+    **{name: _outside(name) for name in MODULES},
 }
 
 _OBJECT_CODECS: dict[str, Callable[[Settings], ObjectCodec]] = {
@@ -196,18 +242,24 @@ _OBJECT_CODECS: dict[str, Callable[[Settings], ObjectCodec]] = {
     "vlen-bytes": lambda settings: VLenBytes(),
     "vlen-array": lambda settings: VLenArray(settings.dtype("dtype", "biufcSUVmM")),
     "json2": lambda settings: Json(settings.choice("encoding", "utf-8", ("utf-8", "ascii", "latin-1"))),
+    "msgpack2": lambda settings: MessagePack(settings.values.get("raw") is True),
     "categorize": lambda settings: LabelObjects(
         _labels(settings), settings.dtype("astype", "iu", np.dtype("u1"))
     ),
 }
 
 #: Array codecs of Zarr v3, which `refbrowser.codecs.pipeline` builds itself.
-_V3_CODECS = ("bytes", "transpose", "sharding_indexed")
+_V3_CODECS = ("bytes", "endian", "transpose", "sharding_indexed")
 
 
 def known_codecs() -> tuple[str, ...]:
     """Return the names of all codecs of the table."""
     return tuple(sorted({*_BYTE_CODECS, *_OBJECT_CODECS, *_V3_CODECS}))
+
+
+def is_known(name: str) -> bool:
+    """Whether the codec is in the table."""
+    return name in _BYTE_CODECS or name in _OBJECT_CODECS or name in _V3_CODECS
 
 
 def is_object_codec(name: str) -> bool:
@@ -228,6 +280,19 @@ def byte_codec(name: str, configuration: Mapping[str, Any], before: Elements) ->
     return _BYTE_CODECS[name](Settings(name, configuration), before)
 
 
+def codec_or_refusal(name: str, configuration: Mapping[str, Any], before: Elements) -> ByteCodec:
+    """Return the codec `name`; for one that is not in the table, a codec that refuses each chunk.
+
+    Raises
+    ------
+    RefbrowserError
+        `META`: the configuration of a codec of the table is wrong.
+    """
+    if name in _BYTE_CODECS:
+        return byte_codec(name, configuration, before)
+    return Refusal(unknown(name))
+
+
 def object_codec(name: str, configuration: Mapping[str, Any]) -> ObjectCodec:
     """Return the codec `name` of arrays of objects; raises as `byte_codec` does."""
     if name not in _OBJECT_CODECS:
@@ -244,7 +309,7 @@ def unknown(name: str) -> RefbrowserError:
             "codec 'pickle' runs code from the file when it decodes, and is refused",
             advice="Write the array again with vlen-utf8, vlen-bytes or json2",
         )
-    if plain in _BYTE_CODECS or plain in _OBJECT_CODECS or plain in _V3_CODECS:
+    if is_known(plain) and plain not in MODULES:
         return RefbrowserError(ErrorKind.META, f"codec {quoted(name)} cannot stand at this place")
     package = "imagecodecs" if plain.startswith("imagecodecs_") else _ELSEWHERE.get(plain)
     advice = (

@@ -12,10 +12,12 @@ from refbrowser.engine.jobs import JobControl
 from refbrowser.engine.opening import OpenRequest, open_dataset, open_document
 from refbrowser.errors import ErrorKind, Place, RefbrowserError
 from refbrowser.limits import LIMITS
+from refbrowser.model.nodes import Flavour
 from refbrowser.references.document import ReferenceDocument
 
 if TYPE_CHECKING:
     from refbrowser.engine.export.request import ExportReport
+    from refbrowser.engine.export.store_options import StoreOptions
 
 Path = str | os.PathLike[str]
 
@@ -26,19 +28,23 @@ def open(
     allow: Iterable[str] = (),
     storage_options: Iterable[str] = (),
     templates: Mapping[str, str] | None = None,
+    flavour: str | None = None,
 ) -> Dataset:
     """Open a dataset.
 
     Parameters
     ----------
     path
-        A local path or a URL of a reference document.
+        A local path or a URL of a reference document or of a store.
     allow
         Origins (``https://host``, a folder) that the document may read from besides its own folder.
     storage_options
         Connection settings, ``ORIGIN:KEY=VALUE``.
     templates
         Values for templates of the document; used, never saved.
+    flavour
+        Opens a store as ``zarr-v2``, ``zarr-v3``, ``nczarr``, ``zarr-v3-draft`` or ``zarr-v3-draft-2020``
+        whatever it looks like.
 
     Raises
     ------
@@ -46,7 +52,13 @@ def open(
         It cannot be read, or it is of no known format.
     """
     return open_dataset(
-        OpenRequest(os.fspath(path), _texts(allow), _texts(storage_options), dict(templates or {}))
+        OpenRequest(
+            os.fspath(path),
+            _texts(allow),
+            _texts(storage_options),
+            dict(templates or {}),
+            None if flavour is None else Flavour.named(flavour),
+        )
     )
 
 
@@ -108,6 +120,7 @@ def export(
     force: bool = False,
     resume: bool = False,
     skip_bad: bool = False,
+    options: StoreOptions | None = None,
     allow: Iterable[str] = (),
     progress: Callable[..., None] | None = None,
 ) -> ExportReport:
@@ -120,7 +133,7 @@ def export(
     target
         The file or folder to be made.
     format
-        ``refs-v0``, ``refs-v1``, ``refs-parquet``, ``zarr-v2`` or ``zarr-v3``.
+        ``refs-v0``, ``refs-v1``, ``refs-parquet``, ``zarr-v2``, ``zarr-v3``, ``zarr-v3-draft`` or ``nczarr``.
     arrays
         Paths of the arrays to be written, all when None; as a mapping, path to an index as numpy takes it, or
         to text as ``--select`` takes it.
@@ -130,6 +143,8 @@ def export(
         Go on with an export that was interrupted.
     skip_bad
         Leave out what cannot be read, and list it in the report.
+    options
+        How a store is laid out: chunks, codec, shards, folder or zip file.
     allow
         Origins that may be read from, where `dataset` is a path.
     progress
@@ -158,14 +173,32 @@ def export(
                 force=force,
                 resume=resume,
                 skip_bad=skip_bad,
+                options=options,
                 progress=progress,
             )
     chosen = None
     if arrays is not None:
         indices = arrays if isinstance(arrays, Mapping) else dict.fromkeys(_texts(arrays), ...)
         chosen = tuple(ArrayChoice.of(dataset, path, index) for path, index in indices.items())
-    request = ExportRequest(os.fspath(target), format, chosen, force=force, resume=resume, skip_bad=skip_bad)
+    request = ExportRequest(
+        os.fspath(target),
+        format,
+        chosen,
+        force=force,
+        resume=resume,
+        skip_bad=skip_bad,
+        options=options or _options_of(os.fspath(target), format),
+    )
     return run_export(dataset, request, _control(progress))
+
+
+def _options_of(target: str, format: str) -> StoreOptions:
+    """Return the options where none are given: a store whose name ends so is a zip file."""
+    from refbrowser.engine.export.request import STORE_FORMATS
+    from refbrowser.engine.export.store_options import StoreOptions
+
+    zipped = format in STORE_FORMATS and target.lower().endswith(".zip")
+    return StoreOptions(container="zip" if zipped else "folder")
 
 
 def _control(progress: Callable[..., None] | None) -> JobControl:

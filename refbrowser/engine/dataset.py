@@ -144,6 +144,12 @@ class Dataset:
             )
         return self.session.read_reference(key, reference, self.access, token or CancelToken())
 
+    def cdl(self) -> str:
+        """Return the dataset as CDL, in the notation of ``ncdump -h``."""
+        from refbrowser.engine.cdl import dataset_cdl
+
+        return dataset_cdl(self)
+
     def store(self) -> ReferenceStore:
         """Return a read-only store for zarr-python: ``zarr.open(store)``, ``xarray.open_zarr(store)``."""
         from refbrowser.engine.store import ReferenceStore

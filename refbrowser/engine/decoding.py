@@ -130,6 +130,10 @@ class DecodePool:
             token.cancel()
         self._executor.shutdown(wait=False, cancel_futures=True)
 
+    def join(self) -> None:
+        """Wait, once the pool is closed, until nothing runs in it any more."""
+        self._executor.shutdown(wait=True)
+
 
 class DecodeQueue:
     """The tasks of one read. Many small ones cost one hand-over to a thread, not one each."""

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from refbrowser.engine.columns import taken, without
+from refbrowser.engine.members import fetch_members, member_rows
 from refbrowser.errors import ErrorKind, Place, RefbrowserError
 from refbrowser.io.access import Access
 from refbrowser.io.fetch import Fetcher
@@ -32,7 +33,8 @@ def fetch_rows(
     """Plan and read all rows of `columns`; returns when each was delivered.
 
     Rows are read together where that is faster. Where such a request reaches past the end of its object, the
-    rows that do not are read again without the others. Rows longer than `size_limit` are not read: what a
+    rows that do not are read again without the others. Members of zip archives are read as ranges of those,
+    and delivered confirmed and inflated. Rows longer than `size_limit` are not read: what a
     reference says of a length is no better than the file that says it.
 
     Parameters
@@ -48,6 +50,28 @@ def fetch_rows(
         The fetch was cancelled.
     """
     options["size_limit"] = size_limit
+    members = member_rows(columns)
+    if not len(members):
+        return _fetch_plain(fetcher, columns, access, deliver, key, options)
+
+    def fetch(ranges: ReferenceColumns, deliver: Deliver, options: dict[str, Any]) -> Counters:
+        return _fetch_plain(fetcher, ranges, access, deliver, None, options)
+
+    counters = fetch_members(fetcher, columns, members, access, _named(deliver, key), fetch, options)
+    counters.add(_fetch_plain(fetcher, without(columns, members), access, deliver, key, options))
+    return counters
+
+
+def _fetch_plain(
+    fetcher: Fetcher,
+    columns: ReferenceColumns,
+    access: Access,
+    deliver: Deliver,
+    key: Callable[[int], str] | None,
+    options: dict[str, Any],
+) -> Counters:
+    """Read rows of which none is a member of an archive."""
+    size_limit = options["size_limit"]
     large = np.flatnonzero((columns.kind == ReferenceKind.RANGE) & (columns.length > size_limit))
     if len(large):
         counters = _refuse(fetcher, columns, large, access, deliver, key, options)
@@ -55,6 +79,19 @@ def fetch_rows(
         counters.add(_fetch_rows(fetcher, columns, access, deliver, key, options))
         return counters
     return _fetch_rows(fetcher, columns, access, deliver, key, options)
+
+
+def _named(deliver: Deliver, key: Callable[[int], str] | None) -> Deliver:
+    """Return `deliver` with errors that name the key of their row."""
+    if key is None:
+        return deliver
+
+    def name(row: int, data: memoryview | RefbrowserError) -> None:
+        if isinstance(data, RefbrowserError):
+            data = data.at(replace(data.place, key=key(row)))
+        deliver(row, data)
+
+    return name
 
 
 def _fetch_rows(

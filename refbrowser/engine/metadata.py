@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from refbrowser.engine.collecting import collected_later
 from refbrowser.engine.columns import columns_of
 from refbrowser.engine.resources import Resources
 from refbrowser.errors import RefbrowserError
@@ -42,6 +43,17 @@ def described(
     Cancelled
         `token` was cancelled.
     """
+    with collected_later():
+        return _described(document, access, resources, token, known)
+
+
+def _described(
+    document: ReferenceDocument,
+    access: Access,
+    resources: Resources,
+    token: CancelToken,
+    known: Elsewhere,
+) -> tuple[Hierarchy, Elsewhere]:
     references = dict(_references_elsewhere(document))
     elsewhere = _read(references, access, resources, token, known)
     metadata = _Metadata({key: elsewhere[reference] for key, reference in references.items()})
@@ -72,7 +84,8 @@ class _Metadata(Mapping[str, bytes]):
 
 def _references_elsewhere(document: ReferenceDocument) -> Iterator[tuple[str, Reference]]:
     """Yield the metadata keys whose bytes are elsewhere."""
-    for key in document.expansion.metadata_keys():
+    known = document.known
+    for key in document.expansion.metadata_keys() if known is None else known.elsewhere:
         try:
             reference = document.expansion.reference(key)
         except RefbrowserError:

@@ -19,13 +19,16 @@ from refbrowser.formats.zarr.documents import (
     split_key,
 )
 from refbrowser.io.cancel import CancelToken
-from refbrowser.model.nodes import ArrayNode, GroupNode, Node
+from refbrowser.model.nodes import ArrayNode, Flavour, GroupNode, Node
 from refbrowser.model.reference import ByteRange, Inline, WholeFile
 from refbrowser.references.document import ReferenceDocument
 from refbrowser.references.expansion import REFS
 from refbrowser.references.gen import NotDecided
 from refbrowser.references.json_text import JsonError, parse
 from refbrowser.references.metadata_edit import CONSOLIDATED_V3
+
+#: Flavours whose nodes have one document each, below ``meta/``.
+DRAFTS = (Flavour.DRAFT_2019, Flavour.DRAFT_2020)
 
 
 class Origin(StrEnum):
@@ -91,7 +94,8 @@ def read_metadata(
     dataset: Dataset, document: ReferenceDocument, node: Node, token: CancelToken
 ) -> list[MetadataText]:
     """Return the metadata documents of a node; what lies elsewhere is read, where that is permitted."""
-    return [_read(dataset, place_of(document, key), token) for key in metadata_keys(document, node)]
+    keys = metadata_keys(document, node, dataset.hierarchy.flavour)
+    return [_read(dataset, place_of(document, key), token) for key in keys]
 
 
 def _read(dataset: Dataset, place: MetadataPlace, token: CancelToken) -> MetadataText:
@@ -123,8 +127,12 @@ def uses_v3(node: Node) -> bool:
     return any(uses_v3(child) for child in below)
 
 
-def metadata_keys(document: ReferenceDocument, node: Node) -> tuple[str, ...]:
+def metadata_keys(
+    document: ReferenceDocument, node: Node, flavour: Flavour = Flavour.ZARR_V2
+) -> tuple[str, ...]:
     """Return the keys of the documents that describe a node, or could; the consolidated one of it last."""
+    if flavour in DRAFTS:
+        return node.metadata_keys or (attributes_key(node, flavour),)
     prefix = prefix_of(node)
     names = [ARRAY_V2 if isinstance(node, ArrayNode) else GROUP_V2, ATTRIBUTES_V2]
     if uses_v3(node):
@@ -136,9 +144,21 @@ def metadata_keys(document: ReferenceDocument, node: Node) -> tuple[str, ...]:
     return tuple(keys)
 
 
-def attributes_key(node: Node) -> str:
-    """Return the key of the document that holds the attributes of a node."""
+def attributes_key(node: Node, flavour: Flavour = Flavour.ZARR_V2) -> str:
+    """Return the key of the document that holds the attributes of a node.
+
+    In the drafts a group that is only implied has none yet.
+    """
+    if flavour in DRAFTS:
+        return node.metadata_keys[0] if node.metadata_keys else _draft_group_key(node, flavour)
     return prefix_of(node) + (NODE_V3 if uses_v3(node) else ATTRIBUTES_V2)
+
+
+def _draft_group_key(node: Node, flavour: Flavour) -> str:
+    root = "meta/root" if flavour is Flavour.DRAFT_2020 else "meta"
+    if node.path == "/":
+        return "root.group.json" if flavour is Flavour.DRAFT_2019 else "meta/root.group.json"
+    return f"{root}{node.path}.group.json"
 
 
 def prefix_of(node: Node) -> str:
@@ -208,9 +228,18 @@ def _consolidated(document: ReferenceDocument, key: str) -> tuple[str, bytes] | 
         folder = folder[: folder.rstrip("/").rfind("/") + 1]
 
 
+def begun(node: Node, flavour: Flavour) -> dict[str, Any]:
+    """Return the document that holds the attributes of a group that has none yet."""
+    if flavour in DRAFTS:
+        from refbrowser.formats.zarr_draft.documents import new_group
+
+        return new_group(flavour)
+    return {"zarr_format": 3, "node_type": "group"} if uses_v3(node) else {}
+
+
 def with_attributes(key: str, json: Any, attributes: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a document with other attributes: they are all of ``.zattrs``, one member of ``zarr.json``."""
-    if split_key(key)[1] != NODE_V3:
+    """Return a document with other attributes: they are all of ``.zattrs``, one member of others."""
+    if split_key(key)[1] == ATTRIBUTES_V2:
         return dict(attributes)
     return {**(json if isinstance(json, Mapping) else {}), "attributes": dict(attributes)}
 
@@ -218,7 +247,7 @@ def with_attributes(key: str, json: Any, attributes: Mapping[str, Any]) -> dict[
 def attributes_in(key: str, json: Any) -> dict[str, Any]:
     """Return the attributes in the document under `key`."""
     found = json
-    if split_key(key)[1] == NODE_V3:
+    if split_key(key)[1] != ATTRIBUTES_V2:
         found = json.get("attributes") if isinstance(json, Mapping) else None
     return dict(found) if isinstance(found, Mapping) else {}
 
@@ -239,4 +268,8 @@ def metadata_fault(key: str, json: Any) -> str:
             return "zarr_format of the group is not 2"
     except RefbrowserError as error:
         return error.message
-    return ""
+    if not name.endswith((".array.json", ".group.json")):
+        return ""
+    from refbrowser.formats.zarr_draft.documents import document_fault
+
+    return document_fault(key, json) or ""

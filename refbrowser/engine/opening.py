@@ -10,6 +10,7 @@ from refbrowser.engine.dataset import Dataset
 from refbrowser.engine.jobs import JobControl
 from refbrowser.engine.metadata import Elsewhere, described
 from refbrowser.engine.session import Session
+from refbrowser.engine.stores import StoreRequest, document_or_store
 from refbrowser.errors import ErrorKind, Place, RefbrowserError
 from refbrowser.formats.references import OpenProgress, open_references
 from refbrowser.io.access import Access
@@ -19,6 +20,7 @@ from refbrowser.io.documents import read_document
 from refbrowser.io.identity import FileIdentity, ObjectIdentity
 from refbrowser.io.origins import Origin, scheme_of, split_url
 from refbrowser.io.settings import parse_storage_options
+from refbrowser.model.nodes import Flavour
 from refbrowser.references.document import ReferenceDocument
 
 Identity = FileIdentity | ObjectIdentity
@@ -42,6 +44,8 @@ class OpenRequest:
         Connection settings as ``--storage-option`` takes them.
     templates
         Values for templates; used, never saved.
+    flavour
+        Whose rules the metadata of a store follows; found out when None. What is named is a store then.
     question
         Asked, with the error that a no becomes, above a size that needs a question.
     """
@@ -50,6 +54,7 @@ class OpenRequest:
     allow: tuple[str, ...] = ()
     storage_options: tuple[str, ...] = ()
     templates: Mapping[str, str] = field(default_factory=dict)
+    flavour: Flavour | None = None
     question: Callable[[RefbrowserError], bool] = _yes
 
 
@@ -65,21 +70,24 @@ class OpenedDocument:
 def open_document(
     request: OpenRequest, control: JobControl | None = None, session: Session | None = None
 ) -> OpenedDocument:
-    """Open a reference document, without looking at what it describes.
+    """Open a reference document or a store, without looking at what it describes.
 
     Raises
     ------
     RefbrowserError
-        It cannot be read, or it is not a reference document.
+        It cannot be read, or it is neither.
     Cancelled
         The control's token was cancelled.
     """
     control = control or JobControl()
-    access = Access.for_document(
+    store = StoreRequest(
         request.path,
-        [Origin.parse(text) for text in request.allow],
+        tuple(Origin.parse(text) for text in request.allow),
         parse_storage_options(request.storage_options),
+        request.templates,
+        request.flavour,
     )
+    access = Access.for_document(store.path, store.allow, store.settings)
 
     def progress(report: OpenProgress) -> None:
         control.progress(report.bytes_read, report.total, note=f"{report.rows} references")
@@ -88,10 +96,13 @@ def open_document(
         place = Place(document=request.path)
         return request.question(RefbrowserError(ErrorKind.BUDGET, f"the document has {size} bytes", place))
 
-    document, identity = read_reference_document(
-        request.path, access, session, request.templates, progress, control.token, confirm
-    )
-    return OpenedDocument(document, access, identity)
+    def read() -> tuple[ReferenceDocument, Access, Identity | None]:
+        document, identity = read_reference_document(
+            request.path, access, session, request.templates, progress, control.token, confirm
+        )
+        return document, access, identity
+
+    return OpenedDocument(*document_or_store(store, read, session, control.token))
 
 
 def read_reference_document(

@@ -73,6 +73,10 @@ class RawSpans:
         reach = sum((count - 1) * stride for count, stride in zip(inner_counts, inner_strides, strict=True))
         return reach + self.itemsize
 
+    def cost(self, span_cost: int) -> int:
+        """Return about how many bytes are read, with `span_cost` more for each span."""
+        return len(self) * (self.length(0) + span_cost)
+
     def ranges(self) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
         """Return offset within the chunk and length of every span, in bytes."""
         if not self.counts:
@@ -104,7 +108,11 @@ class RawSpans:
 
     def is_dense(self, number: int) -> bool:
         """Whether span `number` holds selected elements only, in the order of `target`."""
-        return self._length(self._inner_counts(number)) == self.selected_bytes(number)
+        return self.length(number) == self.selected_bytes(number)
+
+    def length(self, number: int) -> int:
+        """Return the bytes of span `number`."""
+        return self._length(self._inner_counts(number))
 
     def selected_bytes(self, number: int) -> int:
         """Return how many bytes of span `number` belong to selected elements."""
@@ -112,7 +120,11 @@ class RawSpans:
 
 
 def raw_spans(
-    chunk_shape: tuple[int, ...], itemsize: int, axes: tuple[int, ...], inside: tuple[slice, ...]
+    chunk_shape: tuple[int, ...],
+    itemsize: int,
+    axes: tuple[int, ...],
+    inside: tuple[slice, ...],
+    span_cost: int = 0,
 ) -> RawSpans:
     """Return the spans of a chunk that hold the elements `inside`.
 
@@ -126,6 +138,8 @@ def raw_spans(
         The axes in the order in which they lie in memory, the slowest first.
     inside
         Slices with a positive step, none of them empty.
+    span_cost
+        Bytes that are read in the time that one more span takes: gaps are read over where that is faster.
     """
     strides, counts, first = [], [], 0
     stride = itemsize
@@ -137,12 +151,14 @@ def raw_spans(
         stride *= chunk_shape[axis]
     counts.reverse()
     strides.reverse()
+    found = []
     for gap in _gaps():
         split, group = _split(counts, strides, itemsize, gap)
         spans = RawSpans(axes, tuple(counts), tuple(strides), first, split, group, itemsize)
-        if len(spans) <= SPAN_COUNT:
+        found.append(spans)
+        if len(spans) == 1 or (len(spans) <= SPAN_COUNT and not span_cost):
             break
-    return spans
+    return min(found, key=lambda spans: (max(len(spans), SPAN_COUNT), spans.cost(span_cost)))
 
 
 def _gaps() -> Iterator[int]:

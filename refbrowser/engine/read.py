@@ -8,6 +8,7 @@ import time
 from collections import Counter
 from collections.abc import Hashable, Sequence, Set
 from dataclasses import replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,8 +23,9 @@ from refbrowser.engine.fetching import fetch_rows
 from refbrowser.engine.part_table import Parts
 from refbrowser.engine.pieces import Piece, PieceState, ReadOptions
 from refbrowser.engine.resources import Resources
+from refbrowser.engine.shard_memory import ShardMemory
 from refbrowser.engine.shards import open_shards
-from refbrowser.engine.wanted import Wanted, cut_uncompressed, refuse_large
+from refbrowser.engine.wanted import Wanted, cut_uncompressed, refuse_large, worth_keeping
 from refbrowser.errors import Place, RefbrowserError
 from refbrowser.io.cancel import Cancelled, CancelToken
 from refbrowser.model.grid import ChunkPart
@@ -89,6 +91,11 @@ class Reader:
             ndim = len(self.manifest.grid_shape)
             self.log = session.chunk_log.of(access.memory, node.path, ndim)
         self._lock = threading.Lock()
+
+    @cached_property
+    def how(self) -> tuple[Hashable, ...]:
+        """What decoding a chunk depends on."""
+        return pipeline_key(self.node)
 
     def read(self, parts: Parts) -> None:
         """Read all `parts`.
@@ -186,6 +193,9 @@ class _Batch:
         #: Rows of each chunk that have not ended; None where each chunk has just one.
         self._left: dict[int, int] | None = None
         self._errors: dict[int, RefbrowserError] = {}
+        #: Numbers of chunks that are objects of their own, and of those that the store proved not to have.
+        self._objects: Set[int] = set()
+        self._absent: set[int] = set()
         self._notes: BatchNotes | None = None
 
     def run(self) -> None:
@@ -200,6 +210,8 @@ class _Batch:
         reader = self.reader
         coords = self.parts.coords(self.start, self.stop)
         columns = reader.manifest.columns(coords)
+        if reader.access.store is not None:
+            self._objects = set((self.start + np.flatnonzero(columns.kind == ReferenceKind.WHOLE)).tolist())
         if reader.log is not None:
             self._notes = BatchNotes(reader.log, coords, marks_of(columns), self.start)
         stored = columns.kind != ReferenceKind.MISSING
@@ -213,7 +225,7 @@ class _Batch:
         all_whole = self.parts.all_whole(self.start, self.stop)
         wanted = Wanted(reader.pipeline, _Picked(self.parts, owners), owners, columns, all_whole=all_whole)
         batches = [
-            refuse_large(cut_uncompressed(each, self._kept_rows(each)))
+            refuse_large(cut_uncompressed(each, self.reader.access, self._kept_rows(each)))
             for each in self._without_shards(wanted)
         ]
         if sum(len(each.owners) for each in batches) > len(owners):
@@ -225,7 +237,10 @@ class _Batch:
     def _without_shards(self, wanted: Wanted) -> list[Wanted]:
         if wanted.pipeline.shard is None:
             return [wanted]
-        opened = open_shards(wanted, self.reader.fetch_all, self.reader.total_of)
+        reader = self.reader
+        how = (*reader.how, wanted.pipeline.shape)
+        memory = ShardMemory(reader.session.cache, reader.access, how)
+        opened = open_shards(wanted, reader.fetch_all, reader.total_of, memory)
         return [each for one in opened for each in self._opened(one, wanted)]
 
     def _opened(self, opened: Wanted, shards: Wanted) -> list[Wanted]:
@@ -372,10 +387,12 @@ class _Batch:
     def _cache_keys(self, wanted: Wanted, rows: npt.NDArray[np.int64]) -> dict[int, Hashable]:
         """Return the cache key of each row that may be read; permission is asked before the cache is."""
         columns, access = wanted.columns, self.reader.access
-        how = (*pipeline_key(self.reader.node), wanted.pipeline.shape)
+        how = (*self.reader.how, wanted.pipeline.shape)
         places: dict[int, str | None] = {}
         keys: dict[int, Hashable] = {}
         for row in rows.tolist():
+            if row in wanted.spans and not worth_keeping(*wanted.spans[row]):
+                continue
             number = int(columns.url[row])
             if number not in places:
                 try:
@@ -414,8 +431,17 @@ class _Batch:
         self.reader.region(self.parts[position])[...] = self.fill
         self.reader.ended(Piece(self.parts[position], PieceState.MISSING))
 
+    def _fill_absent(self, owner: int) -> None:
+        """Fill the part of a chunk that the store does not have, once for all rows that were read of it."""
+        if owner not in self._absent:
+            self._absent.add(owner)
+            self.reader.region(self.parts[owner])[...] = self.fill
+
     def _row_ended(self, wanted: Wanted, row: int, error: RefbrowserError | None) -> None:
         owner = wanted.owners[row]
+        if error is not None and owner in self._objects and self.reader.access.is_missing(error):
+            self._fill_absent(owner)
+            error = None
         if self._left is None:
             failure = None if error is None else self._placed(error, wanted, row)
         else:
@@ -433,6 +459,8 @@ class _Batch:
             self.reader.count()
             return
         state = PieceState.DONE if failure is None else PieceState.FAILED
+        if failure is None and owner in self._absent:
+            state = PieceState.MISSING
         self.reader.ended(Piece(self.parts[owner], state, failure))
 
     def _placed(self, error: RefbrowserError, wanted: Wanted, row: int) -> RefbrowserError:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from refbrowser.codecs.pipeline import CodecPipeline
+from refbrowser.engine.members import known_ranges
 from refbrowser.engine.wanted import Wanted, cut_uncompressed
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
 from refbrowser.io.ranges import RangePlan, Request
@@ -72,8 +73,10 @@ def plan_selection(fetcher: Fetcher, node: ArrayNode, access: Access, selection:
         )
     parts = list(node.grid.parts(selection))
     columns = node.manifest.columns(node.grid.coords(selection))
-    wanted = cut_uncompressed(Wanted(pipeline, parts, list(range(len(parts))), columns))
-    ranges = fetcher.plan(wanted.columns, access)
+    wanted = cut_uncompressed(Wanted(pipeline, parts, list(range(len(parts))), columns), access)
+    planned = known_ranges(wanted.columns, access)
+    ranges = fetcher.plan(planned, access)
+    absent = (planned.kind == ReferenceKind.MISSING) & (wanted.columns.kind != ReferenceKind.MISSING)
     gaps = _bytes_between_elements(wanted)
     kinds = np.bincount(columns.kind, minlength=len(ReferenceKind))
     return ReadPlan(
@@ -81,7 +84,8 @@ def plan_selection(fetcher: Fetcher, node: ArrayNode, access: Access, selection:
         useful_bytes=ranges.useful_bytes - gaps,
         wasted_bytes=ranges.wasted_bytes + gaps,
         chunks=count,
-        missing_chunks=int(kinds[ReferenceKind.MISSING]),
+        missing_chunks=int(kinds[ReferenceKind.MISSING])
+        + len({wanted.owners[row] for row in np.flatnonzero(absent).tolist()}),
         inline_chunks=int(kinds[ReferenceKind.INLINE]),
         faulty_chunks=int(kinds[ReferenceKind.FAULTY]),
     )

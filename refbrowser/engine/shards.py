@@ -11,6 +11,7 @@ import numpy.typing as npt
 from refbrowser.codecs.pipeline import CodecPipeline
 from refbrowser.codecs.sharding import ShardLayout
 from refbrowser.engine.columns import taken
+from refbrowser.engine.shard_memory import ShardMemory
 from refbrowser.engine.wanted import WHOLE_LIMIT, Wanted
 from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.model.grid import ChunkPart
@@ -23,8 +24,13 @@ FetchAll = Callable[[ReferenceColumns], list["bytes | RefbrowserError"]]
 TotalOf = Callable[[str], "int | None"]
 
 
-def open_shards(shards: Wanted, fetch: FetchAll, total_of: TotalOf) -> list[Wanted]:
-    """Return what must be read instead of `shards`: some of them whole, and inner chunks of the others."""
+def open_shards(
+    shards: Wanted, fetch: FetchAll, total_of: TotalOf, memory: ShardMemory | None = None
+) -> list[Wanted]:
+    """Return what must be read instead of `shards`: some of them whole, and inner chunks of the others.
+
+    Indexes that `memory` has are not read again.
+    """
     layout = shards.pipeline.shard
     assert layout is not None
     assert isinstance(layout.inner, CodecPipeline)
@@ -36,10 +42,36 @@ def open_shards(shards: Wanted, fetch: FetchAll, total_of: TotalOf) -> list[Want
     if not len(rows):
         return [shards]
     whole = _rows_of(shards, np.flatnonzero(~opened))
-    sizes = _sizes(shards.columns, rows, fetch, total_of)
-    indexes = _indexes(shards.columns, rows, sizes, layout, fetch)
+    kept = {} if memory is None else _kept_tables(shards.columns, rows, memory)
+    others = np.array([row for row in rows.tolist() if row not in kept], np.int64)
+    found = shard_tables(shards.columns, others, layout, fetch, total_of)
+    for row, index in found.items():
+        if memory is not None and not isinstance(index, RefbrowserError):
+            memory.put(shards.columns, row, index)
+    indexes = {**kept, **found}
     inner = _inner_chunks(shards, rows, indexes, layout, layout.inner)
     return [inner] if not len(whole.parts) else [whole, inner]
+
+
+def _kept_tables(
+    columns: ReferenceColumns, rows: npt.NDArray[np.int64], memory: ShardMemory
+) -> dict[int, npt.NDArray[np.int64]]:
+    found = ((row, memory.get(columns, row)) for row in rows.tolist())
+    return {row: index for row, index in found if index is not None}
+
+
+def shard_tables(
+    columns: ReferenceColumns,
+    rows: npt.NDArray[np.int64],
+    layout: ShardLayout,
+    fetch: FetchAll,
+    total_of: TotalOf,
+) -> dict[int, npt.NDArray[np.int64] | RefbrowserError]:
+    """Return offset and length of every inner chunk in its shard, for the shards at `rows`, or why not."""
+    if not len(rows):
+        return {}
+    sizes = _sizes(columns, rows, fetch, total_of)
+    return _indexes(columns, rows, sizes, layout, fetch)
 
 
 def _rows_of(wanted: Wanted, rows: npt.NDArray[np.int64]) -> Wanted:
@@ -156,7 +188,7 @@ def _inner_chunks(
             offset, length = table[inner.coords].tolist()
             extents.append((offset, length))
     owners = [shards.owners[row] for row in sources]
-    columns = _inner_columns(shards.columns, sources, extents, faults)
+    columns = inner_columns(shards.columns, sources, extents, faults)
     return Wanted(pipeline, parts, owners, columns)
 
 
@@ -176,12 +208,23 @@ def _shifted(target: tuple[slice, ...], frame: tuple[slice, ...]) -> tuple[slice
     return (*frame[:more], *moved)
 
 
-def _inner_columns(
+def inner_columns(
     columns: ReferenceColumns,
     sources: list[int],
     extents: list[tuple[int, int]],
     faults: dict[int, RefbrowserError],
 ) -> ReferenceColumns:
+    """Return the references of inner chunks.
+
+    Parameters
+    ----------
+    sources
+        For each the row of its shard in `columns`.
+    extents
+        For each offset and length in the shard; a negative offset is a missing chunk.
+    faults
+        Why chunks cannot be read, by number.
+    """
     rows = np.array(sources, np.int64)
     inside = np.array(extents, np.int64).reshape(-1, 2)
     base = np.where(columns.kind[rows] == ReferenceKind.RANGE, columns.offset[rows], 0)

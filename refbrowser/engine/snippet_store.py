@@ -45,6 +45,8 @@ class SnippetSource:
         Values that the user gave for templates.
     is_edited
         There are edits that were not saved.
+    is_store
+        What is opened is a store, not a document that fsspec could read.
     access
         Settings of the connections, and what is allowed.
     """
@@ -58,6 +60,7 @@ class SnippetSource:
     is_folder: bool = False
     values: Mapping[str, str] = field(default_factory=dict)
     is_edited: bool = False
+    is_store: bool = False
 
     @property
     def place(self) -> str:
@@ -66,6 +69,11 @@ class SnippetSource:
             return self.path
         path = split_url(self.path).path if scheme_of(self.path) else self.path
         return os.path.abspath(path)
+
+    @property
+    def by_refbrowser(self) -> bool:
+        """Whether the store of refbrowser reads it: a store, or rules that fsspec could not write out."""
+        return self.is_store or self.rows > ROWS_WRITTEN_OUT
 
     @property
     def is_remote(self) -> bool:
@@ -92,6 +100,7 @@ def source_of(dataset: Dataset, urls: Iterable[str], *, is_edited: bool = False)
         is_folder=document.from_parquet,
         values=dict(document.templates.values),
         is_edited=is_edited,
+        is_store=document.store is not None,
     )
 
 
@@ -109,7 +118,7 @@ def _one_of_each(urls: Iterable[str]) -> list[str]:
 
 def can_hide(source: SnippetSource) -> bool:
     """Whether `store_lines` can leave arrays out: not where references are not all in memory."""
-    return source.rows <= ROWS_WRITTEN_OUT and not source.is_folder
+    return not source.by_refbrowser and not source.is_folder
 
 
 def store_lines(
@@ -124,11 +133,13 @@ def store_lines(
     hidden
         Arrays of the group that are left out, where `can_hide` says that they can be.
     """
-    notes = [
-        "# The document has edits that are not saved: these lines read the file as it was."
-    ] * source.is_edited
+    notes = _edit_note(source)
+    if source.is_store:
+        return [*notes, f"store = {_opened(source, modules)}.store()"]
     if source.rows > ROWS_WRITTEN_OUT:
-        return notes + _own_store(source, modules)
+        # Rules that fsspec could not write out.
+        told = f"# fsspec would write {source.rows:,} references out: refbrowser's store computes them."
+        return [*notes, told, f"store = {_opened(source, modules)}.store()"]
     modules.add("import fsspec")
     lines = [*notes, *_secrets_note(source), "fs = fsspec.filesystem("]
     lines += [f"    {argument}," for argument in _arguments(source, modules)]
@@ -142,8 +153,18 @@ def store_lines(
     return lines
 
 
-def _own_store(source: SnippetSource, modules: set[str]) -> list[str]:
-    """Return lines for a document whose rules fsspec could not write out."""
+def dataset_lines(source: SnippetSource, modules: set[str]) -> list[str]:
+    """Return lines that leave the dataset of refbrowser in ``dataset``; imports are added to `modules`."""
+    return [*_edit_note(source), f"dataset = {_opened(source, modules)}"]
+
+
+def _edit_note(source: SnippetSource) -> list[str]:
+    note = "# The document has edits that are not saved: these lines read the file as it was."
+    return [note] * source.is_edited
+
+
+def _opened(source: SnippetSource, modules: set[str]) -> str:
+    """Return the call that opens the document with refbrowser."""
     modules.add("import refbrowser")
     arguments = [literal(source.place)]
     allowed = sorted(str(origin) for origin in source.access.allowed)
@@ -151,10 +172,7 @@ def _own_store(source: SnippetSource, modules: set[str]) -> list[str]:
         arguments.append(f"allow={literal(allowed)}")
     if source.values:
         arguments.append(f"templates={literal(source.values)}")
-    return [
-        f"# fsspec would write {source.rows:,} references out: refbrowser's store computes them.",
-        f"store = refbrowser.open({', '.join(arguments)}).store()",
-    ]
+    return f"refbrowser.open({', '.join(arguments)})"
 
 
 def _arguments(source: SnippetSource, modules: set[str]) -> list[str]:

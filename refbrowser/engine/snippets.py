@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from refbrowser.engine.snippet_store import SnippetSource, can_hide, literal, store_lines
+from refbrowser.engine.snippet_store import SnippetSource, can_hide, dataset_lines, literal, store_lines
 from refbrowser.engine.views.interpretation import Interpretation
 from refbrowser.engine.views.slicing import SliceState, dimension_names
 from refbrowser.errors import RefbrowserError
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from refbrowser.io.access import Access
     from refbrowser.io.cancel import CancelToken
 
+#: Arrays that zarr-python does not read, by `ArrayNode.format`.
+DRAFT = "zarr-v3-draft"
 #: Times of at most so many are read to see whether they are dates.
 TIMES_READ = 65_536
 
@@ -92,16 +94,21 @@ class _Code:
 
 
 def zarr_snippet(source: SnippetSource, view: SnippetView) -> str:
-    """Return lines that leave the values of a view in ``values``, read by zarr-python."""
+    """Return lines that leave the values of a view in ``values``, read by zarr-python where it can."""
     return _zarr_code(source, view).text()
 
 
 def _zarr_code(source: SnippetSource, view: SnippetView) -> _Code:
-    code = _Code({"import zarr"})
-    code.lines += store_lines(source, code.modules)
-    path = view.node.path.strip("/")
-    form = ", zarr_format=2" if source.is_folder else ""
-    code.lines.append(f'array = zarr.open_array(store, path={literal(path)}, mode="r"{form})')
+    code = _Code()
+    if view.node.format == DRAFT:
+        code.lines += ["# zarr-python reads no draft of v3.", *dataset_lines(source, code.modules)]
+        code.lines.append(f"array = dataset[{literal(view.node.path)}]")
+    else:
+        code.modules.add("import zarr")
+        code.lines += store_lines(source, code.modules)
+        path = view.node.path.strip("/")
+        form = ", zarr_format=2" if source.is_folder else ""
+        code.lines.append(f'array = zarr.open_array(store, path={literal(path)}, mode="r"{form})')
     turned = ".T" if view.is_turned else ""
     shown = Interpretation(view.node, view.decoded)
     code.lines += ["# Missing chunks read as the fill value."] * view.missing
@@ -125,6 +132,8 @@ def xarray_snippet(source: SnippetSource, hierarchy: Hierarchy, view: SnippetVie
     names = dimension_names(node)
     if None in node.dimensions or len(node.dimensions) != len(node.shape) or len(set(names)) < len(names):
         return _by_zarr(source, view, "The document gives the dimensions no names")
+    if node.format == DRAFT:
+        return _by_zarr(source, view, "It is a draft of v3")
     path, _slash, name = node.path.strip("/").rpartition("/")
     group = hierarchy.find(path)
     unreadable, dropped = _unfit(group, node) if isinstance(group, GroupNode) else ([], [])
@@ -134,6 +143,8 @@ def xarray_snippet(source: SnippetSource, hierarchy: Hierarchy, view: SnippetVie
     code.lines += store_lines(source, code.modules, path, unreadable)
     own = view.decoded and _xarray_decodes_otherwise(view)
     options = _decoding_options(view, group, name, own)
+    if source.by_refbrowser and path:
+        options.append(f"group={literal(path)}")
     if source.is_folder:
         # fsspec fails when it is asked for metadata of the other version.
         options.append("zarr_format=2")

@@ -41,7 +41,8 @@ class _Wanted:
     key: str
     reference: ByteRange | WholeFile
     cut: ByteRequest | None
-    answer: asyncio.Future[bytes]
+    is_object: bool
+    answer: asyncio.Future[bytes | None]
 
 
 _Batch = list[_Wanted]
@@ -109,9 +110,8 @@ class ReferenceStore(Store):
         if isinstance(reference, Inline):
             return prototype.buffer.from_bytes(_cut(reference.data, byte_range))
         assert isinstance(reference, ByteRange | WholeFile)
-        narrowed, rest = _narrowed(reference, byte_range)
-        answer = self._fetch_soon(key, narrowed, rest)
-        return prototype.buffer.from_bytes(await answer)
+        data = await self._fetch_soon(key, reference, byte_range)
+        return None if data is None else prototype.buffer.from_bytes(data)
 
     async def get_partial_values(
         self,
@@ -122,8 +122,23 @@ class ReferenceStore(Store):
         return [*await asyncio.gather(*(self.get(key, prototype, cut) for key, cut in key_ranges))]
 
     async def exists(self, key: str) -> bool:
-        """Tell whether there is such a key; its bytes are not asked for."""
-        return self._reference(key) is not None
+        """Tell whether there is such a key; its bytes are not asked for, but of an object of an opened store.
+
+        Raises
+        ------
+        RefbrowserError
+            The object cannot be asked for.
+        """
+        reference = self._reference(key)
+        if self.document.store is None or not isinstance(reference, WholeFile):
+            return reference is not None
+        try:
+            return await self._fetch_soon(key, reference, RangeByteRequest(0, 1)) is not None
+        except RefbrowserError as error:
+            if error.kind is ErrorKind.RANGE:
+                # It is there, and empty.
+                return True
+            raise
 
     async def set(self, key: str, value: Buffer) -> None:
         """Refuse: the store is read-only."""
@@ -167,14 +182,15 @@ class ReferenceStore(Store):
 
     def _fetch_soon(
         self, key: str, reference: ByteRange | WholeFile, cut: ByteRequest | None
-    ) -> asyncio.Future[bytes]:
+    ) -> asyncio.Future[bytes | None]:
+        narrowed, rest = _narrowed(reference, cut)
         loop = asyncio.get_running_loop()
-        answer: asyncio.Future[bytes] = loop.create_future()
+        answer: asyncio.Future[bytes | None] = loop.create_future()
         waiting = self._waiting.setdefault(loop, [])
         if not waiting:
             # Two turns: tasks that are about to ask for more come first.
             loop.call_soon(lambda: loop.call_soon(self._fetch_waiting, loop))
-        waiting.append(_Wanted(key, reference, cut, answer))
+        waiting.append(_Wanted(key, narrowed, rest, isinstance(reference, WholeFile), answer))
         return answer
 
     def _fetch_waiting(self, loop: asyncio.AbstractEventLoop) -> None:
@@ -188,7 +204,11 @@ class ReferenceStore(Store):
 
         def deliver(row: int, data: memoryview | RefbrowserError) -> None:
             # The buffer of a request is not kept alive for one of its rows.
-            outcome = data if isinstance(data, RefbrowserError) else bytes(_cut(data, wanted[row].cut))
+            outcome: bytes | RefbrowserError | None
+            if isinstance(data, RefbrowserError):
+                outcome = None if wanted[row].is_object and access.is_missing(data) else data
+            else:
+                outcome = bytes(_cut(data, wanted[row].cut))
             loop.call_soon_threadsafe(_settle, wanted[row].answer, outcome)
 
         try:
@@ -198,7 +218,7 @@ class ReferenceStore(Store):
                 loop.call_soon_threadsafe(_settle, each.answer, error)
 
 
-def _settle(answer: asyncio.Future[bytes], outcome: bytes | BaseException) -> None:
+def _settle(answer: asyncio.Future[bytes | None], outcome: bytes | BaseException | None) -> None:
     if answer.done():  # cancelled meanwhile
         return
     if isinstance(outcome, BaseException):

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -20,8 +21,13 @@ from refbrowser.limits import LIMITS
 from refbrowser.model.grid import ChunkPart
 from refbrowser.model.reference import ReferenceColumns, ReferenceKind
 
+if TYPE_CHECKING:
+    from refbrowser.io.access import Access
+
 #: An uncompressed chunk up to this many bytes is read in one piece when all of it is wanted.
 WHOLE_LIMIT = 16 * 1024 * 1024
+#: Bytes that a local disk gives in the time that the planning of one more span takes.
+LOCAL_SPAN = 128 * 1024
 #: Stretches of uncompressed chunks that are planned together, at most.
 MOST_SPANS = 10_000_000
 
@@ -58,11 +64,13 @@ class Wanted:
         return 0 if row in self.spans else self.pipeline.decoded_size
 
 
-def cut_uncompressed(wanted: Wanted, kept: Container[int] = ()) -> Wanted:
+def cut_uncompressed(wanted: Wanted, access: Access, kept: Container[int] = ()) -> Wanted:
     """Return the batch with only those bytes of uncompressed chunks that are needed.
 
     Parameters
     ----------
+    access
+        Tells whether the chunks are near, so that reading a gap costs less than another span.
     kept
         Rows whose chunks are in memory as a whole: those are left as they are.
 
@@ -89,11 +97,12 @@ def cut_uncompressed(wanted: Wanted, kept: Container[int] = ()) -> Wanted:
     sizes: list[npt.NDArray[np.int64]] = []
     spans: dict[int, tuple[RawSpans, int]] = {}
     rows = 0
+    cost = _span_cost(wanted.columns, cut, access)
     for row, part in enumerate(wanted.parts):
         if not cut[row]:
             offsets, lengths = np.full(1, -1, np.int64), np.full(1, -1, np.int64)
         else:
-            of_chunk = raw_spans(pipeline.shape, pipeline.dtype.itemsize, pipeline.axes, part.inside)
+            of_chunk = raw_spans(pipeline.shape, pipeline.dtype.itemsize, pipeline.axes, part.inside, cost)
             if rows + len(of_chunk) > MOST_SPANS:
                 message = f"the selection needs more than {MOST_SPANS} stretches of uncompressed bytes"
                 raise RefbrowserError(ErrorKind.BUDGET, message, advice="choose a smaller selection")
@@ -116,6 +125,15 @@ def cut_uncompressed(wanted: Wanted, kept: Container[int] = ()) -> Wanted:
     )
 
 
+def _span_cost(columns: ReferenceColumns, cut: list[bool], access: Access) -> int:
+    """Return the cost of a span by where the first chunk that is cut lies; mostly all lie there."""
+    try:
+        place = access.locate(columns.urls[columns.url[cut.index(True)]])
+    except RefbrowserError:
+        return 0
+    return LOCAL_SPAN if place.scheme == "file" else 0
+
+
 def refuse_large(wanted: Wanted) -> Wanted:
     """Return the batch with E_BUDGET for chunks that are read whole and said to be larger than any may be.
 
@@ -134,6 +152,11 @@ def refuse_large(wanted: Wanted) -> Wanted:
         message = f"the chunk is {size} bytes; at most {LIMITS.chunk_size} are read whole (chunk_size)"
         faults[row] = RefbrowserError(ErrorKind.BUDGET, message)
     return replace(wanted, columns=replace(columns, kind=kind, faults=faults))
+
+
+def worth_keeping(spans: RawSpans, number: int) -> bool:
+    """Whether a span goes to the cache: gaps cost more to copy than to read again."""
+    return spans.selected_bytes(number) * 4 >= spans.length(number)
 
 
 def _spans_of(

@@ -20,19 +20,29 @@ import numpy.typing as npt
 
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
 from refbrowser.io.cancel import CancelToken
+from refbrowser.io.local import open_regular
+from refbrowser.limits import LIMITS
 from refbrowser.references.json_text import JsonError, parse
+from refbrowser.references.json_values import has_too_many_values
 
 METADATA = ".zmetadata"
 #: Columns of a record file.
 NAMES = ("path", "offset", "size", "raw")
 _ENCODED = "base64:"
+_RECORDS = b'"record_size"'
 
 
 def is_parquet_references(path: str | os.PathLike[str]) -> bool:
     """Return whether a folder is the parquet form of references."""
     try:
-        metadata = json.loads(Path(path, METADATA).read_bytes())
-    except (OSError, ValueError):
+        with open_regular(os.path.realpath(Path(path, METADATA))) as (descriptor, identity):
+            if identity.size > LIMITS.inline_value:
+                return False
+            with open(descriptor, "rb", closefd=False) as file:
+                data = file.read(LIMITS.inline_value)
+        # Stores have consolidated metadata of the same name: most are told apart without parsing it.
+        metadata = json.loads(data) if _RECORDS in data and not has_too_many_values(data) else None
+    except (OSError, ValueError, RecursionError, RefbrowserError):
         return False
     return isinstance(metadata, dict) and "record_size" in metadata
 
@@ -45,7 +55,8 @@ def parquet_text(
     Parameters
     ----------
     report
-        Called for each record file that cannot be read; its chunks are faulty entries then.
+        Called for each record file that cannot be read; its chunks are faulty entries then. And for each
+        array whose metadata is wrong: it has no entries.
 
     Raises
     ------
@@ -61,7 +72,11 @@ def parquet_text(
     for key, value in metadata.items():
         if key.rpartition("/")[2] != ".zarray":
             continue
-        array = _ArrayFiles(folder, key[: -len(".zarray")], value, record_size)
+        try:
+            array = _ArrayFiles(folder, key[: -len(".zarray")], value, record_size)
+        except RefbrowserError as error:
+            report(error)
+            continue
         for lines in array.lines(report, cancel):
             yield before + lines
             before = b",\n"

@@ -12,9 +12,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import numpy as np
-import numpy.typing as npt
-
 from refbrowser.errors import ErrorKind, Finding, Place, RefbrowserError, Severity, quoted
 from refbrowser.formats.compression import Compression, compress, decompress, find_compression, slices
 from refbrowser.formats.parquet_text import METADATA, is_parquet_references, parquet_text
@@ -38,10 +35,8 @@ from refbrowser.references.table import ReferenceTable
 if TYPE_CHECKING:
     from refbrowser.model.grid import RegularChunkGrid
     from refbrowser.model.nodes import Hierarchy
-    from refbrowser.model.reference import ReferenceColumns
     from refbrowser.references.document import ReferenceDocument
     from refbrowser.references.expansion import Expansion
-    from refbrowser.references.gen import NotDecided
 
 #: A slice of slow work that a worker thread does before it lets other threads run, and for how long.
 _WORK, _REST = 0.004, 0.0005
@@ -309,7 +304,8 @@ def hierarchy_of(document: ReferenceDocument, metadata: Mapping[str, bytes] | No
         Bytes of metadata keys whose references point elsewhere, where they were read.
     """
     # With the codecs behind it, a quarter of the modules: first rows are shown before they are loaded.
-    from refbrowser.formats.zarr.hierarchy import build_hierarchy
+    from refbrowser.formats.expansion_manifest import ExpansionManifest
+    from refbrowser.formats.hierarchies import hierarchy_of_flavour
 
     expansion = document.expansion
     source = ExpansionMetadata(expansion, metadata or {})
@@ -317,8 +313,21 @@ def hierarchy_of(document: ReferenceDocument, metadata: Mapping[str, bytes] | No
     def manifest(prefix: str, grid: RegularChunkGrid, encoding: ChunkKeyEncoding) -> ExpansionManifest:
         return ExpansionManifest(expansion, prefix, grid.grid_shape, encoding)
 
+    store = document.store
+    if store is not None:
+        from refbrowser.formats.stores.manifest import StoreManifest
+
+        def of_store(prefix: str, grid: RegularChunkGrid, encoding: ChunkKeyEncoding) -> StoreManifest:
+            if prefix in store.left_out:
+                # Without references its chunks would read as missing.
+                message = "the document has no room for the references of the array's chunks"
+                advice = "Open the array, or its group, by its own path."
+                raise RefbrowserError(ErrorKind.BUDGET, message, advice=advice)
+            return StoreManifest(expansion, prefix, grid.grid_shape, encoding, store=store)
+
+        return hierarchy_of_flavour(store.flavour, source, of_store, store.flavour.store_format)
     name = "refs-parquet" if document.from_parquet else f"refs-v{document.version}"
-    return build_hierarchy(source, manifest, name)
+    return hierarchy_of_flavour(None, source, manifest, name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -336,45 +345,10 @@ class ExpansionMetadata:
         """Return the bytes of a metadata key; E_BLOCKED where they are elsewhere and not read yet."""
         if key in self.elsewhere:
             return self.elsewhere[key]
-        value = self.expansion.value(key)
+        known = self.expansion.document.known
+        value = known.values.get(key) if known is not None else self.expansion.value(key)
         if value is None:
             raise RefbrowserError(
                 ErrorKind.BLOCKED, "the metadata is in another file, which was not read yet", Place(key=key)
             )
         return value
-
-
-@dataclass(frozen=True, slots=True)
-class ExpansionManifest:
-    """The references of one array: those of refs, edits and rules combined, the last one counts.
-
-    Parameters
-    ----------
-    prefix
-        What stands before the chunks' own keys: ``temp/``; empty for a root array.
-    """
-
-    expansion: Expansion
-    prefix: str
-    grid_shape: tuple[int, ...]
-    encoding: ChunkKeyEncoding
-
-    def key(self, coords: tuple[int, ...]) -> str:
-        """Return the full key of the chunk at `coords`."""
-        return self.prefix + self.encoding.encode(coords)
-
-    def row(self, coords: tuple[int, ...]) -> int | NotDecided | None:
-        """Return the row of the expansion that gives the chunk at `coords`."""
-        return self.expansion.find(self.key(coords))
-
-    def columns(self, coords: npt.NDArray[np.int64]) -> ReferenceColumns:
-        """Return the references of the chunks at `coords`, shape (n, ndim), in that order."""
-        return self.expansion.chunk_columns(self.prefix, coords, self.encoding)
-
-    def kinds(self) -> npt.NDArray[np.uint8]:
-        """Return the `ReferenceKind` of every chunk, in the shape of the grid."""
-        return self.expansion.chunk_kinds(self.prefix, self.grid_shape, self.encoding)
-
-    def stored(self) -> int | None:
-        """Return how many chunks have a reference, or None where that is not known."""
-        return self.expansion.stored_chunks(self.prefix, self.grid_shape, self.encoding)

@@ -10,11 +10,13 @@ from urllib.parse import urljoin
 
 import numpy as np
 
-from refbrowser.errors import ErrorKind, Place, RefbrowserError
+from refbrowser.errors import AbsentError, ErrorKind, Place, RefbrowserError
 from refbrowser.io.address import is_private_name
+from refbrowser.io.chained import chained_url, is_chained, split_chained
 from refbrowser.io.identity import ObjectIdentities
 from refbrowser.io.origins import DEFAULT_PORTS, OBJECT_STORES, Origin, is_below, scheme_of, split_url
 from refbrowser.io.settings import ConnectionSettings
+from refbrowser.io.zip_archives import ZipArchives
 from refbrowser.model.reference import ReferenceColumns, ReferenceKind
 
 _NEVER = ("/proc", "/sys", "/dev")
@@ -31,12 +33,15 @@ class Location:
     origin
         What a permission is asked for; the folder, for a file.
     path
-        File path with links resolved, http request target, or object key.
+        File path with links resolved, http request target, or object key; empty for a member of an archive.
+    member
+        Name of the member of a zip archive; empty elsewhere.
     """
 
     url: str
     origin: Origin
     path: str
+    member: str = ""
 
     @property
     def scheme(self) -> str:
@@ -83,6 +88,9 @@ class AccessMemory:
 
     def __init__(self) -> None:
         self.identities = ObjectIdentities()
+        self.archives = ZipArchives()
+        #: Where archives lie, by the folder of the document and their URL: they have very many members.
+        self.archive_places: dict[tuple[str, str], Location] = {}
         self._lock = threading.Lock()
         self._met: dict[Origin, bool] = {}
         self._folders: dict[str, str] = {}
@@ -126,6 +134,8 @@ class Access:
         Those of them that are allowed even when their address is private.
     settings
         Connection settings that the user gave, per origin.
+    store
+        The URL that everything in the opened store begins with; None where it is no store.
     """
 
     base: str
@@ -134,6 +144,7 @@ class Access:
     private: frozenset[Origin] = frozenset()
     settings: Mapping[Origin, ConnectionSettings] = field(default_factory=dict)
     memory: AccessMemory = field(default_factory=AccessMemory, compare=False)
+    store: str | None = None
 
     @classmethod
     def for_document(
@@ -158,6 +169,60 @@ class Access:
         exact |= {split_url(named).origin}
         return cls(named, True, exact, exact, settings or {})
 
+    @classmethod
+    def for_store(
+        cls,
+        root: str,
+        allow: Iterable[Origin] = (),
+        settings: Mapping[Origin, ConnectionSettings] | None = None,
+    ) -> Access:
+        """Return the access of a store (a folder or a URL) that the user named: to what lies below its root.
+
+        Raises
+        ------
+        RefbrowserError
+            The root is refused by `split_url`.
+        """
+        exact = frozenset(allow)
+        if scheme_of(root) in (None, "file"):
+            folder = os.path.realpath(split_url(root).path if scheme_of(root) else root)
+            below = folder.rstrip(os.sep) + os.sep
+            return cls(folder, False, exact, exact, settings or {}, store=below)
+        access = cls.for_document(root, exact, settings)
+        return replace(access, store=access.locate(root).url.rstrip("/") + "/")
+
+    @classmethod
+    def for_archive(
+        cls,
+        source: str | os.PathLike[str],
+        allow: Iterable[Origin] = (),
+        settings: Mapping[Origin, ConnectionSettings] | None = None,
+    ) -> Access:
+        """Return the access of a store in a zip archive that the user named.
+
+        Raises
+        ------
+        RefbrowserError
+            The source is refused by `split_url`.
+        """
+        access = cls.for_document(source, allow, settings)
+        named = os.fspath(source)
+        archive = access.locate(os.path.realpath(named) if scheme_of(named) is None else named)
+        return replace(access, store=chained_url("", archive.url))
+
+    def is_missing(self, error: RefbrowserError | None) -> bool:
+        """Tell whether an error says that the opened store does not have one of its own objects."""
+        if self.store is None or not isinstance(error, AbsentError):
+            return False
+        url = error.place.url or ""
+        if is_chained(url):
+            # Members of the archive, whatever their name.
+            url = chained_url("", split_chained(url).archive)
+        if not url.startswith(self.store):
+            return False
+        # With the whole store gone, as a disk that was unplugged, nothing is known of its chunks.
+        return not os.path.isabs(self.store) or os.path.isdir(self.store)
+
     def allow(self, origins: Iterable[Origin], private: bool = False) -> Access:
         """Return this access with more origins; with `private`, also where their address is private."""
         new = frozenset(origins)
@@ -176,6 +241,13 @@ class Access:
         RefbrowserError
             `E_PROTOCOL` or `E_UNSAFE`: the URL can never be read from this document.
         """
+        if is_chained(url):
+            member, archive = split_chained(url)
+            inner = self.memory.archive_places.get((self.base, archive))
+            if inner is None:
+                inner = self.memory.archive_places[self.base, archive] = self.locate(archive)
+            # Without a path nobody takes the bytes of the archive for those of its member.
+            return Location(chained_url(member, inner.url), inner.origin, "", member)
         if scheme_of(url) is None and self.from_network:
             url = self._joined(url)
         parts = split_url(url)

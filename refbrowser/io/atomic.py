@@ -6,7 +6,8 @@ import contextlib
 import os
 import re
 import stat
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from typing import BinaryIO
 
 from refbrowser.errors import ErrorKind, Place, RefbrowserError
 from refbrowser.io.cancel import CancelToken
@@ -62,6 +63,42 @@ def write_atomically(
         raise RefbrowserError(ErrorKind.IO, f"cannot write: {reason}", Place(path=target)) from error
 
 
+def fill_atomically(
+    path: str | os.PathLike[str],
+    fill: Callable[[BinaryIO], object],
+    *,
+    expected: FileIdentity | None = None,
+) -> FileIdentity:
+    """Make a file with what `fill` writes, and give it its name in one step; return its new identity.
+
+    For one of many files: what killed processes left is not looked for, and a link is replaced, not followed.
+    On any failure the old file stays as it was.
+
+    Parameters
+    ----------
+    expected
+        Identity that the old file must still have.
+
+    Raises
+    ------
+    ChangedOnDiskError
+        The file has changed since `expected` was taken, or is gone.
+    RefbrowserError
+        `E_IO`: it cannot be written.
+    """
+    target = os.path.abspath(path)
+    try:
+        return _made(target, None, fill, expected)
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise RefbrowserError(ErrorKind.IO, f"cannot write: {reason}", Place(path=target)) from error
+
+
+def is_leftover(name: str) -> bool:
+    """Whether a file of this name is one that is being written, or that a killed process left."""
+    return _SIBLING.fullmatch(name) is not None
+
+
 def identity_on_disk(path: str | os.PathLike[str]) -> FileIdentity | None:
     """Return the identity of the file at `path` (links followed), None where there is none."""
     try:
@@ -91,18 +128,31 @@ def _replace(
     expected: FileIdentity | None,
     cancel: CancelToken | None,
 ) -> FileIdentity:
+    def fill(file: BinaryIO) -> None:
+        _write(file.fileno(), blocks, cancel)
+
+    return _made(target, old, fill, expected)
+
+
+def _made(
+    target: str,
+    old: os.stat_result | None,
+    fill: Callable[[BinaryIO], object],
+    expected: FileIdentity | None,
+) -> FileIdentity:
+    """Fill a hidden sibling of `target` and rename it; the permissions of `old` are kept."""
     folder, name = os.path.split(target)
-    sibling = os.path.join(folder, f".{name}{_MARK}{os.getpid()}-{os.urandom(4).hex()}")
-    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)
+    # File systems have no room for names of more than 255 bytes.
+    sibling = os.path.join(folder, f".{name[:180]}{_MARK}{os.getpid()}-{os.urandom(4).hex()}")
+    flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)
     # Closed to others until the permissions of the old file are known to apply.
     descriptor = os.open(sibling, flags, 0o600 if old is not None else 0o666)
     try:
-        try:
-            _write(descriptor, blocks, cancel)
+        with os.fdopen(descriptor, "w+b") as file:
+            fill(file)
+            file.flush()
             _keep_permissions(descriptor, sibling, old)
             os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
         _check(target, _status(target), expected)
         os.replace(sibling, target)
     except BaseException:

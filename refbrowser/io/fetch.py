@@ -6,15 +6,17 @@ import os
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from refbrowser.errors import RefbrowserError
+from refbrowser.errors import ErrorKind, Place, RefbrowserError
 from refbrowser.io.access import Access, Location
 from refbrowser.io.attempts import Witness
 from refbrowser.io.cancel import CancelToken
+from refbrowser.io.chained import is_chained
 from refbrowser.io.events import FetchEvent
 from refbrowser.io.link import LOCAL, Link, LinkModels
 from refbrowser.io.local import read_segments
@@ -33,6 +35,8 @@ _EMPTY = memoryview(b"")
 _NOWHERE = Location("", Origin("file"), "")
 #: Bytes of one file that a thread reads before another may take over.
 _TURN = 16 << 20
+#: Up to so many runs, and bytes, of local files are read by the thread that asks: a hand-over takes longer.
+_FEW, _SMALL = 4, 1 << 20
 _FILE_THREADS = min(4, os.cpu_count() or 1)
 _OBJECT_THREADS = 32
 
@@ -63,7 +67,8 @@ class Fetcher:
         """Return the plan for reading `columns`, by what is known of the links; reads nothing."""
         # One state of each link for the whole plan: what is learned meanwhile would part a host in two.
         links: dict[Origin, Link] = {}
-        return plan_ranges(columns, [self._link(url, access, links) for url in columns.urls])
+        named = _naming_used_urls(columns)
+        return plan_ranges(named, [self._link(url, access, links) for url in named.urls])
 
     def fetch(
         self,
@@ -202,8 +207,13 @@ class Fetcher:
                 local.append(segment)
         if remote:
             self._http().submit(task, remote)
-        for location, turn in _turns(local):
-            task.read_in(self._pool("file", _FILE_THREADS), partial(read_segments, location, turn))
+        turns = list(_turns(local))
+        for location, turn in turns:
+            work = partial(read_segments, location, turn)
+            if len(turns) <= _FEW and _size(local) <= _SMALL:
+                task.read_here(work)
+            else:
+                task.read_in(self._pool("file", _FILE_THREADS), work)
         if stored:
             self._read_objects(task, stored)
         task.settle()
@@ -211,8 +221,12 @@ class Fetcher:
     def _places(self, plan: RangePlan, access: Access) -> dict[int, Location | RefbrowserError]:
         places: dict[int, Location | RefbrowserError] = {}
         for number in np.unique(plan.segment_url).tolist():
+            url = plan.urls[number]
             try:
-                places[number] = access.resolve(plan.urls[number])
+                places[number] = access.resolve(url)
+                if is_chained(url):
+                    # Its range in the archive must be known by now: the archive is not the member.
+                    raise RefbrowserError(ErrorKind.PROTOCOL, "a zip member is no file", Place(url=url))
             except RefbrowserError as error:
                 places[number] = error
         return places
@@ -240,6 +254,24 @@ class Fetcher:
             if pool is None:
                 pool = self._pools[name] = ThreadPoolExecutor(threads, thread_name_prefix=name)
             return pool
+
+
+def _naming_used_urls(columns: ReferenceColumns) -> ReferenceColumns:
+    """Return `columns` with the URLs of its rows only: a document has far more, and each is parsed."""
+    if len(columns.urls) <= 1:
+        return columns
+    numbers, url = np.unique(columns.url, return_inverse=True)
+    if len(numbers) and numbers[0] < 0:
+        numbers, url = numbers[1:], url - 1
+    if len(numbers) == len(columns.urls):
+        return columns
+    urls = tuple(columns.urls[number] for number in numbers.tolist())
+    return replace(columns, url=url.astype(np.int32), urls=urls)
+
+
+def _size(segments: Sequence[Segment]) -> int:
+    """Return the bytes of segments; a turn for each whole file, whose size is not known."""
+    return sum(segment.size or _TURN for segment in segments)
 
 
 def _turns(segments: Iterable[Segment]) -> Iterator[tuple[Location, list[Segment]]]:

@@ -18,6 +18,8 @@ RETRIED = frozenset({408, 425, 429, 500, 502, 503, 504})
 REDIRECTS = frozenset({301, 302, 303, 307, 308})
 #: Statuses by which a host asks for fewer requests.
 THROTTLING = frozenset({429, 503})
+#: Statuses that say that there is no such object.
+_ABSENT = frozenset({404, 410})
 
 _STATUS = re.compile(rb"HTTP/1\.([01]) ([1-5][0-9]{2})(?: (.*))?")
 _FIELD = re.compile(rb"([A-Za-z0-9!#$%&'*+.^_`|~\-]+):(.*)")
@@ -34,6 +36,8 @@ class AttemptError(Exception):
         Another try may succeed.
     after
         Seconds that the server asked to wait.
+    absent
+        The server has no such object.
     """
 
     def __init__(
@@ -44,6 +48,7 @@ class AttemptError(Exception):
         retry: bool = False,
         after: float | None = None,
         advice: str = "",
+        absent: bool = False,
     ) -> None:
         super().__init__(message)
         self.message = message
@@ -51,6 +56,7 @@ class AttemptError(Exception):
         self.retry = retry
         self.after = after
         self.advice = advice
+        self.absent = absent
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,7 +203,7 @@ def status_error(head: Head, start: int, stop: int | None) -> AttemptError:
     reason = f" {quoted(head.reason, 60)}" if head.reason else ""
     message = f"the server answered {head.status}{reason}"
     if head.status not in RETRIED:
-        return AttemptError(message)
+        return AttemptError(message, absent=head.status in _ABSENT)
     after = retry_after(head)
     if after is not None and after > LIMITS.http_retry_after:
         return AttemptError(f"{message} and asks to wait {after:.0f} s")

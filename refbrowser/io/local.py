@@ -8,7 +8,7 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
-from refbrowser.errors import ErrorKind, Place, RefbrowserError
+from refbrowser.errors import AbsentError, ErrorKind, Place, RefbrowserError
 from refbrowser.io.access import Location
 from refbrowser.io.attempts import Attempt
 from refbrowser.io.identity import FileIdentity
@@ -157,7 +157,9 @@ def _check_regular(status: os.stat_result, path: str) -> None:
 
 
 def _failed(error: OSError, path: str) -> RefbrowserError:
-    reason = "there is no such file" if isinstance(error, FileNotFoundError) else error.strerror or str(error)
+    if isinstance(error, FileNotFoundError | NotADirectoryError):
+        return AbsentError(ErrorKind.IO, "there is no such file", Place(url=path))
+    reason = error.strerror or str(error)
     return RefbrowserError(ErrorKind.IO, reason[:1].lower() + reason[1:], Place(url=path))
 
 

@@ -7,7 +7,7 @@ from functools import lru_cache
 from importlib import import_module
 from typing import Any
 
-from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
+from refbrowser.errors import AbsentError, ErrorKind, Place, RefbrowserError, quoted
 from refbrowser.io.access import Location
 from refbrowser.io.attempts import Attempt
 from refbrowser.io.identity import ObjectIdentity
@@ -68,6 +68,35 @@ def filesystem(scheme: str, settings: ConnectionSettings) -> Any:
     return _filesystem(
         scheme, tuple(sorted((key, repr(value)) for key, value in options.items())), _Box(options)
     )
+
+
+def list_names(
+    location: Location, settings: ConnectionSettings, most: int
+) -> tuple[list[str], list[str], int]:
+    """Return folders and objects right below a place, sorted, and how many of `most` names are left.
+
+    Raises
+    ------
+    RefbrowserError
+        `E_SOURCE`: the store could not be asked; what is not there has no names.
+    """
+    path = f"{location.origin.host}/{location.path}".rstrip("/")
+    try:
+        entries = filesystem(location.scheme, settings).ls(path, detail=True)
+    except RefbrowserError:
+        raise
+    except FileNotFoundError:
+        return [], [], most
+    except Exception as error:  # the packages raise whatever their clients do
+        message = f"the store cannot be listed: {type(error).__name__}: {quoted(error)}"
+        raise RefbrowserError(ErrorKind.SOURCE, message, Place(url=location.url)) from error
+    folders: list[str] = []
+    files: list[str] = []
+    for entry in entries[: max(most, 0)]:
+        full = str(entry["name"]).rstrip("/")
+        if full.startswith(f"{path}/"):
+            (folders if entry["type"] == "directory" else files).append(full.removeprefix(f"{path}/"))
+    return sorted(folders), sorted(files), most - len(entries)
 
 
 class _Box:
@@ -156,7 +185,7 @@ def _read(segment: Segment, piece: int) -> tuple[int, bytes]:
     except RefbrowserError:
         raise
     except FileNotFoundError:
-        raise RefbrowserError(ErrorKind.SOURCE, "there is no such object", place) from None
+        raise AbsentError(ErrorKind.SOURCE, "there is no such object", place) from None
     except Exception as error:  # the packages raise whatever their clients do
         message = f"{type(error).__name__}: {quoted(error)}"
         raise RefbrowserError(ErrorKind.SOURCE, message, place) from error

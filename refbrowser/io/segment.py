@@ -140,7 +140,7 @@ class Segment:
             start=None if stop < 0 else self.start + cut,
             stop=None if stop < 0 else self.start + stop,
         )
-        return RefbrowserError(error.kind, error.message, place, error.advice)
+        return error.at(place)
 
     def _sole_destination(self) -> memoryview | None:
         if self.task.options.destination is None or len(self._rows) != 1 or self._stops[0] != self.size:

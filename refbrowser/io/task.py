@@ -136,6 +136,10 @@ class FetchTask:
         """Run `work` in a pool, unless the task has ended by then."""
         pool.submit(self._read, work)
 
+    def read_here(self, work: Callable[[], None]) -> None:
+        """Run `work` on this thread, which takes the rows: there must be room for all that it brings."""
+        self._read(work)
+
     def wait_for_room(self) -> None:
         """Wait, on a thread of `read_in`, while the task is congested."""
         with self._changed:
@@ -211,5 +215,4 @@ class FetchTask:
 def _with_key(error: RefbrowserError, row: int, key: RowKey | None) -> RefbrowserError:
     if key is None or error.place.key is not None:
         return error
-    place = replace(error.place, key=key(row))
-    return RefbrowserError(error.kind, error.message, place, error.advice)
+    return error.at(replace(error.place, key=key(row)))

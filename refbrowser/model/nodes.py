@@ -4,14 +4,61 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from enum import StrEnum
 from typing import Any
 
 import numpy as np
 
-from refbrowser.errors import Finding, RefbrowserError
+from refbrowser.errors import ErrorKind, Finding, RefbrowserError, quoted
 from refbrowser.model.chunk_keys import ChunkKeyEncoding
 from refbrowser.model.grid import RegularChunkGrid
 from refbrowser.model.manifest import ChunkManifest
+
+
+class Flavour(StrEnum):
+    """Whose rules the metadata of a dataset follows."""
+
+    ZARR_V2 = "zarr-v2"
+    ZARR_V3 = "zarr-v3"
+    NCZARR = "nczarr"
+    #: The core protocol draft of May 2019.
+    DRAFT_2019 = "zarr-v3-draft"
+    #: The later drafts, with keys below ``meta/root/``.
+    DRAFT_2020 = "zarr-v3-draft-2020"
+
+    @classmethod
+    def named(cls, name: str) -> Flavour:
+        """Return the flavour of a name.
+
+        Raises
+        ------
+        RefbrowserError
+            `E_USAGE`: there is none of that name.
+        """
+        try:
+            return cls(name)
+        except ValueError:
+            message = f"there is no flavour {quoted(name)}"
+            raise RefbrowserError(ErrorKind.USAGE, message, advice=f"Known: {', '.join(cls)}.") from None
+
+    @property
+    def label(self) -> str:
+        """Its name for people."""
+        return _LABELS[self]
+
+    @property
+    def store_format(self) -> str:
+        """The name of an opened store of this flavour, as in ``refbrowser export --to``."""
+        return Flavour.DRAFT_2019.value if self is Flavour.DRAFT_2020 else self.value
+
+
+_LABELS = {
+    Flavour.ZARR_V2: "Zarr v2",
+    Flavour.ZARR_V3: "Zarr v3",
+    Flavour.NCZARR: "NCZarr",
+    Flavour.DRAFT_2019: "Zarr v3 draft of 2019",
+    Flavour.DRAFT_2020: "Zarr v3 draft of 2020",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,12 +98,22 @@ class ArrayNode:
         ``C`` or ``F``: memory layout within a chunk.
     chunk_keys
         How the keys of its chunks are written.
+    chunk_prefix
+        What stands before the keys of its chunks: ``data/ocean/temp/`` in the v3 drafts. None where it is the
+        path, as `key_prefix` gives it.
     fill_value
         As a numpy scalar of `dtype`, or None when the metadata gives none.
     format
-        ``zarr-v2`` or ``zarr-v3``: whose rules the codecs follow.
+        ``zarr-v2``, ``zarr-v3`` or ``zarr-v3-draft``: whose rules the codecs follow.
     metadata_keys
         Keys of the documents that describe it (``temp/.zarray``, ``temp/.zattrs``).
+    dimension_paths
+        Fully qualified name of each dimension where it is a declared one (``/ocean/x``, no escapes), None for
+        an anonymous one.
+    attribute_types
+        netCDF type (``char``, ``string``, ``int``...) of the attributes whose type the metadata records.
+    internal_attributes
+        Attributes that the format keeps for itself (``_nczarr_array``, ``_ARRAY_DIMENSIONS``), as stored.
     """
 
     path: str
@@ -70,9 +127,13 @@ class ArrayNode:
     fill_value: Any = None
     attributes: Mapping[str, Any] = field(default_factory=dict)
     chunk_keys: ChunkKeyEncoding = field(default_factory=ChunkKeyEncoding)
+    chunk_prefix: str | None = None
     manifest: ChunkManifest | None = None
     format: str = "zarr-v2"
     metadata_keys: tuple[str, ...] = ()
+    dimension_paths: tuple[str | None, ...] = ()
+    attribute_types: Mapping[str, str] = field(default_factory=dict)
+    internal_attributes: Mapping[str, Any] = field(default_factory=dict)
     error: RefbrowserError | None = None
     unreadable: RefbrowserError | None = None
 
@@ -81,10 +142,20 @@ class ArrayNode:
         """Last part of the path; empty for a root array."""
         return self.path.rsplit("/", 1)[-1]
 
+    @property
+    def key_prefix(self) -> str:
+        """What stands before the keys of its chunks: ``ocean/temp/``; empty for a root array."""
+        if self.chunk_prefix is not None:
+            return self.chunk_prefix
+        return f"{self.path.strip('/')}/".removeprefix("/")
+
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class GroupNode:
-    """One group: attributes, dimensions, child groups and arrays by name, in document order."""
+    """One group: attributes, dimensions, child groups and arrays by name, in document order.
+
+    `attribute_types` and `internal_attributes` are as those of `ArrayNode`.
+    """
 
     path: str = "/"
     attributes: Mapping[str, Any] = field(default_factory=dict)
@@ -92,6 +163,8 @@ class GroupNode:
     groups: Mapping[str, GroupNode] = field(default_factory=dict)
     arrays: Mapping[str, ArrayNode] = field(default_factory=dict)
     metadata_keys: tuple[str, ...] = ()
+    attribute_types: Mapping[str, str] = field(default_factory=dict)
+    internal_attributes: Mapping[str, Any] = field(default_factory=dict)
     error: RefbrowserError | None = None
 
     @property
@@ -113,12 +186,18 @@ class Hierarchy:
         A group, or an array where the root itself is one.
     format
         A name as in ``refbrowser export --to`` (``refs-v1``, ``zarr-v2``...).
+    flavour
+        Whose rules the metadata follows, one of `Flavour`.
+    age
+        What is known of the writer's age, for people (``netcdf-c 4.8.1 to 4.9.0``); empty where nothing is.
     problems
         Findings about the metadata.
     """
 
     root: Node
     format: str
+    flavour: Flavour = Flavour.ZARR_V2
+    age: str = ""
     problems: tuple[Finding, ...] = ()
 
     def walk(self) -> Iterator[Node]:

@@ -124,7 +124,8 @@ def group_of_chunks(
     if ndim == 0:
         return None
     found = split_key(prefix + encoding.encode((0,) * ndim))
-    if found is None or len(found[1]) > MOST_DIMENSIONS:
+    # In ``c0/3`` the first coordinate is part of a name: what is split off would not be all of them.
+    if found is None or not ndim <= len(found[1]) <= MOST_DIMENSIONS:
         return None
     group, coords = found
     return group, coords[: len(coords) - ndim]

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, Literal, Self
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 from refbrowser.errors import Finding, Place
+from refbrowser.model.listing import StoreFacts
 from refbrowser.references.columns import ReferenceView, RenderedUrls
 from refbrowser.references.gen import GenRule
 from refbrowser.references.json_text import JsonReader, Node, NodeKind, pointer
@@ -17,6 +18,9 @@ from refbrowser.references.table_builder import TableBuilder
 from refbrowser.references.templates import TemplateSet
 from refbrowser.references.text import DocumentText, locate
 from refbrowser.references.writer import region_chunks
+
+if TYPE_CHECKING:
+    from refbrowser.model.nodes import Flavour
 
 
 def no_references(text: DocumentText | None = None) -> References:
@@ -49,6 +53,53 @@ class Packed:
         return document.outer is self.outer and document.refs is self.refs
 
 
+@dataclass(frozen=True, slots=True)
+class StoreOrigin:
+    """The store that a document was made from.
+
+    Attributes
+    ----------
+    root
+        Its URL, or its path with links resolved, without a ``/`` at the end; all below it is the store's.
+    flavour
+        Whose rules its metadata follows.
+    container
+        ``folder``, ``zip`` or ``url``.
+    folder
+        The leading folder that its keys are below, with a ``/`` at its end; empty for none.
+    left_out
+        Beginnings of the keys of arrays whose chunks have no references: there is no room for their rules.
+    is_consolidated
+        Whether its root repeats all metadata in one document, which the references do not.
+    facts
+        What is learned of it while it is open.
+    """
+
+    root: str
+    flavour: Flavour
+    container: Literal["folder", "zip", "url"]
+    folder: str = ""
+    left_out: frozenset[str] = frozenset()
+    is_consolidated: bool = False
+    facts: StoreFacts = field(default_factory=StoreFacts, compare=False)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class KnownMetadata:
+    """The bytes of the metadata that stands in a document, known before its text was made.
+
+    Attributes
+    ----------
+    values
+        By key, in document order.
+    elsewhere
+        Metadata keys that the document refers to elsewhere.
+    """
+
+    values: Mapping[str, bytes]
+    elsewhere: tuple[str, ...] = ()
+
+
 @dataclass(frozen=True, eq=False)
 class DocumentContent:
     """A reference document as data: version, templates, gen rules, refs, and members it does not know.
@@ -75,6 +126,10 @@ class DocumentContent:
         The file, where it was packed.
     from_parquet
         Whether it was read from the parquet form: its text was made from that.
+    store
+        The store that it was made from, None for a document that was one.
+    known
+        Its metadata, where the text was made from that; gone with the first edit.
     notes
         What was found to be wrong while it was opened, beside what its text tells.
     """
@@ -89,6 +144,8 @@ class DocumentContent:
     name: str | None = None
     packed: Packed | None = None
     from_parquet: bool = False
+    store: StoreOrigin | None = None
+    known: KnownMetadata | None = None
     notes: tuple[Finding, ...] = ()
 
     # Reading
@@ -134,6 +191,40 @@ class DocumentContent:
         """Read a document that is in memory; options are those of `read`."""
         return cls.read([data], **options)
 
+    @classmethod
+    def of_parts(
+        cls,
+        before: bytes,
+        entries: bytes,
+        *,
+        templates: Mapping[str, str],
+        gen: Sequence[Any],
+        **fields: Any,
+    ) -> Self:
+        """Return the Version 1 document ``before + entries + "}}"``, whose text is known to be right.
+
+        What stands before the entries is not parsed until that is asked for: its rules may be many.
+
+        Parameters
+        ----------
+        before
+            Ends with the opening bracket of `refs`, its last member.
+        templates
+            Those that stand in `before`.
+        gen
+            The rules that stand in `before`.
+        fields
+            Other fields of the document.
+        """
+        start = b'{"version":1,"refs":'
+        blank = start.ljust(len(before) - 1) + b"{"
+        read = cls.read([blank + entries + b"}}"], name=fields.get("name"), values=fields.get("values"))
+        made = replace(read, outer=before + b"}}", **fields)
+        made.__dict__["hole"] = len(before)
+        made.__dict__["templates"] = TemplateSet(templates, made.values)
+        made.__dict__["rule_values"] = gen
+        return made
+
     # What it says
 
     @cached_property
@@ -166,11 +257,14 @@ class DocumentContent:
         return node.items if node is not None else []
 
     @cached_property
+    def rule_values(self) -> Sequence[Any]:
+        """What the rules are in the outer text, as Python values."""
+        return [node.to_python() for node in self.rule_nodes]
+
+    @cached_property
     def rules(self) -> tuple[GenRule, ...]:
         """The gen rules."""
-        return tuple(
-            GenRule(node.to_python(), self.templates, index) for index, node in enumerate(self.rule_nodes)
-        )
+        return tuple(GenRule(value, self.templates, index) for index, value in enumerate(self.rule_values))
 
     @cached_property
     def urls(self) -> RenderedUrls:
@@ -222,12 +316,12 @@ class DocumentContent:
 
     def with_outer(self, outer: bytes) -> Self:
         """Return the document with another outer text."""
-        return replace(self, outer=outer)
+        return replace(self, outer=outer, known=None)
 
     def with_refs(self, refs: References) -> Self:
         """Return the document with other references."""
-        changed = replace(self, refs=refs)
-        for name in ("node", "hole", "templates", "rules"):
+        changed = replace(self, refs=refs, known=None)
+        for name in ("node", "hole", "templates", "rule_values", "rules"):
             if name in self.__dict__:
                 changed.__dict__[name] = self.__dict__[name]
         if refs.table is self.refs.table and "urls" in self.__dict__:

@@ -98,7 +98,9 @@ def _expanded(document: DocumentContent) -> DocumentContent:
     if rows > LIMITS.references:
         message = f"the document has {rows} rows, more than the limit of {LIMITS.references} (references)"
         raise RefbrowserError(ErrorKind.BUDGET, message)
-    return type(document).read(Expansion(document).to_version0(), name=document.name)
+    made = type(document).read(Expansion(document).to_version0(), name=document.name)
+    # What is missing in a store is told by the store, in either version.
+    return replace(made, store=document.store, notes=document.notes)
 
 
 def _wrapped(document: DocumentContent) -> DocumentContent:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -12,6 +13,7 @@ import numpy.typing as npt
 
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
 from refbrowser.model.chunk_keys import ChunkKeyEncoding
+from refbrowser.model.metadata_keys import is_metadata_key
 from refbrowser.model.reference import (
     ByteRange,
     Inline,
@@ -23,7 +25,7 @@ from refbrowser.model.reference import (
 from refbrowser.references.content import DocumentContent
 from refbrowser.references.gen import GenRow, GenRule, NotDecided
 from refbrowser.references.merge_columns import merged
-from refbrowser.references.metadata_findings import METADATA_NAMES, is_metadata
+from refbrowser.references.rule_index import RuleIndex
 
 #: `origin` of a row that stands in refs; else it is the number of a rule.
 REFS = -1
@@ -117,6 +119,10 @@ class Expansion:
         return [rule.count for rule in self.rules]
 
     @cached_property
+    def _index(self) -> RuleIndex:
+        return RuleIndex((rule.key, rule.dimension_names) for rule in self.rules)
+
+    @cached_property
     def _starts(self) -> list[int]:
         return list(accumulate(self.gen_rows, initial=self.refs_rows))
 
@@ -137,7 +143,7 @@ class Expansion:
             raise IndexError(row)
         if row < self.refs_rows:
             return REFS, row
-        rule = max(number for number in range(len(self.rules)) if self._starts[number] <= row)
+        rule = bisect_right(self._starts, row) - 1
         return rule, row - self._starts[rule]
 
     def row_of(self, origin: int, row: int) -> int:
@@ -168,7 +174,10 @@ class Expansion:
             slots = self._refs.slots(start, min(stop, self.refs_rows))
             for number, (slot, key) in enumerate(zip(slots, self._refs.keys_of(slots), strict=True)):
                 page.add(key, self._of_slot(slot), REFS, start + number)
-        for number, rule in enumerate(self.rules):
+        for number in range(max(bisect_right(self._starts, start) - 1, 0), len(self.rules)):
+            if self._starts[number] >= stop:
+                break
+            rule = self.rules[number]
             first = max(start - self._starts[number], 0)
             last = min(stop - self._starts[number], rule.count)
             if first < last:
@@ -179,7 +188,7 @@ class Expansion:
 
     def find(self, key: str) -> int | NotDecided | None:
         """Return the row that counts for `key`: the last one; or None, or that it was not decided."""
-        for number in range(len(self.rules) - 1, -1, -1):
+        for number in self._index.giving(key):
             row = self.rules[number].find(key)
             if isinstance(row, NotDecided):
                 return row
@@ -216,13 +225,18 @@ class Expansion:
 
     def metadata_keys(self) -> Iterator[str]:
         """Yield the keys of Zarr metadata, refs first, each once."""
+        known = self.document.known
+        if known is not None:
+            yield from known.values
+            yield from known.elsewhere
+            return
         seen: set[str] = set()
         for key, _ in self._refs.odd_keys():
-            if is_metadata(key) and key not in seen:
+            if is_metadata_key(key) and key not in seen:
                 seen.add(key)
                 yield key
         for rule in self.rules:
-            if (rule.key or "").rpartition("/")[2] not in METADATA_NAMES:
+            if not is_metadata_key(rule.key or ""):
                 continue
             for found in rule.rows(0, min(rule.count, _METADATA_ROWS)).keys:
                 if found is not None and found not in seen:
@@ -258,7 +272,8 @@ class Expansion:
 
     def _rules_of(self, prefix: str) -> list[GenRule]:
         """Return the rules that may give chunks of an array."""
-        return [rule for rule in self.rules if rule.count and _may_give(rule, prefix)]
+        rules = (self.rules[number] for number in self._index.below(prefix))
+        return [rule for rule in rules if rule.count and _may_give(rule, prefix)]
 
     def chunk_kinds(
         self, prefix: str, grid_shape: tuple[int, ...], encoding: ChunkKeyEncoding

@@ -12,7 +12,7 @@ from refbrowser.errors import ErrorKind, Finding, Place, RefbrowserError, Severi
 from refbrowser.references.content import DocumentContent
 from refbrowser.references.json_text import Member, Node, NodeKind, pointer
 from refbrowser.references.key_findings import equal_keys, files_that_are_folders
-from refbrowser.references.metadata_findings import MetadataWarning, metadata_faults, metadata_warnings
+from refbrowser.references.metadata_findings import MetadataWarning, metadata_findings
 from refbrowser.references.values import Issue
 from refbrowser.references.writer import appended, splices
 
@@ -72,8 +72,10 @@ def _finding(item: Found, places: dict[int, tuple[int, int]], name: str | None) 
 def _all(document: DocumentContent) -> Iterator[Found]:
     positions = Positions(document)
     yield from _top(document, positions)
-    if document.version == 1:
+    # What stands beside refs in the text of a store was made here.
+    if document.version == 1 and document.known is None:
         yield from _outer(document, positions)
+    if document.version == 1 and document.templates.faults:
         yield from _templates(document, positions)
     yield from _entries(document, positions)
     for key, other in equal_keys(document.refs):
@@ -81,10 +83,11 @@ def _all(document: DocumentContent) -> Iterator[Found]:
         yield _about_key(document, positions, key, message)
     for key in files_that_are_folders(document.refs):
         yield _about_key(document, positions, key, "the key is a file and, for other keys, a folder")
-    for key, kind, message in metadata_faults(document):
+    faults, warnings = metadata_findings(document)
+    for key, kind, message in faults:
         found = _about_key(document, positions, key, message)
         yield replace(found, severity=Severity.FAULT, kind=kind)
-    for warning in metadata_warnings(document):
+    for warning in warnings:
         found = _about_key(document, positions, warning.key, warning.message)
         yield replace(found, kind=ErrorKind.META, fix=_consolidation(warning))
 

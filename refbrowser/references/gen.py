@@ -123,8 +123,8 @@ class GenRule:
         return self._text("length")
 
     def _text(self, name: str) -> str | None:
-        found = self.fields.get(name)
-        return found.text if found is not None else None
+        text = self._members.get(name)
+        return text if isinstance(text, str) else None
 
     @property
     def dimensions(self) -> tuple[tuple[str, range | tuple[int, ...]], ...]:

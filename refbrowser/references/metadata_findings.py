@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from refbrowser.errors import ErrorKind, RefbrowserError, quoted
+from refbrowser.model.metadata_keys import is_metadata_key
 from refbrowser.model.reference import Inline
 from refbrowser.references.content import DocumentContent
-from refbrowser.references.json_text import JsonError, Node, NodeKind, parse
+from refbrowser.references.json_text import JsonError, Node, parse
+from refbrowser.references.json_values import read_value
 
-#: Names of Zarr metadata documents.
-METADATA_NAMES = frozenset({".zgroup", ".zarray", ".zattrs", ".zmetadata", "zarr.json"})
 CONSOLIDATED = ".zmetadata"
 
 
@@ -26,9 +26,12 @@ class MetadataWarning:
     json: Any = None
 
 
-def is_metadata(key: str) -> bool:
-    """Return whether a key names a Zarr metadata document."""
-    return key.rpartition("/")[2] in METADATA_NAMES
+@dataclass(frozen=True, slots=True)
+class _Metadata:
+    """A metadata document that is JSON; not finite: it holds NaN or Infinity."""
+
+    value: Any
+    is_finite: bool
 
 
 def metadata_node(document: DocumentContent, slot: int) -> Node | None:
@@ -40,65 +43,59 @@ def metadata_node(document: DocumentContent, slot: int) -> Node | None:
         return None
 
 
-def metadata_faults(document: DocumentContent) -> Iterator[tuple[str, ErrorKind, str]]:
-    """Yield key, kind and message of each metadata document in `refs` that is not JSON."""
-    for key, slot in _metadata_slots(document):
+def metadata_findings(
+    document: DocumentContent,
+) -> tuple[list[tuple[str, ErrorKind, str]], Iterator[MetadataWarning]]:
+    """Return key, kind and message of each metadata document in `refs` that is not JSON, and the warnings."""
+    faults: list[tuple[str, ErrorKind, str]] = []
+    read: dict[str, _Metadata] = {}
+    for key, data in _texts(document):
         try:
-            reference = document.view.reference(slot)
-        except RefbrowserError:
-            continue
-        if isinstance(reference, Inline):
-            try:
-                parse(reference.data)
-            except JsonError as error:
-                what = "is not JSON" if error.kind is ErrorKind.JSON else "cannot be read"
-                yield key, error.kind, f"the metadata {what}: {error.message}"
+            read[key] = _Metadata(*read_value(data))
+        except JsonError as error:
+            what = "is not JSON" if error.kind is ErrorKind.JSON else "cannot be read"
+            faults.append((key, error.kind, f"the metadata {what}: {error.message}"))
+    return faults, _warnings(read)
 
 
-def _metadata_slots(document: DocumentContent) -> Iterator[tuple[str, int]]:
+def _texts(document: DocumentContent) -> Iterator[tuple[str, bytes]]:
+    """Yield key and text of each metadata document in `refs`."""
+    if document.known is not None:
+        yield from document.known.values.items()
+        return
     for key, slot in document.refs.odd_keys():
-        if is_metadata(key) and document.refs.find_slot(key) == slot:
-            yield key, slot
+        if is_metadata_key(key) and document.refs.find_slot(key) == slot:
+            try:
+                reference = document.view.reference(slot)
+            except RefbrowserError:
+                continue
+            if isinstance(reference, Inline):
+                yield key, reference.data
 
 
-def metadata_warnings(document: DocumentContent) -> Iterator[MetadataWarning]:
-    """Yield each warning about metadata."""
-    found = ((key, metadata_node(document, slot)) for key, slot in _metadata_slots(document))
-    nodes = {key: node for key, node in found if node is not None}
-    for key, node in nodes.items():
-        if _not_finite(node):
+def _warnings(read: Mapping[str, _Metadata]) -> Iterator[MetadataWarning]:
+    for key, metadata in read.items():
+        if not metadata.is_finite:
             yield MetadataWarning(key, "the metadata holds NaN or Infinity, which are not JSON")
-    for key, node in nodes.items():
+    for key, metadata in read.items():
         if key.rpartition("/")[2] == CONSOLIDATED:
-            yield from _differences(key, node, nodes)
+            yield from _differences(key, metadata.value, read)
 
 
-def _not_finite(node: Node) -> bool:
-    pending = [node]
-    for inner in pending:
-        if inner.kind is NodeKind.NOT_FINITE:
-            return True
-        pending.extend(member.value for member in inner.members)
-        pending.extend(inner.items)
-    return False
-
-
-def _differences(key: str, node: Node, nodes: dict[str, Node]) -> Iterator[MetadataWarning]:
+def _differences(key: str, value: Any, read: Mapping[str, _Metadata]) -> Iterator[MetadataWarning]:
     folder = key[: -len(CONSOLIDATED)]
-    metadata = node.member("metadata")
-    if metadata is None or metadata.kind is not NodeKind.OBJECT:
+    consolidated = value.get("metadata") if isinstance(value, dict) else None
+    if not isinstance(consolidated, dict):
         yield MetadataWarning(key, "the consolidated metadata has no object 'metadata'")
         return
-    consolidated: Mapping[str, Any] = metadata.to_python()
-    for name, value in consolidated.items():
-        beside = nodes.get(folder + name)
-        json = None if beside is None else beside.to_python()
-        if beside is not None and json != value:
+    for name, repeated in consolidated.items():
+        beside = read.get(folder + name)
+        if beside is not None and beside.value != repeated:
             message = f"the consolidated metadata differs from {quoted(folder + name)}"
-            yield MetadataWarning(key, message, folder + name, json)
-    for other in nodes:
+            yield MetadataWarning(key, message, folder + name, beside.value)
+    for other, metadata in read.items():
         name = other.removeprefix(folder)
         inside = other.startswith(folder) and other != key and not name.endswith("zarr.json")
         if inside and name not in consolidated:
             message = f"the consolidated metadata lacks {quoted(other)}"
-            yield MetadataWarning(key, message, other, nodes[other].to_python())
+            yield MetadataWarning(key, message, other, metadata.value)

@@ -273,10 +273,12 @@ class ReferenceTable:
     def value(self, row: int) -> Value:
         """Return what a row means, with its faults and warnings."""
         member = self.member(row)
-        raw = self.value_text(row)
         node = member.value
         if self._url_changed(row):
+            raw = self.value_text(row)
             node = JsonReader(raw, node.start).value(0)
+        else:
+            raw = self.text.read(node.start, node.stop)
         value = interpret(node, raw)
         about_key = key_issues(member.key, member.start)
         if not about_key:

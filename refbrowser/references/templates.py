@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -12,6 +13,11 @@ from refbrowser.limits import LIMITS
 from refbrowser.references.evaluate import Scope, compile_template
 from refbrowser.references.template import Template
 from refbrowser.references.template_syntax import DELIMITERS, template_error, text_size
+
+#: A name alone between plain texts.
+_ONE_NAME = re.compile(r"([^{\r\n]*)\{\{ *([A-Za-z_][A-Za-z0-9_]*) *\}\}([^{\r\n]*)")
+#: Characters of a text that is within the limits however they are encoded.
+_SHORT = LIMITS.template_string // 4
 
 __all__ = ["Template", "TemplateSet"]
 
@@ -81,7 +87,16 @@ class TemplateSet:
         """
         if len(text) <= LIMITS.url_length and not any(mark in text for mark in ("{", "\n", "\r")):
             return text
-        return compile_template(Template.parse(text), self.scope).render()
+        return self._joined(text) or compile_template(Template.parse(text), self.scope).render()
+
+    def _joined(self, text: str) -> str | None:
+        """Return a text with the one literal template in it put in; None where it is not that simple."""
+        match = _ONE_NAME.fullmatch(text)
+        template = None if match is None else self.scope.templates.get(match[2])
+        if match is None or template is None or not template.is_literal or "\n" in template.text:
+            return None
+        joined = match[1] + template.text + match[3]
+        return joined if len(joined) <= _SHORT else None
 
     def try_out(self, name: str, arguments: Mapping[str, Any]) -> str:
         """Return what template `name` gives for `arguments`; errors have their span in its text.

@@ -173,7 +173,8 @@ class TestWhatIsShown:
     def test_an_array_with_its_sizes_and_chunks(self, place: Make) -> None:
         values = place(small_document()).values()
         assert values["units"] == "K"
-        assert values["_ARRAY_DIMENSIONS"] == '["y", "x"]'
+        assert values["Dimensions"] == "y 4, x 6"
+        assert "_ARRAY_DIMENSIONS" not in values
         assert values["Shape"].startswith("4")
         assert values["Stored chunks"] == "all 4"
         assert values["Stored size"] == "48 B"
@@ -269,7 +270,7 @@ class TestAttributes:
         cell = found.open_by_double_click("units", VALUE)
         cell.selectAll()
         QTest.keyClicks(cell, "12")
-        assert found.beside() == "→ number"
+        assert found.beside() == "→ number: int, was char"
         QTest.keyClicks(cell, "m")
         assert found.beside() == "→ text"
         QTest.keyClick(cell, Qt.Key.Key_Escape)
@@ -292,6 +293,7 @@ class TestAttributes:
     @pytest.mark.parametrize(("name", "reason"), [("units", "another attribute"), ("", "no name")])
     def test_a_name_that_cannot_be(self, place: Make, name: str, reason: str) -> None:
         found = place(small_document())
+        found.window.preferences.set("internal", True)
         found.open_by_double_click("_ARRAY_DIMENSIONS", NAME)
         found.type_in(name)
         assert reason in found.beside()
@@ -371,6 +373,7 @@ class TestAttributes:
 
     def test_edits_in_quick_succession_all_count(self, place: Make) -> None:
         found = place(small_document())
+        found.window.preferences.set("internal", True)
         for name, value in (("units", "m"), ("_ARRAY_DIMENSIONS", '["a", "b"]'), ("units", "km")):
             found.open_by_double_click(name, VALUE)
             found.type_in(value)

@@ -13,7 +13,8 @@ from pytestqt.qtbot import QtBot
 from window_fixtures import button
 
 from refbrowser.app.controller.open_document import OpenDocument
-from refbrowser.app.dialogs.export_dialog import FORMATS, ExportDialog
+from refbrowser.app.dialogs.export_dialog import ExportDialog
+from refbrowser.app.dialogs.export_formats import FORMATS
 from refbrowser.app.main_window import MainWindow
 from refbrowser.app.tasks import TaskControl
 
@@ -75,7 +76,7 @@ class TestExport:
         window.actions_["export"].trigger()
         dialog = window.findChild(ExportDialog)
         assert dialog is not None
-        names = [name for name, _title, _suffix in FORMATS]
+        names = [each.name for each in FORMATS]
         dialog.findChild(QComboBox, "exportFormat").setCurrentIndex(names.index(kind))
         dialog.findChild(QLineEdit, "exportTarget").setText(str(target))
         return dialog

@@ -14,7 +14,7 @@ from documents import write_large
 from report import figure, heading
 
 import refbrowser
-from refbrowser.formats.references import ExpansionManifest
+from refbrowser.formats.expansion_manifest import ExpansionManifest
 from refbrowser.model.chunk_keys import ChunkKeyEncoding
 
 GRID = (100, 100, 100)

@@ -108,7 +108,7 @@ class Job:
         """Export everything; return what the dialog says at the end."""
         self.window.actions_["export"].trigger()
         dialog = self.window.findChild(ExportDialog)
-        names = [name for name, _title, _suffix in FORMATS]
+        names = [each.name for each in FORMATS]
         dialog.findChild(QComboBox, "exportFormat").setCurrentIndex(names.index(kind))
         dialog.findChild(QLineEdit, "exportTarget").setText(str(target))
         start = button(dialog, "exportStartButton")

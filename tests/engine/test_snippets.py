@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import json
 import subprocess
 import sys
 from collections.abc import Callable
@@ -12,6 +13,7 @@ import numpy as np
 import pytest
 from documents_of_values import CUBE, FLAGS, NAMES, STATIONS, ValueDocument, value_document
 from servers.http_server import HttpServer
+from stores_made import packed, store_in
 
 import refbrowser
 from refbrowser.engine import snippet_store
@@ -295,3 +297,23 @@ def test_values_that_the_user_gave_templates(tmp_path: Path, run: Run) -> None:
         code = zarr_snippet(source_of(dataset, ["chosen_line.bin"]), view(dataset, "line"))
     (found,) = run([code])
     assert found.tolist() == [0, 1, 2, 3]
+
+
+@pytest.mark.parametrize("container", ["folder", "leading"])
+def test_stores(tmp_path: Path, run: Run, container: str) -> None:
+    path, values = store_in(tmp_path, container, 2)
+    for name in ("temp", "sub/full"):
+        text = (tmp_path / "s.zarr" / name / ".zattrs").read_text()
+        named = {**json.loads(text), "_ARRAY_DIMENSIONS": ["y", "x"]}
+        (tmp_path / "s.zarr" / name / ".zattrs").write_text(json.dumps(named))
+    if container != "folder":
+        packed(tmp_path / "s.zarr", path, 8, "s.zarr/")
+    with refbrowser.open(path) as dataset:
+        source = source_of(dataset, urls(dataset))
+        views = [view(dataset, name, 1, 0, decoded=False) for name in ("temp", "sub/full")]
+        codes = [zarr_snippet(source, each) for each in views]
+        codes += [xarray_snippet(source, dataset.hierarchy, each) for each in views]
+    found = run(codes)
+    assert np.array_equal(found[0], values["/temp"])
+    assert np.array_equal(found[1], values["/sub/full"])
+    assert np.array_equal(found[3], values["/sub/full"])

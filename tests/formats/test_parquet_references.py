@@ -120,8 +120,6 @@ def test_what_this_form_cannot_hold_is_refused_and_leaves_nothing(tmp_path: Path
         "{",
         '{"metadata": {}, "record_size": 0}',
         '{"metadata": [], "record_size": 5}',
-        '{"metadata": {"a/.zarray": {"shape": [1]}}, "record_size": 5}',
-        '{"metadata": {"../a/.zarray": {"shape": [1], "chunks": [1]}}, "record_size": 5}',
     ],
 )
 def test_broken_folders_are_errors(tmp_path: Path, metadata: str) -> None:
@@ -129,6 +127,25 @@ def test_broken_folders_are_errors(tmp_path: Path, metadata: str) -> None:
     with pytest.raises(RefbrowserError) as caught:
         open_references(tmp_path)
     assert caught.value.kind in (ErrorKind.FORMAT, ErrorKind.SCHEMA)
+
+
+@pytest.mark.parametrize(
+    ("key", "array"),
+    [
+        ("a/.zarray", {"shape": [1]}),
+        ("a/.zarray", "text"),
+        ("../a/.zarray", {"shape": [1], "chunks": [1]}),
+        ("a//.zarray", {"shape": [1], "chunks": [1]}),
+    ],
+)
+def test_a_broken_array_costs_its_chunks_only(tmp_path: Path, key: str, array: Any) -> None:
+    write_parquet(document_of(REFS), tmp_path / "refs.parq")
+    metadata = json.loads((tmp_path / "refs.parq/.zmetadata").read_text())
+    metadata["metadata"][key] = array
+    (tmp_path / "refs.parq/.zmetadata").write_text(json.dumps(metadata))
+    document = open_references(tmp_path / "refs.parq")
+    assert [finding.kind for finding in document.findings[:1]] == [ErrorKind.SCHEMA]
+    assert chunks(document) == chunks(document_of(REFS))
 
 
 def test_a_broken_record_file_costs_its_chunks_only(tmp_path: Path) -> None:

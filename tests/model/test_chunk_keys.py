@@ -5,7 +5,12 @@ from hypothesis import strategies as st
 
 from refbrowser.model.chunk_keys import ChunkKeyEncoding
 
-ENCODINGS = st.builds(ChunkKeyEncoding, st.sampled_from(["v2", "default"]), st.sampled_from([".", "/"]))
+ENCODINGS = st.builds(
+    ChunkKeyEncoding,
+    st.sampled_from(["v2", "draft", "default"]),
+    st.sampled_from([".", "/", "-", "_"]),
+    st.sampled_from([None, "", "c"]),
+)
 
 
 @given(ENCODINGS, st.lists(st.integers(0, 10**12), max_size=4).map(tuple))
@@ -13,7 +18,7 @@ def test_decode_is_the_inverse(encoding, coords):
     assert encoding.decode(encoding.encode(coords), len(coords)) == coords
 
 
-@given(ENCODINGS, st.text("c0123./-+ ٣", max_size=6))
+@given(ENCODINGS, st.text("c0123./-_+ ٣", max_size=6))
 def test_only_canonical_text_is_decoded(encoding, text):
     coords = encoding.decode(text)
     if coords is not None:
@@ -35,6 +40,14 @@ def test_many_are_the_same_as_one_by_one(encoding, ndim, count):
         (ChunkKeyEncoding("default", "/"), (1, 20), "c/1/20"),
         (ChunkKeyEncoding("default", "."), (1, 20), "c.1.20"),
         (ChunkKeyEncoding("default", "/"), (), "c"),
+        (ChunkKeyEncoding("v2", "-"), (1, 20), "1-20"),
+        (ChunkKeyEncoding("v2", "_"), (1, 20), "1_20"),
+        (ChunkKeyEncoding("v2", ".", ""), (), ""),
+        (ChunkKeyEncoding("draft", "/"), (1, 20), "c1/20"),
+        (ChunkKeyEncoding("draft", "."), (1, 20), "c1.20"),
+        (ChunkKeyEncoding("draft", "/"), (3,), "c3"),
+        (ChunkKeyEncoding("draft", "/"), (), "c0"),
+        (ChunkKeyEncoding("draft", "/", "c"), (), "c"),
     ],
 )
 def test_spellings(encoding, coords, key):

@@ -2,20 +2,32 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import shutil
 from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
+from nczarr_documents import nczarr_document
 from PySide6.QtCore import QElapsedTimer, QMimeData, QPoint, QSettings, Qt, QUrl
 from PySide6.QtGui import QDragEnterEvent
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QAbstractButton, QApplication, QDialog, QLineEdit, QPlainTextEdit, QWidget
+from PySide6.QtWidgets import (
+    QAbstractButton,
+    QApplication,
+    QComboBox,
+    QDialog,
+    QLineEdit,
+    QPlainTextEdit,
+    QWidget,
+)
 from servers.http_server import Fault, HttpServer
 
+from refbrowser.app.controller import exporting
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.main_window import MainWindow
 from refbrowser.app.settings import Settings
@@ -31,6 +43,8 @@ class Stage:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.after = ExitStack()
+        # Every machine has as much room.
+        self.after.enter_context(patch.object(exporting, "_free_space", lambda target: 75_500_000_000))
         shutil.copytree(SAMPLE, folder, dirs_exist_ok=True)
         # What one scene leaves in the settings is not met by the next one.
         QSettings.setPath(QSettings.Format.IniFormat, QSettings.Scope.UserScope, str(folder / "settings"))
@@ -462,3 +476,91 @@ def far(stage: Stage) -> Path:
     refs["field/0.0"] = ["https://data.example.org/field.nc", 0, 32]
     refs["field/1.0"] = ["s3://bucket/field.nc", 32, 32]
     return stage.write("far.json", {"version": 1, "refs": refs})
+
+
+# Stores, and the netCDF data model
+
+
+def buoys(stage: Stage) -> OpenDocument:
+    """Open a store of NCZarr in a folder: two groups, typed attributes, one chunk missing."""
+    root = stage.folder / "buoys.zarr"
+    refs: Any = nczarr_document()["refs"]
+    for key, text in refs.items():
+        path = root / key
+        path.parent.mkdir(parents=True, exist_ok=True)
+        is_data = text.startswith("base64:")
+        path.write_bytes(base64.b64decode(text[7:]) if is_data else text.encode())
+    (root / "deep/salt/0.0").unlink()
+    document = stage.open(root)
+    stage.settle()
+    return document
+
+
+@scene
+def store(stage: Stage) -> None:
+    stage.select(buoys(stage), "array", "/temp")
+
+
+@scene
+def dimension(stage: Stage) -> None:
+    document = buoys(stage)
+    stage.select(document, "array", "/temp")
+    stage.select(document, "dimension", "/lat")
+
+
+@scene
+def compound(stage: Stage) -> None:
+    stage.select(buoys(stage), "array", "/station")
+
+
+@scene
+def internal_members(stage: Stage) -> None:
+    stage.select(buoys(stage), "array", "/temp")
+    stage.trigger("toggle_internal")
+    stage.settle()
+
+
+@scene
+def cdl(stage: Stage) -> None:
+    stage.select(buoys(stage), "array", "/temp")
+    stage.trigger("show_cdl")
+    stage.settle()
+    stage.type_over("cdlFind", "lat")
+    stage.window.centre.cdl.text.setFocus()
+    stage.settle()
+
+
+@scene
+def export_store(stage: Stage) -> QWidget:
+    buoys(stage)
+    dialog: Any = stage.dialog("export")
+    for name, row in (("exportFormat", 2), ("exportContainer", 1), ("exportChunksKind", 1)):
+        dialog.findChild(QComboBox, name).setCurrentIndex(row)
+    dialog.findChild(QAbstractButton, "exportSkipBad").setChecked(True)
+    dialog.findChild(QLineEdit, "exportTarget").setText("/data/buoys.zarr.zip")
+    QTest.qWait(400)
+    stage.settle()
+    return dialog  # type: ignore[no-any-return]
+
+
+@scene
+def export_checked(stage: Stage) -> QWidget:
+    from refbrowser.engine.export.check import CheckItem, CheckReport, Program
+
+    buoys(stage)
+    dialog: Any = stage.dialog("export")
+    items = [
+        CheckItem("zarr-python", "/temp", "shape", True),
+        CheckItem("zarr-python", "/temp", "values", True),
+        CheckItem("zarr-python", "/deep/salt", "units", False, "1", "one"),
+    ]
+    dialog.checked.show_report(CheckReport((Program("zarr-python", "3.1"),), tuple(items)))
+    dialog.checked.findChild(QAbstractButton, "exportCheckOnly").setChecked(False)
+    dialog._pages.setCurrentWidget(dialog.checked)
+    dialog.findChild(QAbstractButton, "exportSkipBad").setChecked(True)
+    dialog.findChild(QLineEdit, "exportTarget").setText("/data/buoys.zarr")
+    dialog._pages.setCurrentWidget(dialog.checked)
+    QTest.qWait(400)
+    stage.settle()
+    dialog._pages.setCurrentWidget(dialog.checked)
+    return dialog  # type: ignore[no-any-return]

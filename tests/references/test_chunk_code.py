@@ -80,3 +80,8 @@ def test_numbers_in_front_belong_to_the_coordinates() -> None:
     assert group_of_chunks("t/2000/", 2, ChunkKeyEncoding()) == (("t/2000/", "."), ())
     assert group_of_chunks("t/", 2, ChunkKeyEncoding("default", "/")) == (("t/c/", "/"), ())
     assert group_of_chunks("t/", 0, ChunkKeyEncoding()) is None
+    # Keys of the v3 drafts that are no canonical chunk keys are found as texts.
+    assert group_of_chunks("data/root/t/", 2, ChunkKeyEncoding("draft", "/")) is None
+    assert group_of_chunks("data/root/t/", 3, ChunkKeyEncoding("draft", ".")) is None
+    assert group_of_chunks("data/t/", 2, ChunkKeyEncoding("v2", "-")) is None
+    assert group_of_chunks("data/t/", 1, ChunkKeyEncoding("v2", "-")) == (("data/t/", "/"), ())

@@ -4,6 +4,14 @@ from __future__ import annotations
 
 from refbrowser.app.actions.spec import ActionSpec
 
+#: The flavours of stores by their names in the model, and what the menu calls them.
+FLAVOURS = (
+    ("zarr-v2", "Zarr v&2"),
+    ("zarr-v3", "Zarr v&3"),
+    ("nczarr", "&NCZarr"),
+    ("zarr-v3-draft", "Zarr v3 &draft of 2019"),
+    ("zarr-v3-draft-2020", "Zarr v3 d&raft of 2020"),
+)
 #: In the order of the menu; None is a separator.
 FILE: tuple[ActionSpec | None, ...] = (
     ActionSpec("open_files", "&Open…", shortcut="Ctrl+O", icon="open", toolbar="Open", tip="Open documents"),
@@ -14,6 +22,30 @@ FILE: tuple[ActionSpec | None, ...] = (
         icon="url",
         toolbar="URL",
         tip="Open a document by URL",
+    ),
+    ActionSpec(
+        "open_store",
+        "Open s&tore…",
+        tip="Open a folder that is a Zarr or NCZarr store; a zip file opens with Open",
+    ),
+    ActionSpec(
+        "open_as_found",
+        "As &found",
+        submenu="Open store &as",
+        when="can_open_as",
+        check="is_as_found",
+        tip="Read the store by the rules that its metadata shows",
+    ),
+    *(
+        ActionSpec(
+            f"open_as_{name.replace('-', '_')}",
+            title,
+            submenu="Open store &as",
+            when="can_open_as",
+            check=f"is_as_{name.replace('-', '_')}",
+            tip=f"Read the store by the rules of {title.replace('&', '')}",
+        )
+        for name, title in FLAVOURS
     ),
     ActionSpec("clear_recent", "&Clear the list", submenu="Open &recent", when="has_recent"),
     ActionSpec("open_sample", "Sea surface (the sample)", submenu="E&xamples"),
@@ -74,6 +106,12 @@ FILE: tuple[ActionSpec | None, ...] = (
         shortcut="Ctrl+Shift+E",
         when="has_slice",
         tip="Write what is on the screen as PNG, SVG, CSV or .npy",
+    ),
+    ActionSpec(
+        "save_cdl",
+        "Save as C&DL…",
+        when="has_hierarchy",
+        tip="Write dimensions, types, variables and attributes as ncdump -h does, for ncgen",
     ),
     None,
     ActionSpec("close_document", "&Close document", shortcut="Ctrl+W", when="has_document"),

@@ -12,6 +12,14 @@ VIEW: tuple[ActionSpec | None, ...] = (
     ActionSpec("show_table", "&Table", shortcut="Ctrl+2"),
     ActionSpec("show_references", "&References", shortcut="Ctrl+3"),
     ActionSpec("show_raw", "Ra&w value", shortcut="Ctrl+4"),
+    ActionSpec("show_cdl", "CD&L", shortcut="Ctrl+5"),
+    None,
+    ActionSpec(
+        "toggle_internal",
+        "&Internal members",
+        check="is_internal",
+        tip="Show the attributes that formats keep for themselves (_nczarr_array, _ARRAY_DIMENSIONS) too",
+    ),
     None,
     ActionSpec("next_pane", "&Next pane", shortcut="F6", tip="Put the keyboard in the next pane"),
     ActionSpec(

@@ -7,11 +7,16 @@ from typing import TYPE_CHECKING, Any
 
 from refbrowser.app import theme
 from refbrowser.app.controller.open_document import OpenDocument
-from refbrowser.app.hierarchy.hierarchy_model import Item, ItemKind, shape_text
+from refbrowser.app.hierarchy.dimension_rows import coordinate_words
+from refbrowser.app.hierarchy.format_words import format_words
+from refbrowser.app.hierarchy.hierarchy_model import Item, ItemKind, shape_text, type_text
 
 if TYPE_CHECKING:
+    from refbrowser.engine.views.dimension_uses import DimensionUse
     from refbrowser.engine.views.stored_chunks import StoredChunks
 
+#: Fields of a compound type that are listed at most.
+FIELDS_SHOWN = 500
 #: Attributes that are listed at most; a document may hold any number.
 ATTRIBUTES_SHOWN = 2_000
 STORED, STORED_SIZE = "Stored chunks", "Stored size"
@@ -20,11 +25,26 @@ COUNTING = "counting…"
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A name and its value; `attribute` where it is an attribute that can be edited."""
+    """A name and its value.
+
+    Attributes
+    ----------
+    attribute
+        Where it is an attribute that can be edited.
+    type
+        Of an attribute, a field or a variable; empty where there is none to tell.
+    is_recorded
+        Whether the metadata records the type of an attribute.
+    link
+        Path of the node that it leads to.
+    """
 
     name: str
     value: str
     attribute: str | None = None
+    type: str = ""
+    is_recorded: bool = False
+    link: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,12 +56,20 @@ class Section:
     has_attributes: bool = False
 
 
-def sections_of(item: Item) -> list[Section]:
-    """Return everything that is known about a row of the tree without reading anything."""
+def sections_of(item: Item, *, internal: bool = False) -> list[Section]:
+    """Return everything that is known about a row of the tree without reading anything.
+
+    Parameters
+    ----------
+    internal
+        Show the attributes that the format keeps for itself too.
+    """
     if item.kind is ItemKind.DOCUMENT:
-        return _document(item.document)
+        return _document(item.document, internal)
     if item.node is not None:
-        return _node(item)
+        return _node(item, internal)
+    if item.kind is ItemKind.DIMENSION:
+        return dimension_sections(item)
     return [] if item.document.document is None else _entry(item)
 
 
@@ -58,8 +86,8 @@ def _section(title: str, pairs: list[tuple[str, str]]) -> Section:
     return Section(title, tuple(Row(name, value) for name, value in pairs if value))
 
 
-def _document(document: OpenDocument) -> list[Section]:
-    pairs = [("Path", document.path)]
+def _document(document: OpenDocument, internal: bool) -> list[Section]:
+    pairs = [("Path", document.path), ("Format", format_words(document))]
     state = document.document
     if state is not None:
         pairs += document_pairs(state)
@@ -68,24 +96,29 @@ def _document(document: OpenDocument) -> list[Section]:
         found.append(_section("Template values", list(document.template_values.items())))
     root: Any = None if document.hierarchy is None else document.hierarchy.root
     if root is not None:
-        found.append(_attributes(root))
+        found += _attributes(root, internal)
     return found
 
 
-def _node(item: Item) -> list[Section]:
+def _node(item: Item, internal: bool) -> list[Section]:
     node: Any = item.node
     found = []
     if node.error is not None:
         found.append(_section("Error", [("What", str(node.error)), ("Advice", node.error.advice)]))
-    found.append(_attributes(node))
+    found += _attributes(node, internal)
     if item.kind is ItemKind.ARRAY:
         pairs = array_pairs(node)
+        hierarchy = item.document.hierarchy
+        if hierarchy is not None:
+            pairs[-1] = ("Format", node.format if node.error else hierarchy.flavour.label)
+        pairs += [("Coordinates", words) for words in coordinate_words(node)]
         if node.unreadable is not None:
             pairs.insert(0, ("Not readable", str(node.unreadable)))
             pairs.insert(1, ("Advice", node.unreadable.advice))
         if node.manifest is not None and node.grid is not None:
             pairs += [(STORED, COUNTING), (STORED_SIZE, COUNTING)]
         found.append(_section("Array", pairs))
+        found += field_sections(node)
     else:
         pairs = [("Path", node.path), ("Arrays", str(len(node.arrays))), ("Groups", str(len(node.groups)))]
         names = ", ".join(f"{each.name} {each.size}" for each in node.dimensions.values())
@@ -93,14 +126,24 @@ def _node(item: Item) -> list[Section]:
     return found
 
 
-def _attributes(node: Any) -> Section:
+def _attributes(node: Any, internal: bool) -> list[Section]:
+    from refbrowser.engine.attribute_types import type_of
     from refbrowser.engine.views.typed_values import typed_text
+    from refbrowser.formats.nczarr.members import is_internal
 
-    names = list(node.attributes)
-    rows = [Row(str(name), typed_text(node.attributes[name]), name) for name in names[:ATTRIBUTES_SHOWN]]
+    rows = []
+    names = [name for name in node.attributes if internal or not is_internal(name)]
+    for name in names[:ATTRIBUTES_SHOWN]:
+        value = node.attributes[name]
+        kind = type_of(node.attribute_types, name, value)
+        rows.append(Row(str(name), typed_text(value), name, kind.name, kind.recorded))
     if len(names) > ATTRIBUTES_SHOWN:
         rows.append(Row("…", f"{len(names) - ATTRIBUTES_SHOWN} more: see Metadata"))
-    return Section(f"Attributes ({len(names)})", tuple(rows), has_attributes=True)
+    found = [Section(f"Attributes ({len(names)})", tuple(rows), has_attributes=True)]
+    if internal and node.internal_attributes:
+        pairs = [(str(name), typed_text(value)) for name, value in node.internal_attributes.items()]
+        found.append(_section(f"Internal members ({len(pairs)})", pairs[:ATTRIBUTES_SHOWN]))
+    return found
 
 
 def _entry(item: Item) -> list[Section]:
@@ -134,6 +177,42 @@ def _entry(item: Item) -> list[Section]:
     return found
 
 
+def dimension_sections(item: Item, use: DimensionUse | None = None) -> list[Section]:
+    """Return what is known of a dimension, and the variables that share it as far as they were looked for."""
+    dimension = item.dimension
+    if dimension is None:
+        return []
+    pairs = [("Name", dimension.name), ("Path", str(item.place)), ("Size", theme.count_text(dimension.size))]
+    pairs.append(("Unlimited", "yes" if dimension.unlimited else "no"))
+    if use is None:
+        return [_section("Dimension", pairs), _section("Variables that share it", [("…", COUNTING)])]
+    rows = [
+        Row(node.path, shape_text(node.shape), type=type_text(node), link=node.path) for node in use.variables
+    ]
+    if use.count > len(rows):
+        rows.append(Row("…", f"{theme.count_text(use.count - len(rows))} more"))
+    title = f"Variables that share it ({theme.count_text(use.count)})"
+    holders = [node for node in use.variables if coordinate_words(node)]
+    found = [_section("Dimension", pairs)]
+    if holders:
+        row = Row(holders[0].path, "coordinate variable", type=type_text(holders[0]), link=holders[0].path)
+        found.append(Section("Coordinates", (row,)))
+    return [*found, Section(title, tuple(rows))]
+
+
+def field_sections(node: Any) -> list[Section]:
+    """Return the fields of an array of a compound type, nested ones too; nothing of any other type."""
+    if node.dtype is None or node.dtype.names is None:
+        return []
+    from refbrowser.engine.views.compound_fields import fields_of
+
+    fields = fields_of(node.dtype, FIELDS_SHOWN)
+    rows = [Row(each.path, each.words, type=each.type) for each in fields[:FIELDS_SHOWN]]
+    if len(fields) > FIELDS_SHOWN:
+        rows.append(Row("…", "more: see Metadata"))
+    return [Section(f"Fields ({len(node.dtype.names)})", tuple(rows))]
+
+
 def document_pairs(document: Any) -> list[tuple[str, str]]:
     """Return what is told about a document: version, how many references, rules and rows."""
     pairs = [("Version", str(document.version)), ("References", theme.count_text(len(document.refs)))]
@@ -158,7 +237,7 @@ def array_pairs(node: Any) -> list[tuple[str, str]]:
             pairs.append(("Chunk size", theme.size_text(_bytes(node.dtype.itemsize, node.grid.chunk_shape))))
     codecs = " → ".join(codec_text(codec) for codec in node.codecs)
     pairs += [("Codecs", codecs or "none"), ("Order", node.order)]
-    pairs.append(("Fill value", "none" if node.fill_value is None else str(node.fill_value)))
+    pairs.append(("Fill value", "undefined" if node.fill_value is None else str(node.fill_value)))
     if node.dtype is not None:
         pairs.append(("Decoded size", theme.size_text(_bytes(node.dtype.itemsize, node.shape))))
     pairs.append(("Format", node.format))

@@ -2,48 +2,49 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
-from PySide6.QtCore import QEvent, QModelIndex, QObject, QPersistentModelIndex, QPoint, Qt, QTimer, Signal
+from PySide6.QtCore import QEvent, QModelIndex, QPersistentModelIndex, QPoint, Qt, QTimer, Signal
 from PySide6.QtGui import QGuiApplication, QKeyEvent, QKeySequence, QStandardItem, QStandardItemModel
-from PySide6.QtWidgets import (
-    QAbstractItemDelegate,
-    QAbstractItemView,
-    QHeaderView,
-    QLabel,
-    QLineEdit,
-    QMenu,
-    QStyledItemDelegate,
-    QStyleOptionViewItem,
-    QTreeView,
-    QWidget,
-)
+from PySide6.QtWidgets import QAbstractItemDelegate, QAbstractItemView, QHeaderView, QMenu, QTreeView, QWidget
 
 from refbrowser.app import theme
+from refbrowser.app.attributes.attribute_cells import (
+    ATTRIBUTE_ROLE,
+    LINK_ROLE,
+    NAME,
+    NEW,
+    TYPE,
+    TYPE_ROLE,
+    VALUE,
+    VALUE_ROLE,
+    Beside,
+    Cells,
+)
 from refbrowser.app.attributes.attribute_rows import Row, Section
 from refbrowser.app.attributes.name_column import NameColumn
 from refbrowser.app.plain_text import one_line
 
 Index = QModelIndex | QPersistentModelIndex
-NAME, VALUE = 0, 1
-#: The full value for the clipboard and the tool tip; the name of the attribute that a row is.
-VALUE_ROLE = Qt.ItemDataRole.UserRole + 1
-ATTRIBUTE_ROLE = Qt.ItemDataRole.UserRole + 2
-_NEW = "\0"
 _OWN_KEYS = (Qt.Key.Key_F2, Qt.Key.Key_Insert, Qt.Key.Key_Delete)
-_LEAVE = (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Tab, Qt.Key.Key_Backtab)
+_TYPE_WIDTH = 80
 
 
 class AttributesTree(QTreeView):
     """Sections of names and values. Enter edits a value, F2 what is current, Insert adds, Delete removes.
 
-    A value that is JSON is that value, anything else is text; what cannot be is refused beside the field.
+    A value keeps the type that the metadata records. Where none is recorded, what is JSON is that value,
+    anything else is text. What cannot be is refused beside the field.
 
     Signals
     -------
     valueTyped(str, object), renamed(str, str), added(str, object), removed(str)
         What the user wants of the attributes.
+    typeChosen(str, str)
+        The attribute is to be of this type.
+    linkChosen(str)
+        The node with this path is to be shown.
     editEnded()
         No cell is edited any more.
     """
@@ -52,6 +53,8 @@ class AttributesTree(QTreeView):
     renamed = Signal(str, str)
     added = Signal(str, object)
     removed = Signal(str)
+    typeChosen = Signal(str, str)
+    linkChosen = Signal(str)
     editEnded = Signal()
 
     def __init__(self) -> None:
@@ -63,24 +66,31 @@ class AttributesTree(QTreeView):
         self.setRootIsDecorated(True)
         self.setTextElideMode(Qt.TextElideMode.ElideRight)
         self.setTabKeyNavigation(False)
-        self._model = QStandardItemModel(0, 2, self)
-        self._model.setHorizontalHeaderLabels(["Name", "Value"])
+        self._model = QStandardItemModel(0, 3, self)
+        self._model.setHorizontalHeaderLabels(["Name", "Value", "Type"])
         self.setModel(self._model)
-        self._delegate = _Cells(self)
+        self._delegate = Cells(self)
         self.setItemDelegate(self._delegate)
         self.setEditTriggers(
             QAbstractItemView.EditTrigger.DoubleClicked | QAbstractItemView.EditTrigger.EditKeyPressed
         )
         self.setExpandsOnDoubleClick(False)
-        self.header().setSectionResizeMode(0, QHeaderView.ResizeMode.Interactive)
+        self.header().setStretchLastSection(False)
+        self.header().setSectionResizeMode(NAME, QHeaderView.ResizeMode.Interactive)
+        self.header().setSectionResizeMode(VALUE, QHeaderView.ResizeMode.Stretch)
+        self.header().setSectionResizeMode(TYPE, QHeaderView.ResizeMode.Interactive)
+        self.header().resizeSection(TYPE, _TYPE_WIDTH)
         self.name_column = NameColumn(self)
         self.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         self.customContextMenuRequested.connect(self._menu)
         self._sections: list[Section] = []
-        self._can_edit = False
+        self._can_edit = self._records_types = False
+        self.clicked.connect(self._clicked)
+        self.doubleClicked.connect(self._double_clicked)
+        self._hidden: frozenset[str] = frozenset()
         self._new: QPersistentModelIndex | None = None
         self._new_name = ""
-        self.beside = _Beside(self.viewport())
+        self.beside = Beside(self.viewport())
 
     # What is shown
 
@@ -100,6 +110,7 @@ class AttributesTree(QTreeView):
         self._new = None
         self._sections = list(sections)
         self._model.removeRows(0, self._model.rowCount())
+        self.setColumnHidden(TYPE, not any(row.type for section in sections for row in section.rows))
         for number, section in enumerate(sections):
             self._add(number, section)
         self.expandAll()
@@ -122,9 +133,10 @@ class AttributesTree(QTreeView):
         title.setFont(font)
         for row in section.rows:
             title.appendRow(_cells(row))
-        blank = QStandardItem("")
-        blank.setEditable(False)
-        self._model.appendRow([title, blank])
+        blanks = [QStandardItem(""), QStandardItem("")]
+        for blank in blanks:
+            blank.setEditable(False)
+        self._model.appendRow([title, *blanks])
         self.setFirstColumnSpanned(number, QModelIndex(), True)
 
     def set_text(self, name: str, value: str) -> None:
@@ -143,9 +155,13 @@ class AttributesTree(QTreeView):
                 result[parent.child(row, NAME).text()] = str(parent.child(row, VALUE).data(VALUE_ROLE))
         return result
 
-    def set_editable(self, can_edit: bool) -> None:
-        """Let attributes be edited, or not."""
-        self._can_edit = can_edit
+    def set_editable(self, can_edit: bool, *, records_types: bool = False) -> None:
+        """Let attributes be edited, or not; their types are recorded beside them, or only suggested."""
+        self._can_edit, self._records_types = can_edit, records_types
+
+    def set_hidden(self, names: Collection[str]) -> None:
+        """Set the names of attributes that are there and not shown."""
+        self._hidden = frozenset(names)
 
     @property
     def can_edit(self) -> bool:
@@ -157,7 +173,7 @@ class AttributesTree(QTreeView):
     def current_attribute(self) -> str | None:
         """Return the name of the attribute that is current."""
         name = self.currentIndex().siblingAtColumn(NAME).data(ATTRIBUTE_ROLE)
-        return None if name is None or name == _NEW else str(name)
+        return None if name is None or name == NEW else str(name)
 
     def choose(self, attribute: str) -> None:
         """Make an attribute current."""
@@ -178,7 +194,7 @@ class AttributesTree(QTreeView):
         parent = self._parent()
         rows = range(0 if parent is None else parent.rowCount())
         names = [parent.child(row, NAME).data(ATTRIBUTE_ROLE) for row in rows] if parent is not None else []
-        return [str(name) for name in names if name is not None and name != _NEW]
+        return [str(name) for name in names if name is not None and name != NEW]
 
     def _parent(self) -> QStandardItem | None:
         for number, section in enumerate(self._sections):
@@ -191,7 +207,7 @@ class AttributesTree(QTreeView):
         parent = self._parent()
         if parent is None or not self._can_edit or self._new is not None:
             return
-        cells = _cells(Row("", "", _NEW))
+        cells = _cells(Row("", "", NEW))
         parent.appendRow(cells)
         self.expand(parent.index())
         self._new, self._new_name = QPersistentModelIndex(cells[NAME].index()), ""
@@ -229,6 +245,8 @@ class AttributesTree(QTreeView):
     ) -> bool:
         if not self._can_edit or index.siblingAtColumn(NAME).data(ATTRIBUTE_ROLE) is None:
             return False
+        if index.column() == TYPE:
+            return False
         return bool(super().edit(index, trigger, event))
 
     def verdict(self, index: Index, text: str) -> tuple[str, str]:
@@ -239,30 +257,51 @@ class AttributesTree(QTreeView):
                 return "the attribute has no name", ""
             if text != own and text in self.names():
                 return "there is another attribute of this name", ""
+            if text != own and text in self._hidden:
+                return "the format keeps an attribute of this name: see View > Internal members", ""
             return "", ""
-        from refbrowser.engine.views.typed_values import kind_words, typed_value
         from refbrowser.errors import RefbrowserError
 
         try:
-            value = typed_value(text)
+            return "", self._outcome(index, self._value_of(index, text))
         except RefbrowserError as error:
-            return f"column {error.place.column}: {error.message}. {error.advice}".strip(), ""
-        return "", kind_words(value)
+            where = "" if error.place.column is None else f"column {error.place.column}: "
+            return f"{where}{error.message}. {error.advice}".strip(), ""
+
+    def _value_of(self, index: Index, text: str) -> Any:
+        """Return the value that is typed in a cell, in the type that is recorded."""
+        from refbrowser.engine.attribute_types import value_in
+        from refbrowser.engine.views.typed_values import typed_value
+
+        name, is_recorded = index.sibling(index.row(), NAME).data(TYPE_ROLE) or ("", False)
+        return value_in(name, text) if is_recorded else typed_value(text)
+
+    @staticmethod
+    def _outcome(index: Index, value: Any) -> str:
+        """Return what a value comes to: its kind, its type, and which type it had."""
+        from refbrowser.engine.attribute_types import count_words, suggested
+        from refbrowser.engine.views.typed_values import kind_words
+
+        before, is_recorded = index.sibling(index.row(), NAME).data(TYPE_ROLE) or ("", False)
+        if is_recorded:
+            return count_words(before, value)
+        after = suggested(value)
+        return kind_words(value) if before in ("", after) else f"{kind_words(value)}: {after}, was {before}"
 
     def committed(self, index: QModelIndex, text: str) -> None:
         """Take what was typed in a cell."""
         if self.verdict(index, text)[0]:
             return
         attribute = str(index.siblingAtColumn(NAME).data(ATTRIBUTE_ROLE))
-        if attribute == _NEW:
+        if attribute == NEW:
             self._new_committed(index, text)
         elif index.column() == NAME:
             if text != attribute:
                 self.renamed.emit(attribute, text)
         elif text != index.data(VALUE_ROLE):
-            from refbrowser.engine.views.typed_values import typed_text, typed_value
+            from refbrowser.engine.views.typed_values import typed_text
 
-            value = typed_value(text)
+            value = self._value_of(index, text)
             _set_text(self._model.itemFromIndex(index), typed_text(value))
             self.valueTyped.emit(attribute, value)
 
@@ -294,6 +333,13 @@ class AttributesTree(QTreeView):
         if new is not None and new.isValid():
             self._edit_cell(self._model.index(new.row(), VALUE, new.parent()))
 
+    def refuse(self, attribute: str, why: str) -> None:
+        """Say below the row of an attribute why it cannot be changed so."""
+        index = self.index_of(attribute, VALUE)
+        if index.isValid():
+            self.scrollTo(index)
+            self.beside.show_below(self.visualRect(index), why)
+
     def _drop_new(self) -> None:
         new, self._new, parent = self._new, None, self._parent()
         if new is not None and new.isValid() and parent is not None:
@@ -316,10 +362,40 @@ class AttributesTree(QTreeView):
             self.begin_new()
         elif plain and event.key() == Qt.Key.Key_Delete:
             self.remove_current()
-        elif plain and event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and self.current_attribute():
-            self.edit_current()
+        elif plain and event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            if self.current_attribute():
+                self.edit_current()
+            else:
+                self._clicked(self.currentIndex())
         else:
             super().keyPressEvent(event)
+
+    def _clicked(self, index: QModelIndex) -> None:
+        link = index.siblingAtColumn(NAME).data(LINK_ROLE)
+        if link:
+            self.linkChosen.emit(str(link))
+
+    def _double_clicked(self, index: QModelIndex) -> None:
+        if index.column() == TYPE and self._can_edit and self.current_attribute() is not None:
+            menu = self._type_menu(QMenu(self))
+            menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+            menu.popup(self.viewport().mapToGlobal(self.visualRect(index).bottomLeft()))
+
+    def _type_menu(self, menu: QMenu) -> QMenu:
+        """Fill a menu with the types that the current attribute can be changed to."""
+        from refbrowser.engine.attribute_types import offered
+
+        attribute = self.current_attribute()
+        menu.setObjectName("attributeTypes")
+        now, _is_recorded = self.currentIndex().siblingAtColumn(NAME).data(TYPE_ROLE) or ("", False)
+        for name in offered(self._records_types) if attribute is not None else ():
+            action = menu.addAction(name)
+            action.setCheckable(True)
+            action.setChecked(name == now)
+            action.triggered.connect(
+                lambda _on=False, name=name, of=attribute: self.typeChosen.emit(of, name)
+            )
+        return menu
 
     def copy_value(self) -> None:
         """Put the value of the current row on the clipboard."""
@@ -341,6 +417,8 @@ class AttributesTree(QTreeView):
             ):
                 action = menu.addAction(f"{title}\t{keys}", act)
                 action.setEnabled(self._can_edit and (attribute is not None or not needs))
+            types = self._type_menu(menu.addMenu("Change the type"))
+            types.setEnabled(self._can_edit and attribute is not None)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         menu.popup(self.viewport().mapToGlobal(position))
 
@@ -350,104 +428,31 @@ class AttributesTree(QTreeView):
             self._edit_cell(self.index_of(name, NAME))
 
 
-class _Beside(QLabel):
-    """What a cell comes to while it is typed, or why it cannot be, right below it."""
-
-    def __init__(self, parent: QWidget) -> None:
-        super().__init__(parent)
-        self.setObjectName("attributeOutcome")
-        self.setTextFormat(Qt.TextFormat.PlainText)
-        self.setWordWrap(True)
-        self.hide()
-
-    def show_verdict(self, editor: QWidget, fault: str, hint: str) -> None:
-        """Show the verdict below an editor, or above it where there is no room."""
-        parent = self.parentWidget()
-        if parent is None or not (fault or hint):
-            self.hide()
-            return
-        scheme = theme.colors()
-        ink, ground = (scheme.fault, scheme.fault_soft) if fault else (scheme.muted, scheme.raised)
-        self.setStyleSheet(
-            f"color: {ink}; background: {ground}; border: 1px solid {scheme.border}; border-radius: 4px; "
-            "padding: 2px 6px;"
-        )
-        self.setText(f"✕ {fault}" if fault else f"→ {hint}")
-        width = parent.width() - 2 * theme.SMALL
-        self.setFixedWidth(min(width, max(editor.width(), 200)))
-        self.adjustSize()
-        below = editor.geometry().bottom() + 2
-        if below + self.height() > parent.height():
-            below = editor.geometry().top() - self.height() - 2
-        left = min(editor.geometry().left(), parent.width() - self.width() - theme.SMALL)
-        self.move(max(0, left), max(0, below))
-        self.show()
-        self.raise_()
-
-
-class _Cells(QStyledItemDelegate):
-    """Editors of cells that stay open while what is typed cannot be."""
-
-    def __init__(self, tree: AttributesTree) -> None:
-        super().__init__(tree)
-        self._tree = tree
-        self._index = QPersistentModelIndex()
-
-    def createEditor(self, parent: QWidget, option: QStyleOptionViewItem, index: Index) -> QWidget:
-        line = QLineEdit(parent)
-        line.setObjectName("attributeCell")
-        line.setAccessibleName(
-            "Name of the attribute" if index.column() == NAME else "Value of the attribute"
-        )
-        line.setFont(theme.mono_font())
-        line.setFrame(False)
-        line.setStyleSheet("QLineEdit { border-radius: 0; padding: 0 2px; }")
-        self._index = QPersistentModelIndex(index)
-        line.textEdited.connect(lambda _text: self._follow(line))
-        return line
-
-    def _follow(self, line: QLineEdit) -> str:
-        """Show what is typed comes to; return why it cannot be."""
-        fault, hint = self._tree.verdict(self._index, line.text())
-        self._tree.beside.show_verdict(line, fault, hint)
-        line.setAccessibleDescription(fault)
-        return fault
-
-    def setEditorData(self, editor: QWidget, index: Index) -> None:
-        if isinstance(editor, QLineEdit):
-            role = VALUE_ROLE if index.column() == VALUE else ATTRIBUTE_ROLE
-            text = str(index.data(role) or "")
-            editor.setText("" if text == _NEW else text)
-            editor.selectAll()
-
-    def setModelData(self, editor: QWidget, model: Any, index: Index) -> None:
-        if isinstance(editor, QLineEdit):
-            self._tree.committed(model.index(index.row(), index.column(), index.parent()), editor.text())
-
-    def eventFilter(self, editor: QObject, event: QEvent) -> bool:
-        if isinstance(editor, QLineEdit) and event.type() == QEvent.Type.KeyPress:
-            assert isinstance(event, QKeyEvent)
-            if event.key() in _LEAVE and self._follow(editor):
-                return True  # stays open, with the reason beside it
-            if event.key() in _LEAVE:
-                self.commitData.emit(editor)
-                self.closeEditor.emit(editor, QAbstractItemDelegate.EndEditHint.NoHint)
-                return True
-        return super().eventFilter(editor, event)
-
-
-def _layout(sections: Sequence[Section]) -> list[tuple[str, tuple[tuple[str, str | None], ...]]]:
-    return [(each.title, tuple((row.name, row.attribute) for row in each.rows)) for each in sections]
+def _layout(sections: Sequence[Section]) -> list[tuple[str, tuple[tuple[Any, ...], ...]]]:
+    return [
+        (each.title, tuple((row.name, row.attribute, row.type, row.link) for row in each.rows))
+        for each in sections
+    ]
 
 
 def _cells(row: Row) -> list[QStandardItem]:
-    name, value = QStandardItem(), QStandardItem()
+    name, value, kind = QStandardItem(), QStandardItem(), QStandardItem()
     _set_text(name, row.name)
     _set_text(value, row.value)
     for cell in (name, value):
         cell.setEditable(row.attribute is not None)
+    kind.setEditable(False)
+    if row.type:
+        is_guess = row.attribute is not None and not row.is_recorded
+        kind.setText(f"({one_line(row.type)})" if is_guess else one_line(row.type))
+        words = "the metadata records no type: the value suggests it" if is_guess else "its type"
+        kind.setToolTip(theme.plain_tooltip(f"{row.type}: {words}"))
+        name.setData((row.type, row.is_recorded), TYPE_ROLE)
+    if row.link:
+        name.setData(row.link, LINK_ROLE)
+        name.setToolTip(theme.plain_tooltip(f"Go to {row.link}"))
     name.setData(row.attribute, ATTRIBUTE_ROLE)
-    return [name, value]
+    return [name, value, kind]
 
 
 def _set_text(item: QStandardItem, text: str) -> None:

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QStackedWidget, QTabBar, QVBoxLayout, QWidget
 
 from refbrowser.app import theme
-from refbrowser.app.attributes.attribute_rows import STORED, STORED_SIZE, node_of, sections_of, stored_pairs
+from refbrowser.app.attributes.attribute_rows import (
+    STORED,
+    STORED_SIZE,
+    dimension_sections,
+    node_of,
+    sections_of,
+    stored_pairs,
+)
 from refbrowser.app.attributes.attributes_tree import AttributesTree
-from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.docks import hint_of
 from refbrowser.app.editors.metadata_editor import MetadataEditor
 from refbrowser.app.editors.rows import named, tool_button
@@ -21,12 +26,13 @@ from refbrowser.app.tasks import TaskControl
 from refbrowser.app.widgets import hint_label
 
 if TYPE_CHECKING:
+    from refbrowser.engine.attribute_edits import AttributeChange
     from refbrowser.engine.node_metadata import MetadataText
+    from refbrowser.engine.views.dimension_uses import DimensionUse
     from refbrowser.engine.views.stored_chunks import StoredChunks
+    from refbrowser.model.nodes import Flavour
     from refbrowser.references.document import ReferenceDocument
 
-#: Makes other attributes of those that a node has.
-Change = Callable[[dict[str, Any]], dict[str, Any]]
 HINT = "Enter edits, Ins adds, Del removes"
 ATTRIBUTES, METADATA = 0, 1
 
@@ -41,9 +47,12 @@ class AttributesPane(QWidget):
     -------
     ruleWanted(object, int)
         The user wants to see a gen rule of an opened document.
+    nodeWanted(object, str)
+        The user wants to see a node of an opened document.
     """
 
     ruleWanted = Signal(object, int)
+    nodeWanted = Signal(object, str)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -51,8 +60,9 @@ class AttributesPane(QWidget):
         self._later: Item | None = None
         self._texts: list[MetadataText] = []
         self._read: ReferenceDocument | None = None
-        self._waiting: list[tuple[str, Change]] = []
+        self._waiting: list[AttributeChange] = []
         self._then: str | None = None
+        self._internal = False
         self.tree = AttributesTree()
         self.metadata = MetadataEditor()
         self._empty = hint_label(hint_of("attributesDock"))
@@ -61,6 +71,8 @@ class AttributesPane(QWidget):
         self.tree.renamed.connect(self._renamed)
         self.tree.added.connect(self._added)
         self.tree.removed.connect(self._removed)
+        self.tree.typeChosen.connect(self._type_chosen)
+        self.tree.linkChosen.connect(self._link_chosen)
         self.tree.editEnded.connect(self._edit_ended)
         self.metadata.ruleWanted.connect(self._rule_wanted)
         self.setMinimumWidth(_LEAST_WIDTH)
@@ -117,6 +129,7 @@ class AttributesPane(QWidget):
         self.tabs.setVisible(node is not None)
         self._bar.setVisible(node is not None)
         self.tree.show_sections([] if item is None else self._sections(item, anew), anew=anew)
+        self._tell_hidden(node)
         if not anew and self._then is not None:
             self.tree.choose(self._then)
             self._then = None
@@ -130,12 +143,26 @@ class AttributesPane(QWidget):
         if item is not None and node is not None:
             self._read_metadata(item, node, anew)
             self._count_stored(item, node)
+        elif item is not None:
+            self._find_variables(item)
+
+    def show_internal(self, internal: bool) -> None:
+        """Show the attributes that formats keep for themselves, or hide them."""
+        if internal != self._internal:
+            self._internal = internal
+            if self._item is not None:
+                self.tree.show_sections(self._sections(self._item, False), anew=False)
+                self._tell_hidden(node_of(self._item))
+
+    def _tell_hidden(self, node: Any) -> None:
+        there = set() if node is None else {*node.attributes, *node.internal_attributes}
+        self.tree.set_hidden(there.difference(self.tree.names()))
 
     def _sections(self, item: Item, anew: bool) -> list[Any]:
         """Return what is to be shown; counts stay until they are counted anew."""
         from dataclasses import replace
 
-        found = sections_of(item)
+        found = sections_of(item, internal=self._internal)
         if anew:
             return found
         shown = self.tree.values()
@@ -208,10 +235,16 @@ class AttributesPane(QWidget):
         title = f"Read the metadata of {node.path}"
         opened.tasks.run(opened.owner("metadata"), title, read, done, lambda _error: None)
 
+    def _flavour(self) -> Flavour:
+        from refbrowser.model.nodes import Flavour
+
+        hierarchy = None if self._item is None else self._item.document.hierarchy
+        return Flavour.ZARR_V2 if hierarchy is None else hierarchy.flavour
+
     def _attributes_text(self, node: Any) -> MetadataText | None:
         from refbrowser.engine.node_metadata import attributes_key
 
-        key = attributes_key(node)
+        key = attributes_key(node, self._flavour())
         return next((text for text in self._texts if text.place.key == key), None)
 
     def _show_editable(self, node: Any) -> None:
@@ -224,7 +257,9 @@ class AttributesPane(QWidget):
             words = text.place.note if not text.place.can_edit else f"{text.place.key}: {text.fault}"
         else:
             words = text.place.note if text.place.origin in ("elsewhere",) else HINT
-        self.tree.set_editable(can_edit)
+        from refbrowser.model.nodes import Flavour
+
+        self.tree.set_editable(can_edit, records_types=self._flavour() is Flavour.NCZARR)
         self.hint.set_text(words)
         self._show_buttons()
 
@@ -250,31 +285,71 @@ class AttributesPane(QWidget):
         document = item.document
         document.tasks.run(document.owner("stored"), f"Count the chunks of {node.path}", count, done, failed)
 
+    def _find_variables(self, item: Item) -> None:
+        """Look for the variables of the dimension that is shown."""
+        hierarchy, path = item.document.hierarchy, str(item.place)
+        if item.dimension is None or hierarchy is None:
+            return
+
+        def find(control: TaskControl) -> DimensionUse:
+            from refbrowser.engine.views.dimension_uses import variables_of
+
+            return variables_of(hierarchy, path, control.check)
+
+        def done(found: DimensionUse) -> None:
+            if self._item is item:
+                self.tree.show_sections(dimension_sections(item, found), anew=False)
+
+        document = item.document
+        title = f"Look for the variables of dimension {path}"
+        document.tasks.run(document.owner("dimension"), title, find, done, lambda _error: None)
+
+    def _link_chosen(self, path: str) -> None:
+        if self._item is not None:
+            self.nodeWanted.emit(self._item.document, path)
+
     # Edits of attributes
 
     def _value_typed(self, name: str, value: Any) -> None:
-        self._edit(f"Change attribute {name}", lambda attributes: {**attributes, name: value})
+        from refbrowser.engine.attribute_edits import AttributeChange
+
+        self._edit(AttributeChange.of_value(name, value))
 
     def _added(self, name: str, value: Any) -> None:
-        self._edit(f"Add attribute {name}", lambda attributes: {**attributes, name: value}, then=name)
+        from refbrowser.engine.attribute_edits import AttributeChange
+
+        self._edit(AttributeChange.added(name, value), then=name)
 
     def _removed(self, name: str) -> None:
-        self._edit(
-            f"Remove attribute {name}",
-            lambda attributes: {key: value for key, value in attributes.items() if key != name},
-        )
+        from refbrowser.engine.attribute_edits import AttributeChange
+
+        self._edit(AttributeChange.removed(name))
 
     def _renamed(self, old: str, new: str) -> None:
-        self._edit(
-            f"Rename attribute {old} to {new}",
-            lambda attributes: {new if key == old else key: value for key, value in attributes.items()},
-            then=new,
-        )
+        from refbrowser.engine.attribute_edits import AttributeChange
 
-    def _edit(self, title: str, change: Change, *, then: str | None = None) -> None:
+        self._edit(AttributeChange.renamed(old, new), then=new)
+
+    def _type_chosen(self, name: str, type_name: str) -> None:
+        """Change the type of an attribute, where the other one can hold its value."""
+        from refbrowser.engine.attribute_edits import AttributeChange
+        from refbrowser.engine.attribute_types import value_as
+        from refbrowser.errors import RefbrowserError
+
+        node = node_of(self._item)
+        if node is None or name not in node.attributes:
+            return
+        try:
+            value = value_as(type_name, node.attributes[name])
+        except RefbrowserError as error:
+            self.tree.refuse(name, error.message)
+            return
+        self._edit(AttributeChange.of_type(name, value, type_name), then=name)
+
+    def _edit(self, change: AttributeChange, *, then: str | None = None) -> None:
         """Make an edit one step of the history, at once or as soon as the metadata was read anew."""
         self._then = then
-        self._waiting.append((title, change))
+        self._waiting.append(change)
         self._go_on()
 
     def _go_on(self) -> None:
@@ -282,18 +357,14 @@ class AttributesPane(QWidget):
         if item is None or node is None or self._read is not item.document.document:
             return
         if self._waiting:
-            title, change = self._waiting.pop(0)
-            self._apply(item.document, node, title, change)
+            self._apply(item, node, self._waiting.pop(0))
 
-    def _apply(self, opened: OpenDocument, node: Any, title: str, change: Change) -> None:
-        from refbrowser.engine.node_metadata import attributes_in, attributes_key, with_attributes
-        from refbrowser.references.edits import Compound, SetMetadata
+    def _apply(self, item: Item, node: Any, change: AttributeChange) -> None:
+        from refbrowser.engine.attribute_edits import attributes_edit
 
-        key, text = attributes_key(node), self._attributes_text(node)
+        text = self._attributes_text(node)
         if text is None or not text.place.can_edit:
             return
-        attributes = change(attributes_in(key, text.json))
-        edit = SetMetadata(key, with_attributes(key, text.json, attributes))
-        path = "" if node.path == "/" else f" of {node.path}"
-        if not opened.apply(Compound(f"{title}{path}", (edit,))):
-            self.tree.show_sections([] if self._item is None else sections_of(self._item), anew=True)
+        edit = attributes_edit(node, self._flavour(), self._texts, change)
+        if edit is not None and not item.document.apply(edit):
+            self.tree.show_sections(sections_of(item, internal=self._internal), anew=True)

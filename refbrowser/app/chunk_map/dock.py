@@ -10,6 +10,7 @@ from refbrowser.app.timers import one_shot
 
 if TYPE_CHECKING:
     from refbrowser.app.chunk_map.pane import ChunkMapPane
+    from refbrowser.app.controller.open_document import OpenDocument
     from refbrowser.app.main_window import MainWindow
     from refbrowser.app.plot.pane import PlotPane
     from refbrowser.app.tasks import TaskControl
@@ -53,6 +54,13 @@ class ChunkMapDock(QObject):
         plot.viewChanged.connect(self._soon.start)
         self._window.documents.currentChanged.connect(pane.leave)
         self._follow()
+
+    def show_anew(self, document: OpenDocument) -> None:
+        """Map the chunks again where they are those of this document: more is known of them."""
+        plot, pane = self._plot, self.pane
+        node = None if plot is None else plot.array()
+        if pane is not None and node is not None and pane.shows(document, node.path):
+            pane.set_array(document, node)
 
     def _follow(self) -> None:
         """Show the chunks of the array that is plotted."""

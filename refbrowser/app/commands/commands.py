@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject
 
+from refbrowser.app.commands.cdl import CdlCommands
 from refbrowser.app.commands.copying import CopyCommands
 from refbrowser.app.commands.data import DataCommands
 from refbrowser.app.commands.edit import EditCommands
@@ -48,6 +49,7 @@ class Commands(QObject):
         self.values = ValueCommands(window)
         self.copying = CopyCommands(window)
         self.explain = ExplainCommands(window)
+        self.cdl = CdlCommands(window)
         self.exploring = ExploreCommands(window)
         self.help = HelpCommands(window)
         self._groups: tuple[CommandGroup, ...] = (
@@ -65,6 +67,7 @@ class Commands(QObject):
             self.values,
             self.copying,
             self.explain,
+            self.cdl,
             self.exploring,
             self.help,
         )

@@ -3,9 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
+from refbrowser.app.actions.file import FLAVOURS
 from refbrowser.app.commands.group import CommandGroup, by_name
 from refbrowser.app.hierarchy.hierarchy_model import ItemKind
+
+#: The actions that read a store by the rules of a flavour, with its value; empty to find it out.
+_WAYS = {
+    "open_as_found": "",
+    **{f"open_as_{name.replace('-', '_')}": name for name, _title in FLAVOURS},
+}
 
 
 class FileCommands(CommandGroup):
@@ -13,13 +21,18 @@ class FileCommands(CommandGroup):
 
     def table(self) -> dict[str, Callable[[], object]]:
         """Return what each action of this group does."""
-        own = (self.open_files, self.open_url, self.open_sample, self.clear_recent)
-        return by_name(*own, self.export)
+        own = (self.open_files, self.open_store, self.open_url, self.open_sample, self.clear_recent)
+        ways = {way: partial(self.open_as, flavour) for way, flavour in _WAYS.items()}
+        return {**by_name(*own, self.export), **ways}
 
     def conditions(self) -> dict[str, bool]:
         """Return what can be done with the current document."""
         document = self._current
+        can_open_as = document is not None and (document.store.is_here or document.error is not None)
+        chosen = document.store.flavour if document is not None and can_open_as else None
         return {
+            **{way.replace("open_", "is_"): flavour == chosen for way, flavour in _WAYS.items()},
+            "can_open_as": can_open_as,
             "has_document": document is not None,
             "has_recent": bool(self._window.settings.recent()),
             "is_open": document is not None and document.is_open,
@@ -32,10 +45,28 @@ class FileCommands(CommandGroup):
         """Ask for documents and open them."""
         self._window.questions.open_files(self._window.open_all)
 
+    def open_store(self) -> None:
+        """Ask for the folder of a store and open it."""
+        self._window.questions.open_store(self._window.open_path)
+
+    def open_as(self, flavour: str) -> None:
+        """Read the current store by the rules of a flavour, a value of `Flavour`; found out when empty."""
+        document = self._current
+        if document is None or flavour == document.store.flavour:
+            self._window.update_actions()
+        elif document.is_pending:
+            self._window.questions.reload(document, lambda: document.store.open_as(flavour))
+            self._window.update_actions()
+        else:
+            document.store.open_as(flavour)
+            self._window.centre.update_state()
+            self._window.update_actions()
+
     def open_url(self) -> None:
         """Ask for a URL and open it."""
         self._window.questions.open_url(
-            self._window.open_path, self._window.commands.permissions.connect_origin
+            lambda url, flavour: self._window.open_path(url, flavour=flavour),
+            self._window.commands.permissions.connect_origin,
         )
 
     def open_sample(self) -> None:

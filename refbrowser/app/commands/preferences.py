@@ -15,12 +15,13 @@ class PreferenceCommands(CommandGroup):
     def table(self) -> dict[str, Callable[[], object]]:
         """Return what each action of this group does."""
         themes = {f"theme_{theme}": partial(self._use_theme, theme) for theme, _title in THEMES}
-        return {**by_name(self.preferences), **themes}
+        return {**by_name(self.preferences, self.toggle_internal), **themes}
 
     def conditions(self) -> dict[str, bool]:
-        """Return which theme is in force."""
+        """Return which theme is in force, and what is ticked."""
         chosen = self._window.preferences.text("theme")
-        return {f"is_{theme}_theme": theme == chosen for theme, _title in THEMES}
+        themes = {f"is_{theme}_theme": theme == chosen for theme, _title in THEMES}
+        return {**themes, "is_internal": self._window.preferences.is_on("internal")}
 
     def preferences(self) -> None:
         """Show the dialog of the preferences."""
@@ -32,6 +33,11 @@ class PreferenceCommands(CommandGroup):
         shown.show()
         shown.raise_()
         shown.activateWindow()
+
+    def toggle_internal(self) -> None:
+        """Show internal members among the attributes, or hide them."""
+        self._window.preferences.set("internal", not self._window.preferences.is_on("internal"))
+        self._window.update_actions()
 
     def _use_theme(self, theme: str) -> None:
         self._window.preferences.set("theme", theme)

@@ -172,7 +172,12 @@ class SaveCommands(CommandGroup):
 
         state, access = document.document, document.access
         path = os.path.abspath(path)
-        if state is None or access is None or self._is_taken(document, path):
+        if (
+            state is None
+            or access is None
+            or self._is_taken(document, path)
+            or self._is_store(document, path)
+        ):
             given_up()
             return
         base, folder = access.base, str(Path(path).parent)
@@ -208,6 +213,24 @@ class SaveCommands(CommandGroup):
             "the file is open in this window",
             Place(path=path),
             "Close it first, or choose another name.",
+        )
+        self._window.centre.error_bar.show_error(f"{document.title} was not saved", error)
+        return True
+
+    def _is_store(self, document: OpenDocument, path: str) -> bool:
+        """Tell, and say, that a path lies in the store that is opened, which is never written to."""
+        from refbrowser.errors import ErrorKind, Place, RefbrowserError
+
+        state = document.document
+        root = "" if state is None or state.store is None else os.path.realpath(state.store.root)
+        real = os.path.realpath(path)
+        if not root or (real != root and not real.startswith(root + os.sep)):
+            return False
+        error = RefbrowserError(
+            ErrorKind.USAGE,
+            "the file would be in the store itself",
+            Place(path=path),
+            "An opened store is never changed: choose a place outside of it.",
         )
         self._window.centre.error_bar.show_error(f"{document.title} was not saved", error)
         return True

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from refbrowser.app.controller.work import OnDisk
     from refbrowser.io.identity import FileIdentity
     from refbrowser.references.compare import Part
+    from refbrowser.references.content import StoreOrigin
 
 
 class FileState(StrEnum):
@@ -95,12 +96,13 @@ class DocumentFile(QObject):
         state, path, values = document.document, document.path, dict(document.template_values)
         if state is None:
             return
+        store = self._store()
 
         def compare(control: TaskControl) -> tuple[Part, ...]:
             from refbrowser.app.controller.work import read_on_disk
             from refbrowser.references.compare import compared
 
-            there = read_on_disk(path, values, control).document
+            there = read_on_disk(path, values, store, control).document
             return compared(state, there, control.check)
 
         title = f"Compare {document.title} with its file"
@@ -108,15 +110,19 @@ class DocumentFile(QObject):
 
     def _read(self, done: Callable[[OnDisk], None]) -> None:
         document = self._document
-        path, values = document.path, dict(document.template_values)
+        path, values, store = document.path, dict(document.template_values), self._store()
 
         def read(control: TaskControl) -> OnDisk:
             from refbrowser.app.controller.work import read_on_disk
 
-            return read_on_disk(path, values, control)
+            return read_on_disk(path, values, store, control)
 
         title = f"Read the new {document.title}"
         document.tasks.run(document.owner("file"), title, read, done, self.failed.emit)
+
+    def _store(self) -> StoreOrigin | None:
+        state = self._document.document
+        return state.store if state is not None and self._document.store.is_here else None
 
     def _set(self, state: FileState) -> None:
         if state is not self.state:

@@ -44,17 +44,26 @@ class Documents(QObject):
         return list(self._documents)
 
     def open(
-        self, path: str, template_values: Mapping[str, str] | None = None, allow: Sequence[str] = ()
+        self,
+        path: str,
+        template_values: Mapping[str, str] | None = None,
+        allow: Sequence[str] = (),
+        flavour: str = "",
     ) -> OpenDocument:
-        """Open a document, or go to it where it is open already (and its reading did not fail)."""
+        """Open a document or a store, or go to it where it is open already (and its reading did not fail).
+
+        `flavour` is a value of `Flavour`: whose rules the metadata of a store follows; found out when empty.
+        """
         full = path if "://" in path else os.path.abspath(os.path.expanduser(path))
         for document in self._documents:
             if document.path == full:
-                if document.error is not None:
+                if flavour and flavour != document.store.flavour:
+                    document.store.open_as(flavour)
+                elif document.error is not None:
                     document.open()
                 self.set_current(document)
                 return document
-        document = OpenDocument(full, self._tasks, self._session, template_values, allow, self)
+        document = OpenDocument(full, self._tasks, self._session, template_values, allow, self, flavour)
         self._documents.append(document)
         self.added.emit(document)
         self.set_current(document)

@@ -4,18 +4,55 @@ from __future__ import annotations
 
 import os
 import shutil
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Literal
 
 from refbrowser.app.tasks import TaskControl
 from refbrowser.app.theme import count_text, size_text
 from refbrowser.engine.dataset import Dataset
+from refbrowser.engine.export.check import CheckReport, check_export
 from refbrowser.engine.export.request import ArrayChoice, ExportEstimate, ExportReport, ExportRequest, Loss
 from refbrowser.engine.export.run import estimate_export, run_export
+from refbrowser.engine.export.store_options import Sides, StoreOptions
 from refbrowser.errors import ErrorKind, Place, RefbrowserError
 
 #: Losses and left-out entries that are listed; the rest is counted.
-LISTED = 8
+LISTED = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """How a store is to be laid out, in the words of the command line; empty where it stays as it is."""
+
+    chunks: str = ""
+    array_chunks: Mapping[str, str] = field(default_factory=dict)
+    codec: str = "keep"
+    shards: str = ""
+    container: Literal["folder", "zip"] = "folder"
+    zip_folder: str = ""
+    array_dimensions: bool = True
+    split_compounds: bool = False
+
+    def options(self) -> StoreOptions:
+        """Return it as the engine takes it.
+
+        Raises
+        ------
+        RefbrowserError
+            `E_USAGE`: a shape, a size or a codec cannot be read.
+        """
+        return StoreOptions(
+            chunks=Sides.from_text(self.chunks) if self.chunks else None,
+            array_chunks={path: Sides.from_text(text) for path, text in self.array_chunks.items()},
+            codec=self.codec,
+            shards=Sides.from_text(self.shards) if self.shards else None,
+            container=self.container,
+            zip_folder=self.zip_folder,
+            array_dimensions=self.array_dimensions,
+            split_compounds=self.split_compounds,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +65,7 @@ class Order:
     force: bool
     resume: bool
     skip_bad: bool
+    layout: Layout = field(default_factory=Layout)
 
     def request(self, dataset: Dataset) -> ExportRequest:
         """Return it as the engine takes it.
@@ -45,7 +83,8 @@ class Order:
                 raise RefbrowserError(ErrorKind.USAGE, "no array is ticked")
             choices = tuple(ArrayChoice.of(dataset, path, selection) for path, selection in self.arrays)
         target = os.path.expanduser(self.target)
-        return ExportRequest(target, self.format, choices, self.force, self.resume, self.skip_bad)
+        options = self.layout.options()
+        return ExportRequest(target, self.format, choices, self.force, self.resume, self.skip_bad, options)
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +128,11 @@ def cost_of(dataset: Dataset, order: Order, control: TaskControl) -> Cost:
 def carry_out(dataset: Dataset, order: Order, control: TaskControl) -> ExportReport:
     """Carry out an order."""
     return run_export(dataset, order.request(dataset), control)
+
+
+def check_with_others(dataset: Dataset, order: Order, control: TaskControl) -> CheckReport:
+    """Read what an order wrote with other software, and compare it with the source."""
+    return check_export(dataset, order.request(dataset), control)
 
 
 def report_text(report: ExportReport) -> str:

@@ -11,10 +11,12 @@ from typing import TYPE_CHECKING, Any
 from PySide6.QtCore import QObject, Signal
 
 from refbrowser.app.controller.disk import DocumentFile
+from refbrowser.app.controller.edit_errors import moved_on
 from refbrowser.app.controller.journaling import DocumentJournal
 from refbrowser.app.controller.problems import DocumentProblems
 from refbrowser.app.controller.row_changes import DocumentChanges
 from refbrowser.app.controller.shared_session import SharedSession
+from refbrowser.app.controller.store import DocumentStore
 from refbrowser.app.tasks import TaskControl, Tasks
 
 if TYPE_CHECKING:
@@ -64,6 +66,8 @@ class OpenDocument(QObject):
         An edit could not be made, a save failed; the document is as it was.
     saved(str)
         The document was written to this path.
+    saveLost(object)
+        What others cannot read of what was just written: `Loss`es, none or more.
     reloaded(), reloadFailed(object)
         The document was read again, or could not be: the exception; it is as it was.
     """
@@ -80,6 +84,7 @@ class OpenDocument(QObject):
     editFailed = Signal(object)
     saveFailed = Signal(object)
     saved = Signal(str)
+    saveLost = Signal(object)
     reloaded = Signal()
     reloadFailed = Signal(object)
 
@@ -91,6 +96,7 @@ class OpenDocument(QObject):
         template_values: Mapping[str, str] | None = None,
         allow: Sequence[str] = (),
         parent: QObject | None = None,
+        flavour: str = "",
     ) -> None:
         super().__init__(parent)
         self.number = next(_numbers)
@@ -109,6 +115,7 @@ class OpenDocument(QObject):
         self._difference: Difference | None = None
         self.is_saving = False
         self.draft_count = 0
+        self.store = DocumentStore(self, flavour)
         self.journal = DocumentJournal(self)
         self.problems = DocumentProblems(self)
         self.changes = DocumentChanges(self)
@@ -133,8 +140,8 @@ class OpenDocument(QObject):
 
     @property
     def can_save_in_place(self) -> bool:
-        """Whether Save has a file to write to: not for what came by URL or as a folder."""
-        return "://" not in self.path and not Path(self.path).is_dir()
+        """Whether Save has a file to write to: not for a store, nor for what came by URL or as a folder."""
+        return "://" not in self.path and not self.store.is_here and not Path(self.path).is_dir()
 
     @property
     def document(self) -> ReferenceDocument | None:
@@ -221,11 +228,12 @@ class OpenDocument(QObject):
         self, title: str, done: Callable[[Opened], None], failed: Callable[[BaseException], None]
     ) -> None:
         path, values, allow, shared = self.path, dict(self.template_values), self._allow, self._shared
+        flavour = self.store.flavour
 
         def read(control: TaskControl) -> Opened:
             from refbrowser.app.controller.work import open_document
 
-            return open_document(path, values, allow, shared, control)
+            return open_document(path, values, allow, flavour, shared, control)
 
         self.tasks.run(self.owner("open"), title, read, done, failed, received=self._reading)
 
@@ -248,6 +256,7 @@ class OpenDocument(QObject):
 
     def _opened(self, opened: Opened) -> None:
         self.history = opened.history
+        self.store.opened()
         self.take_identity(opened.identity)
         self.file.settled()
         self._take(opened.state)
@@ -448,6 +457,7 @@ class OpenDocument(QObject):
                 self._become(document, saved, given.path)
             self.savedChanged.emit()
             self.saved.emit(given.path)
+            self.saveLost.emit(saved.losses)
 
         def failed(error: BaseException) -> None:
             self.is_saving = False
@@ -482,11 +492,3 @@ class OpenDocument(QObject):
         self.journal.close()
         self.history = self.dataset = self.access = None
         self.wants = ()
-
-
-def moved_on(edit: Any) -> Exception:
-    """Return the error for an edit that was made of a state that is not the document's any more."""
-    from refbrowser.errors import ErrorKind, RefbrowserError
-
-    message = f"the document changed while this was done: {edit.title}"
-    return RefbrowserError(ErrorKind.USAGE, message, advice="Nothing was changed by it; do it again.")

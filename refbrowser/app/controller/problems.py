@@ -36,6 +36,7 @@ class DocumentProblems(QObject):
         self._pause = one_shot(self, PAUSE, self._look_at_reads)
         document.hierarchyChanged.connect(self.look_again)
         document.trustChanged.connect(self.look_again)
+        document.store.listed.connect(self.look_again)
         document.openFailed.connect(lambda _error: self._take_error())
         document.tasks.statusChanged.connect(self._statuses_changed)
 

@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from refbrowser.errors import RefbrowserError
 from refbrowser.io.access import Source
+from refbrowser.io.chained import is_chained, storage_url
 
 if TYPE_CHECKING:
     from refbrowser.references.document import ReferenceDocument
     from refbrowser.references.gen import GenRule
 
+#: `{{u}}/a/{{i}}`, and `zip://a/{{i}}::{{u}}`.
+_ABOVE = re.compile(
+    r"\{\{(?P<folder>[A-Za-z_]\w*)\}\}/|zip://(?:(?!::).)*::\{\{(?P<archive>[A-Za-z_]\w*)\}\}\Z"
+)
 #: Rows of a rule that are looked at for its URLs and the sum of their lengths.
 ROWS_SEEN = 1_000
 #: Edited entries are few; of more than this, only so many are looked at one by one.
@@ -20,7 +29,38 @@ EDITED_SEEN = 20_000
 
 def sources_of(document: ReferenceDocument) -> list[Source]:
     """Return each distinct URL of `refs` with its count and bytes, and the origin of each gen rule."""
-    return [*_refs_sources(document), *(_rule_source(rule) for rule in document.rules if rule.count)]
+    found = _refs_sources(document)
+    same: Counter[str] = Counter()
+    for rule in document.rules:
+        if not rule.count:
+            continue
+        above = _template_above(rule) if document.store is not None else None
+        if above is None:
+            found.append(_rule_source(document, rule))
+        else:
+            same[above] += rule.count
+    return [*found, *_sources_below(document, same)]
+
+
+def _template_above(rule: GenRule) -> str | None:
+    """Return the template that the URLs of a rule begin with, as a folder or as the archive of members.
+
+    Told from the text alone: a store has as many rules as arrays, and parsing them takes seconds.
+    """
+    found = _ABOVE.match(rule.url or "")
+    name = None if found is None else found["folder"] or found["archive"]
+    if found is None or name in rule.dimension_names:
+        return None
+    return f"{{{{{name}}}}}/" if found["folder"] else f"{{{{{name}}}}}"
+
+
+def _sources_below(document: ReferenceDocument, counts: Mapping[str, int]) -> Iterator[Source]:
+    for text, count in counts.items():
+        try:
+            yield Source(document.templates.render(text), count, is_pattern=text.endswith("/"))
+        except RefbrowserError:
+            # Its rules have faults.
+            continue
 
 
 def _refs_sources(document: ReferenceDocument) -> list[Source]:
@@ -54,7 +94,7 @@ def _edited_sources(document: ReferenceDocument) -> list[Source]:
     return sources
 
 
-def _rule_source(rule: GenRule) -> Source:
+def _rule_source(document: ReferenceDocument, rule: GenRule) -> Source:
     """Return the origin of a rule: its URL where it does not change, else its static beginning."""
     size = None
     url = rule.static_origin()
@@ -64,4 +104,19 @@ def _rule_source(rule: GenRule) -> Source:
     distinct = {text for text in first.urls if text is not None}
     if len(distinct) == 1 and rule.count <= ROWS_SEEN:
         return Source(distinct.pop(), rule.count, size)
+    archive = _archive(document, rule)
+    if archive is not None:
+        return Source(archive, rule.count)
     return Source(url, rule.count, size, is_pattern=True)
+
+
+def _archive(document: ReferenceDocument, rule: GenRule) -> str | None:
+    """Return the zip archive that all rows of a rule are members of; None where there is no such one."""
+    url = rule.url or ""
+    if not is_chained(url):
+        return None
+    try:
+        return document.templates.render(storage_url(url))
+    except RefbrowserError:
+        # It depends on a dimension.
+        return None

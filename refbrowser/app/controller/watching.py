@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class DiskWatch(QObject):
-    """Tells each document when its file is another one; folders and what came by URL are not watched."""
+    """Tells each document when its file is another one; a store's is its archive or the root's metadata."""
 
     _news = Signal(int, object)
 
@@ -37,9 +37,10 @@ class DiskWatch(QObject):
     def _watch(self, document: OpenDocument) -> None:
         from refbrowser.io.identity import FileIdentity
 
-        state = document.document
-        if isinstance(document.identity, FileIdentity) and not (state is not None and state.from_parquet):
-            self._watcher.watch(document.number, document.path, document.identity)
+        state, path = document.document, document.store.watched_path()
+        is_parquet = state is not None and state.from_parquet
+        if isinstance(document.identity, FileIdentity) and path is not None and not is_parquet:
+            self._watcher.watch(document.number, path, document.identity)
         else:
             self._watcher.forget(document.number)
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from refbrowser.app.controller.reading import read_document
@@ -21,8 +21,10 @@ from refbrowser.io.origins import Origin, scheme_of
 if TYPE_CHECKING:
     from refbrowser.app.controller.shared_session import SharedSession
     from refbrowser.engine.dataset import Dataset
+    from refbrowser.engine.export.request import Loss
     from refbrowser.engine.saving.write import SaveOrder, Written
     from refbrowser.engine.views.row_changes import Difference
+    from refbrowser.references.content import StoreOrigin
     from refbrowser.references.document import Edit, ReferenceDocument
     from refbrowser.references.history import History
 
@@ -55,10 +57,11 @@ class Opened:
 
 @dataclass(frozen=True, slots=True)
 class Saved:
-    """What a save wrote, and what may be read under a new path; None where that is the old one."""
+    """What a save wrote, what may be read under a new path (None for the old one), and what was lost."""
 
     written: Written
     access: Access | None = None
+    losses: tuple[Loss, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,10 +79,13 @@ def open_document(
     path: str,
     values: Mapping[str, str],
     allow: Sequence[str],
+    flavour: str,
     shared: SharedSession,
     control: TaskControl,
 ) -> Opened:
-    """Read a document and describe it; tells progress and its first rows through `control.send`.
+    """Read a document, or a store as one, and describe it; news of it goes through `control.send`.
+
+    `flavour` is a value of `Flavour`, empty to find it out: what is named is a store then.
 
     Raises
     ------
@@ -88,19 +94,42 @@ def open_document(
     Cancelled
         The task was cancelled.
     """
-    access = Access.for_document(path, [Origin.parse(text) for text in allow], shared.settings)
-    document, identity = read_document(path, access, values, shared, control)
+    origins = tuple(Origin.parse(text) for text in allow)
+
+    def read() -> tuple[ReferenceDocument, Access, Identity | None]:
+        access = Access.for_document(path, origins, shared.settings)
+        document, identity = read_document(path, access, values, shared, control)
+        return document, access, identity
+
+    if not flavour and _is_plain_file(path):
+        document, access, identity = read()
+    else:
+        from refbrowser.app.controller.store_files import identity_of_store
+        from refbrowser.engine.stores import StoreRequest, document_or_store
+        from refbrowser.model.nodes import Flavour
+
+        chosen = Flavour.named(flavour) if flavour else None
+        store = StoreRequest(path, origins, shared.settings, values, chosen)
+        document, access, identity = document_or_store(store, read, shared.get(), control.token)
+        if document.store is not None:
+            identity = identity_of_store(document.store)
     # Not before: all this takes longer to load than the first rows to be read.
     from refbrowser.engine.opening import dataset_of
     from refbrowser.io.atomic import remove_leftovers
     from refbrowser.references.history import History
 
-    if scheme_of(path) is None:
+    if scheme_of(path) is None and document.store is None:
         # Of saves whose process was killed.
         remove_leftovers(path)
     access = _with_kept_permission(path, access, document, identity)
     dataset = dataset_of(path, document, access, shared.get(), control)
     return Opened(History(document), _state(dataset, None), identity)
+
+
+def _is_plain_file(path: str) -> bool:
+    """Tell, without loading what stores need, that a path names a file that is no archive."""
+    is_named_so = path.lower().endswith((".json", ".gz", ".zst"))
+    return scheme_of(path) is None and is_named_so and not os.path.isdir(path)
 
 
 def _with_kept_permission(
@@ -201,14 +230,34 @@ def save_document(
     from refbrowser.io.permissions import Permissions
 
     kept = expected if isinstance(expected, FileIdentity) else None
-    written = write_document(document, order, kept, control.token)
+    version = document.version if order.version is None else order.version
+    sent, losses = _portable(document, dataset, version, control)
+    written = write_document(sent, order, kept, control.token)
+    if document.store is not None and written.document is not None:
+        # What is open goes on to know of its store.
+        same = document if written.edit is None else document.apply(written.edit)
+        written = replace(written, document=same)
     if order.is_copy:
-        return Saved(written)
+        return Saved(written, losses=losses)
     if order.path != dataset.path:
-        return Saved(written, _moved_access(dataset.access, order.path))
+        return Saved(written, _moved_access(dataset.access, order.path), losses)
     if isinstance(before, FileIdentity):
         Permissions().saved(order.path, before, written.identity)
-    return Saved(written)
+    return Saved(written, losses=losses)
+
+
+def _portable(
+    document: ReferenceDocument, dataset: Dataset, version: int, control: TaskControl
+) -> tuple[ReferenceDocument, tuple[Loss, ...]]:
+    """Return a document as other software reads it, and what that cannot: chunks that are there are named."""
+    if document.store is None:
+        return document, ()
+    from refbrowser.engine.saving.consolidated import with_consolidated
+    from refbrowser.engine.saving.portable import portable_document
+
+    portable = portable_document(dataset.with_document(document, control), control, version)
+    made, lost = with_consolidated(portable.document, document.store)
+    return made, (*portable.losses, *lost)
 
 
 def _moved_access(access: Access, path: str) -> Access:
@@ -217,11 +266,15 @@ def _moved_access(access: Access, path: str) -> Access:
     allowed = set(access.allowed)
     if not access.from_network:
         allowed.add(Origin("file", folder=access.base))
-    return moved.allow(allowed).allow(access.private, private=True)
+    moved = moved.allow(allowed).allow(access.private, private=True)
+    # Edits of a store that were saved beside it: what is missing there stays missing.
+    return replace(moved, store=access.store)
 
 
-def read_on_disk(path: str, values: Mapping[str, str], control: TaskControl) -> OnDisk:
-    """Read what is in a document's file now.
+def read_on_disk(
+    path: str, values: Mapping[str, str], store: StoreOrigin | None, control: TaskControl
+) -> OnDisk:
+    """Read what is in a document's file now, or in its store.
 
     Raises
     ------
@@ -230,6 +283,13 @@ def read_on_disk(path: str, values: Mapping[str, str], control: TaskControl) -> 
     """
     from refbrowser.io.atomic import identity_on_disk
 
+    if store is not None:
+        from refbrowser.app.controller.store_files import identity_of_store
+        from refbrowser.engine.stores import StoreRequest, open_store_document
+
+        now = identity_of_store(store)
+        request = StoreRequest(path, values=values, flavour=store.flavour)
+        return OnDisk(open_store_document(request, token=control.token)[0], now)
     identity = identity_on_disk(path)
     document = open_references(path, name=path, values=values, cancel=control.token)
     return OnDisk(document, identity)

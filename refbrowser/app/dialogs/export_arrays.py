@@ -14,7 +14,7 @@ from refbrowser.app.plain_text import one_line
 if TYPE_CHECKING:
     from refbrowser.model.nodes import ArrayNode, Hierarchy
 
-_NAME, _TYPE, _SHAPE, _SELECTION = range(4)
+_NAME, _TYPE, _SHAPE, _SELECTION, _CHUNKS = range(5)
 
 
 class ArraysTable(QTreeWidget):
@@ -35,16 +35,18 @@ class ArraysTable(QTreeWidget):
         self.setRootIsDecorated(False)
         self.setUniformRowHeights(True)
         self.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
-        self.setHeaderLabels(["Array", "Type", "Shape", "Selection"])
+        self.setHeaderLabels(["Array", "Type", "Shape", "Selection", "Chunks"])
         self.header().setStretchLastSection(False)
         self.header().setSectionResizeMode(_NAME, QHeaderView.ResizeMode.Stretch)
-        for section, width in ((_TYPE, 70), (_SHAPE, 150), (_SELECTION, 170)):
+        for section, width in ((_TYPE, 90), (_SHAPE, 150), (_SELECTION, 120), (_CHUNKS, 120)):
             self.header().resizeSection(section, width)
         arrays: list[ArrayNode] = [node for node in hierarchy.walk() if not hasattr(node, "groups")]
         for node in arrays:
             self.addTopLevelItem(_row(node))
         self.itemChanged.connect(lambda *_: self.edited.emit())
-        self.itemDoubleClicked.connect(lambda item, _column: self.editItem(item, _SELECTION))
+        self.itemDoubleClicked.connect(
+            lambda item, column: self.editItem(item, _CHUNKS if column == _CHUNKS else _SELECTION)
+        )
 
     def tick_all(self, ticked: bool) -> None:
         """Tick or untick every array."""
@@ -72,6 +74,18 @@ class ArraysTable(QTreeWidget):
         whole = len(chosen) == len(rows) and not any(selection for _path, selection in chosen)
         return None if whole else chosen
 
+    def chunks(self) -> dict[str, str]:
+        """Return what is typed for the chunks of single arrays that are ticked, by path."""
+        return {
+            str(item.data(_NAME, Qt.ItemDataRole.UserRole)): item.text(_CHUNKS).strip()
+            for item in self._rows()
+            if item.checkState(_NAME) == Qt.CheckState.Checked and item.text(_CHUNKS).strip()
+        }
+
+    def set_chunks_usable(self, usable: bool) -> None:
+        """Show the column of chunks where the format has any to choose."""
+        self.setColumnHidden(_CHUNKS, not usable)
+
     def _rows(self) -> list[QTreeWidgetItem]:
         items = (self.topLevelItem(row) for row in range(self.topLevelItemCount()))
         return [item for item in items if item is not None]
@@ -80,7 +94,7 @@ class ArraysTable(QTreeWidget):
 def _row(node: ArrayNode) -> QTreeWidgetItem:
     broken = node.error is not None
     type_name = "broken" if broken else type_text(node)
-    item = QTreeWidgetItem([one_line(node.path), type_name, shape_text(node.shape) or "scalar", ""])
+    item = QTreeWidgetItem([one_line(node.path), type_name, shape_text(node.shape) or "scalar", "", ""])
     item.setData(_NAME, Qt.ItemDataRole.UserRole, node.path)
     item.setFlags(item.flags() | Qt.ItemFlag.ItemIsEditable | Qt.ItemFlag.ItemIsUserCheckable)
     item.setCheckState(_NAME, Qt.CheckState.Checked)
@@ -89,5 +103,10 @@ def _row(node: ArrayNode) -> QTreeWidgetItem:
     names = ", ".join(str(name or "-") for name in node.dimensions)
     item.setToolTip(
         _SELECTION, theme.plain_tooltip(f"All of it when empty; else for example 0,:,10:20:2\n[{names}]")
+    )
+    now = shape_text(node.grid.chunk_shape) if node.grid is not None else ""
+    item.setToolTip(
+        _CHUNKS,
+        theme.plain_tooltip(f"As chosen above when empty; else for example 100,100 or auto:8MiB\nNow {now}"),
     )
     return item

@@ -18,6 +18,8 @@ from PySide6.QtWidgets import (
     QLabel,
     QLineEdit,
     QProgressBar,
+    QScrollArea,
+    QStackedWidget,
     QVBoxLayout,
     QWidget,
 )
@@ -26,24 +28,24 @@ from refbrowser.app import theme
 from refbrowser.app.cards import error_text
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.dialogs.export_arrays import ArraysTable
+from refbrowser.app.dialogs.export_check import CheckTable
+from refbrowser.app.dialogs.export_formats import CHECKED, FORMATS
+from refbrowser.app.dialogs.export_options import StoreOptionsForm
 from refbrowser.app.plain_text import one_line
-from refbrowser.app.tasks import TaskControl
+from refbrowser.app.tasks import Priority, TaskControl
 from refbrowser.app.timers import one_shot
 from refbrowser.app.widgets import plain_label, push_button
 
 if TYPE_CHECKING:
     from refbrowser.app.controller.exporting import Cost, Order
+    from refbrowser.engine.export.check import CheckReport
     from refbrowser.engine.export.request import ExportReport
     from refbrowser.engine.jobs import JobStatus
 
-#: Format, what it is called, and the suffix of a new target.
-FORMATS = (
-    ("zarr-v3", "Zarr store, version 3", ".zarr"),
-    ("zarr-v2", "Zarr store, version 2", ".zarr"),
-    ("refs-v1", "Reference document, Version 1", ".refs.json"),
-    ("refs-v0", "Reference document, Version 0", ".refs.json"),
-    ("refs-parquet", "Reference document, parquet form", ".parq"),
-)
+#: What the command line calls its options, and what they are called here.
+_OPTIONS = {"--skip-bad": "“Leave out what cannot be read”", "--zip-folder": "“Keys: Below one folder”"}
+#: Lines of the cost that are seen at once.
+_COST_LINES = 6
 #: The cost is computed after this pause, in milliseconds.
 PAUSE = 250
 
@@ -64,15 +66,17 @@ class ExportDialog(QDialog):
         self.setObjectName("exportDialog")
         self.setWindowTitle("Export")
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.resize(700, 640)
+        self.resize(760, 700)
         self._document = document
         self._job: int | None = None
         self._result = ""
+        self._carried: Order | None = None
+        self._is_check = False
         self._pause = one_shot(self, PAUSE, self._estimate)
         self._build()
         if array is not None:
             self.arrays.show_path(array)
-        self._choose_target()
+        self._format_chosen()
         document.tasks.statusChanged.connect(self._follow)
         self._changed()
 
@@ -89,9 +93,12 @@ class ExportDialog(QDialog):
         layout.setContentsMargins(theme.HUGE, theme.HUGE, theme.HUGE, theme.HUGE)
         layout.setSpacing(theme.LARGE)
         layout.addWidget(heading)
+        self.options = StoreOptionsForm()
         layout.addLayout(self._make_form())
-        layout.addLayout(self._make_ticks())
-        layout.addWidget(self.arrays, 1)
+        self.options.changed.connect(self._changed)
+        self.options.containerChanged.connect(self._choose_target)
+        layout.addWidget(self.options)
+        layout.addWidget(self._make_pages(), 1)
         layout.addWidget(self._make_cost())
         layout.addWidget(self._make_progress())
         layout.addLayout(self._make_buttons())
@@ -100,9 +107,9 @@ class ExportDialog(QDialog):
         self._format = QComboBox()
         self._format.setObjectName("exportFormat")
         self._format.setAccessibleName("Format of the target")
-        for name, title, _suffix in FORMATS:
-            self._format.addItem(title, name)
-        self._format.currentIndexChanged.connect(lambda _index: self._choose_target())
+        for each in FORMATS:
+            self._format.addItem(each.title, each.name)
+        self._format.currentIndexChanged.connect(lambda _index: self._format_chosen())
         self._target = QLineEdit()
         self._target.setObjectName("exportTarget")
         self._target.setAccessibleName("Target path")
@@ -121,7 +128,7 @@ class ExportDialog(QDialog):
         options.addStretch(1)
         form = QFormLayout()
         form.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.ExpandingFieldsGrow)
-        form.setHorizontalSpacing(theme.LARGE)
+        form.setHorizontalSpacing(theme.MEDIUM)
         form.setVerticalSpacing(theme.MEDIUM)
         form.addRow("&Format", self._format)
         form.addRow("&Target", where)
@@ -129,6 +136,7 @@ class ExportDialog(QDialog):
         label = form.labelForField(where)
         if isinstance(label, QLabel):
             label.setBuddy(self._target)
+            self.options.align(label)
         return form
 
     def _check(self, name: str, text: str) -> QCheckBox:
@@ -137,6 +145,20 @@ class ExportDialog(QDialog):
         box.setAccessibleName(text)
         box.toggled.connect(lambda _on: self._changed())
         return box
+
+    def _make_pages(self) -> QStackedWidget:
+        """Return the arrays, and in their place what a check of the result found."""
+        choice = QWidget()
+        inside = QVBoxLayout(choice)
+        inside.setContentsMargins(0, 0, 0, 0)
+        inside.addLayout(self._make_ticks())
+        inside.addWidget(self.arrays, 1)
+        self._pages = QStackedWidget()
+        self.checked = CheckTable()
+        self.checked.left.connect(lambda: self._pages.setCurrentIndex(0))
+        self._pages.addWidget(choice)
+        self._pages.addWidget(self.checked)
+        return self._pages
 
     def _make_ticks(self) -> QHBoxLayout:
         line = QHBoxLayout()
@@ -150,11 +172,20 @@ class ExportDialog(QDialog):
     def _make_cost(self) -> QFrame:
         self._cost = plain_label("Computing the cost…")
         self._cost.setObjectName("exportCost")
+        self._cost.setContentsMargins(theme.LARGE, theme.MEDIUM, theme.LARGE, theme.MEDIUM)
+        self._cost.setAlignment(Qt.AlignmentFlag.AlignTop)
+        area = QScrollArea()
+        area.setObjectName("exportCostArea")
+        area.setAccessibleName("What the export costs and loses")
+        area.setWidgetResizable(True)
+        area.setFrameShape(QFrame.Shape.NoFrame)
+        area.setWidget(self._cost)
         frame = QFrame()
         frame.setObjectName("card")
         inside = QVBoxLayout(frame)
-        inside.setContentsMargins(theme.LARGE, theme.MEDIUM, theme.LARGE, theme.MEDIUM)
-        inside.addWidget(self._cost)
+        inside.setContentsMargins(0, 0, 0, 0)
+        inside.addWidget(area)
+        frame.setFixedHeight(_COST_LINES * self.fontMetrics().lineSpacing() + 2 * theme.MEDIUM)
         return frame
 
     def _make_progress(self) -> QWidget:
@@ -174,6 +205,10 @@ class ExportDialog(QDialog):
 
     def _make_buttons(self) -> QHBoxLayout:
         self._open = push_button("Open the result", "exportOpenButton", self._open_result)
+        self._check_it = push_button("Check with other software", "exportCheckButton", self.check)
+        self._check_it.setToolTip(
+            "Read the result with zarr-python or netCDF4, and compare it with the source"
+        )
         self._cancel = push_button("Cancel the export", "exportCancelButton", self._cancel_export)
         self._close = push_button("Close", "exportCloseButton", self.close)
         self._start = push_button("Export", "exportStartButton", self.start)
@@ -181,11 +216,12 @@ class ExportDialog(QDialog):
         line = QHBoxLayout()
         line.setSpacing(theme.MEDIUM)
         line.addWidget(self._open)
+        line.addWidget(self._check_it)
         line.addStretch(1)
         for button in (self._cancel, self._close, self._start):
             line.addWidget(button)
-        self._open.hide()
-        self._cancel.hide()
+        for button in (self._open, self._check_it, self._cancel):
+            button.hide()
         return line
 
     # What is asked for
@@ -194,20 +230,29 @@ class ExportDialog(QDialog):
         """Return what the dialog asks for."""
         from refbrowser.app.controller.exporting import Order
 
+        target = self._target.text().strip()
         return Order(
-            self._target.text().strip(),
+            target,
             str(self._format.currentData()),
             self.arrays.choices(),
             self._force.isChecked(),
             self._resume.isChecked(),
             self._skip.isChecked(),
+            self.options.layout_wanted(_stem(Path(target).name), self.arrays.chunks()),
         )
 
+    def _format_chosen(self) -> None:
+        chosen = FORMATS[self._format.currentIndex()]
+        self.options.set_format(chosen)
+        self.arrays.set_chunks_usable(chosen.is_store)
+        self._resume.setEnabled(chosen.is_store)
+        self._choose_target()
+
     def _choose_target(self) -> None:
-        _name, _title, suffix = FORMATS[self._format.currentIndex()]
+        suffix = FORMATS[self._format.currentIndex()].suffix + (".zip" if self.options.is_zip else "")
         document = self._document
         folder = Path(document.path).parent if "://" not in document.path else Path.home()
-        stem = document.title.split(".")[0] or "export"
+        stem = _stem(document.name)
         plain = folder / f"{stem}{suffix}"
         self._target.setText(str(plain if str(plain) != document.path else folder / f"{stem}-export{suffix}"))
 
@@ -224,6 +269,8 @@ class ExportDialog(QDialog):
     def _changed(self) -> None:
         self._start.setEnabled(False)
         self._open.hide()
+        self._check_it.hide()
+        self._pages.setCurrentIndex(0)
         self._pause.start()
 
     def _estimate(self) -> None:
@@ -251,14 +298,14 @@ class ExportDialog(QDialog):
         self._cost.setProperty("role", role)
         self._cost.style().unpolish(self._cost)
         self._cost.style().polish(self._cost)
+        for option, words in _OPTIONS.items():
+            text = text.replace(option, words)
         self._cost.setText(text)
 
     # Carrying it out
 
     def start(self) -> None:
         """Start the export."""
-        from refbrowser.engine.jobs import Priority
-
         document, order = self._document, self.order()
         dataset = document.dataset
         if dataset is None or self._job is not None:
@@ -269,7 +316,7 @@ class ExportDialog(QDialog):
 
             return carry_out(dataset, order, control)
 
-        self._result = order.target
+        self._result, self._carried = order.target, order
         self._say(f"Writing {order.target}", "")
         handle = document.tasks.run(
             document.owner("export"),
@@ -286,7 +333,11 @@ class ExportDialog(QDialog):
         self._progress.setVisible(running)
         self._bar.setRange(0, 0)
         self._cancel.setVisible(running)
+        self._cancel.setText("Cancel the check" if self._is_check else "Cancel the export")
+        self._open.setEnabled(not running)
+        self._check_it.setEnabled(not running)
         self._start.setEnabled(not running)
+        self.options.set_running(running)
         for widget in (self._format, self._target, self.arrays, self._force, self._resume, self._skip):
             widget.setEnabled(not running)
 
@@ -297,22 +348,31 @@ class ExportDialog(QDialog):
             if status.total:
                 self._bar.setRange(0, 1000)
                 self._bar.setValue(min(1000, status.done * 1000 // status.total))
-                amount = f"{theme.count_text(status.done)} of {theme.count_text(status.total)} chunks"
-                self._amount.setText(f"{amount}, {theme.size_text(status.read_bytes)} read")
+                what = "parts" if self._is_check else "chunks"
+                amount = f"{theme.count_text(status.done)} of {theme.count_text(status.total)} {what}"
+                read = "" if self._is_check else f", {theme.size_text(status.read_bytes)} read"
+                self._amount.setText(f"{amount}{read}")
             if status.state == "cancelled":
-                self._ended(
-                    "Cancelled. A Zarr store can be gone on with: tick that, and export again.", "warning"
-                )
+                (self._check_ended if self._is_check else self._cancelled)()
 
     def _cancel_export(self) -> None:
         if self._job is not None:
             self._document.tasks.cancel(self._job)
 
+    def _cancelled(self) -> None:
+        is_store = FORMATS[self._format.currentIndex()].is_store
+        more = " What is written stays: Export goes on from there." if is_store else ""
+        self._ended(f"Cancelled.{more}", "warning")
+        self._resume.setChecked(is_store)
+        self._pause.stop()
+        self._start.setEnabled(True)
+
     def _done(self, report: ExportReport) -> None:
         from refbrowser.app.controller.exporting import report_text
 
         self._ended(report_text(report), "")
-        self._open.setVisible(report.format.startswith("refs"))
+        self._open.setVisible(True)
+        self._check_it.setVisible(report.format in CHECKED)
         self._start.setEnabled(False)
 
     def _failed(self, error: BaseException) -> None:
@@ -322,6 +382,48 @@ class ExportDialog(QDialog):
         self._job = None
         self._show_running(False)
         self._say(text, role)
+        self.show()
+
+    # Checking the result
+
+    def check(self) -> None:
+        """Read the result with other software, and compare it with the source."""
+        document, order = self._document, self._carried
+        dataset = document.dataset
+        if dataset is None or order is None or self._job is not None:
+            return
+
+        def check(control: TaskControl) -> CheckReport:
+            from refbrowser.app.controller.exporting import check_with_others
+
+            return check_with_others(dataset, order, control)
+
+        self._amount.setText("")
+        title = f"Check {Path(order.target).name} with other software"
+        handle = document.tasks.run(
+            document.owner("export check"),
+            title,
+            check,
+            self._checked,
+            self._check_failed,
+            priority=Priority.EXPORT,
+        )
+        self._job, self._is_check = handle.number, True
+        self._show_running(True)
+
+    def _checked(self, report: CheckReport) -> None:
+        self._check_ended()
+        self.checked.show_report(report)
+        self._pages.setCurrentWidget(self.checked)
+
+    def _check_failed(self, error: BaseException) -> None:
+        self._check_ended()
+        self._say(error_text(error), "fault")
+
+    def _check_ended(self) -> None:
+        self._job, self._is_check = None, False
+        self._show_running(False)
+        self._start.setEnabled(False)
         self.show()
 
     def _open_result(self) -> None:
@@ -336,3 +438,8 @@ class ExportDialog(QDialog):
             return
         self._document.tasks.cancel_owner(self._document.owner("export cost"))
         super().closeEvent(event)
+
+
+def _stem(name: str) -> str:
+    """Return a file's name without its suffixes."""
+    return name.split(".")[0] or "export"

@@ -1,11 +1,21 @@
-"""The dialog that asks for the URL of a document."""
+"""The dialog that asks for the URL of a document or a store."""
 
 from __future__ import annotations
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QDialog, QDialogButtonBox, QLineEdit, QVBoxLayout, QWidget
+from PySide6.QtWidgets import (
+    QComboBox,
+    QDialog,
+    QDialogButtonBox,
+    QHBoxLayout,
+    QLabel,
+    QLineEdit,
+    QVBoxLayout,
+    QWidget,
+)
 
 from refbrowser.app import theme
+from refbrowser.app.actions.file import FLAVOURS
 from refbrowser.app.widgets import plain_label, push_button
 
 
@@ -26,16 +36,23 @@ class OpenUrlDialog(QDialog):
         self.setWindowTitle("Open URL")
         self.setModal(True)
         self.resize(560, 10)
-        heading = plain_label("Open a reference document by its URL")
+        heading = plain_label("Open a reference document or a store by its URL")
         heading.setFont(theme.heading_font())
         self._field = QLineEdit()
         self._field.setObjectName("urlField")
-        self._field.setAccessibleName("URL of the document")
-        self._field.setPlaceholderText("https://server.org/path/document.json")
+        self._field.setAccessibleName("URL of the document or store")
+        self._field.setPlaceholderText("https://server.org/document.json or s3://bucket/store.zarr")
         self._field.textChanged.connect(lambda _text: self._check())
         self._problem = plain_label(" ", role="fault")
         self._problem.setObjectName("urlProblem")
         self._hint = plain_label("http, https, s3, gs, abfs, or the path of a local file", role="muted")
+        self._flavour = QComboBox()
+        self._flavour.setObjectName("urlFlavour")
+        self._flavour.setAccessibleName("Open a store as")
+        self._flavour.addItem("As found", "")
+        for name, title in FLAVOURS:
+            self._flavour.addItem(title.replace("&", ""), name)
+        self._flavour.setToolTip("Whose rules the metadata of a store follows; documents say it themselves")
         self._buttons = QDialogButtonBox()
         self._connection = push_button(
             "Connection…", "urlConnectionButton", lambda: self.connectionWanted.emit(self.url())
@@ -54,12 +71,24 @@ class OpenUrlDialog(QDialog):
         layout.addWidget(self._field)
         layout.addWidget(self._hint)
         layout.addWidget(self._problem)
+        label = QLabel("Open a store &as")
+        label.setBuddy(self._flavour)
+        line = QHBoxLayout()
+        line.setSpacing(theme.MEDIUM)
+        line.addWidget(label)
+        line.addWidget(self._flavour)
+        line.addStretch(1)
+        layout.addLayout(line)
         layout.addWidget(self._buttons)
         self._check()
 
     def url(self) -> str:
         """Return what was typed."""
         return self._field.text().strip()
+
+    def flavour(self) -> str:
+        """Return the flavour that a store is to be read as; empty to find it out."""
+        return str(self._flavour.currentData())
 
     def _check(self) -> None:
         from refbrowser.errors import RefbrowserError

@@ -27,7 +27,9 @@ if TYPE_CHECKING:
     from refbrowser.io.origins import Origin
     from refbrowser.io.settings import ConnectionSettings
 
-OPEN_FILTER = "Reference documents (*.json *.json.gz *.json.zst *.zst *.gz *.parq *.parquet);;All files (*)"
+OPEN_FILTER = (
+    "Documents and stores (*.json *.json.gz *.json.zst *.zst *.gz *.parq *.parquet *.zip);;All files (*)"
+)
 
 #: Asks how to connect to the origin of a URL, over a dialog.
 Connect = Callable[[str, QWidget], object]
@@ -57,16 +59,25 @@ class Questions(QObject):
 
     def open_files(self, chosen: Callable[[Sequence[str]], object]) -> None:
         """Ask for documents to open."""
-        dialog = QFileDialog(self._window, "Open reference documents", "", OPEN_FILTER)
+        dialog = QFileDialog(self._window, "Open reference documents and zipped stores", "", OPEN_FILTER)
         dialog.setObjectName("openDialog")
         dialog.setFileMode(QFileDialog.FileMode.ExistingFiles)
         dialog.filesSelected.connect(chosen)
         self._show(dialog)
 
-    def open_url(self, chosen: Callable[[str], object], connect: Connect) -> None:
-        """Ask for the URL of a document."""
+    def open_store(self, chosen: Callable[[str], object]) -> None:
+        """Ask for the folder of a store."""
+        dialog = QFileDialog(self._window, "Open the folder of a store")
+        dialog.setObjectName("openStoreDialog")
+        dialog.setFileMode(QFileDialog.FileMode.Directory)
+        dialog.setOption(QFileDialog.Option.ShowDirsOnly)
+        dialog.fileSelected.connect(chosen)
+        self._show(dialog)
+
+    def open_url(self, chosen: Callable[[str, str], object], connect: Connect) -> None:
+        """Ask for the URL of a document or a store, and for the flavour of the latter."""
         dialog = OpenUrlDialog(self._window)
-        dialog.accepted.connect(lambda: chosen(dialog.url()))
+        dialog.accepted.connect(lambda: chosen(dialog.url(), dialog.flavour()))
         dialog.connectionWanted.connect(lambda url: connect(url, dialog))
         self._show(dialog)
 

@@ -34,6 +34,11 @@ FORMS = {
     "Version 0, packed with Zstandard (*.json.zst)": Form(0, ".json.zst"),
 }
 PACKED = (".gz", ".zst")
+RULES_WORDS = (
+    "Version 1 keeps the gen rules of arrays without missing chunks. "
+    "fsspec reads rules only with simple_templates=False; "
+    "by default it takes their chunks for missing, without a word. Version 0 has none."
+)
 
 
 def path_for(path: str, form: Form) -> str:
@@ -49,18 +54,22 @@ def file_dialog(
     document: OpenDocument, parent: QWidget, chosen: Callable[[str, int], object], *, is_copy: bool
 ) -> QFileDialog:
     """Return the dialog that asks for a path and a form, beginning with those of the document."""
+    from refbrowser.engine.saving.prospect import proposed_version
+
     is_local = "://" not in document.path
     folder = str(Path(document.path).parent) if is_local else ""
     dialog = QFileDialog(parent, "Save a copy" if is_copy else "Save as", folder)
     dialog.setObjectName("saveCopyDialog" if is_copy else "saveAsDialog")
     dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
     state = document.document
-    version = 1 if state is None else state.version
+    version = 1 if state is None else proposed_version(state) if document.store.is_here else state.version
     name = document.name
     suffix = next((packed for packed in PACKED if name.lower().endswith(packed)), "")
     forms = sorted(FORMS, key=lambda title: FORMS[title].version != version)
     dialog.setNameFilters(forms)
     dialog.selectNameFilter(next(title for title in forms if FORMS[title] == Form(version, f".json{suffix}")))
+    if document.store.is_here:
+        name = f"{name.split('.')[0] or 'store'}.json"
     dialog.selectFile(_copy_name(name) if is_copy else name)
 
     def accepted(path: str) -> None:
@@ -99,9 +108,9 @@ class SaveProspectDialog(QDialog):
         layout.setSpacing(theme.LARGE)
         layout.addWidget(heading)
         if prospect.rows is not None:
-            words = plain_label(version0_words(document, prospect))
-            words.setObjectName("saveProspectVersion")
-            layout.addWidget(words)
+            self._say(layout, version0_words(document, prospect))
+        elif prospect.rules:
+            self._say(layout, RULES_WORDS)
         self._rewrite = QRadioButton("&Rewrite them, so that they still name the same files", self)
         self._rewrite.setObjectName("saveProspectRewrite")
         self._keep = QRadioButton("&Keep them as they are written", self)
@@ -125,6 +134,11 @@ class SaveProspectDialog(QDialog):
         """Whether relative URLs are to be rewritten."""
         return self._rewrite.isChecked()
 
+    def _say(self, layout: QVBoxLayout, text: str) -> None:
+        words = plain_label(text)
+        words.setObjectName("saveProspectVersion")
+        layout.addWidget(words)
+
     def _add_relative(self, layout: QVBoxLayout, prospect: Prospect) -> None:
         words = plain_label(relative_words(prospect))
         words.setObjectName("saveProspectRelative")
@@ -145,6 +159,8 @@ def version0_words(document: OpenDocument, prospect: Prospect) -> str:
     rows = theme.count_text(prospect.rows or 0)
     text = f"Version 0 has no templates and no gen rules: all {rows} rows are written out"
     text += f", about {theme.size_text(prospect.size)}."
+    if document.store.is_here:
+        text += " So fsspec reads it as it stands."
     if document.template_values:
         text += " The values that you gave for templates are written into them."
     if prospect.is_larger_than_opened:
@@ -168,4 +184,5 @@ def relative_words(prospect: Prospect) -> str:
 
 def has_news(prospect: Prospect) -> bool:
     """Tell whether there is anything to say before the save."""
-    return prospect.rows is not None or bool(prospect.relative) or bool(prospect.obstacle)
+    told = (prospect.rows is not None, prospect.rules, prospect.relative, prospect.obstacle)
+    return any(told)

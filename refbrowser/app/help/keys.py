@@ -43,10 +43,14 @@ VIEW_KEYS: dict[str, tuple[Key, ...]] = {
         Key("Ctrl+C", "Copy the path of a node, a key, or the selected rows"),
     ),
     "In the attributes": (
-        Key("Return", "Edit the value of the attribute"),
+        Key("Return", "Edit the value of the attribute, or go to the variable of a dimension"),
         Key("F2", "Edit what is current, name or value"),
         Key("Insert", "Add an attribute"),
         Key("Del", "Remove the attribute"),
+    ),
+    "In the CDL": (
+        Key("Ctrl+F", "Find"),
+        Key("F3, Shift+F3", "Go to the next place that was found, or the one before"),
     ),
     "In editors": (
         Key("Ctrl+Return, Ctrl+Enter", "Apply: one step of the history"),

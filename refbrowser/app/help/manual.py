@@ -11,6 +11,7 @@ from refbrowser.app.resources import resource
 PAGES = (
     "index",
     "references",
+    "stores",
     "plots",
     "templates",
     "editing",

@@ -1,4 +1,4 @@
-"""Opened documents as a tree: groups and arrays, templates and gen rules."""
+"""Opened documents as a tree: groups, arrays and dimensions, templates and gen rules."""
 
 from __future__ import annotations
 
@@ -11,12 +11,14 @@ from PySide6.QtGui import QFont
 
 from refbrowser.app import icons, theme
 from refbrowser.app.controller.open_document import OpenDocument
+from refbrowser.app.hierarchy.dimension_rows import coordinate_words, dimensions_of, size_words
+from refbrowser.app.hierarchy.format_words import format_words, short_format
 from refbrowser.app.hierarchy.tree_changes import changed_words
 from refbrowser.app.plain_text import one_line
 from refbrowser.app.problems.badges import badge_of, badge_words
 
 if TYPE_CHECKING:
-    from refbrowser.model.nodes import ArrayNode, GroupNode, Node
+    from refbrowser.model.nodes import ArrayNode, Dimension, GroupNode, Node
 
 Index = QModelIndex | QPersistentModelIndex
 #: Document number, kind and place of a row.
@@ -37,6 +39,7 @@ class ItemKind(StrEnum):
     DOCUMENT = "document"
     GROUP = "group"
     ARRAY = "array"
+    DIMENSION = "dimension"
     TEMPLATES = "templates"
     TEMPLATE = "template"
     RULES = "rules"
@@ -47,7 +50,8 @@ class ItemKind(StrEnum):
 class Item:
     """One row of the tree; its children are made when they are first asked for.
 
-    `place` is the path of a group or array, the name of a template, the number of a rule, else empty.
+    `place` is the path of a group, array or dimension, the name of a template, the number of a rule, else
+    empty.
     """
 
     number: int
@@ -57,6 +61,7 @@ class Item:
     parent: Item | None
     row: int
     node: Node | None = None
+    dimension: Dimension | None = None
     children: list[Item] | None = None
 
     @property
@@ -156,10 +161,25 @@ class HierarchyModel(QAbstractItemModel):
             return QModelIndex()
         if kind in (ItemKind.GROUP, ItemKind.ARRAY):
             return self.find_node(root.document, str(place))
+        if kind == ItemKind.DIMENSION:
+            return self._find_dimension(root, str(place))
         candidates = [root, *self._children(root)]
         candidates += [grandchild for child in candidates[1:] for grandchild in self._plain_children(child)]
         found = next((item for item in candidates if item.identity == identity), None)
         return QModelIndex() if found is None else self.index_of(found)
+
+    def _find_dimension(self, root: Item, path: str) -> QModelIndex:
+        from refbrowser.engine.views.dimension_uses import dimension_at
+
+        hierarchy = root.document.hierarchy
+        found = None if hierarchy is None else dimension_at(hierarchy, path)
+        if found is None:
+            return QModelIndex()
+        above = root if found[0].path == "/" else self.item(self.find_node(root.document, found[0].path))
+        siblings = [] if above is None else self._children(above)
+        same = (each for each in siblings if each.kind is ItemKind.DIMENSION and each.place == path)
+        item = next(same, None)
+        return QModelIndex() if item is None else self.index_of(item)
 
     def _plain_children(self, item: Item) -> list[Item]:
         return self._children(item) if item.kind in (ItemKind.TEMPLATES, ItemKind.RULES) else []
@@ -174,12 +194,13 @@ class HierarchyModel(QAbstractItemModel):
         place: str | int,
         parent: Item | None,
         node: Node | None = None,
+        dimension: Dimension | None = None,
     ) -> None:
         if self._shown is not None and kind is not ItemKind.DOCUMENT:
             identity = (document.number, str(kind), place)
             if identity not in self._shown:
                 return
-        item = Item(self._next, kind, document, place, parent, len(siblings), node)
+        item = Item(self._next, kind, document, place, parent, len(siblings), node, dimension)
         self._next += 1
         self._items[item.number] = item
         siblings.append(item)
@@ -219,6 +240,8 @@ class HierarchyModel(QAbstractItemModel):
         group: GroupNode = node
         for array in group.arrays.values():
             self._add(children, ItemKind.ARRAY, item.document, array.path, item, array)
+        for path, dimension in dimensions_of(group):
+            self._add(children, ItemKind.DIMENSION, item.document, path, item, None, dimension)
         for child in group.groups.values():
             self._add(children, ItemKind.GROUP, item.document, child.path, item, child)
 
@@ -233,11 +256,19 @@ class HierarchyModel(QAbstractItemModel):
                 if self._filter in _searched_text(node.path, node).casefold():
                     kind = ItemKind.GROUP if hasattr(node, "groups") else ItemKind.ARRAY
                     shown.add((document.number, str(kind), node.path))
-                    parts = node.path.split("/")
-                    for depth in range(2, len(parts)):
-                        shown.add((document.number, str(ItemKind.GROUP), "/".join(parts[:depth])))
+                    self._show_above(document, node.path, shown)
+                for path, dimension in dimensions_of(node):
+                    if self._filter in dimension.name.casefold():
+                        shown.add((document.number, str(ItemKind.DIMENSION), path))
+                        self._show_above(document, f"{node.path.rstrip('/')}/", shown)
             self._match_references(document, shown)
         return shown
+
+    @staticmethod
+    def _show_above(document: OpenDocument, path: str, shown: set[Identity]) -> None:
+        parts = path.split("/")
+        for depth in range(2, len(parts)):
+            shown.add((document.number, str(ItemKind.GROUP), "/".join(parts[:depth])))
 
     def _match_references(self, document: OpenDocument, shown: set[Identity]) -> None:
         if document.document is None:
@@ -276,7 +307,7 @@ class HierarchyModel(QAbstractItemModel):
         item = self.item(parent)
         if item is None:
             return bool(self._roots)
-        if item.kind in (ItemKind.ARRAY, ItemKind.TEMPLATE, ItemKind.RULE):
+        if item.kind in (ItemKind.ARRAY, ItemKind.DIMENSION, ItemKind.TEMPLATE, ItemKind.RULE):
             return False
         return bool(self._children(item))
 
@@ -304,9 +335,9 @@ class HierarchyModel(QAbstractItemModel):
         if role == Qt.ItemDataRole.ToolTipRole:
             return theme.plain_tooltip(tooltip_of(item))
         if role == Qt.ItemDataRole.AccessibleTextRole:
-            words = (f"{item.kind} {name_of(item)} {detail_of(item)}", problem_of(item))
-            more = (badge_words(badge_of(item)), changed_words(item))
-            return ", ".join(part for part in (*words, *more) if part)
+            words = [f"{item.kind} {name_of(item)} {detail_of(item)}", *coordinate_words(item.node)]
+            words += [problem_of(item), badge_words(badge_of(item)), changed_words(item)]
+            return ", ".join(word for word in words if word)
         return None
 
 
@@ -324,6 +355,8 @@ def name_of(item: Item) -> str:
         return one_line((rule.key if rule is not None else None) or f"rule {item.place}")
     if item.kind is ItemKind.TEMPLATE:
         return one_line(str(item.place)) or "''"
+    if item.dimension is not None:
+        return one_line(item.dimension.name) or "''"
     return one_line(str(item.place).rsplit("/", 1)[-1]) or "/"
 
 
@@ -336,11 +369,10 @@ def detail_of(item: Item) -> str:
         if document is None:
             return "opening…"
         count = item.document.pending_count + item.document.draft_count
-        return (
-            f"{count} edit{'' if count == 1 else 's'} · V{document.version}"
-            if count
-            else f"V{document.version}"
-        )
+        form = short_format(item.document)
+        return f"{count} edit{'' if count == 1 else 's'} · {form}" if count else form
+    if item.dimension is not None:
+        return size_words(item.dimension)
     if document is None:
         return ""
     if item.kind is ItemKind.TEMPLATES:
@@ -365,6 +397,8 @@ def shape_text(shape: tuple[int, ...]) -> str:
 
 def type_text(array: ArrayNode) -> str:
     """Return an array's type, short: ``i2``, ``f8``; the metadata's own name where it is not numpy's."""
+    if array.dtype is not None and array.dtype.names is not None:
+        return "compound"
     name = one_line(array.type_name)
     return name.lstrip("<>|=") if len(name) <= 12 else name[:11] + "…"
 
@@ -376,6 +410,8 @@ def _filtered_text(item: Item) -> str:
         return state.rules[int(item.place)].key or ""
     if item.kind in (ItemKind.GROUP, ItemKind.ARRAY):
         return _searched_text(str(item.place), item.node)
+    if item.dimension is not None:
+        return item.dimension.name
     return str(item.place) if item.kind is ItemKind.TEMPLATE else ""
 
 
@@ -415,7 +451,11 @@ def tooltip_of(item: Item) -> str:
     """Return the full name, and the problem where there is one."""
     full = item.document.path if item.kind is ItemKind.DOCUMENT else name_of(item)
     if item.kind in (ItemKind.GROUP, ItemKind.ARRAY):
-        full = "\n".join([str(item.place), *map(one_line, _titles(item.node))])
+        full = "\n".join([str(item.place), *map(one_line, _titles(item.node)), *coordinate_words(item.node)])
+    elif item.kind is ItemKind.DIMENSION:
+        full = f"Dimension {one_line(str(item.place))}"
+    elif item.kind is ItemKind.DOCUMENT:
+        full = "\n".join(part for part in (full, format_words(item.document)) if part)
     detail, problem = detail_of(item), problem_of(item)
     below = badge_words(badge_of(item))
     return "\n".join(part for part in (full, detail, changed_words(item), problem, below) if part)
@@ -429,6 +469,7 @@ def icon_of(item: Item) -> Any:
     if item.kind is ItemKind.ARRAY:
         dimensions = len(getattr(item.node, "shape", ()))
         name = "scalar" if dimensions == 0 else "line" if dimensions == 1 else "array"
+        name = "coordinate" if coordinate_words(item.node) else name
         color = scheme.accent
     elif item.kind in (ItemKind.TEMPLATE, ItemKind.TEMPLATES):
         name = "templates"

@@ -10,6 +10,8 @@ from refbrowser.app.plain_text import one_line
 
 #: Documents that one drop opens at most.
 DROP_LIMIT = 50
+#: What the names of stores end with; folders may have any name.
+STORES = (".zarr", ".zip", ".nczarr", ".zr3")
 _SCHEMES = ("http://", "https://", "s3://", "gs://", "gcs://", "abfs://", "abfss://", "az://", "file://")
 
 
@@ -27,7 +29,10 @@ class Drop:
     def words(self, others_open: bool) -> tuple[str, str]:
         """Return what dropping will do: a heading and a line of detail."""
         if not self.targets:
-            return "Nothing to open here", "Files, folders and URLs of reference documents can be dropped"
+            return (
+                "Nothing to open here",
+                "Files, folders and URLs of reference documents and Zarr stores can be dropped",
+            )
         if not self.is_accepted:
             return (
                 f"{len(self.targets)} are too many at once",
@@ -35,7 +40,8 @@ class Drop:
             )
         names = [one_line(target.rstrip("/").rsplit("/", 1)[-1] or target) for target in self.targets]
         verb = "Open beside what is open" if others_open else "Open"
-        heading = f"{verb}: {names[0]}" if len(names) == 1 else f"{verb}: {len(names)} documents"
+        what = "the store " if names[0].lower().endswith(STORES) else ""
+        heading = f"{verb}: {what}{names[0]}" if len(names) == 1 else f"{verb}: {len(names)} documents"
         if len(names) == 1:
             return heading, one_line(self.targets[0])
         shown = ", ".join(names[:3])

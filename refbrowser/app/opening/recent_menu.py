@@ -43,7 +43,7 @@ class RecentMenu(QObject):
             action = QAction(mark + shown.replace("&", "&&"), self._menu)
             action.setObjectName(f"action_recent_{number}")
             action.setToolTip(plain_tooltip(path))
-            action.triggered.connect(lambda _checked=False, path=path: self._window.open_path(path))
+            action.triggered.connect(lambda _checked=False, path=path: self._window.open_recent(path))
             self._made.append(action)
         separator = QAction(self._menu)
         separator.setSeparator(True)

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
     from PySide6.QtGui import QPaintEvent, QResizeEvent
 
-HEADING = "Drop a reference document here"
-TEXT = "kerchunk JSON, plain or compressed, or the parquet form: files, folders or URLs"
+HEADING = "Drop a document or store here"
+TEXT = "kerchunk JSON, or the parquet form; Zarr and NCZarr: folders, zip files or URLs"
 #: Recent documents that are shown.
 SHOWN = 6
 _ICON = 44
@@ -30,13 +30,14 @@ class StartPane(QWidget):
 
     Signals
     -------
-    openFiles(), openUrl(), openSample()
+    openFiles(), openStore(), openUrl(), openSample()
         A button was pressed.
     openPath(str)
         One of the recent documents was chosen.
     """
 
     openFiles = Signal()
+    openStore = Signal()
     openUrl = Signal()
     openSample = Signal()
     openPath = Signal(str)
@@ -61,6 +62,7 @@ class StartPane(QWidget):
         buttons.setSpacing(theme.MEDIUM)
         buttons.addStretch(1)
         buttons.addWidget(push_button("Open…", "startOpenButton", self.openFiles.emit))
+        buttons.addWidget(push_button("Open store…", "startStoreButton", self.openStore.emit))
         buttons.addWidget(push_button("Open URL…", "startUrlButton", self.openUrl.emit))
         buttons.addWidget(push_button("Open the sample", "startSampleButton", self.openSample.emit))
         buttons.addStretch(1)

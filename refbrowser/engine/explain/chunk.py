@@ -88,10 +88,14 @@ def _by_parts(pipeline: CodecPipeline, inside: tuple[int, ...] | None) -> bool:
     return inside is not None or pipeline.decoded_size > WHOLE_LIMIT
 
 
-def _tell_answer(opened: Opened, source: Source) -> None:
+def _tell_answer(opened: Opened, source: Source, reference: Reference) -> None:
+    """Tell what was asked and answered, and once where in a zip archive the chunk lies."""
     step = source.step()
     if step is not None:
         opened.steps.append(step)
+    member = None if any(step.name == "member" for step in opened.steps) else source.member(reference)
+    if member is not None:
+        opened.steps.append(member)
 
 
 def _open_whole(
@@ -103,7 +107,7 @@ def _open_whole(
     source: Source,
 ) -> None:
     data = source.read(reference)
-    _tell_answer(opened, source)
+    _tell_answer(opened, source, reference)
     if isinstance(data, RefbrowserError):
         opened.read_error = data
         return
@@ -153,7 +157,7 @@ def _open_windows(
     window = window_around(offset, itemsize, size)
     wanted = [range(min(HEAD, size))] if inside is None else [range(min(HEAD, size)), window]
     answers = source.read_windows(reference, wanted)
-    _tell_answer(opened, source)
+    _tell_answer(opened, source, reference)
     parts: list[bytes] = []
     for answer in answers:
         if isinstance(answer, RefbrowserError):
@@ -189,7 +193,7 @@ def _open_shard(
     wanted = Wanted(pipeline, [part], [0], columns_of([reference]))
     inner = open_shards(wanted, source.fetch, source.total_of)[-1]
     error = source.error
-    _tell_answer(opened, source)
+    _tell_answer(opened, source, reference)
     if error is not None:
         opened.read_error = error
         return

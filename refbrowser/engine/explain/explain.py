@@ -240,9 +240,11 @@ class _Explaining:
         source = Source(self.dataset.session, self.dataset.access, self.key, self.token)
         opened = open_chunk(node, pipeline, reference, self.inside, source)
         self.steps += opened.steps
-        return self._of_opened(node, opened)
+        return self._of_opened(node, opened, reference)
 
-    def _of_opened(self, node: ArrayNode, opened: Opened) -> Verdict:
+    def _of_opened(self, node: ArrayNode, opened: Opened, reference: Reference) -> Verdict:
+        if self.dataset.access.is_missing(opened.read_error) and isinstance(reference, WholeFile):
+            return self._missing(node, f"chunk {plain(self.key)}")
         if opened.read_error is not None:
             return verdicts.of_read_error(self._subject, opened.read_error)
         if opened.decode_error is not None:
@@ -352,11 +354,9 @@ def _stray_reason(key: str, role: StrayKey) -> str:
     node = role.node
     if node is None:
         return "it belongs to no array"
-    prefix = node.path.strip("/")
-    rest = key[len(prefix) + 1 :] if prefix else key
     if node.grid is None:
         return f"the array {plain(node.path)} has no chunks"
-    coords = node.chunk_keys.decode(rest, node.grid.ndim)
+    coords = node.chunk_keys.decode(key.removeprefix(node.key_prefix), node.grid.ndim)
     grid = " × ".join(map(str, node.grid.grid_shape)) or "1"
     if coords is not None:
         return f"chunk {list(coords)} lies outside of the grid of {plain(node.path)}, which is {grid} chunks"
@@ -371,7 +371,8 @@ def _stray(key: str, role: StrayKey) -> Verdict:
 
 def _fill_step(node: ArrayNode, meaning: Meaning) -> Step:
     if node.fill_value is None:
-        text = f"the metadata gives no fill value, so that {exact_text(_zero(node))} is read"
+        zero = exact_text(_zero(node))
+        text = f"the metadata gives no fill value: the elements are undefined, and {zero} is read"
     else:
         text = f"the fill_value of the array, {meaning.stored}"
     return Step(

@@ -9,6 +9,7 @@ import numpy as np
 
 from refbrowser.engine.columns import columns_of
 from refbrowser.engine.explain.explanation import Line, Link, LinkKind, Step, StepState
+from refbrowser.engine.explain.member import member_step
 from refbrowser.engine.explain.texts import bytes_text, counted, plain
 from refbrowser.engine.fetching import fetch_rows
 from refbrowser.engine.session import Session
@@ -105,6 +106,10 @@ class Source:
         """Return the size of an object that was read from."""
         known = self._access.memory.identities.known(self._access.locate(url).url)
         return None if known is None else known.total
+
+    def member(self, reference: Reference) -> Step | None:
+        """Return where in a zip archive the bytes of a reference lie; None where it names no member."""
+        return member_step(reference, self._access)
 
     def step(self) -> Step | None:
         """Return what was asked and answered since the last call; None where nothing was asked for."""

@@ -46,7 +46,7 @@ def of_missing(what: str, meaning: Meaning, has_fill: bool, decoded: bool) -> Ve
     fill = (
         f"its fill value {meaning.stored}"
         if has_fill
-        else f"without a fill value it reads as {meaning.stored}"
+        else f"without a fill value it is undefined, and reads as {meaning.stored}"
     )
     if meaning.kind is VerdictKind.VALUE:
         shown = meaning.shown if decoded else meaning.stored

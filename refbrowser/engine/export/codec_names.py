@@ -3,23 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from refbrowser.codecs.base import Settings
 from refbrowser.codecs.building import specs_in
+from refbrowser.codecs.table import is_object_codec
+from refbrowser.engine.export.store_options import BLOSC_SHUFFLES, CodecChoice, Sides
 from refbrowser.errors import ErrorKind, RefbrowserError, quoted
+from refbrowser.model.grid import RegularChunkGrid
 from refbrowser.model.nodes import ArrayNode, CodecSpec
 
 _PREFIX = "numcodecs."
+#: Formats whose codecs have the names and settings of v2, and whose order is a member of its own.
+_IN_WORDS_OF_V2 = ("zarr-v2", "zarr-v3-draft")
 #: Codecs of v2 whose name and bytes are those of a codec of v3.
 _SAME_IN_V3 = ("gzip", "zstd", "blosc")
 #: Codecs of v2 from array to array; they stand before the bytes are made.
 _FILTERS = ("delta", "fixedscaleoffset", "quantize", "astype", "bitround", "packbits")
 _TEXT = ("vlen-utf8", "vlen-bytes")
-_BLOSC_SHUFFLES = ("noshuffle", "shuffle", "bitshuffle")
+_SHARDING = "sharding_indexed"
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +60,95 @@ class CodecsV3:
     lost: tuple[str, ...] = ()
 
 
+def without_shards(node: ArrayNode) -> ArrayNode:
+    """Return an array whose chunks are the inner chunks of the shards of `node`; itself where it has none."""
+    assert node.grid is not None
+    chunks, codecs = node.grid.chunk_shape, node.codecs
+    if node.format != "zarr-v3":
+        return node
+    while (at := _place_of_shards(codecs)) is not None:
+        settings = Settings(codecs[at].name, codecs[at].configuration)
+        sides = list(codecs[at].configuration["chunk_shape"])
+        for codec in reversed(codecs[:at]):
+            sides = _turned_back(sides, codec)
+        chunks, codecs = tuple(sides), (*codecs[:at], *specs_in(settings, "codecs"))
+    if codecs is node.codecs:
+        return node
+    return replace(node, grid=RegularChunkGrid(node.shape, chunks), codecs=codecs)
+
+
+def _place_of_shards(codecs: Sequence[CodecSpec]) -> int | None:
+    return next((place for place, codec in enumerate(codecs) if codec.name == _SHARDING), None)
+
+
+def _turned_back(sides: list[int], codec: CodecSpec) -> list[int]:
+    """Return the sides of a chunk before `codec`, which may be a transpose."""
+    if codec.name != "transpose":
+        return sides
+    order = codec.configuration["order"]
+    if order in ("C", "F"):
+        return sides if order == "C" else sides[::-1]
+    back = list(sides)
+    for place, axis in enumerate(order):
+        back[axis] = sides[place]
+    return back
+
+
+def with_shards(node: ArrayNode, sides: Sides) -> ArrayNode:
+    """Return an array of Zarr v3 whose chunks are the inner chunks of shards.
+
+    Raises
+    ------
+    RefbrowserError
+        The shards hold no whole number of chunks; `META`: v3 has no such codec.
+    """
+    node = without_shards(node)
+    assert node.grid is not None
+    assert node.dtype is not None
+    codecs = codecs_v3(node)
+    inner = node.grid.chunk_shape
+    shape = sides.tiled(node.shape, inner, node.dtype.itemsize)
+    sharding = {
+        "chunk_shape": list(inner),
+        "codecs": [*codecs.filters, codecs.serializer, *codecs.compressors],
+        "index_codecs": [_named("bytes", {"endian": "little"}), {"name": "crc32c"}],
+        "index_location": "end",
+    }
+    return replace(
+        node,
+        grid=RegularChunkGrid(node.shape, shape),
+        codecs=(CodecSpec(_SHARDING, sharding),),
+        format="zarr-v3",
+    )
+
+
+def chosen_codecs(node: ArrayNode, choice: CodecChoice) -> ArrayNode:
+    """Return an array without shards in the words of v2, with one chosen codec; its order of axes stays."""
+    order = node.order if node.format in _IN_WORDS_OF_V2 else _chosen_order(node)
+    codecs = [
+        replace(codec, name=codec.name.removeprefix(_PREFIX))
+        for codec in node.codecs[:1]
+        if node.dtype is not None
+        and node.dtype.hasobject
+        and is_object_codec(codec.name.removeprefix(_PREFIX))
+    ]
+    settings = dict(choice.settings)
+    if "shuffle" in settings:
+        settings["shuffle"] = BLOSC_SHUFFLES.index(settings["shuffle"])
+    if choice.name != "none":
+        codecs.append(CodecSpec(choice.name, settings))
+    return replace(node, format="zarr-v2", order=order, codecs=tuple(codecs))
+
+
+def _chosen_order(node: ArrayNode) -> str:
+    """Return the order of the elements in chunks of v3 in the words of v2; C where v2 has none for it."""
+    turned = [codec for codec in node.codecs if codec.name == "transpose"]
+    try:
+        return _order_v2(turned[0], len(node.shape)) if len(turned) == 1 else "C"
+    except RefbrowserError:
+        return "C"
+
+
 def codecs_v2(node: ArrayNode) -> CodecsV2:
     """Return the codecs of an array as v2 has them.
 
@@ -64,15 +158,13 @@ def codecs_v2(node: ArrayNode) -> CodecsV2:
         `META`: v2 has no such codec.
     """
     assert node.grid is not None
-    if node.format == "zarr-v2":
-        items = [{"id": codec.name, **codec.configuration} for codec in node.codecs]
+    if node.format in _IN_WORDS_OF_V2:
+        items = [{"id": _known(codec.name), **codec.configuration} for codec in _sized(node)]
         return _split_v2(node.order, items, node.grid.chunk_shape)
-    chunks, codecs, lost = node.grid.chunk_shape, node.codecs, []
-    while sharding := next((codec for codec in codecs if codec.name == "sharding_indexed"), None):
-        settings = Settings(sharding.name, sharding.configuration)
-        chunks = tuple(sharding.configuration["chunk_shape"])
-        codecs = specs_in(settings, "codecs")
-        lost.append("shards: each inner chunk becomes a chunk")
+    plain = without_shards(node)
+    assert plain.grid is not None
+    chunks, codecs = plain.grid.chunk_shape, plain.codecs
+    lost = ["shards: each inner chunk becomes a chunk"] if plain is not node else []
     order, items = "C", []
     for codec in codecs:
         if codec.name in ("bytes", "endian"):
@@ -82,6 +174,25 @@ def codecs_v2(node: ArrayNode) -> CodecsV2:
         else:
             items.append(_codec_v2(codec))
     return _split_v2(order, items, chunks, tuple(lost))
+
+
+def _sized(node: ArrayNode) -> tuple[CodecSpec, ...]:
+    """Return the codecs of an array; a shuffle of 0, as netcdf-c writes it, with the size of an element."""
+    assert node.dtype is not None
+    size = {"elementsize": node.dtype.itemsize}
+    return tuple(
+        replace(codec, configuration={**codec.configuration, **size})
+        if codec.name == "shuffle" and codec.configuration.get("elementsize") == 0
+        else codec
+        for codec in node.codecs
+    )
+
+
+def _known(name: str) -> str:
+    """Return the name of a codec; one of the v3 drafts that is not known has a URI in its place."""
+    if ":" in name:
+        raise RefbrowserError(ErrorKind.META, f"codec {quoted(name)} is not known")
+    return name
 
 
 def _split_v2(
@@ -105,7 +216,7 @@ def _order_v2(codec: CodecSpec, rank: int) -> str:
 def _codec_v2(codec: CodecSpec) -> dict[str, Any]:
     name, settings = codec.name.removeprefix(_PREFIX), dict(codec.configuration)
     if name == "blosc" and isinstance(settings.get("shuffle"), str):
-        settings["shuffle"] = _BLOSC_SHUFFLES.index(settings["shuffle"])
+        settings["shuffle"] = BLOSC_SHUFFLES.index(settings["shuffle"])
         settings.pop("typesize", None)
     if name == "crc32c":
         settings.setdefault("location", "end")
@@ -132,9 +243,11 @@ def codecs_v3(node: ArrayNode) -> CodecsV3:
         filters.append({"name": "transpose", "configuration": {"order": list(reversed(range(rank)))}})
     itemsize = node.dtype.itemsize
     lost = []
-    for place, codec in enumerate(node.codecs):
+    for place, codec in enumerate(_sized(node)):
         if codec.name in _TEXT and place == 0:
             serializer = {"name": codec.name}
+        elif codec.name == "quantize" and _changes_type(codec):
+            lost.append("filter quantize: zarr-python does not know its other type; the values stay")
         elif codec.name in _FILTERS and not compressors:
             filters.append(_named(_PREFIX + codec.name, codec.configuration))
         elif codec.name in _SAME_IN_V3:
@@ -148,6 +261,11 @@ def codecs_v3(node: ArrayNode) -> CodecsV3:
         f"filter {entry['name']} is an extension of Zarr v3" for entry in filters if _is_extension(entry)
     ]
     return CodecsV3(tuple(filters), serializer, tuple(compressors), tuple(lost))
+
+
+def _changes_type(codec: CodecSpec) -> bool:
+    settings = codec.configuration
+    return settings.get("astype", settings.get("dtype")) != settings.get("dtype")
 
 
 #: Codecs from bytes to bytes that zarr-python knows in v3 under their numcodecs names.
@@ -186,7 +304,7 @@ def _settings_v3(codec: CodecSpec, itemsize: int) -> dict[str, Any]:
         return {
             "cname": settings.get("cname", "lz4"),
             "clevel": settings.get("clevel", 5),
-            "shuffle": _BLOSC_SHUFFLES[shuffle],
+            "shuffle": BLOSC_SHUFFLES[shuffle],
             "typesize": settings.get("typesize", min(itemsize, 255)),
             "blocksize": settings.get("blocksize", 0),
         }
@@ -204,4 +322,7 @@ def _as_json(codec: CodecSpec) -> dict[str, Any]:
 
 
 def _named(name: str, settings: Mapping[str, Any]) -> dict[str, Any]:
-    return {"name": name, "configuration": dict(settings)} if settings else {"name": name}
+    # zarr-python refuses its extensions without a configuration, even an empty one.
+    if settings or name.startswith(_PREFIX):
+        return {"name": name, "configuration": dict(settings)}
+    return {"name": name}

@@ -1,19 +1,32 @@
-"""The folder that an export writes: under a temporary name until it is complete and verified."""
+"""What an export writes into, under a temporary name until it is complete and verified."""
 
 from __future__ import annotations
 
 import os
 import shutil
 import threading
+from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
-from refbrowser.engine.export.journal import owner_of
+from refbrowser.engine.export.journal import NAME, Written, owner_of
+from refbrowser.engine.export.objects import Buffer
 from refbrowser.engine.export.paths import ignores_case, path_below
 from refbrowser.errors import ErrorKind, Place, RefbrowserError
 from refbrowser.io.processes import is_running
 
 #: A folder that holds one of these may be replaced with force: it is a dataset, not somebody's home.
-_DATASET_MARKS = (".zgroup", ".zarray", ".zattrs", ".zmetadata", "zarr.json")
+_DATASET_MARKS = (
+    ".zgroup",
+    ".zarray",
+    ".zattrs",
+    ".zmetadata",
+    "zarr.json",
+    "root.group.json",
+    "root.array.json",
+)
+#: Folder for what is needed while the export runs.
+SPOOL = ".refbrowser-spool"
 #: Part of the free space that stays free.
 RESERVE = 0.05
 _FLAGS = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
@@ -22,8 +35,8 @@ _active: set[str] = set()
 _active_lock = threading.Lock()
 
 
-class TargetFolder:
-    """A folder being made. Writing is safe from any thread.
+class TargetPlace:
+    """The final name of a target, and the folder beside it in which it is made.
 
     Parameters
     ----------
@@ -39,8 +52,6 @@ class TargetFolder:
     def __init__(self, target: str) -> None:
         self.target = Path(os.path.realpath(target))
         self.partial = self.target.with_name(f".{self.target.name}.refbrowser-partial")
-        self._folders: dict[str, Path] = {}
-        self._made: set[Path] = set()
         parent = self.target.parent
         if not parent.is_dir():
             raise RefbrowserError(ErrorKind.IO, "there is no such folder", Place(path=str(parent)))
@@ -110,6 +121,33 @@ class TargetFolder:
         with _active_lock:
             _active.discard(str(self.partial))
 
+    @property
+    def spool(self) -> Path:
+        """A folder for what is needed while the export runs."""
+        return self.partial / SPOOL
+
+    def swap(self, made: Path, *, force: bool) -> None:
+        """Give what was made its final name."""
+        self.check_replaceable(force=force)
+        old = self.target.with_name(f".{self.target.name}.refbrowser-old")
+        if self.exists:
+            remove(old)
+            os.replace(self.target, old)
+        os.replace(made, self.target)
+        remove(old)
+
+
+class TargetFolder(TargetPlace):
+    """A folder being made. Writing is safe from any thread."""
+
+    def __init__(self, target: str) -> None:
+        super().__init__(target)
+        self._folders: dict[str, Path] = {}
+        self._made: set[Path] = set()
+
+    def begin(self, entries: Iterable[Written]) -> None:
+        """Go on with what an earlier run has written."""
+
     def path(self, key: str) -> Path:
         """Return where an object is written."""
         folder, _, name = key.rpartition("/")
@@ -119,8 +157,13 @@ class TargetFolder:
             parent = self._folders[folder] = path_below(self.partial, key).parent
         return parent / name
 
-    def write(self, key: str, data: bytes | memoryview) -> None:
+    def write(self, key: str, pieces: Iterable[Buffer], size: int) -> None:
         """Write one object whole.
+
+        Parameters
+        ----------
+        size
+            Of all pieces together.
 
         Raises
         ------
@@ -133,31 +176,77 @@ class TargetFolder:
             self._made.add(path.parent)
         descriptor = os.open(path, _FLAGS, 0o666)
         try:
-            left = memoryview(data).cast("B")
-            while left:
-                left = left[os.write(descriptor, left) :]
+            for piece in pieces:
+                left = memoryview(piece).cast("B")
+                while left:
+                    left = left[os.write(descriptor, left) :]
         finally:
             os.close(descriptor)
 
-    def read(self, key: str) -> bytes:
-        """Return the bytes of an object as they are on the disk."""
-        return self.path(key).read_bytes()
+    def holds(self, entry: Written) -> bool:
+        """Tell whether an object that an earlier run has written is still there."""
+        try:
+            return self.path(entry.key).stat().st_size == entry.size
+        except OSError:
+            return False
 
-    def finish(self, extra: str, *, force: bool) -> None:
-        """Give the folder its final name; `extra` is a file that does not belong to the dataset."""
-        self.check_replaceable(force=force)
-        (self.partial / extra).unlink(missing_ok=True)
+    def stored(self, key: str, place: Any) -> StoredFile:
+        """Return an object as it is on the disk, by its key and what `write` gave."""
+        return StoredFile(self.path(key))
+
+    def finish(self, *, force: bool) -> None:
+        """Give the folder its final name, without what does not belong to the dataset."""
+        (self.partial / NAME).unlink(missing_ok=True)
+        remove(self.spool)
         if hasattr(os, "sync"):
             os.sync()
-        old = self.target.with_name(f".{self.target.name}.refbrowser-old")
-        if self.exists:
-            _remove(old)
-            os.replace(self.target, old)
-        os.replace(self.partial, self.target)
-        _remove(old)
+        self.swap(self.partial, force=force)
+
+    def complete(self) -> CompleteFolder:
+        """Return the finished target for reading."""
+        return CompleteFolder(self.target)
 
 
-def _remove(path: Path) -> None:
+class StoredFile:
+    """A file, or a stretch of one, as an object that can be read in parts.
+
+    Raises
+    ------
+    OSError
+        There is no such file.
+    """
+
+    def __init__(self, path: Path, offset: int = 0, size: int | None = None) -> None:
+        self._path = path
+        self._offset = offset
+        self.size = path.stat().st_size if size is None else size
+
+    def read_at(self, offset: int, size: int) -> bytes:
+        """Return bytes of the object; fewer where it ends."""
+        with self._path.open("rb", buffering=0) as stream:
+            stream.seek(self._offset + offset)
+            return stream.read(max(0, min(size, self.size - offset)))
+
+
+class CompleteFolder:
+    """A folder that an export has written."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def stored(self, key: str) -> StoredFile:
+        """Return an object.
+
+        Raises
+        ------
+        OSError
+            It is not there.
+        """
+        return StoredFile(self.folder.joinpath(*key.split("/")))
+
+
+def remove(path: Path) -> None:
+    """Remove a file or a folder with all in it, if it is there."""
     if path.is_dir() and not path.is_symlink():
         shutil.rmtree(path)
     else:

@@ -14,6 +14,9 @@ from refbrowser.errors import ErrorKind, Place, RefbrowserError
 
 NAME = ".refbrowser-export.jsonl"
 VERSION = 1
+_FIELDS = ("key", "size", "sha256", "values", "array", "place")
+#: Lines that are written together: a killed process has written so many objects for nothing, at most.
+_TOGETHER = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +31,8 @@ class Written:
         SHA-256 of the elements that must come out when they are decoded; None for copied bytes.
     array
         Path of the array that it belongs to, in the target.
+    place
+        Where it is, as what it is written into tells.
     """
 
     key: str
@@ -35,6 +40,7 @@ class Written:
     sha256: str
     values: str | None
     array: str
+    place: Any = None
 
 
 class Journal:
@@ -51,6 +57,7 @@ class Journal:
     def __init__(self, folder: Path, fingerprint: str) -> None:
         self.path = folder / NAME
         self._lock = threading.Lock()
+        self._waiting: list[bytes] = []
         self._written = {entry.key: entry for entry in _read(self.path, fingerprint)}
         self._descriptor = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o666)
         # Whatever a killed process left torn ends here.
@@ -70,17 +77,18 @@ class Journal:
 
     def add(self, entry: Written) -> None:
         """Note an object; it is complete in the target."""
+        line = json.dumps({name: getattr(entry, name) for name in _FIELDS}).encode()
         with self._lock:
             self._written[entry.key] = entry
-        self._append(
-            {
-                "key": entry.key,
-                "size": entry.size,
-                "sha256": entry.sha256,
-                "values": entry.values,
-                "array": entry.array,
-            }
-        )
+            self._waiting.append(line)
+            if len(self._waiting) >= _TOGETHER:
+                self._flush()
+
+    def _flush(self) -> None:
+        # One call for whole lines: a killed process leaves at most the last line torn.
+        if self._waiting:
+            os.write(self._descriptor, b"\n".join(self._waiting) + b"\n")
+            self._waiting.clear()
 
     def drop(self, key: str) -> None:
         """Note that an object is not good, so that the next run writes it again."""
@@ -90,11 +98,14 @@ class Journal:
 
     def close(self) -> None:
         """Close the file."""
+        with self._lock:
+            self._flush()
         os.close(self._descriptor)
 
     def _append(self, line: dict[str, Any]) -> None:
-        # One call for one line: a killed process leaves at most the last line torn.
-        os.write(self._descriptor, json.dumps(line).encode() + b"\n")
+        with self._lock:
+            self._waiting.append(json.dumps(line).encode())
+            self._flush()
 
 
 def owner_of(folder: Path) -> int | None:
@@ -119,7 +130,7 @@ def _read(path: Path, fingerprint: str) -> Iterator[Written]:
         if "dropped" in line:
             found.pop(line["dropped"], None)
         elif "key" in line:
-            entry = Written(line["key"], line["size"], line["sha256"], line["values"], line["array"])
+            entry = Written(*(line.get(name) for name in _FIELDS))  # type: ignore[arg-type]
             found[entry.key] = entry
     yield from found.values()
 

@@ -1,10 +1,10 @@
-"""How an array is laid out in a Zarr store, and its metadata as zarr-python writes it."""
+"""How an array is laid out in a store: what every format has in common."""
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
+from itertools import product
 from math import prod
 from typing import Any
 
@@ -12,19 +12,39 @@ import numpy as np
 import numpy.typing as npt
 
 from refbrowser.codecs.pipeline import CodecPipeline
-from refbrowser.engine.export.codec_names import CodecsV2, CodecsV3, codecs_v2, codecs_v3
+from refbrowser.engine.export.codec_names import chosen_codecs, without_shards
 from refbrowser.engine.export.paths import escaped_key
 from refbrowser.engine.export.request import Loss
+from refbrowser.engine.export.store_options import StoreOptions
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
-from refbrowser.formats.zarr.hierarchy import DIMENSIONS_ATTRIBUTE
 from refbrowser.limits import LIMITS
-from refbrowser.model.chunk_keys import ChunkKeyEncoding
 from refbrowser.model.grid import RegularChunkGrid
-from refbrowser.model.nodes import ArrayNode, CodecSpec, GroupNode
+from refbrowser.model.nodes import ArrayNode, CodecSpec
 from refbrowser.model.selection import Selection
 
 #: Uncompressed chunks above `LIMITS.chunk_question` are cut into chunks of at most this many bytes.
 SPLIT_SIZE = 32 * 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class CopiedUnits:
+    """How stored bytes become those of the target: chunks, or inner chunks of shards, one by one.
+
+    Attributes
+    ----------
+    first
+        Coordinates of the source's unit that becomes the first of the target.
+    from_shards, into_shards
+        The units of the source, of the target, are inner chunks.
+    """
+
+    first: tuple[int, ...]
+    from_shards: bool = False
+    into_shards: bool = False
+
+
+#: Makes elements of the target of elements of the source.
+Convert = Callable[[npt.NDArray[Any]], npt.NDArray[Any]]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -37,22 +57,45 @@ class ArrayLayout:
         As it is.
     selection
         What is taken of it; ascending.
+    wanted
+        The source with the shape, dimensions and attributes that are to be kept.
     target
-        As it will be: the path, shape, chunks and codecs of the target, and no manifest.
-    copies
-        The stored bytes of each chunk are those of a chunk of the source.
-    first_chunk
-        Coordinates of the source's chunk that becomes the first of the target, where `copies`.
+        As it will be: the path, shape, chunks and codecs of the target, and no manifest. It may have more
+        axes than are kept at the end: of length 1 (a scalar in NCZarr), or those of the field of a compound,
+        along which `convert` spreads elements; each chunk holds all of them.
+    folder
+        Stands before the path in the keys of chunks (``data/``).
+    copied
+        How stored bytes are copied; None where chunks are encoded anew.
     losses
         What the target cannot hold.
+    convert
+        Gives elements as the target has them, where numpy's own cast does not; None elsewhere.
     """
 
     source: ArrayNode
     selection: Selection
+    wanted: ArrayNode
     target: ArrayNode
-    copies: bool
-    first_chunk: tuple[int, ...]
+    folder: str
+    copied: CopiedUnits | None
     losses: tuple[Loss, ...]
+    convert: Convert | None = None
+
+    @property
+    def copies_objects(self) -> bool:
+        """Whether each object of the target has the bytes of one of the source."""
+        return self.copied is not None and not self.copied.from_shards and not self.copied.into_shards
+
+    @property
+    def keeps_missing(self) -> bool:
+        """Whether what is missing in the source may be missing in the target."""
+        return same_fill(self.source.fill_value, self.target.fill_value)
+
+    @property
+    def spreads(self) -> bool:
+        """Whether an element of the source becomes several of the target."""
+        return any(length != 1 for length in self.grid.shape[len(self.kept_axes) :])
 
     @property
     def kept_axes(self) -> tuple[int, ...]:
@@ -65,22 +108,22 @@ class ArrayLayout:
         assert self.target.grid is not None
         return self.target.grid
 
-    def key(self, coords: tuple[int, ...]) -> str:
-        """Return the key of a chunk of the target."""
-        return node_key(self.target.path, self.target.chunk_keys.encode(coords))
+    def keys(self, coords: npt.NDArray[np.int64]) -> list[str]:
+        """Return the keys of chunks of the target, given by their coordinates, shape (n, ndim)."""
+        start = self.folder + node_key(self.target.path, "")
+        return [start + name for name in self.target.chunk_keys.encode_many(coords)]
+
+    def converted(self, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        """Return elements of the source as the target has them, or can cast them."""
+        return values if self.convert is None else self.convert(values)
 
     def source_coords(self, coords: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-        """Return the coordinates of the chunks that are copied to the chunks at `coords`, shape (n, ndim)."""
-        columns = np.tile(np.array(self.first_chunk, np.int64), (len(coords), 1))
-        columns[:, list(self.kept_axes)] += coords
+        """Return the coordinates of the units that are copied to the units at `coords`, shape (n, ndim)."""
+        assert self.copied is not None
+        columns = np.tile(np.array(self.copied.first, np.int64), (len(coords), 1))
+        kept = self.kept_axes
+        columns[:, list(kept)] += coords[:, : len(kept)]
         return columns
-
-    def source_part(self, coords: tuple[int, ...]) -> Selection:
-        """Return the elements of the source that a chunk of the target holds, with all axes kept."""
-        axes = list(self.selection.axes)
-        for axis, at, side in zip(self.kept_axes, coords, self.grid.chunk_shape, strict=True):
-            axes[axis] = axes[axis][at * side : (at + 1) * side]
-        return Selection(tuple(axes))
 
 
 def node_key(path: str, name: str) -> str:
@@ -89,13 +132,23 @@ def node_key(path: str, name: str) -> str:
     return f"{inside}/{name}" if inside else name
 
 
-def plan_array(node: ArrayNode, selection: Selection | None, version: int) -> ArrayLayout:
-    """Return how an array is laid out in Zarr `version`.
+def escaped_path(path: str) -> str:
+    """Return the absolute path of a node with parts that are fit for file names, and go back by rule."""
+    return "/" + "/".join(escaped_key(part) for part in path.split("/") if part)
+
+
+def asked_for(
+    node: ArrayNode, selection: Selection | None, options: StoreOptions
+) -> tuple[Selection, ArrayNode, list[str]]:
+    """Return what is taken of an array, the array that is asked for, and what cannot be kept.
+
+    The array that is asked for has the shape, chunks and codecs of the target in the words of its own
+    format; where a codec was chosen, in those of Zarr v2. Chunks that were chosen are never shards.
 
     Raises
     ------
     RefbrowserError
-        The array is not readable, or the target has no such type or codec.
+        The array is not readable, or the selection goes backwards.
     """
     for error in (node.error, node.unreadable):
         if error is not None:
@@ -108,17 +161,52 @@ def plan_array(node: ArrayNode, selection: Selection | None, version: int) -> Ar
             Place(path=node.path),
         )
     wanted, losses = _reduced(node, selection)
-    codecs: CodecsV2 | CodecsV3 = codecs_v2(wanted) if version == 2 else codecs_v3(wanted)
+    sides, choice = options.sides_of(node.path, wanted.shape), options.codec_choice
+    if sides is not None or choice is not None:
+        wanted = without_shards(wanted)
+    assert wanted.dtype is not None
     assert wanted.grid is not None
-    chunks = codecs.chunks if isinstance(codecs, CodecsV2) else wanted.grid.chunk_shape
-    target, told = _target_node(wanted, codecs, chunks, version)
-    losses += [*codecs.lost, *told]
+    if sides is not None:
+        chunks = sides.within(wanted.shape, wanted.dtype.itemsize)
+        wanted = replace(wanted, grid=RegularChunkGrid(wanted.shape, chunks))
+    else:
+        wanted, told = _not_too_large(node, wanted)
+        losses += told
+    return selection, chosen_codecs(wanted, choice) if choice is not None else wanted, losses
+
+
+def laid_out(
+    node: ArrayNode,
+    selection: Selection,
+    wanted: ArrayNode,
+    target: ArrayNode,
+    losses: Iterable[str],
+    *,
+    folder: str = "",
+    convert: Convert | None = None,
+) -> ArrayLayout:
+    """Return the layout of an array, and whether bytes of the source can be copied to it.
+
+    Parameters
+    ----------
+    selection, wanted
+        As `asked_for` returns them.
+    target
+        The array as a reader of the target finds it, by which chunks are encoded.
+    losses
+        What the target cannot hold, in words.
+    folder
+        Stands before the path in the keys of chunks.
+    convert
+        As in `ArrayLayout`.
+    """
+    assert target.grid is not None
+    told = list(losses)
     if target.path != node.path:
-        losses.append(f"the name is written as {quoted(target.path)}")
-    first_chunk = _aligned(node, selection, chunks)
-    copies = first_chunk is not None and _same_bytes(wanted, target)
-    told_of = tuple(Loss(node.path, what) for what in dict.fromkeys(losses))
-    return ArrayLayout(node, selection, target, copies, first_chunk or (), told_of)
+        told.append(f"the name is written as {quoted(target.path)}")
+    lost = tuple(Loss(node.path, what) for what in dict.fromkeys(told))
+    copied = _copied(node, selection, target)
+    return ArrayLayout(node, selection, wanted, target, folder, copied, lost, convert)
 
 
 def _reduced(node: ArrayNode, selection: Selection) -> tuple[ArrayNode, list[str]]:
@@ -132,23 +220,32 @@ def _reduced(node: ArrayNode, selection: Selection) -> tuple[ArrayNode, list[str
     if reordered and len(kept) < len(node.shape):
         codecs = (CodecSpec("bytes", {"endian": "little"}),)
         losses.append(f"codecs {', '.join(reordered)} do not fit fewer dimensions: chunks are uncompressed")
-    elif not reordered and _aligned(node, selection, chunks) is None:
+    elif not reordered and _aligned(node.grid, selection, chunks) is None:
         # What is encoded anew need not be padded to chunks that reach far over the edge.
         chunks = tuple(max(1, min(side, length)) for side, length in zip(chunks, shape, strict=True))
-    assert node.dtype is not None
-    size = prod(chunks) * node.dtype.itemsize
-    if size > LIMITS.chunk_question and CodecPipeline.for_array(node).is_raw:
-        chunks = _cut(chunks, node.dtype.itemsize)
-        losses.append(f"chunks of {size} bytes are cut into chunks of shape {list(chunks)}")
     reduced = replace(
         node,
         shape=shape,
         grid=RegularChunkGrid(shape, chunks),
         dimensions=tuple(node.dimensions[axis] for axis in kept),
+        dimension_paths=tuple(node.dimension_paths[axis] for axis in kept if node.dimension_paths),
         codecs=codecs,
         manifest=None,
     )
     return reduced, losses
+
+
+def _not_too_large(node: ArrayNode, wanted: ArrayNode) -> tuple[ArrayNode, list[str]]:
+    """Return the array with chunks that can be held, where those of the source are read in part only."""
+    assert wanted.grid is not None
+    assert wanted.dtype is not None
+    chunks = wanted.grid.chunk_shape
+    size = prod(chunks) * wanted.dtype.itemsize
+    if size <= LIMITS.chunk_question or not CodecPipeline.for_array(node).is_raw:
+        return wanted, []
+    cut = _cut(chunks, wanted.dtype.itemsize)
+    told = f"chunks of {size} bytes are cut into chunks of shape {list(cut)}"
+    return replace(wanted, grid=RegularChunkGrid(wanted.shape, cut)), [told]
 
 
 def _cut(chunks: tuple[int, ...], itemsize: int) -> tuple[int, ...]:
@@ -160,13 +257,64 @@ def _cut(chunks: tuple[int, ...], itemsize: int) -> tuple[int, ...]:
     return tuple(sides)
 
 
-def _aligned(node: ArrayNode, selection: Selection, chunks: tuple[int, ...]) -> tuple[int, ...] | None:
-    """Return the source's chunk that becomes the target's first, or None where chunks do not coincide."""
+def _copied(node: ArrayNode, selection: Selection, target: ArrayNode) -> CopiedUnits | None:
+    """Return how stored bytes are copied to the target, None where they cannot be."""
+    stored = _stored_as(node, selection)
+    if stored is None or not same_fill(node.fill_value, target.fill_value):
+        return None
+    # Whole objects first: a shard is copied as it is where it can be.
+    for mine, yours in product(_with_units(stored), _with_units(target)):
+        assert yours.grid is not None
+        units = (without_shards(node) if mine is not stored else node).grid
+        assert units is not None
+        first = _aligned(units, selection, yours.grid.chunk_shape[: len(mine.shape)])
+        if first is not None and _same_bytes(mine, yours):
+            return CopiedUnits(first, mine is not stored, yours is not target)
+    return None
+
+
+def _stored_as(node: ArrayNode, selection: Selection) -> ArrayNode | None:
+    """Return a node with the axes that are kept as it is stored, None where its codecs need all axes."""
     assert node.grid is not None
+    if not selection.dropped:
+        return node
+    if any(codec.name in ("transpose", "sharding_indexed") for codec in node.codecs):
+        return None
+    kept = [axis for axis in range(len(node.shape)) if axis not in selection.dropped]
+    shape = tuple(node.shape[axis] for axis in kept)
+    chunks = tuple(node.grid.chunk_shape[axis] for axis in kept)
+    return replace(node, shape=shape, grid=RegularChunkGrid(shape, chunks))
+
+
+def _with_units(node: ArrayNode) -> list[ArrayNode]:
+    """Return an array by its objects, and where these are shards by their inner chunks too."""
+    try:
+        has_shards = CodecPipeline.for_array(node).shard is not None
+    except RefbrowserError:
+        return [node]
+    return [node, without_shards(node)] if has_shards else [node]
+
+
+def same_fill(source: Any, target: Any) -> bool:
+    """Tell whether a missing chunk of the source may be missing in the target: its elements stay the same."""
+    if source is None:
+        return True
+    if target is None:
+        return False
+    if isinstance(source, str | bytes):
+        return bool(source == target)
+    one, other = np.asarray(source), np.asarray(target)
+    if one.dtype.names is not None or other.dtype.names is not None:
+        return one.dtype == other.dtype and one.tobytes() == other.tobytes()
+    return one.tobytes() == other.tobytes() or bool(one == other) or bool(one != one and other != other)
+
+
+def _aligned(grid: RegularChunkGrid, selection: Selection, chunks: tuple[int, ...]) -> tuple[int, ...] | None:
+    """Return the source's chunk that becomes the target's first, or None where chunks do not coincide."""
     sides = iter(chunks)
     first = []
     for axis, (taken, side, size) in enumerate(
-        zip(selection.axes, node.grid.chunk_shape, node.shape, strict=True)
+        zip(selection.axes, grid.chunk_shape, grid.shape, strict=True)
     ):
         if axis in selection.dropped:
             coincide = side == 1
@@ -184,7 +332,8 @@ def _same_bytes(source: ArrayNode, target: ArrayNode) -> bool:
     if source.format == target.format:
         same = [(codec.name, dict(codec.configuration)) for codec in source.codecs]
         kept = [(codec.name, dict(codec.configuration)) for codec in target.codecs]
-        return same == kept and source.dtype == target.dtype and source.order == target.order
+        if same == kept and source.dtype == target.dtype and source.order == target.order:
+            return True
     try:
         mine, other = CodecPipeline.for_array(source), CodecPipeline.for_array(target)
     except RefbrowserError:
@@ -194,196 +343,8 @@ def _same_bytes(source: ArrayNode, target: ArrayNode) -> bool:
         for pipeline in (mine, other)
     ]
     same_steps = repr(steps[0]) == repr(steps[1]) and repr(mine.objects) == repr(other.objects)
-    return same_steps and mine.axes == other.axes and mine.dtype == other.dtype and mine.shape == other.shape
-
-
-# Metadata
-
-
-def _target_node(
-    node: ArrayNode, codecs: CodecsV2 | CodecsV3, chunks: tuple[int, ...], version: int
-) -> tuple[ArrayNode, list[str]]:
-    """Return the array as it will be, and what zarr-python warns of."""
-    path = "/" + "/".join(escaped_key(part) for part in node.path.split("/") if part)
-    planned = replace(
-        node,
-        path=path,
-        grid=RegularChunkGrid(node.shape, chunks),
-        format=f"zarr-v{version}",
-        order=codecs.order if isinstance(codecs, CodecsV2) else "C",
-        chunk_keys=_chunk_keys(node, version),
-    )
-    losses = []
-    if version == 3 and node.fill_value is None:
-        losses.append("there is no fill value, Zarr v3 needs one: zero")
-    if version == 2 and any(node.dimensions) and not all(node.dimensions):
-        losses.append("Zarr v2 names all dimensions or none")
-    keys, told = _made_by_zarr(planned, codecs, version)
-    return _parsed(planned, keys, version), [*losses, *told]
-
-
-def _chunk_keys(node: ArrayNode, version: int) -> ChunkKeyEncoding:
-    if node.format == f"zarr-v{version}":
-        return node.chunk_keys
-    return ChunkKeyEncoding("v2", ".") if version == 2 else ChunkKeyEncoding("default", "/")
-
-
-def _made_by_zarr(
-    node: ArrayNode, codecs: CodecsV2 | CodecsV3, version: int
-) -> tuple[dict[str, bytes], list[str]]:
-    """Return the metadata keys of an array, and the warnings."""
-    import zarr
-    from zarr.storage import MemoryStore
-
-    store: dict[str, Any] = {}
-    with warnings.catch_warnings(record=True) as told:
-        warnings.simplefilter("always")
-        try:
-            zarr.create_array(MemoryStore(store), **_arguments(node, codecs, version))
-        except (TypeError, ValueError, KeyError, NotImplementedError) as error:
-            raise RefbrowserError(
-                ErrorKind.META,
-                f"Zarr v{version} cannot hold the array: {quoted(error)}",
-                Place(path=node.path),
-            ) from error
-    keys = {name: value.to_bytes() for name, value in store.items()}
-    lines = [str(warning.message).split(". ")[0].split("\n")[0] for warning in told]
-    return keys, [line for line in lines if "Numcodecs" not in line]
-
-
-def _arguments(node: ArrayNode, codecs: CodecsV2 | CodecsV3, version: int) -> dict[str, Any]:
-    """Return the arguments of ``zarr.create_array`` for an array at the root of a store."""
-    assert node.grid is not None
-    arguments: dict[str, Any] = {
-        "shape": node.shape,
-        "chunks": node.grid.chunk_shape,
-        "dtype": _zarr_type(node, version),
-        "zarr_format": version,
-        "attributes": target_attributes(node, version),
-        "chunk_key_encoding": {"name": node.chunk_keys.name, "separator": node.chunk_keys.separator},
-    }
-    if isinstance(codecs, CodecsV2):
-        import numcodecs
-
-        compressor = codecs.compressor
-        return arguments | {
-            "order": codecs.order,
-            "filters": [numcodecs.get_codec(dict(item)) for item in codecs.filters] or None,
-            "compressors": None if compressor is None else numcodecs.get_codec(dict(compressor)),
-            "fill_value": node.fill_value,
-        }
-    if node.fill_value is not None:
-        arguments["fill_value"] = node.fill_value
-    if any(node.dimensions):
-        arguments["dimension_names"] = node.dimensions
-    return arguments | {
-        "filters": list(codecs.filters) or None,
-        "serializer": codecs.serializer,
-        "compressors": list(codecs.compressors) or None,
-    }
-
-
-def _zarr_type(node: ArrayNode, version: int) -> Any:
-    assert node.dtype is not None
-    if node.dtype.hasobject:
-        from zarr.dtype import VariableLengthBytes, VariableLengthUTF8
-
-        if node.type_name not in ("string", "bytes"):
-            raise RefbrowserError(
-                ErrorKind.META, f"zarr-python has no type for {quoted(node.type_name)}", Place(path=node.path)
-            )
-        return VariableLengthUTF8() if node.type_name == "string" else VariableLengthBytes()
-    # The byte order of v3 is a codec, not part of the type.
-    return node.dtype if version == 2 else node.dtype.newbyteorder("=")
-
-
-def target_attributes(node: ArrayNode | GroupNode, version: int) -> dict[str, Any]:
-    """Return the attributes that the target holds; names of dimensions have a member of their own in v3."""
-    attributes = dict(node.attributes)
-    if not isinstance(node, ArrayNode):
-        return attributes
-    if version == 3 and any(node.dimensions):
-        attributes.pop(DIMENSIONS_ATTRIBUTE, None)
-    elif version == 2 and node.dimensions and all(node.dimensions):
-        attributes[DIMENSIONS_ATTRIBUTE] = list(node.dimensions)
-    return attributes
-
-
-class _OneArray:
-    """The metadata of one array at the root, as a source of a hierarchy."""
-
-    def __init__(self, keys: Mapping[str, bytes]) -> None:
-        self._keys = keys
-
-    def metadata_keys(self) -> Iterable[str]:
-        return list(self._keys)
-
-    def value(self, key: str) -> bytes:
-        return self._keys[key]
-
-
-def _parsed(node: ArrayNode, keys: Mapping[str, bytes], version: int) -> ArrayNode:
-    """Return `node` as our reader understands the metadata that zarr-python made."""
-    from refbrowser.formats.zarr.hierarchy import build_hierarchy
-
-    def no_manifest(prefix: str, grid: RegularChunkGrid, encoding: ChunkKeyEncoding) -> Any:
-        return None
-
-    root = build_hierarchy(_OneArray(keys), no_manifest, f"zarr-v{version}").root
-    assert isinstance(root, ArrayNode)
-    error = root.error or root.unreadable
-    if error is not None:
-        raise RefbrowserError(error.kind, error.message, Place(path=node.path), error.advice)
-    return replace(root, path=node.path)
-
-
-def store_metadata(
-    groups: Iterable[GroupNode], layouts: Iterable[ArrayLayout], version: int
-) -> dict[str, bytes]:
-    """Return every metadata key of a store, made by zarr-python."""
-    import zarr
-    from zarr.storage import MemoryStore
-
-    store: dict[str, Any] = {}
-    memory = MemoryStore(store)
-    layouts = list(layouts)
-    rooted = any(layout.target.path == "/" for layout in layouts)
-    if rooted and len(layouts) > 1:
-        raise RefbrowserError(ErrorKind.META, "a Zarr store cannot hold an array at its root beside others")
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        try:
-            if not rooted:
-                _make_groups(memory, groups, version)
-            for layout in layouts:
-                _make_array(memory, layout, version)
-            if version == 2 and not rooted:
-                zarr.consolidate_metadata(memory, zarr_format=2)
-        except (TypeError, ValueError, KeyError) as error:
-            raise RefbrowserError(
-                ErrorKind.META, f"zarr-python refuses the store: {quoted(error)}"
-            ) from error
-    return {name: value.to_bytes() for name, value in store.items()}
-
-
-def _make_groups(memory: Any, groups: Iterable[GroupNode], version: Any) -> None:
-    import zarr
-
-    for group in groups:
-        path, attributes = escaped_path(group.path), dict(group.attributes)
-        zarr.create_group(memory, path=path, zarr_format=version, attributes=attributes)
-
-
-def _make_array(memory: Any, layout: ArrayLayout, version: int) -> None:
-    import zarr
-
-    wanted, _ = _reduced(layout.source, layout.selection)
-    codecs = codecs_v2(wanted) if version == 2 else codecs_v3(wanted)
-    planned = replace(wanted, grid=layout.grid, chunk_keys=layout.target.chunk_keys)
-    name = layout.target.path.strip("/") or None
-    zarr.create_array(memory, name=name, **_arguments(planned, codecs, version))
-
-
-def escaped_path(path: str) -> str:
-    """Return the path of a node as the target writes it, without the leading slash."""
-    return "/".join(escaped_key(part) for part in path.split("/") if part)
+    plain = mine.sharding is None and other.sharding is None
+    # Axes of length 1 at the end do not matter.
+    rank = len(mine.shape)
+    same_order = mine.axes == other.axes[:rank] and mine.shape == other.shape[:rank]
+    return same_steps and plain and same_order and mine.dtype == other.dtype

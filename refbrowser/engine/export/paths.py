@@ -72,6 +72,20 @@ def _unescaped_part(part: str) -> str:
     return unquote_to_bytes(part).decode("utf-8", "surrogatepass")
 
 
+def checked_parts(path: str) -> list[str]:
+    """Return the parts of a path that `escaped_key` made.
+
+    Raises
+    ------
+    RefbrowserError
+        `E_UNSAFE`: the path is not escaped.
+    """
+    parts = path.split("/")
+    if any(part in ("", ".", "..") or "\\" in part or ":" in part for part in parts):
+        raise RefbrowserError(ErrorKind.UNSAFE, "the path leads out of the target", Place(path=path))
+    return parts
+
+
 def path_below(folder: Path, path: str) -> Path:
     """Return where an object is written below `folder`; it is checked to lie there.
 
@@ -85,10 +99,7 @@ def path_below(folder: Path, path: str) -> Path:
     RefbrowserError
         `E_UNSAFE`: the path is not escaped, or a link below the folder leads out of it.
     """
-    parts = path.split("/")
-    if any(part in ("", ".", "..") or "\\" in part or ":" in part for part in parts):
-        raise RefbrowserError(ErrorKind.UNSAFE, "the path leads out of the target", Place(path=path))
-    written = folder.joinpath(*parts)
+    written = folder.joinpath(*checked_parts(path))
     parent = written.parent
     while parent != folder and not parent.exists():
         parent = parent.parent

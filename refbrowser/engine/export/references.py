@@ -10,19 +10,23 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from refbrowser.engine.export.chunks import coords_between
+from refbrowser.engine.export.estimate import coords_between
 from refbrowser.engine.export.folder import TargetFolder
-from refbrowser.engine.export.layout import ArrayLayout, plan_array, store_metadata
+from refbrowser.engine.export.layout import ArrayLayout
 from refbrowser.engine.export.request import ExportEstimate, ExportReport, ExportRequest, Loss
 from refbrowser.engine.export.rewritten import Rewriting, is_relative, rewritten, rule_url
+from refbrowser.engine.export.store_options import StoreOptions
+from refbrowser.engine.export.targets import Target, target_of
 from refbrowser.engine.jobs import JobControl
+from refbrowser.engine.saving.consolidated import with_consolidated
+from refbrowser.engine.saving.portable import portable_document
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, Severity
 from refbrowser.formats.references import document_chunks, open_references
 from refbrowser.formats.zarr.documents import CONSOLIDATED_V2, METADATA_NAMES, split_key
 from refbrowser.io.atomic import write_atomically
 from refbrowser.io.cancel import CancelToken
 from refbrowser.limits import LIMITS
-from refbrowser.model.nodes import ArrayNode
+from refbrowser.model.nodes import ArrayNode, Flavour
 from refbrowser.model.reference import Reference, ReferenceKind
 from refbrowser.references.document import ReferenceDocument
 from refbrowser.references.edits import SetVersion
@@ -49,6 +53,7 @@ class ReferencesExport:
         self.dataset = dataset
         self.request = request
         self.document = dataset.document
+        self._targets: dict[str, Target] = {}
         self.layouts = list(self._layouts())
         self.losses: list[Loss] = []
 
@@ -59,8 +64,8 @@ class ReferencesExport:
                 continue
             node = self.dataset.hierarchy.find(choice.path)
             assert isinstance(node, ArrayNode)
-            layout = plan_array(node, choice.selection, 3 if node.format == "zarr-v3" else 2)
-            if not layout.copies:
+            layout = self._target(node).layout(node, choice.selection)
+            if not layout.copies_objects:
                 raise RefbrowserError(
                     ErrorKind.USAGE,
                     "the selection cuts through chunks, which references cannot say",
@@ -68,6 +73,19 @@ class ReferencesExport:
                     "select whole chunks, or export to zarr-v3",
                 )
             yield layout
+
+    def _target(self, node: ArrayNode) -> Target:
+        """Return what writes the metadata of an array in the format that it has."""
+        if self.dataset.hierarchy.flavour is Flavour.DRAFT_2020:
+            raise RefbrowserError(
+                ErrorKind.USAGE,
+                "parts of arrays of the later drafts of v3 cannot be written as references",
+                Place(path=node.path),
+                "take the whole array, or export to zarr-v3",
+            )
+        if node.format not in self._targets:
+            self._targets[node.format] = target_of(node.format, StoreOptions())
+        return self._targets[node.format]
 
     def estimate(self, token: CancelToken) -> ExportEstimate:
         """Return what the export will cost."""
@@ -98,14 +116,26 @@ class ReferencesExport:
             )
             if not question(error):
                 raise error
+        self._make_portable(control)
         document, skipped = self._document(control.token)
         if request.format == "refs-parquet":
             return self._parquet(document, skipped, control)
+        document, lost = with_consolidated(document, self.dataset.document.store)
+        self.losses += lost
         written, digest = self._write(document, control)
         self._verify(digest, document, control.token)
         return self._report(document, skipped, written)
 
     # The document to be written
+
+    def _make_portable(self, control: JobControl) -> None:
+        """Take the document of a store as other software reads it."""
+        portable = portable_document(self.dataset, control, 1 if self.request.format == "refs-v1" else 0)
+        self.losses += portable.losses
+        if portable.document is not self.document:
+            self.document = portable.document
+            self.dataset = self.dataset.with_document(portable.document, control)
+            self.layouts = list(self._layouts())
 
     def _document(self, token: CancelToken) -> tuple[ReferenceDocument, list[RefbrowserError]]:
         """Return the document with what was chosen, and URLs that hold at the target."""
@@ -148,12 +178,19 @@ class ReferencesExport:
         """Keep the chosen arrays and the groups above them."""
         arrays = [choice.path.strip("/") for choice in self.request.arrays or ()]
         cut = {layout.source.path.strip("/") for layout in self.layouts}
-        whole = [f"{path}/" if path else "" for path in arrays if path not in cut]
         groups = {"", *(path[:at] for path in arrays for at, letter in enumerate(path) if letter == "/")}
+        chosen = [self.dataset.hierarchy.find(path) for path in (*arrays, *groups)]
+        # In the v3 drafts the keys of a node do not begin with its path.
+        documents = {key for node in chosen if node is not None for key in node.metadata_keys}
+        whole = [
+            node.key_prefix
+            for path, node in zip(arrays, chosen, strict=False)
+            if path not in cut and isinstance(node, ArrayNode)
+        ]
 
         def keeps(key: str) -> bool:
             path, name = split_key(key)
-            if name in METADATA_NAMES and (path in groups or path in cut):
+            if key in documents or (name in METADATA_NAMES and (path in groups or path in cut)):
                 return True
             return any(key.startswith(prefix) for prefix in whole)
 
@@ -166,9 +203,10 @@ class ReferencesExport:
 
         how.keeps, how.rule_stays = keeps, stays
         for layout in self.layouts:
-            made = store_metadata([], [layout], 3 if layout.target.format == "zarr-v3" else 2)
+            made = self._target(layout.source).metadata([], [layout])
             prefix = layout.source.path.strip("/") + "/"
-            how.metadata |= {key: data for key, data in made.items() if key.startswith(prefix)}
+            own = layout.source.metadata_keys
+            how.metadata |= {key: data for key, data in made.items() if key.startswith(prefix) or key in own}
         how.metadata |= self._consolidated(keeps, how.metadata)
         how.added = self._chunks()
 
@@ -198,8 +236,9 @@ class ReferencesExport:
             for start in range(0, layout.grid.size, PAGE):
                 coords = coords_between(layout, start, min(start + PAGE, layout.grid.size))
                 columns = manifest.columns(layout.source_coords(coords))
+                keys = layout.keys(coords)
                 for row in np.flatnonzero(columns.kind != ReferenceKind.MISSING).tolist():
-                    yield layout.key(tuple(coords[row].tolist())), columns.reference(row)
+                    yield keys[row], columns.reference(row)
 
     # Writing
 

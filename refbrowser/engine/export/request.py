@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from refbrowser.engine.export.store_options import StoreOptions
+from refbrowser.engine.export.targets import STORE_FORMATS
 from refbrowser.errors import ErrorKind, RefbrowserError, quoted
 from refbrowser.model.selection import Selection
 
@@ -12,8 +14,7 @@ if TYPE_CHECKING:
     from refbrowser.engine.dataset import Dataset
 
 REFERENCE_FORMATS = ("refs-v0", "refs-v1", "refs-parquet")
-ZARR_FORMATS = ("zarr-v2", "zarr-v3")
-FORMATS = (*REFERENCE_FORMATS, *ZARR_FORMATS)
+FORMATS = (*REFERENCE_FORMATS, *STORE_FORMATS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +63,8 @@ class ExportRequest:
         Go on with an export that was interrupted; a target that is complete is verified against the source.
     skip_bad
         Leave out what cannot be read.
+    options
+        How a store is laid out: chunks, codec, shards, container.
     """
 
     target: str
@@ -70,6 +73,7 @@ class ExportRequest:
     force: bool = False
     resume: bool = False
     skip_bad: bool = False
+    options: StoreOptions = field(default_factory=StoreOptions)
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +103,11 @@ class ExportEstimate:
         To be written, at most.
     losses
         What the target cannot hold.
+    reads
+        How often the chunks of an array are read on average, of the array where that is most.
+    spool_bytes
+        Of the intermediate store beside the target, where chunks lie so that they would be read more often
+        still; it is removed at the end.
     """
 
     chunks: int
@@ -106,6 +115,8 @@ class ExportEstimate:
     source_bytes: int
     target_bytes: int
     losses: tuple[Loss, ...] = ()
+    reads: float = 1.0
+    spool_bytes: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

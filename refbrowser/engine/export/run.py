@@ -28,6 +28,7 @@ def run_export(
     request: ExportRequest,
     control: JobControl | None = None,
     question: Callable[[RefbrowserError], bool] = _no,
+    told: Callable[[ExportEstimate], None] | None = None,
 ) -> ExportReport:
     """Carry out an export.
 
@@ -37,6 +38,8 @@ def run_export(
         Cancels, and is told the progress in chunks.
     question
         Asked, with the error that a no becomes, above a size that needs a question.
+    told
+        Called with the estimate before anything is written.
 
     Raises
     ------
@@ -45,7 +48,11 @@ def run_export(
     Cancelled
         The control's token was cancelled; a Zarr store can be gone on with.
     """
-    return _export(dataset, request).run(control or JobControl(), question)
+    export, control = _export(dataset, request), control or JobControl()
+    if told is not None:
+        told(export.estimate(control.token))
+    report: ExportReport = export.run(control, question)
+    return report
 
 
 def estimate_export(
@@ -72,6 +79,6 @@ def _export(dataset: Dataset, request: ExportRequest) -> Any:
         from refbrowser.engine.export.references import ReferencesExport
 
         return ReferencesExport(dataset, request)
-    from refbrowser.engine.export.zarr_store import ZarrExport
+    from refbrowser.engine.export.store import StoreExport
 
-    return ZarrExport(dataset, request)
+    return StoreExport(dataset, request)

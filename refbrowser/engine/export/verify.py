@@ -4,24 +4,23 @@ from __future__ import annotations
 
 import hashlib
 import threading
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from refbrowser.codecs.pipeline import CodecPipeline
 from refbrowser.engine.decoding import DecodePool
-from refbrowser.engine.export.chunks import values_digest
-from refbrowser.engine.export.folder import TargetFolder
+from refbrowser.engine.export.chunks import ArrayExport
+from refbrowser.engine.export.folder import CompleteFolder, TargetFolder
 from refbrowser.engine.export.journal import Journal, Written
-from refbrowser.engine.export.layout import ArrayLayout, escaped_path, target_attributes
+from refbrowser.engine.export.layout import ArrayLayout
+from refbrowser.engine.export.objects import PORTION, Assembled, Buffer, ObjectCoder, Stored
+from refbrowser.engine.export.targets import Target
+from refbrowser.engine.export.zip_file import CompleteZip, TargetZip
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
-from refbrowser.formats.zarr.documents import METADATA_NAMES
-from refbrowser.formats.zarr.hierarchy import build_hierarchy
+from refbrowser.formats.hierarchies import hierarchy_of_flavour
 from refbrowser.io.cancel import CancelToken
 from refbrowser.model.nodes import ArrayNode, GroupNode, Hierarchy
 
@@ -30,56 +29,54 @@ NAMED = 5
 
 
 class JournalSink:
-    """Writes chunks to the incomplete target and notes them."""
+    """Writes objects to the incomplete target and notes them."""
 
-    def __init__(self, folder: TargetFolder, journal: Journal) -> None:
-        self.folder = folder
+    def __init__(self, target: TargetFolder | TargetZip, journal: Journal) -> None:
+        self.target = target
         self.journal = journal
-        self._known = {entry.key for entry in journal.entries() if self._is_there(entry)}
-
-    def _is_there(self, entry: Written) -> bool:
-        try:
-            return self.folder.path(entry.key).stat().st_size == entry.size
-        except OSError:
-            return False
+        self._known = {entry.key for entry in journal.entries() if target.holds(entry)}
 
     def has(self, key: str) -> bool:
-        """Tell whether an earlier run has written a chunk."""
+        """Tell whether an earlier run has written an object."""
         return key in self._known
 
-    def put(
-        self, layout: ArrayLayout, key: str, data: bytes | memoryview, values: npt.NDArray[Any] | None
-    ) -> None:
-        """Write a chunk and note it."""
-        self.folder.write(key, data)
-        dtype = layout.target.dtype
-        digest = None if values is None or dtype is None else values_digest(values, dtype)
-        self.journal.add(
-            Written(key, len(data), hashlib.sha256(data).hexdigest(), digest, layout.target.path)
-        )
+    def put(self, array: ArrayExport, key: str, made: Assembled) -> None:
+        """Write an object and note it."""
+        digest = hashlib.sha256()
+        place = self.target.write(key, _hashed(made.pieces(), digest), made.size)
+        path = array.layout.target.path
+        self.journal.add(Written(key, made.size, digest.hexdigest(), made.digest, path, place))
+
+
+def _hashed(pieces: Iterable[Buffer], digest: Any) -> Iterator[Buffer]:
+    for piece in pieces:
+        digest.update(piece)
+        yield piece
 
 
 class CompareSink:
-    """Compares chunks with those of a complete target."""
+    """Compares objects with those of a complete target."""
 
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
+    def __init__(self, target: CompleteFolder | CompleteZip) -> None:
+        self.target = target
         self.compared = 0
         self.different: list[str] = []
         self._lock = threading.Lock()
-        self._pipelines: dict[str, CodecPipeline] = {}
 
     def has(self, key: str) -> bool:
-        """Every chunk is to be compared."""
+        """Every object is to be compared."""
         return False
 
-    def put(
-        self, layout: ArrayLayout, key: str, data: bytes | memoryview, values: npt.NDArray[Any] | None
-    ) -> None:
-        """Compare a chunk, by bytes or else by elements."""
+    def put(self, array: ArrayExport, key: str, made: Assembled) -> None:
+        """Compare an object, by bytes or else by elements."""
+        digest = hashlib.sha256()
+        for piece in made.pieces():
+            digest.update(piece)
         try:
-            stored = self.folder.joinpath(*key.split("/")).read_bytes()
-            same = stored == data or (values is not None and self._same_values(layout, stored, values))
+            stored = self.target.stored(key)
+            same = _digest(stored) == digest.hexdigest()
+            if not same and made.digest is not None:
+                same = array.coder.digest(stored) == made.digest
         except (OSError, RefbrowserError):
             same = False
         with self._lock:
@@ -87,62 +84,77 @@ class CompareSink:
             if not same:
                 self.different.append(key)
 
-    def _same_values(self, layout: ArrayLayout, stored: bytes, values: npt.NDArray[Any]) -> bool:
-        pipeline = self._pipelines.setdefault(layout.target.path, CodecPipeline.for_array(layout.target))
-        decoded = pipeline.decode(stored)
-        return values_digest(decoded, pipeline.dtype) == values_digest(values, pipeline.dtype)
-
 
 def verify_chunks(
-    folder: TargetFolder,
+    target: TargetFolder | TargetZip,
     journal: Journal,
-    layouts: Iterable[ArrayLayout],
+    arrays: Iterable[ArrayExport],
     pool: DecodePool,
     token: CancelToken,
 ) -> int:
-    """Read every chunk of the target again and compare it; returns how many.
+    """Read every object of the target again and compare it; returns how many.
 
     Raises
     ------
     RefbrowserError
-        `E_IO`: chunks are not what was written; they are written again by the next run.
+        `E_IO`: objects are not what was written; they are written again by the next run.
     Cancelled
         `token` was cancelled.
     """
-    pipelines = {
-        layout.target.path: CodecPipeline.for_array(layout.target)
-        for layout in layouts
-        if layout.target.unreadable is None
-    }
+    coders = {array.layout.target.path: array.coder for array in arrays}
     different: list[str] = []
     queue = pool.queue(token)
 
     def check(entry: Written) -> None:
-        if not _is_good(folder, entry, pipelines.get(entry.array)):
+        if not _is_good(target, entry, coders.get(entry.array)):
             different.append(entry.key)
 
     entries = journal.entries()
     for entry in entries:
-        queue.put(partial(check, entry), entry.size)
+        queue.put(partial(check, entry), min(entry.size, PORTION))
     queue.join()
     for key in different:
         journal.drop(key)
     if different:
         advice = "check the disk; --resume writes them again"
-        raise differing(sorted(different), len(entries), str(folder.target), advice)
+        raise differing(sorted(different), len(entries), str(target.target), advice)
     return len(entries)
 
 
-def _is_good(folder: TargetFolder, entry: Written, pipeline: CodecPipeline | None) -> bool:
+def _is_good(target: TargetFolder | TargetZip, entry: Written, coder: ObjectCoder | None) -> bool:
     try:
-        data = folder.read(entry.key)
-        if hashlib.sha256(data).hexdigest() != entry.sha256:
+        stored = Held.of(target.stored(entry.key, entry.place))
+        if stored.size != entry.size or _digest(stored) != entry.sha256:
             return False
-        if entry.values is None or pipeline is None:
-            return True
-        return values_digest(pipeline.decode(data), pipeline.dtype) == entry.values
+        return entry.values is None or coder is None or coder.digest(stored) == entry.values
     except (OSError, RefbrowserError):
         return False
+
+
+class Held:
+    """An object that is small enough to be read once."""
+
+    def __init__(self, data: bytes) -> None:
+        self._data = data
+        self.size = len(data)
+
+    @classmethod
+    def of(cls, stored: Stored) -> Stored:
+        """Return an object held in memory where it is small."""
+        return cls(stored.read_at(0, stored.size)) if stored.size <= PORTION else stored
+
+    def read_at(self, offset: int, size: int) -> bytes:
+        """Return bytes of the object; fewer where it ends."""
+        whole = not offset and size >= self.size
+        return self._data if whole else self._data[offset : offset + size]
+
+
+def _digest(stored: Stored) -> str:
+    """Return the SHA-256 of the bytes of an object."""
+    digest = hashlib.sha256()
+    for offset in range(0, stored.size, PORTION):
+        digest.update(stored.read_at(offset, PORTION))
+    return digest.hexdigest()
 
 
 def differing(keys: list[str], count: int, target: str, advice: str) -> RefbrowserError:
@@ -157,39 +169,43 @@ def differing(keys: list[str], count: int, target: str, advice: str) -> Refbrows
 
 
 @dataclass(frozen=True, slots=True)
-class _Folder:
-    """The metadata of a Zarr store on disk."""
+class _Metadata:
+    """The metadata of a store, read again."""
 
-    folder: Path
-    keys: tuple[str, ...]
+    texts: Mapping[str, bytes]
 
     def metadata_keys(self) -> Iterable[str]:
-        return self.keys
+        return list(self.texts)
 
     def value(self, key: str) -> bytes:
-        return self.folder.joinpath(*key.split("/")).read_bytes()
+        return self.texts[key]
 
 
 def verify_metadata(
-    folder: Path,
-    keys: Iterable[str],
+    texts: Mapping[str, bytes],
     groups: Iterable[GroupNode],
     layouts: Iterable[ArrayLayout],
-    version: int,
+    target: Target,
 ) -> None:
-    """Read the metadata of a store again and compare it with the source, by value.
+    """Compare the metadata of a store with the source, by value.
+
+    Parameters
+    ----------
+    texts
+        By key, read again.
 
     Raises
     ------
     RefbrowserError
         `E_IO`: a node is not as it should be.
     """
-    metadata = tuple(key for key in keys if key.rpartition("/")[2] in METADATA_NAMES)
-    hierarchy = build_hierarchy(_Folder(folder, metadata), lambda *_: _no_manifest(), f"zarr-v{version}")
+    hierarchy = hierarchy_of_flavour(
+        target.flavour, _Metadata(texts), lambda *_: _no_manifest(), target.flavour
+    )
     for group in groups:
-        _check_attributes(hierarchy, "/" + escaped_path(group.path), target_attributes(group, version))
+        _check_attributes(hierarchy, target.group_path(group), target.attributes(group))
     for layout in layouts:
-        node = _check_attributes(hierarchy, layout.target.path, target_attributes(_reduced(layout), version))
+        node = _check_attributes(hierarchy, layout.target.path, target.attributes(layout.wanted))
         wanted = layout.target
         same = (
             isinstance(node, ArrayNode)
@@ -203,11 +219,6 @@ def verify_metadata(
 
 def _no_manifest() -> Any:
     return None
-
-
-def _reduced(layout: ArrayLayout) -> ArrayNode:
-    kept = layout.kept_axes
-    return replace(layout.source, dimensions=tuple(layout.source.dimensions[axis] for axis in kept))
 
 
 def _check_attributes(hierarchy: Hierarchy, path: str, wanted: Mapping[str, Any]) -> Any:

@@ -47,6 +47,10 @@ def collect(
             for finding in hierarchy.problems
             if not _is_told(finding, findings)
         ]
+    store = document.store
+    if store is not None and store.facts.listing is not None:
+        listed = store.facts.listing.findings
+        found += [_of_finding(finding, Origin.STRUCTURE, hierarchy) for finding in listed]
     found += _of_failures(failures, hierarchy)
     found += [_of_want(want) for want in wants if not want.allowed]
     return Problems.of(found)

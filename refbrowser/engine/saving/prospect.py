@@ -20,6 +20,8 @@ _BLOCKS, _BLOCK = 8, 64
 _PUNCTUATION = 12
 #: Relative URLs that are counted.
 COUNTED = 100_000
+#: Rows of a store that are written out without being asked for.
+PROPOSED_ROWS = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +34,8 @@ class Prospect:
         Rows of its Version 0 form and its bytes, about; None where it is not asked for.
     is_larger_than_opened
         Whether the Version 0 form has more entries than are opened again.
+    rules
+        Gen rules of an opened store, at most, that fsspec passes over by default.
     relative, example
         Number of relative URLs that would mean something else, and the first; `prefix` keeps their meaning.
     obstacle
@@ -41,6 +45,7 @@ class Prospect:
     rows: int | None = None
     size: int | None = None
     is_larger_than_opened: bool = False
+    rules: int = 0
     relative: int = 0
     example: str = ""
     prefix: str = ""
@@ -79,9 +84,22 @@ def prospect_of(
                     break
         except RefbrowserError as error:
             obstacle = str(error)
-    return Prospect(
-        rows, size, rows is not None and rows > LIMITS.references, count, example, prefix, obstacle
-    )
+    too_large = rows is not None and rows > LIMITS.references
+    rules = rules_kept(document) if version == 1 else 0
+    return Prospect(rows, size, too_large, rules, count, example, prefix, obstacle)
+
+
+def proposed_version(document: ReferenceDocument) -> int:
+    """Return the version that a document is best saved in: of a store, one that fsspec reads by default."""
+    if document.store is None:
+        return document.version
+    return 0 if document.expansion.rows <= PROPOSED_ROWS else 1
+
+
+def rules_kept(document: ReferenceDocument) -> int:
+    """Return how many gen rules the Version 1 form of a store has at most: that of an archive has none."""
+    store = document.store
+    return 0 if store is None or store.container == "zip" else len(document.rules)
 
 
 def version0_size(document: ReferenceDocument, pause: Callable[[], None] = lambda: None) -> int:

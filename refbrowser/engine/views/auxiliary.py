@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from refbrowser.engine.views.coordinates import attribute_text
+from refbrowser.engine.views.dimension_uses import is_coordinate
 from refbrowser.engine.views.interpretation import Interpretation
 from refbrowser.engine.views.numbers import degrees_text, value_text
 from refbrowser.engine.views.plan import ViewPlan
@@ -69,7 +70,7 @@ def _add(found: dict[str, AuxiliaryNode], node: ArrayNode, array: ArrayNode) -> 
     """Take an array whose dimensions are some of those of `node`; not the coordinate of a dimension."""
     if array.path == node.path or array.error is not None or array.dtype is None or array.grid is None:
         return
-    if not array.shape or array.dimensions == (array.name,):
+    if not array.shape or is_coordinate(array):
         return
     numbers = []
     for name, size in zip(array.dimensions, array.shape, strict=False):

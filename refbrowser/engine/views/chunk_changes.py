@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from refbrowser.formats.references import ExpansionManifest
+from refbrowser.formats.expansion_manifest import ExpansionManifest
 from refbrowser.model.manifest import ChunkManifest
 from refbrowser.model.reference import ReferenceColumns, ReferenceKind
 

@@ -10,7 +10,7 @@ import numpy as np
 from refbrowser.engine.views.chunk_changes import Change, changes
 from refbrowser.engine.views.chunk_map import MapSource
 from refbrowser.errors import RefbrowserError
-from refbrowser.formats.references import ExpansionManifest
+from refbrowser.formats.expansion_manifest import ExpansionManifest
 from refbrowser.model.nodes import ArrayNode
 from refbrowser.model.reference import ByteRange, Inline, Missing, Reference, ReferenceKind, WholeFile
 

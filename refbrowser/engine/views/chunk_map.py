@@ -17,7 +17,7 @@ import numpy.typing as npt
 from refbrowser.engine.chunk_log import ArrayLog, ReadState, marks_of
 from refbrowser.engine.views.chunk_changes import changes
 from refbrowser.engine.views.chunk_layout import ChunkLayout
-from refbrowser.formats.references import ExpansionManifest
+from refbrowser.formats.expansion_manifest import ExpansionManifest
 from refbrowser.limits import LIMITS
 from refbrowser.model.manifest import ChunkManifest
 from refbrowser.model.reference import ReferenceColumns

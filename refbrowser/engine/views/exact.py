@@ -40,6 +40,8 @@ def exact_text(value: Any) -> str:
         return " ".join(exact_text(item) for item in value.ravel())
     if isinstance(value, np.void) and value.dtype.names is not None:
         return " ".join(exact_text(value[name]) for name in value.dtype.names)
+    if isinstance(value, np.void):
+        return f"0x{value.tobytes().hex()}"
     if isinstance(value, np.datetime64 | np.timedelta64):
         return "" if np.isnat(value) else str(value.astype(np.int64) if value.dtype.kind == "m" else value)
     if isinstance(value, np.bool_):

@@ -115,6 +115,8 @@ def value_text(value: object, digits: int = 7) -> str:
     """Return one element (number, bool, text, bytes, date, structure) as text; numbers are shortened."""
     if isinstance(value, np.void) and value.dtype.names is not None:
         return ", ".join(f"{name}: {value_text(value[name], digits)}" for name in value.dtype.names)
+    if isinstance(value, np.void):
+        return f"0x{value.tobytes().hex()}"
     if isinstance(value, np.ndarray):
         return f"[{', '.join(value_text(item, digits) for item in value.ravel())}]"
     if isinstance(value, np.datetime64 | np.timedelta64):

@@ -4,13 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
+
 from refbrowser.engine.views.auxiliary import Auxiliary
 from refbrowser.engine.views.coordinates import Coordinate
 from refbrowser.engine.views.interpretation import Interpretation
 from refbrowser.engine.views.numbers import value_text
 from refbrowser.engine.views.picture import ChunkState, Picture
+from refbrowser.errors import quoted
 
 _SEPARATOR = "   "
+#: Characters of a line that are shown as one text.
+_TEXT_SHOWN = 500
 
 
 def readout(
@@ -74,4 +79,20 @@ def notes_of(picture: Picture, detailed: bool, part: bool) -> list[str]:
         notes.append("a part is shown; pan to read on")
     if picture.finished and picture.error is not None:
         notes.append("not read to the end")
+    if text := _line_text(picture):
+        notes.append(f"as one text: {quoted(text, _TEXT_SHOWN)}")
     return notes
+
+
+def _line_text(picture: Picture) -> str:
+    """Return the text that single characters along the last dimension make; empty where they are none."""
+    values, plan = picture.values, picture.plan
+    is_character = values.dtype == "S1" or values.dtype.newbyteorder("=") == "U1"
+    along_last = plan.slice.axes == (len(picture.node.shape) - 1,)
+    if not is_character or not along_last or plan.is_sampled or not picture.all_done:
+        return ""
+    first = values[: _TEXT_SHOWN + 1]
+    if values.dtype.kind == "U":
+        return "".join(first.tolist())
+    # Characters of one byte each are together the bytes of UTF-8.
+    return np.ascontiguousarray(first).tobytes().rstrip(b"\0").decode("utf-8", "backslashreplace")

@@ -16,6 +16,7 @@ from refbrowser.engine.views.interpretation import Interpretation
 from refbrowser.engine.views.picture import ChunkState, Picture
 from refbrowser.engine.views.plan import ViewPlan, plan_view
 from refbrowser.engine.views.slicing import SliceState
+from refbrowser.io.chained import storage_url
 from refbrowser.io.origins import scheme_of
 from refbrowser.limits import LIMITS
 from refbrowser.model.nodes import ArrayNode
@@ -122,9 +123,8 @@ def _some_urls(node: ArrayNode, plan: ViewPlan) -> AbstractSet[str]:
 
 
 def _is_remote(access: Access, urls: AbstractSet[str]) -> bool:
-    if access.from_network and any(scheme_of(url) is None for url in urls):
-        return True
-    return any(scheme_of(url) not in (None, "file") for url in urls)
+    schemes = {scheme_of(storage_url(url)) for url in urls}
+    return (access.from_network and None in schemes) or not schemes <= {None, "file"}
 
 
 @dataclass(frozen=True, slots=True, eq=False)

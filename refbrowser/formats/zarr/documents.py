@@ -14,6 +14,9 @@ GROUP_V2, ARRAY_V2, ATTRIBUTES_V2, CONSOLIDATED_V2 = ".zgroup", ".zarray", ".zat
 NODE_V3 = "zarr.json"
 METADATA_NAMES = frozenset({GROUP_V2, ARRAY_V2, ATTRIBUTES_V2, CONSOLIDATED_V2, NODE_V3})
 
+#: Texts that are remembered while a source is read: of at most so many bytes, and so many of them.
+_SHARED_SIZE, _SHARED_MOST = 4096, 10_000
+
 
 @dataclass(slots=True)
 class NodeDocuments:
@@ -39,6 +42,7 @@ class MetadataReader:
     def __init__(self, source: MetadataSource) -> None:
         self.nodes: dict[str, NodeDocuments] = {}
         self.findings: list[Finding] = []
+        self._known: dict[bytes, dict[str, Any]] = {}
         consolidated = []
         for key in source.metadata_keys():
             path, name = split_key(key)
@@ -57,9 +61,20 @@ class MetadataReader:
         node = self.nodes.setdefault(path, NodeDocuments())
         node.keys.append(key)
         try:
-            node.documents[name] = parse_object(source.value(key), key, self.findings.append)
+            node.documents[name] = self._parsed(source.value(key), key)
         except RefbrowserError as error:
             node.errors[name] = located(error, key)
+
+    def _parsed(self, data: bytes, key: str) -> dict[str, Any]:
+        """Return the object in metadata; arrays of one kind share a text, which is parsed once."""
+        known = self._known.get(data)
+        if known is not None:
+            return known
+        told = len(self.findings)
+        value = parse_object(data, key, self.findings.append)
+        if len(self.findings) == told and len(data) <= _SHARED_SIZE and len(self._known) < _SHARED_MOST:
+            self._known[data] = value
+        return value
 
     def _consolidated_v2(self, source: MetadataSource, path: str, key: str) -> None:
         try:

@@ -6,9 +6,10 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from refbrowser.codecs import CodecPipeline
 from refbrowser.errors import ErrorKind, Finding, Place, RefbrowserError, Severity, quoted
-from refbrowser.formats.zarr import v2, v3
+from refbrowser.formats.zarr import v3
+from refbrowser.formats.zarr.array_fields import FieldMemory
+from refbrowser.formats.zarr.dimensions import dimensions_needed, with_paths
 from refbrowser.formats.zarr.documents import (
     ARRAY_V2,
     ATTRIBUTES_V2,
@@ -48,7 +49,11 @@ def build_hierarchy(source: MetadataSource, manifests: ManifestMaker, format: st
     format
         Of the dataset, a name as in ``refbrowser export --to``.
     """
-    reader = MetadataReader(source)
+    return hierarchy_of_documents(MetadataReader(source), manifests, format)
+
+
+def hierarchy_of_documents(reader: MetadataReader, manifests: ManifestMaker, format: str) -> Hierarchy:
+    """Return what `build_hierarchy` does, from metadata that was read already."""
     builder = _Builder(reader, manifests)
     return Hierarchy(root=builder.root(), format=format, problems=tuple(builder.findings))
 
@@ -60,6 +65,7 @@ class _Builder:
         self.nodes = reader.nodes
         self.findings = reader.findings
         self.manifests = manifests
+        self._memory = FieldMemory()
         #: The paths right below each path; a dict keeps their order.
         self.children: dict[str, dict[str, None]] = {"": {}}
         for path in self.nodes:
@@ -85,11 +91,11 @@ class _Builder:
             message = "there is no Zarr metadata: no key belongs to an array"
             self.findings.append(Finding(severity=Severity.WARNING, kind=ErrorKind.META, message=message))
         if not self._is_array("", documents):
-            return self._group("", {})
+            return self._group("", {}, {})
         array = self._array("", documents)
         if not self.children[""]:
             return array
-        group = self._group("", {})
+        group = self._group("", {}, {})
         return GroupNode(path="/", groups=group.groups, arrays={"": array, **group.arrays})
 
     def _is_array(self, path: str, documents: NodeDocuments) -> bool:
@@ -103,7 +109,8 @@ class _Builder:
             return True
         return NODE_V3 in documents.errors and GROUP_V2 not in documents and not self.children.get(path)
 
-    def _group(self, path: str, above: Mapping[str, Dimension]) -> GroupNode:
+    def _group(self, path: str, above: Mapping[str, Dimension], paths: Mapping[str, str]) -> GroupNode:
+        """Return the group at `path`; the groups above it have dimensions with these full names."""
         documents = self.nodes.get(path, NodeDocuments())
         if self._is_array(path, documents):
             documents = NodeDocuments()  # They are the array's, which shares the path with this group.
@@ -114,9 +121,12 @@ class _Builder:
             child_documents = self.nodes.get(child, NodeDocuments())
             if self._is_array(child, child_documents):
                 arrays[_name(child)] = self._array(child, child_documents)
-        dimensions = self._dimensions(arrays, above)
+        dimensions = dimensions_needed(arrays, above, self.findings.append)
+        seen = {**above, **dimensions}
+        paths = {**paths, **{name: f"/{_key(path, name)}" for name in dimensions}}
+        arrays = with_paths(arrays, seen, paths)
         groups = {
-            _name(child): self._group(child, {**above, **dimensions})
+            _name(child): self._group(child, seen, paths)
             for child in members
             if _name(child) not in arrays or self.children.get(child)
         }
@@ -146,12 +156,24 @@ class _Builder:
         except RefbrowserError as wrong:
             error = located(wrong, _key(path, NODE_V3 if NODE_V3 in documents.documents else GROUP_V2))
         self._report(error)
-        return self._attributes(documents), error
+        if error is None:
+            self._check_group(documents.documents.get(NODE_V3, {}), _key(path, NODE_V3))
+        return self._attributes(path, documents), error
 
-    def _attributes(self, documents: NodeDocuments) -> Mapping[str, Any]:
+    def _check_group(self, document: Mapping[str, Any], key: str) -> None:
+        """Warn of what a group must be understood for: its members can be read all the same."""
+        try:
+            v3.check_extensions(document, v3.GROUP_MEMBERS)
+        except RefbrowserError as error:
+            self.findings.append(warning(error.message, key))
+
+    def _attributes(self, path: str, documents: NodeDocuments) -> Mapping[str, Any]:
         if NODE_V3 in documents.documents:
             attributes = documents.documents[NODE_V3].get("attributes", {})
-            return attributes if isinstance(attributes, dict) else {}
+            if isinstance(attributes, dict):
+                return attributes
+            self.findings.append(warning("the attributes are not an object", _key(path, NODE_V3)))
+            return {}
         self._report(documents.errors.get(ATTRIBUTES_V2))
         return documents.documents.get(ATTRIBUTES_V2, {})
 
@@ -168,26 +190,22 @@ class _Builder:
             self.findings.append(warning("the node is an array and a group; the array counts", key))
         common: dict[str, Any] = {
             "path": f"/{path}",
-            "attributes": self._attributes(documents),
+            "attributes": self._attributes(path, documents),
             "metadata_keys": tuple(dict.fromkeys(documents.keys)),
             "format": "zarr-v3" if is_v3 else "zarr-v2",
         }
         try:
             if name in documents.errors:
                 raise documents.errors[name]
-            fields = self._fields(documents.documents[name], is_v3, key)
+            fields = self._memory.fields(
+                documents.documents[name], is_v3, lambda text: self.findings.append(warning(text, key))
+            )
         except RefbrowserError as error:
             self._report(located(error, key))
             return ArrayNode(**common, error=located(error, key))
         names = documents.documents[name].get("dimension_names") if is_v3 else None
         common["dimensions"] = self._dimension_names(names, common["attributes"], len(fields["shape"]), key)
-        return self._readable(ArrayNode(**(common | fields)), path, key)
-
-    def _fields(self, document: Mapping[str, Any], is_v3: bool, key: str) -> dict[str, Any]:
-        if not is_v3:
-            return v2.array_fields(document, lambda text: self.findings.append(warning(text, key)))
-        v3.is_array(document)
-        return v3.array_fields(document)
+        return ArrayNode(**{**common, **fields, **self._readable(fields, path, key)})
 
     def _dimension_names(
         self, names: Any, attributes: Mapping[str, Any], ndim: int, key: str
@@ -199,56 +217,26 @@ class _Builder:
             self.findings.append(warning(error.message, key))
             return (None,) * ndim
 
-    def _readable(self, node: ArrayNode, path: str, key: str) -> ArrayNode:
-        """Return `node` with its manifest, and `unreadable` set where its codecs are not known."""
+    def _readable(self, fields: Mapping[str, Any], path: str, key: str) -> dict[str, Any]:
+        """Return the manifest of an array, and why it cannot be read where its codecs are not known."""
         changes: dict[str, Any] = {}
-        if node.unreadable is not None:
-            changes["unreadable"] = located(node.unreadable, key)
-        elif node.grid is not None:
+        if fields.get("unreadable") is not None:
+            changes["unreadable"] = located(fields["unreadable"], key)
+        grid = fields.get("grid")
+        if grid is not None:
             try:
-                axes = CodecPipeline.for_array(node).axes
-                if len(axes) > 1 and axes == tuple(reversed(range(len(axes)))):
-                    changes["order"] = "F"
-            except RefbrowserError as error:
-                changes["unreadable"] = located(error, key)
-        if node.grid is not None:
-            try:
-                changes["manifest"] = self.manifests(f"{path}/" if path else "", node.grid, node.chunk_keys)
+                changes["manifest"] = self.manifests(f"{path}/" if path else "", grid, fields["chunk_keys"])
             except RefbrowserError as error:
                 changes["unreadable"] = located(error, key)
         if "unreadable" in changes:
             why: RefbrowserError = changes["unreadable"]
             finding = warning(f"the array cannot be read: {why.message}", key, why.advice)
             self.findings.append(replace(finding, kind=why.kind))
-        return replace(node, **changes)
-
-    def _dimensions(
-        self, arrays: Mapping[str, ArrayNode], above: Mapping[str, Dimension]
-    ) -> dict[str, Dimension]:
-        """Return the dimensions that the arrays of a group need and no group above has."""
-        found: dict[str, Dimension] = {}
-        for node in arrays.values():
-            for name, size in zip(node.dimensions, node.shape, strict=False):
-                if name is None or (name in above and above[name].size == size and name not in found):
-                    continue
-                dimension = found.setdefault(name, Dimension(name, size))
-                if dimension.size != size:
-                    message = (
-                        f"dimension {quoted(name)} of array {quoted(node.path)} has {size} elements, "
-                        f"in another array of the group {dimension.size}"
-                    )
-                    self.findings.append(_about(node, message))
-        return found
+        return changes
 
     def _report(self, error: RefbrowserError | None) -> None:
         if error is not None and not not_read(error):
             self.findings.append(fault(error))
-
-
-def _about(node: ArrayNode, message: str) -> Finding:
-    return Finding(
-        severity=Severity.WARNING, kind=ErrorKind.META, message=message, place=Place(path=node.path)
-    )
 
 
 def _name(path: str) -> str:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from refbrowser.formats.zarr.documents import METADATA_NAMES, split_key
+from refbrowser.formats.zarr.documents import split_key
+from refbrowser.model.metadata_keys import METADATA_NAMES
 from refbrowser.model.nodes import ArrayNode, Hierarchy
 
 
@@ -37,13 +38,21 @@ class KeyClassifier:
     """Tells what keys are, against one hierarchy."""
 
     def __init__(self, hierarchy: Hierarchy) -> None:
-        self._arrays = {node.path[1:]: node for node in hierarchy.walk() if isinstance(node, ArrayNode)}
+        nodes = list(hierarchy.walk())
+        self._arrays = {
+            node.key_prefix.removesuffix("/"): node for node in nodes if isinstance(node, ArrayNode)
+        }
+        #: In the v3 drafts the path of a node is not that of its metadata.
+        self._documents = {
+            key: node.path for node in nodes for key in node.metadata_keys if not _is_named(key)
+        }
 
     def classify(self, key: str) -> KeyRole:
         """Return what `key` is."""
-        path, name = split_key(key)
-        if name in METADATA_NAMES:
-            return MetadataKey(f"/{path}")
+        if _is_named(key):
+            return MetadataKey(f"/{split_key(key)[0]}")
+        if key in self._documents:
+            return MetadataKey(self._documents[key])
         nearest = None
         end = len(key)
         while end > 0:
@@ -56,6 +65,11 @@ class KeyClassifier:
             if coords is not None:
                 return ChunkKey(node, coords)
         return StrayKey(nearest)
+
+
+def _is_named(key: str) -> bool:
+    """Whether a key is metadata by its last part, and stands below the path of its node."""
+    return split_key(key)[1] in METADATA_NAMES
 
 
 def _coords(node: ArrayNode, text: str) -> tuple[int, ...] | None:

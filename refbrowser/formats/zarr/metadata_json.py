@@ -3,14 +3,23 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
 from refbrowser.errors import ErrorKind, Finding, Place, RefbrowserError, Severity, quoted
 from refbrowser.limits import LIMITS
+from refbrowser.references.json_values import depth_of, has_too_many_values
 
 _BYTE_ORDER_MARK = "\ufeff"
+_STRING = re.compile(rb'"(?:[^"\\]|\\.)*"', re.DOTALL)
+#: Texts without control characters, and all that stands between them.
+_PLAIN = re.compile(
+    rb'(?:[^"]++|"[^"\\\x00-\x1f]*+(?:\\.[^"\\\x00-\x1f]*+)*+")*+',
+    re.DOTALL,
+)
+_CONTROL = re.compile(rb"[\x00-\x1f]")
 
 
 def parse_object(data: bytes, key: str, report: Callable[[Finding], None]) -> dict[str, Any]:
@@ -23,15 +32,21 @@ def parse_object(data: bytes, key: str, report: Callable[[Finding], None]) -> di
     key
         Its key, for messages.
     report
-        Is given the warnings: NaN and Infinity, duplicate members, a byte order mark.
+        Is given the warnings: NaN and Infinity, duplicate members, a byte order mark, control characters.
 
     Raises
     ------
     RefbrowserError
-        `ENCODING`: not UTF-8. `JSON`: not JSON, with line and column. `BUDGET`: nested too deep, or with an
-        integer of too many digits. `META`: not an object.
+        `ENCODING`: not UTF-8. `JSON`: not JSON, with line and column. `BUDGET`: nested too deep, with too
+        many values, or with an integer of too many digits. `META`: not an object.
     """
-    text = _text(data, key, report)
+    if has_too_many_values(data):
+        message = f"the metadata has more than {LIMITS.metadata_values} values (metadata_values)"
+        raise RefbrowserError(ErrorKind.BUDGET, message, Place(key=key))
+    plain = with_escapes(data)
+    if plain != data:
+        report(warning("control characters stand in texts, which JSON asks to be escaped", key))
+    text = _text(plain, key, report)
     constants: list[str] = []
     duplicates: list[str] = []
 
@@ -56,12 +71,23 @@ def parse_object(data: bytes, key: str, report: Callable[[Finding], None]) -> di
         raise RefbrowserError(ErrorKind.BUDGET, message, Place(key=key)) from None
     except RecursionError:
         raise _too_deep(key) from None
-    if _depth(value) > LIMITS.json_nesting:
+    if text.count("[") + text.count("{") > LIMITS.json_nesting < depth_of(value):
         raise _too_deep(key)
     if not isinstance(value, dict):
         raise RefbrowserError(ErrorKind.META, "the metadata is not a JSON object", Place(key=key))
     _report_oddities(constants, duplicates, key, report)
     return value
+
+
+def with_escapes(data: bytes) -> bytes:
+    """Return JSON with escapes for the control characters in texts, which netcdf-c writes as they are."""
+    if _PLAIN.fullmatch(data):
+        return data
+    return _STRING.sub(lambda text: _CONTROL.sub(_escaped, text[0]), data)
+
+
+def _escaped(character: re.Match[bytes]) -> bytes:
+    return b"\\u%04x" % character[0][0]
 
 
 def _report_oddities(
@@ -104,19 +130,6 @@ def _integer(text: str) -> int:
     if len(text.lstrip("-")) > LIMITS.json_digits:
         raise _TooManyDigitsError
     return int(text)
-
-
-def _depth(value: Any) -> int:
-    """Return how deep lists and objects are nested, without recursion."""
-    deepest = 0
-    pending = [(value, 1)]
-    while pending:
-        item, depth = pending.pop()
-        if isinstance(item, dict | list):
-            deepest = max(deepest, depth)
-            inner = item.values() if isinstance(item, dict) else item
-            pending.extend((child, depth + 1) for child in inner if isinstance(child, dict | list))
-    return deepest
 
 
 def _too_deep(key: str) -> RefbrowserError:

@@ -48,7 +48,7 @@ def array_fields(document: Mapping[str, Any], warn: Callable[[str], None]) -> di
         "grid": parse_grid(shape, document.get("chunks")),
         "order": _order(document.get("order", "C")),
         "codecs": _codecs(document),
-        "chunk_keys": _chunk_keys(document.get("dimension_separator", ".")),
+        "chunk_keys": parse_chunk_keys(document.get("dimension_separator", ".")),
         "format": "zarr-v2",
     }
     return fields | _values(document, fields["codecs"], warn)
@@ -85,7 +85,14 @@ def _order(value: Any) -> str:
     return cast(str, value)
 
 
-def _chunk_keys(separator: Any) -> ChunkKeyEncoding:
+def parse_chunk_keys(separator: Any) -> ChunkKeyEncoding:
+    """Return how chunk keys are written with a ``dimension_separator``.
+
+    Raises
+    ------
+    RefbrowserError
+        `META`: there is no such separator.
+    """
     if separator not in (".", "/"):
         raise wrong("dimension_separator", separator, "'.' or '/'")
     return ChunkKeyEncoding("v2", separator)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Literal
 
 from refbrowser.codecs.base import Settings
@@ -12,6 +12,7 @@ from refbrowser.formats.zarr.shapes import parse_grid, parse_shape, wrong
 from refbrowser.model import dtypes
 from refbrowser.model.chunk_keys import ChunkKeyEncoding
 from refbrowser.model.fill_values import parse_fill_value
+from refbrowser.model.grid import RegularChunkGrid
 from refbrowser.model.nodes import CodecSpec
 
 _MEMBERS = {
@@ -27,6 +28,8 @@ _MEMBERS = {
     "storage_transformers",
     "zarr_format",
 }
+#: Members that the metadata of a group may have.
+GROUP_MEMBERS = frozenset({"attributes", "consolidated_metadata", "node_type", "zarr_format"})
 _SEPARATORS: Mapping[str, Literal[".", "/"]] = {"default": "/", "v2": "."}
 
 
@@ -61,18 +64,18 @@ def array_fields(document: Mapping[str, Any]) -> dict[str, Any]:
     fields: dict[str, Any] = {
         "shape": shape,
         "codecs": codecs,
-        "chunk_keys": _chunk_keys(document.get("chunk_key_encoding")),
+        "chunk_keys": parse_chunk_keys(document.get("chunk_key_encoding")),
         "format": "zarr-v3",
         "type_name": _written_name(document.get("data_type")),
     }
     try:
-        fields["grid"] = _grid(shape, document.get("chunk_grid"))
+        fields["grid"] = parse_chunk_grid(shape, document.get("chunk_grid"))
         fields["dtype"] = dtypes.with_byte_order(dtypes.parse_v3(document.get("data_type")), _endian(codecs))
         if not fields["dtype"].hasobject:
             fields["type_name"] = dtypes.type_name(fields["dtype"])
         text_kind = "string" if fields["type_name"] == "string" else "bytes"
         fields["fill_value"] = parse_fill_value(document.get("fill_value"), fields["dtype"], text_kind)
-        _check_extensions(document)
+        check_extensions(document, _MEMBERS)
     except RefbrowserError as error:
         fields["unreadable"] = error
     return fields
@@ -83,14 +86,28 @@ def _written_name(value: Any) -> str:
     return name if isinstance(name, str) else str(value)
 
 
-def _grid(shape: tuple[int, ...], value: Any) -> Any:
+def parse_chunk_grid(shape: tuple[int, ...], value: Any) -> RegularChunkGrid:
+    """Return the grid of chunks that ``chunk_grid`` describes.
+
+    Raises
+    ------
+    RefbrowserError
+        `META`: it is not known, or does not fit the shape.
+    """
     name, configuration = _extension("chunk_grid", value)
     if name != "regular":
         raise RefbrowserError(ErrorKind.META, f"the chunk grid {quoted(name)} is not known")
     return parse_grid(shape, configuration.get("chunk_shape"))
 
 
-def _chunk_keys(value: Any) -> ChunkKeyEncoding:
+def parse_chunk_keys(value: Any) -> ChunkKeyEncoding:
+    """Return how chunk keys are written by a ``chunk_key_encoding``.
+
+    Raises
+    ------
+    RefbrowserError
+        `META`: it is not known.
+    """
     name, configuration = _extension("chunk_key_encoding", value)
     if name not in _SEPARATORS:
         raise RefbrowserError(ErrorKind.META, f"the chunk key encoding {quoted(name)} is not known")
@@ -121,12 +138,23 @@ def _endian(codecs: Sequence[CodecSpec]) -> Literal["little", "big"]:
     return "little"
 
 
-def _check_extensions(document: Mapping[str, Any]) -> None:
-    if document.get("storage_transformers"):
+def check_extensions(document: Mapping[str, Any], members: Collection[str]) -> None:
+    """Check that whatever must be understood is (Zarr v3, "Extension definition").
+
+    Raises
+    ------
+    RefbrowserError
+        `META`: the document has a member beside `members`, or a storage transformer, that must be.
+    """
+    transformers = document.get("storage_transformers", [])
+    if not isinstance(transformers, list) or not all(map(_is_optional, transformers)):
         raise RefbrowserError(ErrorKind.META, "storage transformers are not supported")
     for name, value in document.items():
-        optional = isinstance(value, dict) and value.get("must_understand") is False
-        if name not in _MEMBERS and not optional:
+        if name not in members and not _is_optional(value):
             raise RefbrowserError(
                 ErrorKind.META, f"the metadata has the member {quoted(name)}, which must be understood"
             )
+
+
+def _is_optional(value: Any) -> bool:
+    return isinstance(value, dict) and value.get("must_understand") is False

@@ -20,7 +20,7 @@ from refbrowser.engine.views.chunk_colouring import ColourBy, ColouredMap, colou
 from refbrowser.engine.views.chunk_facts import chunk_facts
 from refbrowser.engine.views.chunk_layout import ChunkLayout, first_chunk_slice
 from refbrowser.engine.views.chunk_map import NOTHING, OTHER_URL, ChunkMapValues, MapSource
-from refbrowser.formats.references import ExpansionManifest
+from refbrowser.formats.expansion_manifest import ExpansionManifest
 from refbrowser.limits import LIMITS
 from refbrowser.model.chunk_keys import ChunkKeyEncoding
 from refbrowser.model.nodes import ArrayNode

@@ -345,6 +345,38 @@ def test_dimensions_of_groups(hierarchy):
     assert tree.find("/g").dimensions == {"x": Dimension("x", 5)}
     assert tree.find("/d").dimensions == (None, None)
     assert len(tree.problems) == 3
+    assert tree.find("/a").dimension_paths == ("/y", "/x")
+    assert tree.find("/g/b").dimension_paths == ("/y", "/g/x")
+    assert tree.find("/c").dimension_paths == ("/y", None)
+    assert tree.find("/d").dimension_paths == (None, None)
+
+
+def test_a_group_that_must_be_understood_warns_and_keeps_its_arrays(hierarchy):
+    group = {"zarr_format": 3, "node_type": "group", "attributes": {"t": 1}}
+    optional = {"extra": {"must_understand": False}, "consolidated_metadata": None}
+    assert hierarchy({"zarr.json": group | optional, "a/zarr.json": zarr_json()}).problems == ()
+    tree = hierarchy({"zarr.json": group | {"extra": {}}, "a/zarr.json": zarr_json()})
+    assert ["'extra'" in problem.message for problem in tree.problems] == [True]
+    assert tree.find("/a").unreadable is None
+    assert tree.root.attributes == {"t": 1}
+
+
+@pytest.mark.parametrize("attributes", [[], "text", None, 3])
+def test_attributes_of_v3_that_are_no_object_warn(hierarchy, attributes):
+    group = {"zarr_format": 3, "node_type": "group", "attributes": attributes}
+    tree = hierarchy({"zarr.json": group, "a/zarr.json": zarr_json(attributes=attributes)})
+    assert [problem.place.key for problem in tree.problems] == ["zarr.json", "a/zarr.json"]
+    assert tree.find("/a").attributes == {}
+
+
+def test_extensions_that_need_not_be_understood(hierarchy):
+    codecs = ["bytes", {"name": "made_up", "must_understand": False}]
+    transformers = [{"name": "made_up", "must_understand": False}]
+    tree = hierarchy({"a/zarr.json": zarr_json(codecs=codecs, storage_transformers=transformers)})
+    assert tree.find("/a").unreadable is None
+    assert [codec.name for codec in tree.find("/a").codecs] == ["bytes"]
+    for bad in ({"codecs": ["bytes", "made_up"]}, {"storage_transformers": [{"name": "made_up"}]}):
+        assert hierarchy({"a/zarr.json": zarr_json(**bad)}).find("/a").unreadable is not None
 
 
 def test_nodes_below_an_array_are_kept(hierarchy):

@@ -1,0 +1,1 @@
+"""The dataset as CDL: the text, its colours, and finding in it."""

@@ -1,0 +1,90 @@
+"""What an opened document knows of the store that it was made from: its flavour, and what is listed in it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QObject, Signal
+
+from refbrowser.app.tasks import Priority, TaskControl
+
+if TYPE_CHECKING:
+    from refbrowser.app.controller.open_document import OpenDocument
+    from refbrowser.engine.dataset import Dataset
+    from refbrowser.model.listing import StoreListing
+
+
+class DocumentStore(QObject):
+    """Follows one `OpenDocument`; of one that is no store nothing is known here.
+
+    Attributes
+    ----------
+    flavour
+        Whose rules the user wants the metadata to follow, a value of `Flavour`; empty to find it out.
+    listing
+        What was found in the store, None before.
+
+    Signals
+    -------
+    listed()
+        `listing` is there: what is missing is known now.
+    """
+
+    listed = Signal()
+
+    def __init__(self, document: OpenDocument, flavour: str) -> None:
+        super().__init__(document)
+        self._document = document
+        self._path: str | None = None
+        self.flavour = flavour
+        self.listing: StoreListing | None = None
+        document.hierarchyChanged.connect(self._list)
+
+    @property
+    def is_here(self) -> bool:
+        """Whether the document is a store itself: not once its edits were saved as a file beside it."""
+        return self._path is not None and self._path == self._document.path
+
+    def opened(self) -> None:
+        """Take over that the document was read."""
+        state = self._document.document
+        is_store = state is not None and state.store is not None
+        self._path = self._document.path if is_store else None
+        self.listing = None
+
+    def watched_path(self) -> str | None:
+        """Return the path of the file whose changes are of interest; None where there is none."""
+        from refbrowser.app.controller.store_files import watched_file
+
+        state = self._document.document
+        if not self.is_here or state is None or state.store is None:
+            return self._document.path
+        return watched_file(state.store)
+
+    def open_as(self, flavour: str) -> None:
+        """Read the store by the rules of another flavour; edits are lost."""
+        self.flavour = flavour
+        if self._document.is_open:
+            self._document.reload()
+        else:
+            self._document.open()
+
+    def _list(self) -> None:
+        """List the store, once, behind everything else."""
+        document, dataset = self._document, self._document.dataset
+        if self._path is None or self.listing is not None or dataset is None:
+            return
+
+        def list_it(control: TaskControl) -> tuple[Dataset, StoreListing | None]:
+            from refbrowser.engine.audit import list_store
+
+            return dataset, list_store(dataset, control)
+
+        def done(answer: tuple[Dataset, StoreListing | None]) -> None:
+            if answer[1] is not None:
+                self.listing = answer[1]
+                self.listed.emit()
+
+        title = f"List {document.title}"
+        owner = document.owner("listing")
+        document.tasks.run(owner, title, list_it, done, lambda _error: None, priority=Priority.STATISTICS)

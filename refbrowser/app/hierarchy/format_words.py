@@ -1,0 +1,37 @@
+"""What a document is made of, in words: whose metadata, of which age, held by what; no Qt here."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from refbrowser.app.plain_text import one_line
+
+if TYPE_CHECKING:
+    from refbrowser.app.controller.open_document import OpenDocument
+
+
+def short_format(document: OpenDocument) -> str:
+    """Return the few words beside a document's name: ``V1``, or the flavour of a store."""
+    state = document.document
+    if state is None:
+        return ""
+    return (
+        state.store.flavour.label
+        if state.store is not None and document.store.is_here
+        else f"V{state.version}"
+    )
+
+
+def format_words(document: OpenDocument) -> str:
+    """Return the flavour of the metadata and its age, and what holds it; nothing before it is known."""
+    state, hierarchy = document.document, document.hierarchy
+    if state is None or hierarchy is None:
+        return ""
+    age = f" ({one_line(hierarchy.age)})" if hierarchy.age else ""
+    if state.store is not None and document.store.is_here:
+        return f"{hierarchy.flavour.label}{age}, {_CONTAINERS[state.store.container]}"
+    form = "parquet form" if state.from_parquet else f"Version {state.version}"
+    return f"{hierarchy.flavour.label}{age}, as references of {form}"
+
+
+_CONTAINERS = {"folder": "store in a folder", "zip": "store in a zip file", "url": "store at a URL"}

@@ -1,0 +1,34 @@
+"""Garbage collection put off while a great many objects are made that stay."""
+
+from __future__ import annotations
+
+import gc
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+_lock = threading.Lock()
+_holders = 0
+_was_enabled = False
+
+
+@contextmanager
+def collected_later() -> Iterator[None]:
+    """Put collections off in this process until the block ends, on all threads that are in such a block.
+
+    The collector would look through what is being made again and again: a fourth of the time of opening a
+    store of 10,000 arrays.
+    """
+    global _holders, _was_enabled
+    with _lock:
+        if not _holders:
+            _was_enabled = gc.isenabled()
+            gc.disable()
+        _holders += 1
+    try:
+        yield
+    finally:
+        with _lock:
+            _holders -= 1
+            if not _holders and _was_enabled:
+                gc.enable()

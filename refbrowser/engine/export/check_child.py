@@ -1,0 +1,174 @@
+"""Reads a store with software that is not ours, in a process of its own; it imports nothing of refbrowser.
+
+It is run by its path. On standard input it gets one JSON object: ``program``, ``target``, ``zip_folder``,
+``container``, ``memory``, ``show``, ``groups`` and ``arrays``, a list of ``[path, boxes]`` with each box a
+list of ``[start, stop]``; on standard output it writes one JSON object a line: what it found.
+"""
+
+from __future__ import annotations
+
+import base64
+import contextlib
+import hashlib
+import json
+import sys
+import warnings
+from collections.abc import Iterator
+from typing import Any
+
+Found = dict[str, Any]
+
+
+def elements(values: Any) -> tuple[str, bytes]:
+    """Return the kind of elements, and their bytes in a form that two programs have in common.
+
+    Texts are a list of texts without what fills them up, whatever holds them; numbers are little-endian, in C
+    order.
+    """
+    import numpy as np
+
+    array = np.asarray(values)
+    if array.dtype.kind in "OSUT":
+        texts = [_text(value) for value in array.reshape(-1).tolist()]
+        return "text", json.dumps(texts).encode()
+    little = np.ascontiguousarray(array.astype(array.dtype.newbyteorder("<"), copy=False))
+    name = little.dtype.str.lstrip("<|>") if little.dtype.names is None else str(little.dtype)
+    return name, little.tobytes()
+
+
+def _text(value: Any) -> Any:
+    if isinstance(value, bytes):
+        value = value.decode("utf-8", "surrogateescape")
+    return value.rstrip("\0") if isinstance(value, str) else repr(value)
+
+
+def plain(value: Any) -> Any:
+    """Return an attribute as plain JSON values: one element is that element, NaN a text."""
+    if hasattr(value, "tolist"):
+        value = value.tolist()
+    if isinstance(value, bytes):
+        value = value.decode("utf-8", "surrogateescape")
+    if isinstance(value, dict):
+        return {str(name): plain(item) for name, item in value.items()}
+    if isinstance(value, list | tuple):
+        items = [plain(item) for item in value]
+        return items[0] if len(items) == 1 else items
+    if isinstance(value, float) and (value != value or value in (float("inf"), float("-inf"))):
+        return {"float": repr(value)}
+    return value
+
+
+def digest(values: Any) -> list[str]:
+    """Return the kind and the SHA-256 of elements."""
+    kind, data = elements(values)
+    return [kind, hashlib.sha256(data).hexdigest()]
+
+
+def _slices(box: list[list[int]]) -> tuple[slice, ...]:
+    return tuple(slice(start, stop) for start, stop in box)
+
+
+def _by_zarr(request: dict[str, Any]) -> Iterator[Found]:
+    import zarr
+    from zarr.storage import LocalStore, ZipStore
+
+    yield {"program": "zarr-python", "version": zarr.__version__}
+    zipped = request["container"] == "zip"
+    store = ZipStore(request["target"], mode="r") if zipped else LocalStore(request["target"], read_only=True)
+    root: Any = zarr.open(store, mode="r", path=request["zip_folder"])
+    groups = {"/": root} if isinstance(root, zarr.Group) else {}
+    if groups:
+        yield {"group": "/", "attributes": plain(root.attrs.asdict())}
+    for path in request["groups"]:
+        yield {"reading": path}
+        yield {"group": path, "attributes": plain(root[path.strip("/")].attrs.asdict())}
+    for path, boxes in request["arrays"]:
+        yield {"reading": path}
+        try:
+            array = root[path.strip("/")] if groups else root
+            names = getattr(array.metadata, "dimension_names", None)
+            yield {
+                "array": path,
+                "shape": list(array.shape),
+                "dimensions": None if names is None else list(names),
+                "attributes": plain(array.attrs.asdict()),
+            }
+            for box in boxes:
+                yield {"of": path, "box": box, **_values(request, array[_slices(box)])}
+        except Exception as error:  # noqa: BLE001 - whatever other software raises is what it found
+            yield {"failed": path, "error": f"{type(error).__name__}: {error}"}
+
+
+def _by_netcdf(request: dict[str, Any]) -> Iterator[Found]:
+    import netCDF4
+
+    yield {
+        "program": "netCDF4",
+        "version": f"{netCDF4.__version__}, netcdf-c {netCDF4.__netcdf4libversion__}",
+    }
+    way = "zip" if request["container"] == "zip" else "file"
+    with netCDF4.Dataset(f"file://{request['target']}#mode=nczarr,{way}") as root:
+        root.set_auto_maskandscale(False)
+        root.set_auto_chartostring(False)
+        for path in ("/", *request["groups"]):
+            yield {"reading": path}
+            group = root if path == "/" else root[path]
+            yield {
+                "group": path,
+                "attributes": {name: plain(group.getncattr(name)) for name in group.ncattrs()},
+            }
+        for path, boxes in request["arrays"]:
+            yield {"reading": path}
+            try:
+                array = root[path]
+                array.set_auto_maskandscale(False)
+                array.set_auto_chartostring(False)
+                yield {
+                    "array": path,
+                    "shape": list(array.shape),
+                    "dimensions": list(array.dimensions),
+                    "attributes": {name: plain(array.getncattr(name)) for name in array.ncattrs()},
+                }
+                for box in boxes:
+                    yield {
+                        "of": path,
+                        "box": box,
+                        **_values(request, array[_slices(box)] if box else array[...]),
+                    }
+            except Exception as error:  # noqa: BLE001 - whatever other software raises is what it found
+                yield {"failed": path, "error": f"{type(error).__name__}: {error}"}
+
+
+def _values(request: dict[str, Any], values: Any) -> Found:
+    found: Found = {"digest": digest(values)}
+    if request["show"]:
+        kind, data = elements(values)
+        found["elements"] = [kind, base64.b64encode(data).decode()]
+    return found
+
+
+READERS = {"zarr-python": _by_zarr, "netCDF4": _by_netcdf}
+
+
+def main() -> None:
+    """Do what standard input asks for."""
+    warnings.simplefilter("ignore")
+    request = json.load(sys.stdin)
+    with contextlib.suppress(ImportError, ValueError, OSError):
+        import resource
+
+        resource.setrlimit(resource.RLIMIT_AS, (request["memory"], request["memory"]))
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    out = sys.stdout
+    # What libraries print is no answer.
+    sys.stdout = sys.stderr
+    try:
+        for found in READERS[request["program"]](request):
+            out.write(json.dumps(found) + "\n")
+            out.flush()
+    except Exception as error:  # noqa: BLE001 - whatever other software raises is what it found
+        out.write(json.dumps({"ended": f"{type(error).__name__}: {error}"}) + "\n")
+
+
+if __name__ == "__main__":
+    main()

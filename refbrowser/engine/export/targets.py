@@ -1,0 +1,102 @@
+"""The formats of stores that can be written: each lays out arrays and writes metadata in its own way."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Protocol
+
+from refbrowser.engine.export.store_options import StoreOptions
+from refbrowser.model.nodes import ArrayNode, Flavour, GroupNode
+from refbrowser.model.selection import Selection
+
+if TYPE_CHECKING:
+    from refbrowser.engine.export.layout import ArrayLayout
+    from refbrowser.engine.export.request import Loss
+
+#: Module and class of each format: fixed, loaded when it is needed.
+_TARGETS: Mapping[str, tuple[str, str]] = {
+    "zarr-v2": ("refbrowser.engine.export.target_zarr", "ZarrV2Target"),
+    "zarr-v3": ("refbrowser.engine.export.target_zarr", "ZarrV3Target"),
+    "zarr-v3-draft": ("refbrowser.engine.export.target_draft", "DraftTarget"),
+    "nczarr": ("refbrowser.engine.export.target_nczarr", "NczarrTarget"),
+}
+#: Formats of stores: one object for each chunk (or shard) and for metadata.
+STORE_FORMATS = tuple(_TARGETS)
+
+
+class Target(Protocol):
+    """A format of stores, with the options of one export. Made as ``SomeTarget(options)``.
+
+    Attributes
+    ----------
+    flavour
+        Whose rules the metadata follows: what is written is read back by them.
+    """
+
+    flavour: Flavour
+
+    def layout(self, node: ArrayNode, selection: Selection | None) -> ArrayLayout:
+        """Return how an array is laid out; made with `refbrowser.engine.export.layout.laid_out`.
+
+        Raises
+        ------
+        RefbrowserError
+            The array is not readable, or the format cannot hold it: it is left out with `skip_bad`.
+        """
+        ...
+
+    def layouts(self, node: ArrayNode, selection: Selection | None) -> Sequence[ArrayLayout]:
+        """Return how the arrays are laid out that an array becomes: one, or one for each of its fields.
+
+        Raises
+        ------
+        RefbrowserError
+            As `layout` does.
+        """
+        ...
+
+    def settled(self, groups: Sequence[GroupNode], layouts: Sequence[ArrayLayout]) -> list[ArrayLayout]:
+        """Return the layouts as they are once all of them are known.
+
+        Parameters
+        ----------
+        groups
+            As those of `metadata`.
+        """
+        ...
+
+    def group_path(self, group: GroupNode) -> str:
+        """Return the absolute path of a group in the target."""
+        ...
+
+    def attributes(self, node: ArrayNode | GroupNode) -> dict[str, Any]:
+        """Return the attributes that reading a node of the target gives.
+
+        Parameters
+        ----------
+        node
+            A group of the source; of an array, `ArrayLayout.wanted`.
+        """
+        ...
+
+    def losses(self, groups: Iterable[GroupNode]) -> Iterable[Loss]:
+        """Yield what the format cannot hold of groups; arrays tell theirs in their layouts."""
+        ...
+
+    def metadata(self, groups: Iterable[GroupNode], layouts: Iterable[ArrayLayout]) -> dict[str, bytes]:
+        """Return every metadata key of the store with its text.
+
+        Parameters
+        ----------
+        groups
+            Of the source, parents first, the root among them; those of the chosen arrays only.
+        """
+        ...
+
+
+def target_of(format: str, options: StoreOptions) -> Target:
+    """Return the target for a format, one of `STORE_FORMATS`."""
+    module, name = _TARGETS[format]
+    made: Target = getattr(import_module(module), name)(options)
+    return made

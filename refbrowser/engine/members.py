@@ -1,0 +1,356 @@
+"""Rows that are members of zip archives: fetched as ranges of their archive, confirmed and inflated.
+
+A member is read from its local header to the next member, so that one request brings what confirms it. A part
+of a stored member alone is read where it lies, once its header was; parts of deflated ones are cut from all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from refbrowser.engine.columns import columns_of
+from refbrowser.errors import AbsentError, ErrorKind, Place, RefbrowserError, quoted
+from refbrowser.io.access import Access
+from refbrowser.io.chained import ZIP, chained_url, split_chained
+from refbrowser.io.fetch import Fetcher
+from refbrowser.io.identity import ObjectIdentity
+from refbrowser.io.segment import short_object
+from refbrowser.io.task import Counters, Deliver
+from refbrowser.io.zip_archives import ZipArchives
+from refbrowser.io.zip_directory import ZipDirectory, ZipMember
+from refbrowser.io.zip_entries import LOCAL_HEADER
+from refbrowser.io.zip_member import data_start, unpack
+from refbrowser.model.reference import ByteRange, ReferenceColumns, ReferenceKind
+
+#: Fetches ranges of archives: columns, what to do with each row, and what the fetch was called with.
+FetchRanges = Callable[[ReferenceColumns, Deliver, dict[str, Any]], Counters]
+
+#: Bytes that are read with a member beside its data, at most.
+MOST_BESIDE = 256 * 1024
+#: Options of a fetch that belong to its rows.
+_OF_ROWS = ("destination", "timed")
+
+
+def member_rows(columns: ReferenceColumns) -> npt.NDArray[np.int64]:
+    """Return the rows that are members of archives, or parts of such."""
+    numbers = [number for number, url in enumerate(columns.urls) if url.startswith(ZIP)]
+    if not numbers:
+        return np.zeros(0, np.int64)
+    wanted = np.isin(columns.url, numbers)
+    wanted &= (columns.kind == ReferenceKind.RANGE) | (columns.kind == ReferenceKind.WHOLE)
+    return np.flatnonzero(wanted)
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A member that a URL names.
+
+    Attributes
+    ----------
+    archive
+        Canonical URL of the archive.
+    row
+        Of its directory.
+    """
+
+    archive: str
+    row: int
+    member: ZipMember
+
+
+def find_member(url: str, directory: ZipDirectory, access: Access) -> Found:
+    """Return the member that a URL names; its size is known from then on.
+
+    Raises
+    ------
+    AbsentError
+        The archive has no such member.
+    RefbrowserError
+        The member cannot be read.
+    """
+    name = split_chained(url).member
+    row = directory.find(name)
+    if row is None:
+        raise AbsentError(ErrorKind.SOURCE, f"the archive has no member {quoted(name)}", Place(url=url))
+    member = directory.member(row)
+    identity = ObjectIdentity(member.size, f"{member.crc:08x}")
+    access.memory.identities.confirm(chained_url(name, directory.url), identity)
+    return Found(directory.url, row, member)
+
+
+@dataclass(slots=True)
+class _Part:
+    """A row: bytes `start` to `stop` of a member; None: all of it."""
+
+    row: int
+    start: int = 0
+    stop: int | None = None
+
+
+@dataclass(slots=True)
+class _Wanted:
+    """What is wanted of one member."""
+
+    found: Found
+    parts: list[_Part] = field(default_factory=list)
+
+    @property
+    def is_whole(self) -> bool:
+        return self.found.member.deflated or any(part.stop is None for part in self.parts)
+
+
+def fetch_members(
+    fetcher: Fetcher,
+    columns: ReferenceColumns,
+    rows: npt.NDArray[np.int64],
+    access: Access,
+    deliver: Deliver,
+    fetch: FetchRanges,
+    options: dict[str, Any],
+) -> Counters:
+    """Read the rows of `columns` that are members of archives.
+
+    Parameters
+    ----------
+    fetch
+        Fetches ranges.
+    options
+        Of `Fetcher.fetch`; `size_limit` bounds members inflated, too.
+
+    Raises
+    ------
+    Cancelled
+        The fetch was cancelled.
+    """
+    job = _Members(fetcher, columns, access, deliver, fetch, options)
+    wanted = job.find(rows.tolist())
+    return job.read(wanted)
+
+
+class _Members:
+    def __init__(
+        self,
+        fetcher: Fetcher,
+        columns: ReferenceColumns,
+        access: Access,
+        deliver: Deliver,
+        fetch: FetchRanges,
+        options: dict[str, Any],
+    ) -> None:
+        self._fetcher = fetcher
+        self._columns = columns
+        self._access = access
+        self._deliver = deliver
+        self._fetch = fetch
+        self._options = {name: value for name, value in options.items() if name not in _OF_ROWS}
+        self._timed = options.get("timed")
+        self._size_limit: int = options["size_limit"]
+        # A member comes with its header and what follows it.
+        self._options["size_limit"] = self._size_limit + MOST_BESIDE
+        self._directories: dict[str, ZipDirectory | RefbrowserError] = {}
+
+    @property
+    def _archives(self) -> ZipArchives:
+        return self._access.memory.archives
+
+    # What is wanted
+
+    def find(self, rows: Iterable[int]) -> list[_Wanted]:
+        """Return the members that rows are of; rows of which there is none are delivered why."""
+        wanted: dict[int, _Wanted | RefbrowserError] = {}
+        for row in rows:
+            number = int(self._columns.url[row])
+            if number not in wanted:
+                wanted[number] = self._find(self._columns.urls[number])
+            one = wanted[number]
+            if isinstance(one, RefbrowserError):
+                self._deliver(row, one)
+                continue
+            try:
+                one.parts.append(self._part(row, one.found.member))
+            except RefbrowserError as error:
+                self._deliver(row, error)
+        return [one for one in wanted.values() if isinstance(one, _Wanted) and one.parts]
+
+    def _find(self, url: str) -> _Wanted | RefbrowserError:
+        try:
+            archive = split_chained(url).archive
+            directory = self._directories.get(archive)
+            if directory is None:
+                directory = self._directories[archive] = self._directory(archive)
+            if isinstance(directory, RefbrowserError):
+                return directory
+            return _Wanted(find_member(url, directory, self._access))
+        except RefbrowserError as error:
+            return error
+
+    def _directory(self, archive: str) -> ZipDirectory | RefbrowserError:
+        try:
+            location = self._access.resolve(archive)
+            options = {name: self._options[name] for name in ("export", "priority") if name in self._options}
+            cancel = self._options.get("cancel")
+            return self._archives.directory(location.url, self._access, self._fetcher, cancel, **options)
+        except RefbrowserError as error:
+            return error
+
+    def _part(self, row: int, member: ZipMember) -> _Part:
+        url = self._columns.urls[self._columns.url[row]]
+        is_whole = self._columns.kind[row] == ReferenceKind.WHOLE
+        start = 0 if is_whole else int(self._columns.offset[row])
+        stop = member.size if is_whole else start + int(self._columns.length[row])
+        size = member.size if member.deflated else stop - start
+        if size > self._size_limit:
+            message = (
+                f"a zip member of {size} bytes is larger than the {self._size_limit} that are read whole"
+            )
+            raise RefbrowserError(ErrorKind.BUDGET, message, Place(url=url))
+        if start < 0 or stop < start or stop > member.size:
+            raise short_object(url, member.size, start, stop)
+        return _Part(row) if is_whole else _Part(row, start, stop)
+
+    # Reading
+
+    def read(self, wanted: list[_Wanted]) -> Counters:
+        """Read what is wanted: whole members, and parts of stored ones once it is known where they lie."""
+        counters = Counters()
+        whole = [one for one in wanted if one.is_whole and not self._is_kept(one)]
+        counters.add(self._read(whole, self._take_whole, self._slot))
+        parts = [one for one in wanted if not one.is_whole]
+        unknown = [one for one in parts if self._start_of(one) is None]
+        counters.add(self._read(unknown, self._take_head, self._head))
+        ranges = [(one, part) for one in parts if self._start_of(one) is not None for part in one.parts]
+        counters.add(self._read_ranges(ranges))
+        return counters
+
+    def _is_kept(self, one: _Wanted) -> bool:
+        """Deliver a member that was inflated lately."""
+        data = self._archives.inflated(one.found.archive, one.found.row)
+        if data is None:
+            return False
+        self._cut(one, memoryview(data))
+        return True
+
+    def _start_of(self, one: _Wanted) -> int | None:
+        return self._archives.data_start(one.found.archive, one.found.row)
+
+    @staticmethod
+    def _slot(one: _Wanted) -> ByteRange:
+        member = one.found.member
+        return ByteRange(one.found.archive, member.start, member.stop - member.start)
+
+    @staticmethod
+    def _head(one: _Wanted) -> ByteRange:
+        member = one.found.member
+        return ByteRange(one.found.archive, member.start, LOCAL_HEADER + len(member.raw_name))
+
+    def _read(
+        self,
+        wanted: list[_Wanted],
+        take: Callable[[_Wanted, memoryview], None],
+        range_of: Callable[[_Wanted], ByteRange],
+    ) -> Counters:
+        if not wanted:
+            return Counters()
+
+        def deliver(position: int, data: memoryview | RefbrowserError) -> None:
+            one = wanted[position]
+            try:
+                if isinstance(data, RefbrowserError):
+                    raise data
+                take(one, data)
+            except RefbrowserError as error:
+                for part in one.parts:
+                    self._deliver(part.row, error)
+                one.parts.clear()
+
+        owners = [[part.row for part in one.parts] for one in wanted]
+        return self._fetch(columns_of(map(range_of, wanted)), deliver, self._with_times(owners))
+
+    def _with_times(self, owners: list[list[int]]) -> dict[str, Any]:
+        timed = self._timed
+        if timed is None:
+            return dict(self._options)
+        return {
+            **self._options,
+            "timed": lambda rows, took: timed([own for row in rows for own in owners[row]], took),
+        }
+
+    def _take_whole(self, one: _Wanted, slot: memoryview) -> None:
+        found = one.found
+        unpacked = unpack(found.member, slot, found.archive)
+        self._archives.learn_data_start(found.archive, found.row, unpacked.data_start)
+        if found.member.deflated and any(part.stop is not None for part in one.parts):
+            self._archives.keep_inflated(found.archive, found.row, bytes(unpacked.data))
+        self._cut(one, unpacked.data)
+
+    def _take_head(self, one: _Wanted, head: memoryview) -> None:
+        found = one.found
+        start = data_start(found.member, head, found.archive)
+        self._archives.learn_data_start(found.archive, found.row, start)
+
+    def _cut(self, one: _Wanted, data: memoryview) -> None:
+        for part in one.parts:
+            self._deliver(part.row, data[part.start : part.stop])
+
+    def _read_ranges(self, ranges: list[tuple[_Wanted, _Part]]) -> Counters:
+        """Read parts of stored members where they lie in the archive."""
+        if not ranges:
+            return Counters()
+        references = []
+        for one, part in ranges:
+            base = self._start_of(one)
+            assert base is not None
+            assert part.stop is not None
+            references.append(ByteRange(one.found.archive, base + part.start, part.stop - part.start))
+        rows = [part.row for _, part in ranges]
+        options = self._with_times([[row] for row in rows])
+        return self._fetch(
+            columns_of(references), lambda position, data: self._deliver(rows[position], data), options
+        )
+
+
+def known_ranges(columns: ReferenceColumns, access: Access) -> ReferenceColumns:
+    """Return columns with members as the ranges of their archives that would be read, where those are known.
+
+    Nothing is read: members of archives whose directory was not read stay as they are, and so do members
+    that cannot be read. One that is not there is a missing row.
+    """
+    rows = member_rows(columns)
+    urls: dict[str, int] = {}
+    kind, url = columns.kind.copy(), columns.url.copy()
+    offset, length = columns.offset.copy(), columns.length.copy()
+    for row in rows.tolist():
+        part = (int(offset[row]), int(length[row])) if kind[row] == ReferenceKind.RANGE else None
+        try:
+            found = _known_range(columns.urls[url[row]], part, access)
+        except AbsentError:
+            kind[row] = ReferenceKind.MISSING
+            continue
+        except RefbrowserError:
+            continue
+        if found is not None:
+            kind[row] = ReferenceKind.RANGE
+            url[row] = len(columns.urls) + urls.setdefault(found.url, len(urls))
+            offset[row], length[row] = found.offset, found.length
+    return replace(columns, kind=kind, url=url, offset=offset, length=length, urls=(*columns.urls, *urls))
+
+
+def _known_range(url: str, part: tuple[int, int] | None, access: Access) -> ByteRange | None:
+    archives = access.memory.archives
+    archive = access.locate(split_chained(url).archive).url
+    directory = archives.known(archive)
+    if directory is None:
+        return None
+    found = find_member(url, directory, access)
+    member = found.member
+    if part is None or member.deflated:
+        return ByteRange(archive, member.start, member.stop - member.start)
+    start = archives.data_start(archive, found.row)
+    # How long the extra fields of the header are is seen when it is read: most have none.
+    begin = member.start + LOCAL_HEADER + len(member.raw_name) if start is None else start
+    return ByteRange(archive, begin + part[0], part[1])

@@ -1,0 +1,1 @@
+"""CDL, the notation of ``ncdump`` and ``ncgen``."""

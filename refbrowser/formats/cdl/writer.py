@@ -1,0 +1,150 @@
+"""A dataset as CDL, in the notation of ``ncdump -h``.
+
+``ncgen`` reads it wherever netCDF can express the dataset; what it cannot express stands in a comment.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterator
+
+from refbrowser.errors import quoted
+from refbrowser.formats.cdl.attributes import group_attributes, note_comment, variable_attributes
+from refbrowser.formats.cdl.spelling import Spelling, spelled_fields
+from refbrowser.formats.cdl.words import SECTIONS, comment, escaped_name
+from refbrowser.model.netcdf.names import Parts
+from refbrowser.model.netcdf.types import AtomicType, CompoundType, DeclaredType, NetcdfType, OpaqueType
+from refbrowser.model.netcdf.values import (
+    NetcdfDataset,
+    NetcdfDimension,
+    NetcdfGroup,
+    NetcdfVariable,
+)
+
+#: The largest size that ``ncgen`` reads without the suffix of a 64-bit integer.
+_PLAIN_SIZE = 2**32 - 1
+
+
+def cdl_text(dataset: NetcdfDataset, name: str) -> str:
+    """Return a dataset as CDL.
+
+    Parameters
+    ----------
+    name
+        Of the dataset, after ``netcdf``.
+    """
+    return "".join(cdl_lines(dataset, name))
+
+
+def cdl_lines(dataset: NetcdfDataset, name: str) -> Iterator[str]:
+    """Yield the lines of `cdl_text` one by one, each with its end."""
+    return _Writer(dataset).dataset(name)
+
+
+class _Writer:
+    """Writes groups, the outer ones first."""
+
+    def __init__(self, dataset: NetcdfDataset) -> None:
+        self._root = dataset.root
+        self._spelling = Spelling(dataset)
+
+    def dataset(self, name: str) -> Iterator[str]:
+        """Yield all lines."""
+        # ncgen takes any text before the brace for the name.
+        spelled = escaped_name("".join(name.split()).replace("{", "_"))
+        yield f"netcdf {spelled or 'unnamed'} {{\n"
+        yield from self._body((), self._root)
+        yield "}\n"
+
+    def _body(self, group: Parts, node: NetcdfGroup) -> Iterator[str]:
+        """Yield what a group declares; `group` is its spelled path."""
+        names = self._spelling.of_group(group)
+        indent = "  " * len(group)
+        if node.types:
+            yield f"{indent}types:\n"
+            for type, name in zip(node.types, names.types, strict=True):
+                for line in self._type(type, name, group):
+                    yield f"{indent}  {line}\n"
+        if node.dimensions:
+            yield f"{indent}dimensions:\n"
+            for dimension, name in zip(node.dimensions, names.dimensions, strict=True):
+                yield f"{indent}\t{_dimension(dimension, name)}\n"
+        if node.variables:
+            yield f"{indent}variables:\n"
+            for variable, name in zip(node.variables, names.variables, strict=True):
+                for line in self._variable(variable, name, group):
+                    yield f"{indent}\t{line}\n"
+        if node.attributes:
+            yield f"\n{indent}// {'group' if group else 'global'} attributes:\n"
+            for line in group_attributes(node.attributes):
+                yield f"{indent}\t\t{line}\n"
+        for note in node.notes:
+            yield f"{indent}{note_comment(note)}\n"
+        for below, name in zip(node.groups, names.groups, strict=True):
+            spelled = escaped_name(name)
+            yield f"\n{indent}group: {spelled} {{{_was(below.name, name)}\n"
+            yield from self._body((*group, name), below)
+            yield f"{indent}  }} // group {spelled}\n"
+
+    def _type(self, type: DeclaredType, name: str, group: Parts) -> Iterator[str]:
+        told = _was(type.name, name)
+        if not is_expressible(type):
+            yield comment(f"the type {quoted(type.name)} has no bytes, which netCDF does not allow")
+        elif isinstance(type, OpaqueType):
+            yield f"opaque({type.size}) {escaped_name(name)} ;{told}"
+        else:
+            yield f"compound {escaped_name(name)} {{{told}"
+            for field, field_name in zip(type.fields, spelled_fields(type), strict=True):
+                sizes = f"({', '.join(map(str, field.shape))})" if field.shape else ""
+                of_type = self._type_name(field.type, group)
+                yield f"  {of_type} {escaped_name(field_name)}{sizes} ;{_was(field.name, field_name)}"
+            yield f"}}; // {escaped_name(name)}"
+
+    def _variable(self, variable: NetcdfVariable, name: str, group: Parts) -> Iterator[str]:
+        of_type = self._type_name(variable.type, group)
+        sizes = [self._spelling.dimension(reference, group) for reference in variable.dimensions]
+        if of_type is None or None in sizes:
+            why = "netCDF lacks its type" if of_type is None else "a dimension is not declared before it"
+            yield comment(f"the variable {quoted(variable.name)} is not written: {why}")
+            return
+        shape = f"({', '.join(filter(None, sizes))})" if sizes else ""
+        yield f"{of_type} {escaped_name(name)}{shape} ;{_was(variable.name, name)}"
+        # With a colon right after it such a name would be the head of a section.
+        owner = escaped_name(name) + (" " if name in SECTIONS else "")
+        for line in variable_attributes(variable, owner, of_type):
+            yield f"\t{line}"
+        for note in variable.notes:
+            yield f"\t{note_comment(note)}"
+
+    def _type_name(self, type: NetcdfType, group: Parts) -> str | None:
+        """Return a type as it is referred to in a group; None where that cannot be."""
+        if isinstance(type, AtomicType):
+            return str(type)
+        return self._spelling.type(type, group) if is_expressible(type) else None
+
+
+def is_expressible(type: NetcdfType) -> bool:
+    """Whether netCDF has a type: it takes none without bytes."""
+    if isinstance(type, OpaqueType):
+        return type.size > 0
+    if isinstance(type, CompoundType):
+        return bool(type.fields) and all(
+            is_expressible(field.type) and 0 not in field.shape for field in type.fields
+        )
+    return True
+
+
+def _dimension(dimension: NetcdfDimension, name: str) -> str:
+    spelled = escaped_name(name)
+    told = _was(dimension.name, name)
+    if dimension.unlimited or dimension.size == 0:
+        # To netCDF a size of 0 is an unlimited one.
+        fixed = "" if dimension.unlimited else ", fixed in the dataset"
+        return f"{spelled} = UNLIMITED ; // ({dimension.size} currently){fixed}{told.replace(' //', ',')}"
+    suffix = "LL" if dimension.size > _PLAIN_SIZE else ""
+    return f"{spelled} = {dimension.size}{suffix} ;{told}"
+
+
+def _was(name: str, spelled: str) -> str:
+    """Return the comment that a part has another name in the dataset."""
+    return "" if unicodedata.normalize("NFC", name) == spelled else f" {comment(f'named {quoted(name)}')}"

@@ -1,0 +1,44 @@
+"""The hierarchy of a dataset by the rules of its flavour; each adapter is loaded when it is needed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from importlib import import_module
+
+from refbrowser.formats.stores.flavour import find_flavour
+from refbrowser.formats.zarr.source import ManifestMaker, MetadataSource
+from refbrowser.model.nodes import Flavour, Hierarchy
+
+HierarchyBuilder = Callable[[MetadataSource, ManifestMaker, str], Hierarchy]
+
+#: Modules with a `build_hierarchy`: fixed, never a name from a file.
+_ADAPTERS: Mapping[Flavour, str] = {
+    Flavour.ZARR_V2: "refbrowser.formats.zarr.hierarchy",
+    Flavour.ZARR_V3: "refbrowser.formats.zarr.hierarchy",
+    Flavour.NCZARR: "refbrowser.formats.nczarr.hierarchy",
+    Flavour.DRAFT_2019: "refbrowser.formats.zarr_draft.hierarchy",
+    Flavour.DRAFT_2020: "refbrowser.formats.zarr_draft.later",
+}
+
+
+def hierarchy_of_flavour(
+    flavour: Flavour | None, source: MetadataSource, manifests: ManifestMaker, format: str
+) -> Hierarchy:
+    """Return the groups and arrays that metadata describes.
+
+    Parameters
+    ----------
+    flavour
+        Whose rules it follows; None to find that out from the metadata.
+    source
+        The metadata.
+    manifests
+        Makes the manifest of each array.
+    format
+        Of the dataset, a name as in ``refbrowser export --to``.
+    """
+    if flavour is None:
+        flavour = find_flavour(source.metadata_keys(), source.value) or Flavour.ZARR_V2
+    builder: HierarchyBuilder = import_module(_ADAPTERS[flavour]).build_hierarchy
+    return replace(builder(source, manifests, format), flavour=flavour)

@@ -1,0 +1,159 @@
+"""The members that NCZarr adds to the documents of a node, in each age of netcdf-c (nczarr, section 3)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from enum import IntEnum
+from typing import Any
+
+from refbrowser.errors import Finding, quoted
+from refbrowser.formats.zarr.documents import ARRAY_V2, ATTRIBUTES_V2, GROUP_V2, NodeDocuments, fault
+from refbrowser.formats.zarr.hierarchy import DIMENSIONS_ATTRIBUTE
+from refbrowser.formats.zarr.metadata_json import same_json, warning
+from refbrowser.model.nodes import ArrayNode
+
+Report = Callable[[Finding], None]
+
+PROPERTIES = "_NCProperties"
+_INTERNAL_PREFIXES = ("_nczarr_", "_NCZARR_")
+_SUPERBLOCK, _GROUP, _ARRAY, _TYPES = "superblock", "group", "array", "attr"
+_ROLES = (_SUPERBLOCK, _GROUP, _ARRAY, _TYPES)
+#: Objects of their own, the newer name first.
+_OBJECTS: Mapping[str, tuple[str, ...]] = {
+    _SUPERBLOCK: (".nczarr",),
+    _GROUP: (".nczgroup",),
+    _ARRAY: (".nczarray", ".nczvar"),
+    _TYPES: (".nczattrs", ".nczattr"),
+}
+
+
+class Age(IntEnum):
+    """Which versions of netcdf-c write members as they were found, the oldest first."""
+
+    OBJECTS = 0
+    UPPER = 1
+    LOWER = 2
+    ATTRIBUTES = 3
+
+    @property
+    def title(self) -> str:
+        """The versions, for people."""
+        return _TITLES[self]
+
+
+_TITLES = {
+    Age.OBJECTS: "netcdf-c 4.8.0",
+    Age.UPPER: "netcdf-c 4.8.1 to 4.9.0",
+    Age.LOWER: "netcdf-c 4.9.1 to 4.9.2",
+    Age.ATTRIBUTES: "netcdf-c 4.9.3 or later",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One member: what it holds, under which metadata key it was found."""
+
+    content: Mapping[str, Any]
+    key: str
+    age: Age
+
+    def member(self, *names: str) -> Any:
+        """Return the first of `names` that is there, or None."""
+        return next((self.content[name] for name in names if name in self.content), None)
+
+
+@dataclass(slots=True)
+class NczarrMembers:
+    """What NCZarr says of one node, and the attributes that are not the user's, as stored."""
+
+    superblock: Part | None = None
+    group: Part | None = None
+    array: Part | None = None
+    types: Part | None = None
+    internal: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def age(self) -> Age | None:
+        """Which netcdf-c wrote it; None where nothing tells. The superblock tells nothing of its own."""
+        return next((part.age for part in (self.group, self.array, self.superblock) if part), None)
+
+
+def take_members(path: str, documents: NodeDocuments, report: Report) -> NczarrMembers:
+    """Return what NCZarr says of a node, and leave plain Zarr v2 in its documents.
+
+    Where a member stands more than once, that of ``.zattrs`` counts before the others, lower case before
+    upper, an object of its own last.
+
+    Parameters
+    ----------
+    path
+        Of the node, empty for the root.
+    documents
+        The documents of the node; internal attributes are taken out of them.
+    report
+        Is given the findings.
+    """
+    prefix = f"{path}/" if path else ""
+    superblock, group, array, types = (
+        _counting(list(_found(role, documents, prefix, report)), report) for role in _ROLES
+    )
+    result = NczarrMembers(superblock, group, array, types)
+    for name in (GROUP_V2, ARRAY_V2):
+        document = documents.documents.get(name, {})
+        result.internal |= {member: value for member, value in document.items() if is_internal(member)}
+    for names in _OBJECTS.values():
+        for name in names:
+            if name in documents.documents:
+                result.internal[name] = documents.documents[name]
+    attributes = documents.documents.get(ATTRIBUTES_V2, {})
+    result.internal |= {name: value for name, value in attributes.items() if is_internal(name)}
+    if result.internal and attributes:
+        plain = {name: value for name, value in attributes.items() if not is_internal(name)}
+        documents.documents[ATTRIBUTES_V2] = plain
+    return result
+
+
+def is_internal(name: str) -> bool:
+    """Tell whether an attribute is the format's own, not the user's."""
+    return name.startswith(_INTERNAL_PREFIXES) or name in (PROPERTIES, DIMENSIONS_ATTRIBUTE)
+
+
+def _found(role: str, documents: NodeDocuments, prefix: str, report: Report) -> Iterator[Part]:
+    """Yield each place where a member stands, the one that counts first."""
+    lower, upper = f"_nczarr_{role}", f"_NCZARR_{role.upper()}"
+    beside = ARRAY_V2 if role == _ARRAY else GROUP_V2
+    for name in (ATTRIBUTES_V2, beside):
+        document = documents.documents.get(name, {})
+        for member, age in ((lower, Age.LOWER), (upper, Age.UPPER)):
+            if member not in document:
+                continue
+            key = prefix + name
+            if not isinstance(document[member], dict):
+                report(warning(f"member {quoted(member)} is not an object", key))
+                continue
+            newest = name == ATTRIBUTES_V2 and member == lower
+            yield Part(document[member], key, Age.ATTRIBUTES if newest else age)
+    for name in _OBJECTS[role]:
+        if name in documents.errors:
+            report(fault(documents.errors[name]))
+        if name in documents.documents:
+            yield Part(documents.documents[name], prefix + name, Age.OBJECTS)
+
+
+def _counting(parts: list[Part], report: Report) -> Part | None:
+    """Return the part that counts; others that differ are told."""
+    if not parts:
+        return None
+    first = parts[0]
+    for other in parts[1:]:
+        if not same_json(first.content, other.content):
+            where = "in other letters" if other.key == first.key else f"in {quoted(first.key)}"
+            report(warning(f"what NCZarr says here stands also {where} and differs: that counts", other.key))
+    return first
+
+
+def is_array_of_nczarr(node: ArrayNode) -> bool:
+    """Tell whether NCZarr says something of an array, so that single bytes are strings unless named char."""
+    names = ("_nczarr_array", "_NCZARR_ARRAY", *_OBJECTS[_ARRAY])
+    return any(name in node.internal_attributes for name in names)

@@ -1,0 +1,86 @@
+"""Which flavour a store is, by its metadata keys and what some of them say (zarr_v3_draft, section 7)."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+from refbrowser.errors import RefbrowserError
+from refbrowser.model.metadata_keys import DRAFT_ROOTS
+from refbrowser.model.nodes import Flavour
+
+ENTRY = "zarr.json"
+#: What was looked for, for the message where there is no store.
+LOOKED_FOR = (
+    "zarr.json, .zgroup, .zarray, .zmetadata, .nczarr, root.group.json, root.array.json and meta/**.json"
+)
+_V2_NAMES = (".zgroup", ".zarray", ".zmetadata")
+_NCZARR_NAMES = (".nczarr", ".nczgroup", ".nczarray", ".nczvar")
+#: Members that only NCZarr writes.
+_NCZARR_MEMBERS = re.compile(rb'"_nczarr_(?:superblock|group|array)"\s*:', re.IGNORECASE)
+_DRAFT_PREFIX, _LATER_PREFIX, _LATER_DATA = "meta/", "meta/root", "data/root/"
+
+
+def find_flavour(keys: Iterable[str], value: Callable[[str], bytes]) -> Flavour | None:
+    """Return the flavour of a store, or None where its keys are of no flavour.
+
+    Parameters
+    ----------
+    keys
+        Metadata keys; others are ignored, but those below ``data/root/`` tell drafts apart.
+    value
+        Gives the bytes of a metadata key; one that raises `RefbrowserError` tells nothing.
+    """
+    known = dict.fromkeys(keys)
+    if ENTRY in known:
+        return _of_entry(_parsed(value, ENTRY))
+    last = {key: key.rpartition("/")[2] for key in known}
+    if any(name in _V2_NAMES for name in last.values()):
+        return Flavour.NCZARR if _is_nczarr(last, value) else Flavour.ZARR_V2
+    drafts = [key for key in known if key in DRAFT_ROOTS or key.startswith(_DRAFT_PREFIX)]
+    if drafts and ENTRY not in last.values():
+        later = all(_is_later(key) for key in drafts) and any(key.startswith(_LATER_DATA) for key in known)
+        return Flavour.DRAFT_2020 if later else Flavour.DRAFT_2019
+    if any(name in _NCZARR_NAMES for name in last.values()):
+        return Flavour.NCZARR
+    return Flavour.ZARR_V3 if ENTRY in last.values() else None
+
+
+def _of_entry(document: Any) -> Flavour:
+    """Return the flavour of a store with a ``zarr.json`` at its top; a broken one counts as the final v3."""
+    if not isinstance(document, dict):
+        return Flavour.ZARR_V3
+    is_later = "metadata_encoding" in document or isinstance(document.get("zarr_format"), str)
+    return Flavour.DRAFT_2020 if is_later else Flavour.ZARR_V3
+
+
+def _parsed(value: Callable[[str], bytes], key: str) -> Any:
+    with contextlib.suppress(RefbrowserError, ValueError, RecursionError):
+        return json.loads(value(key))
+    return None
+
+
+def _is_later(key: str) -> bool:
+    return key.startswith((f"{_LATER_PREFIX}/", f"{_LATER_PREFIX}."))
+
+
+def _is_nczarr(last: dict[str, str], value: Callable[[str], bytes]) -> bool:
+    """Whether the root or the first array says so (nczarr, section 6)."""
+    if any(name in _NCZARR_NAMES for name in last.values()):
+        return True
+    for key in _telling(last):
+        with contextlib.suppress(RefbrowserError):
+            if _NCZARR_MEMBERS.search(value(key)):
+                return True
+    return False
+
+
+def _telling(last: dict[str, str]) -> Iterator[str]:
+    """Yield the keys that are looked into: those of the root, and those of the first array."""
+    first = next((key for key, name in last.items() if name == ".zarray"), ".zarray")
+    folder = first.removesuffix(".zarray")
+    wanted = (".zattrs", ".zgroup", ".zarray", ".zmetadata", f"{folder}.zattrs", f"{folder}.zarray")
+    yield from (key for key in dict.fromkeys(wanted) if key in last)

@@ -1,0 +1,159 @@
+"""A store as a reference document: what is found of it, written down and read like any document."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Literal
+
+from refbrowser.errors import ErrorKind, Finding, Place, RefbrowserError, Severity, quoted
+from refbrowser.formats.stores.contents import StoreContents
+from refbrowser.formats.stores.flavour import LOOKED_FOR
+from refbrowser.formats.stores.folder import FolderReader
+from refbrowser.formats.stores.layouts import chunk_layouts
+from refbrowser.formats.stores.reader import StoreReader, is_text
+from refbrowser.formats.stores.text import StoreText
+from refbrowser.formats.stores.walk import read_store
+from refbrowser.io.origins import scheme_of
+from refbrowser.references.content import KnownMetadata, StoreOrigin
+
+if TYPE_CHECKING:
+    from refbrowser.io.access import Access
+    from refbrowser.io.cancel import CancelToken
+    from refbrowser.io.fetch import Fetcher
+    from refbrowser.model.nodes import Flavour
+    from refbrowser.references.document import ReferenceDocument
+
+Container = Literal["folder", "zip", "url"]
+
+
+class NoStoreError(RefbrowserError):
+    """There is no store where one was looked for."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(
+            ErrorKind.FORMAT, "there is no store here", Place(document=name), f"Looked for {LOOKED_FOR}."
+        )
+
+
+def open_store(
+    path: str,
+    access: Access,
+    fetcher: Fetcher,
+    *,
+    flavour: Flavour | None = None,
+    values: Mapping[str, str] | None = None,
+    token: CancelToken | None = None,
+) -> ReferenceDocument:
+    """Open the store in a folder or below a URL.
+
+    Parameters
+    ----------
+    path
+        Of a local folder, or a URL.
+    access
+        What may be read, of `Access.for_store`.
+    fetcher
+        Reads what is not local.
+    flavour
+        Whose rules the metadata follows; found out when None.
+    values
+        Values for templates, used and never saved.
+
+    Raises
+    ------
+    RefbrowserError
+        `NoStoreError`: there is none; else it cannot be read.
+    Cancelled
+        `token` was cancelled.
+    """
+    reader: StoreReader
+    if scheme_of(path) in (None, "file"):
+        reader, root, container = FolderReader(access.base, token), access.base, "folder"
+    else:
+        from refbrowser.formats.stores.remote import UrlReader
+
+        reader, root, container = UrlReader(path, access, fetcher, token), path, "url"
+    contents = read_store(reader, flavour)
+    if contents is None:
+        raise NoStoreError(path)
+    return store_document(contents, root, container, name=path, values=values)  # type: ignore[arg-type]
+
+
+def store_document(
+    contents: StoreContents,
+    root: str,
+    container: Container,
+    *,
+    name: str,
+    values: Mapping[str, str] | None = None,
+) -> ReferenceDocument:
+    """Return the document of a store whose chunks are objects of their own, found by their keys.
+
+    Parameters
+    ----------
+    root
+        Its URL or absolute path.
+    name
+        For messages.
+    """
+    root = root.rstrip("/" if container == "url" else os.sep)
+    text = StoreText(root, contents.folder)
+    add_all_chunks(text, contents)
+    origin = StoreOrigin(root, contents.flavour, container, contents.folder)
+    return document_of(text, contents, origin, name=name, values=values)
+
+
+def add_all_chunks(text: StoreText, contents: StoreContents) -> None:
+    """Add what makes the references of every array of a store; warns of arrays that have none."""
+    for layout in chunk_layouts(contents):
+        text.add_chunks(layout)
+    if text.left_out:
+        more = f" and {len(text.left_out) - 1} others" if len(text.left_out) > 1 else ""
+        message = f"the chunks of this array{more} have no references: the store has too many arrays"
+        contents.warn(message, text.left_out[0].rstrip("/"), "Open an array, or its group, by its own path.")
+
+
+def document_of(
+    text: StoreText,
+    contents: StoreContents,
+    origin: StoreOrigin,
+    *,
+    name: str,
+    values: Mapping[str, str] | None = None,
+) -> ReferenceDocument:
+    """Return the document with the chunks in `text` and the metadata of a store."""
+    from refbrowser.references.document import ReferenceDocument
+
+    if not is_text(origin.root):
+        message = "the path of the store is no text, so that no document can hold it"
+        raise RefbrowserError(ErrorKind.ENCODING, message, Place(document=name))
+    text.add_metadata(contents.metadata)
+    for key in contents.unread:
+        text.add_reference(key)
+    before, entries = text.parts()
+    return ReferenceDocument.of_parts(
+        before,
+        entries,
+        templates=text.templates,
+        gen=text.gen,
+        known=KnownMetadata(contents.metadata, tuple(contents.unread)),
+        name=name,
+        values=dict(values or {}),
+        store=replace(origin, left_out=frozenset(text.left_out), is_consolidated=contents.is_consolidated),
+        notes=(*_unread(contents), *contents.problems),
+    )
+
+
+def _unread(contents: StoreContents) -> tuple[Finding, ...]:
+    return tuple(
+        Finding(
+            severity=Severity.FAULT,
+            kind=error.kind,
+            message=f"metadata {quoted(key)} cannot be read: {error.message}",
+            place=replace(error.place, key=key),
+            advice=error.advice,
+        )
+        for key, error in contents.unread.items()
+    )

@@ -1,0 +1,31 @@
+"""The v3 core protocol draft of May 2019 for programs: ``refbrowser.zarr_draft``.
+
+>>> from refbrowser import zarr_draft
+>>> hierarchy = zarr_draft.DraftHierarchy(zarr_draft.MemoryStore())
+>>> array = hierarchy.create_array("/ocean/temp", shape=(4, 6), data_type="<f8", chunk_shape=(2, 3))
+>>> array[1:3, ::2] = 7
+>>> hierarchy.children("/")
+{'ocean': <NodeKind.IMPLIED: 'implied group'>}
+"""
+
+from refbrowser.formats.zarr_draft.codecs import BASE as CODEC_BASE
+from refbrowser.formats.zarr_draft.elements import DraftArray
+from refbrowser.formats.zarr_draft.keys import NodeKind
+from refbrowser.formats.zarr_draft.operations import DraftHierarchy
+from refbrowser.formats.zarr_draft.stores.base import Listing, ListingError, Store
+from refbrowser.formats.zarr_draft.stores.folder import FolderStore
+from refbrowser.formats.zarr_draft.stores.memory import MemoryStore
+from refbrowser.formats.zarr_draft.stores.zip import ZipStore
+
+__all__ = [
+    "CODEC_BASE",
+    "DraftArray",
+    "DraftHierarchy",
+    "FolderStore",
+    "Listing",
+    "ListingError",
+    "MemoryStore",
+    "NodeKind",
+    "Store",
+    "ZipStore",
+]

@@ -1,0 +1,188 @@
+"""Array metadata of the v3 drafts to the model (draft of 2019, Array metadata)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from refbrowser.codecs import CodecPipeline
+from refbrowser.errors import ErrorKind, RefbrowserError, quoted
+from refbrowser.formats.zarr.hierarchy import DIMENSIONS_ATTRIBUTE
+from refbrowser.formats.zarr.shapes import parse_dimension_names, parse_shape, wrong
+from refbrowser.formats.zarr.source import ManifestMaker
+from refbrowser.formats.zarr_draft.codecs import is_known
+from refbrowser.formats.zarr_draft.drafts import FILTERS, Draft, has_filters
+from refbrowser.formats.zarr_draft.keys import ChunkSpelling
+from refbrowser.formats.zarr_draft.manifests import manifest_of
+from refbrowser.formats.zarr_draft.members import attributes_of, check_extensions, check_format
+from refbrowser.formats.zarr_draft.notes import Notes
+from refbrowser.limits import LIMITS
+from refbrowser.model.grid import RegularChunkGrid
+from refbrowser.model.nodes import ArrayNode
+
+#: Whose rules the codecs follow, in `ArrayNode.format`.
+FORMAT = "zarr-v3-draft"
+
+
+def array_node(
+    document: Mapping[str, Any],
+    path: str,
+    draft: Draft,
+    notes: Notes,
+    manifests: ManifestMaker,
+    more: Sequence[ChunkSpelling] = (),
+) -> ArrayNode:
+    """Return the array that a metadata document describes.
+
+    A document of another protocol, or without a shape, gives an array with `error`; anything else that is
+    not known or wrong gives one with `unreadable`. Both are reported.
+
+    Parameters
+    ----------
+    more
+        Other ways in which its chunk keys may be written.
+    """
+    common: dict[str, Any] = _common(document, path, notes)
+    member = "zarr_format"
+    try:
+        _check_format(document, draft)
+        member = "shape"
+        shape = parse_shape(document.get(member))
+    except RefbrowserError as error:
+        placed = notes.placed(error, member)
+        notes.fault(placed)
+        return ArrayNode(**common, error=placed)
+    node = ArrayNode(**common, shape=shape, dimensions=_dimensions(document, len(shape), notes))
+    reader = _ArrayReader(document, draft, notes)
+    return reader.completed(node, manifests, more)
+
+
+def broken_array(path: str, error: RefbrowserError, notes: Notes) -> ArrayNode:
+    """Return an array whose document cannot be read."""
+    placed = notes.placed(error)
+    notes.fault(placed)
+    return ArrayNode(path=path, metadata_keys=(notes.key,), format=FORMAT, error=placed)
+
+
+def _common(document: Mapping[str, Any], path: str, notes: Notes) -> dict[str, Any]:
+    attributes = attributes_of(document, notes)
+    internal: dict[str, Any] = {}
+    if "shape" in document and has_filters(attributes) and "chunk_codecs" not in document:
+        internal = {FILTERS: attributes[FILTERS]}
+        attributes = {name: value for name, value in attributes.items() if name != FILTERS}
+    return {
+        "path": path,
+        "attributes": attributes,
+        "internal_attributes": internal,
+        "metadata_keys": (notes.key,),
+        "format": FORMAT,
+    }
+
+
+def _check_format(document: Mapping[str, Any], draft: Draft) -> None:
+    """Raise E_META where the document says that it is of another protocol."""
+    if "zarr_format" in document and (draft.has_format or isinstance(document["zarr_format"], str)):
+        check_format(document["zarr_format"])
+
+
+def _dimensions(document: Mapping[str, Any], ndim: int, notes: Notes) -> tuple[str | None, ...]:
+    names, member = document.get("dimension_names"), "dimension_names"
+    attributes = document.get("attributes")
+    if names is None and isinstance(attributes, dict):
+        names, member = attributes.get(DIMENSIONS_ATTRIBUTE), f"attributes/{DIMENSIONS_ATTRIBUTE}"
+    try:
+        return parse_dimension_names(names, ndim)
+    except RefbrowserError as error:
+        notes.warn(error.message, member)
+        return (None,) * ndim
+
+
+class _ArrayReader:
+    """Reads the members of one document, each on its own: what is wrong with one does not hide another."""
+
+    def __init__(self, document: Mapping[str, Any], draft: Draft, notes: Notes) -> None:
+        self.document = document
+        self.draft = draft
+        self.notes = notes
+        self.error: RefbrowserError | None = None
+
+    def completed(
+        self, node: ArrayNode, manifests: ManifestMaker, more: Sequence[ChunkSpelling]
+    ) -> ArrayNode:
+        """Return `node` with all that can be read, and `unreadable` where something cannot."""
+        document, draft = self.document, self.draft
+        fields: dict[str, Any] = {"type_name": _written_name(document.get("data_type"))}
+        if draft.has_format and "zarr_format" not in document:
+            self._read("zarr_format", lambda: check_format(None))
+        kind = self._read("data_type", lambda: draft.data_type(document, self.notes))
+        if kind is not None:
+            fields |= {"dtype": kind.dtype, "type_name": kind.name, "fill_value": self._fill_value(kind)}
+        fields["order"] = self._read("chunk_memory_layout", lambda: draft.order(document)) or "C"
+        codecs = self._read("chunk_codecs", lambda: draft.codecs(document, self.notes))
+        fields["codecs"] = codecs or ()
+        grid = self._read("chunk_grid", lambda: _grid(node.shape, document.get("chunk_grid")))
+        extensions = draft.member(document, "extensions", [], self.notes)
+        self._read("extensions", lambda: check_extensions(extensions, self.notes))
+        if grid is not None:
+            fields["grid"] = grid
+            separator = document["chunk_grid"].get("separator")
+            found = self._read("chunk_grid", lambda: draft.spellings(node.path, separator, grid.ndim))
+            if found:
+                fields |= {"chunk_prefix": found[0].prefix, "chunk_keys": found[0].encoding}
+                fields["manifest"] = manifest_of([*found, *more], grid, manifests)
+        return self._checked(replace(node, **fields))
+
+    def _fill_value(self, kind: Any) -> Any:
+        try:
+            return self.draft.fill_value(self.document, kind, self.notes)
+        except RefbrowserError as error:
+            self.notes.warn(f"{error.message}; missing elements are undefined", "fill_value")
+            return None
+
+    def _read(self, member: str, read: Callable[[], Any]) -> Any:
+        """Return what `read` gives; None where it fails, which is reported."""
+        try:
+            return read()
+        except RefbrowserError as error:
+            self._failed(self.notes.placed(error, member))
+            return None
+
+    def _failed(self, error: RefbrowserError) -> None:
+        self.notes.unreadable(error)
+        self.error = self.error or error
+
+    def _checked(self, node: ArrayNode) -> ArrayNode:
+        """Return the node with `unreadable` where its chunks cannot be decoded; note unknown codecs."""
+        if self.error is None:
+            try:
+                CodecPipeline.for_array(node)
+            except RefbrowserError as error:
+                self._failed(self.notes.placed(error, "chunk_codecs"))
+        if self.error is not None:
+            return replace(node, unreadable=self.error)
+        for spec in node.codecs:
+            if ":" in spec.name and not is_known(spec):
+                message = f"codec {quoted(spec.name)} is not known: chunks that are stored cannot be read"
+                self.notes.warn(message, "chunk_codecs")
+        return node
+
+
+def _written_name(value: Any) -> str:
+    name = value.get("type") if isinstance(value, dict) else value
+    return name if isinstance(name, str) else str(name)
+
+
+def _grid(shape: tuple[int, ...], value: Any) -> RegularChunkGrid:
+    if not isinstance(value, dict):
+        raise wrong("chunk_grid", value, "an object")
+    if value.get("type") != "regular" or "extension" in value:
+        raise RefbrowserError(ErrorKind.META, f"the chunk grid {quoted(value.get('type'))} is not known")
+    sides = value.get("chunk_shape")
+    if not isinstance(sides, list) or len(sides) != len(shape) or not all(map(_is_side, sides)):
+        raise wrong("chunk_shape", sides, f"a list of {len(shape)} integers of at least 1")
+    return RegularChunkGrid(shape, tuple(sides))
+
+
+def _is_side(value: Any) -> bool:
+    return type(value) is int and 1 <= value <= LIMITS.elements

@@ -1,0 +1,122 @@
+"""Data types of the v3 drafts (draft of 2019, Data types, and `data_type` of Array metadata)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from refbrowser.errors import ErrorKind, RefbrowserError, quoted
+from refbrowser.model import dtypes
+
+#: The one data type extension that was drafted for the text of 2019.
+DATETIME = "http://purl.org/zarr/spec/protocol/extensions/datetime-dtypes/1.0"
+_SIGNED = [f"{order}{kind}" for kind in ("i2", "i4", "i8", "f2", "f4", "f8", "c8", "c16") for order in "<>"]
+CORE = frozenset({"bool", "i1", "u1", "<u2", "<u4", "<u8", *_SIGNED})
+#: Read with a notice: an oversight of the text, and numpy's spellings of one-byte types.
+_TOLERATED = {
+    **{name: name for name in (">u2", ">u4", ">u8")},
+    "|b1": "bool",
+    "|i1": "i1",
+    "|u1": "u1",
+}
+_TIMES = re.compile(r"[<>][mM]8\[(?:Y|M|W|D|h|m|s|ms|us|ns|ps|fs|as)\]\Z")
+#: Extensions of the drafts of 2020: what zarr-python 2 writes, where there was no text to point to.
+_LATER = re.compile(
+    r"TODO: |https://zarr-specs\.readthedocs\.io/.*/(?:complex-dtypes|datetime)/v1\.0\.html\Z"
+    r"|https://purl\.org/zarr/spec/protocol/extensions/"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class DataType:
+    """The type of the elements of an array.
+
+    Attributes
+    ----------
+    name
+        As the metadata writes it, for people.
+    base
+        The core type that fill values are written as, where the type is an extension with a fallback.
+    """
+
+    dtype: np.dtype[Any]
+    name: str
+    base: np.dtype[Any]
+
+
+def parse_data_type(value: Any, notice: Callable[[str], None]) -> DataType:
+    """Return the type that `data_type` names.
+
+    Parameters
+    ----------
+    notice
+        Is given what is not as the text has it, and which fallback is used.
+
+    Raises
+    ------
+    RefbrowserError
+        `E_META`: the type is not known.
+    """
+    if isinstance(value, str):
+        return _core(value, notice)
+    if not isinstance(value, dict) or not isinstance(value.get("extension"), str):
+        raise _unknown(value)
+    kind, fallback = value.get("type"), value.get("fallback")
+    if value["extension"] == DATETIME and isinstance(kind, str) and _TIMES.match(kind):
+        return DataType(np.dtype(kind), kind, np.dtype(f"{kind[0]}i8"))
+    if isinstance(fallback, str) and (fallback in CORE or fallback in _TOLERATED):
+        notice(f"data type {quoted(kind)} of {quoted(value['extension'])} is not known: read as {fallback}")
+        return _core(fallback, notice)
+    raise RefbrowserError(
+        ErrorKind.META,
+        f"data type {quoted(kind)} of {quoted(value['extension'])} is not known and has no fallback",
+    )
+
+
+def parse_later_data_type(value: Any, notice: Callable[[str], None]) -> DataType:
+    """Return the type that `data_type` names in the drafts of 2020 and after; raises as `parse_data_type`."""
+    if isinstance(value, str) and value in _TOLERATED:
+        return _core(value, lambda text: None)
+    extension = value.get("extension") if isinstance(value, dict) else None
+    if isinstance(extension, str) and _LATER.match(extension):
+        assert isinstance(value, dict)
+        dtype = dtypes.parse_v2(value.get("type"))
+        return DataType(dtype, dtypes.type_name(dtype), dtype)
+    if isinstance(value, str) and value not in CORE:
+        # Names as int32 came with the drafts of 2022.
+        dtype = dtypes.parse_v3(value)
+        return DataType(dtype, dtypes.type_name(dtype), dtype)
+    return parse_data_type(value, notice)
+
+
+def _core(name: str, notice: Callable[[str], None]) -> DataType:
+    if name in _TOLERATED:
+        notice(f"data type {quoted(name)} is none of the draft: read as numpy does")
+    elif name not in CORE:
+        raise _unknown(name)
+    dtype = np.dtype(name)
+    return DataType(dtype, dtype.str, dtype)
+
+
+def _unknown(value: Any) -> RefbrowserError:
+    return RefbrowserError(ErrorKind.META, f"data type {quoted(value)} is not known")
+
+
+def data_type_of(dtype: np.dtype[Any]) -> Any:
+    """Return `data_type` of the draft of 2019 for a numpy type.
+
+    Raises
+    ------
+    RefbrowserError
+        `E_META`: the draft has no such type.
+    """
+    name = "bool" if dtype.kind == "b" else dtype.str.removeprefix("|")
+    if dtype.fields is None and name in CORE:
+        return name
+    if _TIMES.match(name):
+        return {"extension": DATETIME, "type": name, "fallback": f"{name[0]}i8"}
+    raise RefbrowserError(ErrorKind.META, f"the v3 draft of 2019 has no data type {quoted(dtype)}")

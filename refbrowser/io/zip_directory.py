@@ -1,0 +1,323 @@
+"""The members of a zip archive as columns, found by name; nothing is unpacked (APPNOTE 6.3).
+
+About 70 bytes a member, so that an archive of a million is read in seconds. What one entry does wrong is the
+fault of its member: the others stay readable.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from refbrowser.errors import ErrorKind, Finding, Place, RefbrowserError, Severity, quoted
+from refbrowser.io.cancel import CancelToken
+from refbrowser.io.zip_end import DirectoryEnd, ReadBytes, find_end
+from refbrowser.io.zip_entries import DEFLATED, LOCAL_HEADER, Entries, Fault, read_entries
+from refbrowser.limits import LIMITS
+
+#: Members of one fault that are told one by one; the rest is counted.
+TOLD = 100
+#: Local headers have at most so many bytes of extra fields.
+_MOST_EXTRA = 0xFFFF
+_PAGE = 65_536
+_REASONS = {
+    Fault.REPLACED: (ErrorKind.FORMAT, "a later member has the same name: that one counts"),
+    Fault.NAME: (ErrorKind.UNSAFE, "the name is no key ('..', an empty part, a backslash or the like)"),
+    Fault.ENCRYPTED: (ErrorKind.PROTOCOL, "the member is encrypted"),
+    Fault.METHOD: (ErrorKind.PROTOCOL, "the member is compressed by a method other than deflate"),
+    Fault.SIZES: (ErrorKind.FORMAT, "the sizes of the member contradict each other"),
+    Fault.OUTSIDE: (ErrorKind.RANGE, "the member would lie outside of the archive's data"),
+    Fault.OVERLAP: (ErrorKind.UNSAFE, "the member shares bytes with another"),
+}
+_WARNINGS = (Fault.REPLACED, Fault.NAME)
+
+
+@dataclass(frozen=True, slots=True)
+class ZipMember:
+    """One member that can be read.
+
+    Attributes
+    ----------
+    start, stop
+        Bytes of the archive that hold its local header and its data, and maybe what follows it.
+    raw_name
+        As the local header must have it.
+    """
+
+    name: str
+    raw_name: bytes
+    start: int
+    stop: int
+    deflated: bool
+    compressed: int
+    size: int
+    crc: int
+
+
+class ZipDirectory:
+    """The members of one archive; immutable, made by `read_directory`.
+
+    Attributes
+    ----------
+    url
+        Of the archive, for messages.
+    size
+        Bytes of the archive.
+    """
+
+    def __init__(self, url: str, size: int, end: DirectoryEnd, parts: Sequence[Entries]) -> None:
+        self.url = url
+        self.size = size
+        self._data_stop = end.start
+        self._shift = end.shift
+        self._names = b"".join(part.names for part in parts)
+        self._name_stop = _compact(np.cumsum(_column(parts, "name_sizes", np.int64)))
+        self._raw_names = _renumbered(parts)
+        self._deflated = _column(parts, "method", np.uint16) == DEFLATED
+        self._crc = _column(parts, "crc", np.uint32)
+        self._compressed = _compact(_column(parts, "compressed", np.int64))
+        self._size = _compact(_column(parts, "size", np.int64))
+        self._offset = _compact(_column(parts, "offset", np.int64))
+        self._fault = _column(parts, "fault", np.uint8)
+        self._hashes, self._order = self._index()
+        self._starts = np.sort(self._offset[self._fault != Fault.SIZES])
+        self._judge_places()
+
+    def __len__(self) -> int:
+        """Entries of the directory, unreadable ones and folders included."""
+        return len(self._crc)
+
+    # Names
+
+    def _bytes_of(self, row: int) -> bytes:
+        start = int(self._name_stop[row - 1]) if row else 0
+        return self._names[start : int(self._name_stop[row])]
+
+    def name(self, row: int) -> str:
+        """Return the name of an entry."""
+        return self._bytes_of(row).decode("utf-8", "replace")
+
+    def _index(self) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.uint32]]:
+        """Return the sorted hashes of the names that are keys, and their rows; mark the replaced ones."""
+        rows = np.flatnonzero((self._fault != Fault.NAME) & (self._fault != Fault.FOLDER))
+        hashes = np.fromiter((hash(self._bytes_of(row)) for row in rows.tolist()), np.int64, len(rows))
+        order = np.argsort(hashes, kind="stable")
+        hashes, ordered = hashes[order], rows[order].astype(np.uint32)
+        self._mark_replaced(hashes, ordered)
+        return hashes, ordered
+
+    def _mark_replaced(self, hashes: npt.NDArray[np.int64], rows: npt.NDArray[np.uint32]) -> None:
+        last: dict[bytes, int] = {}
+        same = hashes[1:] == hashes[:-1]
+        for at in np.flatnonzero(np.append(same, False) | np.insert(same, 0, False)).tolist():
+            row = int(rows[at])
+            name = self._bytes_of(row)
+            if name in last:
+                self._fault[last[name]] = Fault.REPLACED
+            last[name] = row
+
+    def find(self, name: str) -> int | None:
+        """Return the row of a member; None where there is none of that name (a folder is no member)."""
+        try:
+            wanted = name.encode("utf-8")
+        except UnicodeEncodeError:
+            return None
+        value = hash(wanted)
+        at = int(self._hashes.searchsorted(value, "right")) - 1
+        while at >= 0 and self._hashes[at] == value:
+            row = int(self._order[at])
+            if self._bytes_of(row) == wanted:
+                return row
+            at -= 1
+        return None
+
+    def __contains__(self, name: object) -> bool:
+        return isinstance(name, str) and self.find(name) is not None
+
+    def names(self) -> Iterator[str]:
+        """Yield the names of members that are keys, each once, in the order of the directory."""
+        for start in range(0, len(self), _PAGE):
+            kept = ~np.isin(self._fault[start : start + _PAGE], (Fault.FOLDER, Fault.NAME, Fault.REPLACED))
+            for row in (start + np.flatnonzero(kept)).tolist():
+                yield self._bytes_of(row).decode("utf-8")
+
+    # Members
+
+    def _judge_places(self) -> None:
+        """Mark members that reach out of the archive's data, or into each other's."""
+        offset, compressed = self._offset.astype(np.int64), self._compressed.astype(np.int64)
+        sizes = np.diff(self._name_stop.astype(np.int64), prepend=0)
+        for row, raw in self._raw_names.items():
+            sizes[row] = len(raw)
+        possible = (self._fault != Fault.REPLACED) & (self._fault != Fault.SIZES)
+        room = self._data_stop - offset - LOCAL_HEADER - sizes
+        outside = possible & ((offset < self._shift) | (room < compressed))
+        self._blame(np.flatnonzero(outside), Fault.OUTSIDE)
+        rows = np.flatnonzero(possible & ~outside)
+        if not len(rows):
+            return
+        rows = rows[np.argsort(offset[rows], kind="stable")]
+        start = offset[rows]
+        stop = start + LOCAL_HEADER + sizes[rows] + compressed[rows]
+        reach = np.maximum.accumulate(stop)
+        later = np.flatnonzero(start[1:] < reach[:-1])
+        # The earlier one of each such pair is one whose end is beyond the start of the next.
+        earlier = np.flatnonzero(stop[:-1] > start[1:])
+        self._blame(rows[np.union1d(later + 1, earlier)], Fault.OVERLAP)
+
+    def _blame(self, rows: npt.NDArray[np.int64], fault: Fault) -> None:
+        """Mark members that have no other fault."""
+        self._fault[rows[self._fault[rows] == Fault.NONE]] = fault
+
+    def error(self, row: int) -> RefbrowserError | None:
+        """Return why the member at a row is not read; None where it is."""
+        fault = Fault(int(self._fault[row]))
+        if fault is Fault.NONE:
+            return None
+        kind, message = _REASONS.get(fault, (ErrorKind.FORMAT, "it is a folder"))
+        return RefbrowserError(kind, message, Place(url=self.url, key=self.name(row)))
+
+    def member(self, row: int) -> ZipMember:
+        """Return the member at a row.
+
+        Raises
+        ------
+        RefbrowserError
+            It cannot be read: the kind tells why.
+        """
+        error = self.error(row)
+        if error is not None:
+            raise error
+        name = self._bytes_of(row)
+        raw_name = self._raw_names.get(row, name)
+        start, compressed = int(self._offset[row]), int(self._compressed[row])
+        # A number of another type would make numpy convert all of them.
+        following = int(self._starts.searchsorted(self._starts.dtype.type(start), "right"))
+        limit = int(self._starts[following]) if following < len(self._starts) else self._data_stop
+        # How long the extra fields of the local header are it tells itself: what lies up to the next member
+        # holds them, and hardly more.
+        most = start + LOCAL_HEADER + len(raw_name) + _MOST_EXTRA + compressed
+        return ZipMember(
+            name.decode("utf-8"),
+            raw_name,
+            start,
+            min(limit, most, self._data_stop),
+            bool(self._deflated[row]),
+            compressed,
+            int(self._size[row]),
+            int(self._crc[row]),
+        )
+
+    def size_of(self, row: int) -> int:
+        """Return the bytes of a member, unpacked, as the directory says."""
+        return int(self._size[row])
+
+    def packed_size_of(self, row: int) -> int:
+        """Return the bytes of a member in the archive, as the directory says."""
+        return int(self._compressed[row])
+
+    def is_deflated(self, row: int) -> bool:
+        """Return whether a member is deflated."""
+        return bool(self._deflated[row])
+
+    # What is wrong with it
+
+    def findings(self) -> Iterator[Finding]:
+        """Yield what is wrong with the archive: at most `TOLD` for each kind of fault, then their number."""
+        if self._shift:
+            yield Finding(
+                severity=Severity.WARNING,
+                kind=ErrorKind.FORMAT,
+                message=f"{self._shift} bytes stand before the archive",
+                place=Place(url=self.url),
+            )
+        for fault, (kind, message) in _REASONS.items():
+            rows = np.flatnonzero(self._fault == fault)
+            severity = Severity.WARNING if fault in _WARNINGS else Severity.FAULT
+            for at, row in enumerate(rows[: TOLD + 1].tolist()):
+                one = Finding(
+                    severity=severity,
+                    kind=kind,
+                    message=message,
+                    place=Place(url=self.url, key=self.name(row)),
+                )
+                yield one if at < TOLD else replace(one, count=len(rows) - TOLD)
+
+
+def read_directory(
+    read: ReadBytes,
+    size: int,
+    url: str,
+    cancel: CancelToken | None = None,
+    progress: Callable[[int, int], None] = lambda done, total: None,
+) -> ZipDirectory:
+    """Read the directory of an archive.
+
+    Parameters
+    ----------
+    read
+        Returns bytes of the archive; asked for its end once, then for what is left of the directory.
+    size
+        Bytes of the archive.
+    url
+        For messages.
+    progress
+        Called with the entries so far, and in all.
+
+    Raises
+    ------
+    RefbrowserError
+        `E_FORMAT`: it is no zip archive or its directory is damaged; `E_BUDGET`: it has too many members.
+    Cancelled
+        `cancel` was cancelled.
+    """
+    kept: list[tuple[int, bytes]] = []
+
+    def remembering(start: int, stop: int) -> bytes:
+        for begin, data in kept:
+            if begin <= start and stop <= begin + len(data):
+                return data[start - begin : stop - begin]
+        data = read(start, stop)
+        if not kept:
+            kept.append((start, data))
+        return data
+
+    end = find_end(remembering, size, url)
+    for value, limit, name in (
+        (end.entries, LIMITS.zip_members, "zip_members"),
+        (end.stop - end.start, LIMITS.zip_directory, "zip_directory"),
+    ):
+        if value > limit:
+            message = f"the zip directory has {value} {'members' if name == 'zip_members' else 'bytes'}"
+            raise RefbrowserError(
+                ErrorKind.BUDGET, f"{message}, more than {limit} ({name})", Place(url=quoted(url)[1:-1])
+            )
+    parts, done = [], 0
+    for part in read_entries(remembering, end, url, cancel):
+        parts.append(part)
+        done += len(part)
+        progress(done, end.entries)
+    return ZipDirectory(url, size, end, parts)
+
+
+def _column(parts: Sequence[Entries], name: str, kind: type[np.generic]) -> npt.NDArray[Any]:
+    return np.concatenate([getattr(part, name) for part in parts] or [np.zeros(0, kind)])
+
+
+def _compact(values: npt.NDArray[np.int64]) -> npt.NDArray[Any]:
+    """Return numbers in 32 bits where they fit."""
+    fits = not len(values) or (values.min() >= 0 and values.max() < 2**32)
+    return values.astype(np.uint32) if fits else values
+
+
+def _renumbered(parts: Sequence[Entries]) -> dict[int, bytes]:
+    start = 0
+    found: dict[int, bytes] = {}
+    for part in parts:
+        found |= {start + row: name for row, name in part.raw_names.items()}
+        start += len(part)
+    return found

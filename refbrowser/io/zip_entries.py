@@ -1,0 +1,271 @@
+"""Entries of a zip directory as columns: parsed block by block (APPNOTE 4.3.12, 4.5.3)."""
+
+from __future__ import annotations
+
+import re
+import struct
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import IntEnum
+
+import numpy as np
+import numpy.typing as npt
+
+from refbrowser.io.cancel import CancelToken
+from refbrowser.io.zip_end import DirectoryEnd, ReadBytes, damaged
+from refbrowser.limits import LIMITS
+
+#: Bytes of the directory that are read and parsed together.
+BLOCK = 4 << 20
+LOCAL_HEADER = 30
+STORED, DEFLATED = 0, 8
+#: No deflate stream grows by more.
+MOST_GROWTH = 1032
+_HEADER = 46
+_MARK = 0x02014B50
+_FULL = 0xFFFFFFFF
+_LENGTHS = struct.Struct("<HHH").unpack_from
+_FIELD = struct.Struct("<HH").unpack_from
+_ENTRY = np.dtype(
+    [
+        ("mark", "<u4"), ("made", "<u2"), ("needed", "<u2"), ("flags", "<u2"), ("method", "<u2"),
+        ("time", "<u2"), ("date", "<u2"), ("crc", "<u4"), ("compressed", "<u4"), ("size", "<u4"),
+        ("name", "<u2"), ("extra", "<u2"), ("comment", "<u2"), ("disk", "<u2"), ("internal", "<u2"),
+        ("external", "<u4"), ("offset", "<u4"),
+    ]
+)  # fmt: skip
+#: Names of which nothing needs to be looked at: the most by far.
+_PLAIN = re.compile(rb"[A-Za-z0-9_-][A-Za-z0-9._-]*(?:/[A-Za-z0-9_-][A-Za-z0-9._-]*)*\Z")
+#: Chunks of a root array in the v3 draft of 2019, by the letter of its rule for keys: ``data//0.0``.
+_ROOT_CHUNK = re.compile(rb"((?:[^/]+/)?data/)/([0-9][0-9._/-]*)\Z")
+_ENCRYPTED, _UTF8 = 0x2041, 0x0800
+_ZIP64, _UNICODE_PATH = 0x0001, 0x7075
+
+
+class Fault(IntEnum):
+    """Why a member is not read; `NONE` where it is."""
+
+    NONE = 0
+    FOLDER = 1
+    REPLACED = 2
+    NAME = 3
+    ENCRYPTED = 4
+    METHOD = 5
+    SIZES = 6
+    OUTSIDE = 7
+    OVERLAP = 8
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Entries:
+    """Some entries of a directory as columns, in its order.
+
+    Attributes
+    ----------
+    names
+        Their names one after another, in UTF-8 (those that are no text as they are).
+    name_sizes
+        Bytes of each.
+    raw_names
+        Row to the name as it is stored, where that is not `names`.
+    offset
+        Of the local header in the file, int64.
+    fault
+        `Fault` of each, as far as the entry itself tells, uint8.
+    """
+
+    names: bytes
+    name_sizes: npt.NDArray[np.int64]
+    raw_names: dict[int, bytes]
+    method: npt.NDArray[np.uint16]
+    crc: npt.NDArray[np.uint32]
+    compressed: npt.NDArray[np.int64]
+    size: npt.NDArray[np.int64]
+    offset: npt.NDArray[np.int64]
+    fault: npt.NDArray[np.uint8]
+
+    def __len__(self) -> int:
+        return len(self.crc)
+
+
+def read_entries(
+    read: ReadBytes, end: DirectoryEnd, url: str, cancel: CancelToken | None = None
+) -> Iterator[Entries]:
+    """Yield the entries of a directory, some thousands at a time.
+
+    Raises
+    ------
+    RefbrowserError
+        `E_FORMAT`: an entry is not where it should be.
+    Cancelled
+        `cancel` was cancelled.
+    """
+    rest, position, left = b"", end.start, end.entries
+    while left:
+        if cancel is not None:
+            cancel.check()
+        stop = min(position + BLOCK, end.stop)
+        begin = position - len(rest)
+        data = rest + read(position, stop)
+        places, used = _places(data, left)
+        if not places:
+            message = (
+                "the directory ends early" if stop == end.stop else "an entry of the directory is too long"
+            )
+            raise damaged(f"{message}: {left} entries are left", url, begin)
+        yield _entries(data, np.array(places, np.int64), end.shift, url, begin)
+        left -= len(places)
+        rest, position = data[used:], stop
+
+
+def _places(data: bytes, most: int) -> tuple[list[int], int]:
+    """Return where entries begin that are there as a whole, and the byte after the last."""
+    places: list[int] = []
+    at, last = 0, len(data) - _HEADER
+    while at <= last and len(places) < most:
+        name, extra, comment = _LENGTHS(data, at + 28)
+        stop = at + _HEADER + name + extra + comment
+        if stop > len(data):
+            break
+        places.append(at)
+        at = stop
+    return places, at
+
+
+def _entries(data: bytes, places: npt.NDArray[np.int64], shift: int, url: str, begin: int) -> Entries:
+    octets = np.frombuffer(data, np.uint8)
+    table = octets[places[:, None] + np.arange(_HEADER)].view(_ENTRY)[:, 0]
+    wrong = np.flatnonzero(table["mark"] != _MARK)
+    if len(wrong):
+        at = begin + int(places[wrong[0]])
+        raise damaged("an entry of the directory does not begin as it must", url, at)
+    compressed, size, offset = (table[name].astype(np.int64) for name in ("compressed", "size", "offset"))
+    lengths = table["name"].astype(np.int64)
+    starts = places + _HEADER
+    for row in np.flatnonzero((compressed == _FULL) | (size == _FULL) | (offset == _FULL)).tolist():
+        extra_start = int(starts[row] + lengths[row])
+        extra = data[extra_start : extra_start + int(table["extra"][row])]
+        size[row], compressed[row], offset[row] = _large(
+            extra, int(size[row]), int(compressed[row]), int(offset[row])
+        )
+    fault = _faults(table, compressed, size, offset)
+    names = [data[at:stop] for at, stop in zip(starts.tolist(), (starts + lengths).tolist(), strict=True)]
+    raw_names = _decode_names(names, table, data, starts, fault)
+    _judge_names(names, fault)
+    return Entries(
+        b"".join(names),
+        np.fromiter(map(len, names), np.int64, len(names)),
+        raw_names,
+        table["method"].copy(),
+        table["crc"].copy(),
+        compressed,
+        size,
+        offset + shift,
+        fault,
+    )
+
+
+def _extra_field(extra: bytes, wanted: int) -> bytes | None:
+    at = 0
+    while at + 4 <= len(extra):
+        kind, length = _FIELD(extra, at)
+        if kind == wanted:
+            return extra[at + 4 : at + 4 + length]
+        at += 4 + length
+    return None
+
+
+def _large(extra: bytes, size: int, compressed: int, offset: int) -> tuple[int, int, int]:
+    """Return sizes and offset, from the zip64 field where they do not fit 32 bits; -1 where it has none."""
+    field = _extra_field(extra, _ZIP64) or b""
+    values = [size, compressed, offset]
+    at = 0
+    for number, value in enumerate(values):
+        if value == _FULL:
+            piece = field[at : at + 8]
+            found = int.from_bytes(piece, "little") if len(piece) == 8 else -1
+            values[number] = found if found < 2**63 else -1
+            at += 8
+    return values[0], values[1], values[2]
+
+
+def _faults(
+    table: npt.NDArray[np.void],
+    compressed: npt.NDArray[np.int64],
+    size: npt.NDArray[np.int64],
+    offset: npt.NDArray[np.int64],
+) -> npt.NDArray[np.uint8]:
+    fault = np.zeros(len(table), np.uint8)
+    stored, deflated = table["method"] == STORED, table["method"] == DEFLATED
+    impossible = (np.minimum(np.minimum(size, compressed), offset) < 0) | (stored & (size != compressed))
+    fault[impossible | (deflated & (size // MOST_GROWTH > compressed))] = Fault.SIZES
+    fault[~(stored | deflated)] = Fault.METHOD
+    fault[(table["flags"] & _ENCRYPTED) != 0] = Fault.ENCRYPTED
+    return fault
+
+
+def _decode_names(
+    names: list[bytes],
+    table: npt.NDArray[np.void],
+    data: bytes,
+    starts: npt.NDArray[np.int64],
+    fault: npt.NDArray[np.uint8],
+) -> dict[int, bytes]:
+    """Make names UTF-8 in place; return those that were stored otherwise."""
+    raw_names: dict[int, bytes] = {}
+    for row, name in enumerate(names):
+        if name.isascii():
+            continue
+        if table["flags"][row] & _UTF8:
+            try:
+                name.decode("utf-8")
+            except UnicodeDecodeError:
+                fault[row] = Fault.NAME
+            continue
+        extra_start = int(starts[row]) + len(name)
+        extra = data[extra_start : extra_start + int(table["extra"][row])]
+        raw_names[row], names[row] = name, _unicode_path(extra, name) or name.decode("cp437").encode()
+    return raw_names
+
+
+def _unicode_path(extra: bytes, name: bytes) -> bytes | None:
+    """Return the name that Info-ZIP gives beside the stored one, if it is of that one."""
+    field = _extra_field(extra, _UNICODE_PATH)
+    if field is None or field[:1] != b"\1" or field[1:5] != zlib.crc32(name).to_bytes(4, "little"):
+        return None
+    try:
+        field[5:].decode("utf-8")
+    except UnicodeDecodeError:
+        return None
+    return field[5:]
+
+
+def _judge_names(names: list[bytes], fault: npt.NDArray[np.uint8]) -> None:
+    """Mark folders, and names that are never joined to a path: ``..``, empty parts, backslashes, controls.
+
+    The one empty part that a format has is let through: members are read by name, never unpacked.
+    """
+    is_plain = _PLAIN.match
+    for row in [row for row, name in enumerate(names) if not is_plain(name)]:
+        name = names[row]
+        if b"\\" in name or b"::" in name or not name or not _is_printable(name):
+            fault[row] = Fault.NAME
+        elif name.endswith(b"/"):
+            fault[row] = Fault.FOLDER if _has_good_parts(name[:-1]) else Fault.NAME
+        elif not _has_good_parts(_ROOT_CHUNK.sub(rb"\1\2", name)):
+            fault[row] = Fault.NAME
+    for row in [row for row, name in enumerate(names) if len(name) > LIMITS.key_length]:
+        fault[row] = Fault.NAME
+
+
+def _is_printable(name: bytes) -> bool:
+    return min(name) >= 0x20 and 0x7F not in name
+
+
+def _has_good_parts(name: bytes) -> bool:
+    if name.startswith(b"/"):
+        return False
+    if b"//" not in name and b"./" not in name and not name.endswith(b".") and not name.endswith(b"/"):
+        return True
+    return all(part not in (b"", b".", b"..") for part in name.split(b"/"))

@@ -1,0 +1,108 @@
+"""The bytes of one zip member, confirmed and unpacked: its local header, deflate, CRC-32.
+
+Knows nothing of what the member holds. What is unpacked is bounded by the size that the directory announces.
+"""
+
+from __future__ import annotations
+
+import struct
+import zlib
+from dataclasses import dataclass
+
+from refbrowser.errors import ErrorKind, Place, RefbrowserError
+from refbrowser.io.zip_directory import ZipMember
+from refbrowser.io.zip_entries import DEFLATED, LOCAL_HEADER, STORED
+
+_HEADER = struct.Struct("<4s5H3L2H")
+_MARK = b"PK\x03\x04"
+_ENCRYPTED = 0x2041
+#: Raw deflate, without a header of its own.
+_RAW = -15
+
+
+@dataclass(frozen=True, slots=True)
+class Unpacked:
+    """A member's bytes and where its data began in the archive."""
+
+    data: memoryview
+    data_start: int
+
+
+def data_start(member: ZipMember, head: memoryview, url: str) -> int:
+    """Return the byte of the archive at which a member's data begins, as its local header tells.
+
+    Parameters
+    ----------
+    head
+        What stands from `member.start` on: at least the header with its name.
+
+    Raises
+    ------
+    RefbrowserError
+        `E_FORMAT`: the header is not that of the member.
+    """
+    named = LOCAL_HEADER + len(member.raw_name)
+    if len(head) < named:
+        raise _wrong("the local header is cut short", member, url)
+    mark, _, flags, method, _, _, _, _, _, name_size, extra_size = _HEADER.unpack_from(head)
+    if mark != _MARK:
+        raise _wrong("there is no local header where the directory says", member, url)
+    if name_size != len(member.raw_name) or head[LOCAL_HEADER:named] != member.raw_name:
+        raise _wrong("the local header has another name than the directory", member, url)
+    if method != (DEFLATED if member.deflated else STORED) or flags & _ENCRYPTED:
+        raise _wrong("the local header tells another compression than the directory", member, url)
+    start = member.start + named + extra_size
+    if start + member.compressed > member.stop:
+        raise _wrong("the member reaches into what follows it", member, url)
+    return start
+
+
+def unpack(member: ZipMember, slot: memoryview, url: str) -> Unpacked:
+    """Return the bytes of a member, checked.
+
+    Parameters
+    ----------
+    slot
+        Bytes `member.start` to `member.stop` of the archive at `url`.
+
+    Raises
+    ------
+    RefbrowserError
+        `E_FORMAT`: header and directory disagree; `E_DECODE`: the data cannot be inflated, or its length or
+        CRC-32 is not the one in the directory.
+    """
+    start = data_start(member, slot, url)
+    packed = slot[start - member.start :][: member.compressed]
+    data = _inflated(member, packed, url) if member.deflated else packed
+    if zlib.crc32(data) != member.crc:
+        raise _wrong(
+            "the CRC-32 of the member is not the one in the directory", member, url, ErrorKind.DECODE
+        )
+    return Unpacked(data, start)
+
+
+def _inflated(member: ZipMember, packed: memoryview, url: str) -> memoryview:
+    import deflate
+
+    if member.size:
+        try:
+            plain = memoryview(deflate.deflate_decompress(packed, member.size))
+        except deflate.DeflateError:
+            plain = memoryview(b"")
+        if len(plain) == member.size:
+            return plain
+    # Slower, but it tells what is wrong.
+    stream = zlib.decompressobj(_RAW)
+    try:
+        data = stream.decompress(packed, member.size + 1)
+    except zlib.error as error:
+        raise _wrong(f"the member cannot be inflated: {error}", member, url, ErrorKind.DECODE) from None
+    if len(data) != member.size:
+        found = "more" if len(data) > member.size else str(len(data))
+        message = f"the member has {found} bytes when inflated, the directory says {member.size}"
+        raise _wrong(message, member, url, ErrorKind.DECODE)
+    return memoryview(data)
+
+
+def _wrong(message: str, member: ZipMember, url: str, kind: ErrorKind = ErrorKind.FORMAT) -> RefbrowserError:
+    return RefbrowserError(kind, message, Place(url=url, start=member.start, stop=member.stop))

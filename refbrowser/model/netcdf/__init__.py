@@ -1,0 +1,1 @@
+"""The NCZarr abstract data model: what netCDF sees in a dataset of any format."""

@@ -1,0 +1,107 @@
+"""numpy types to types of the data model; what netCDF lacks becomes the nearest that it has."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from refbrowser.errors import quoted
+from refbrowser.model.netcdf.types import (
+    ATOMIC_OF,
+    AtomicType,
+    CompoundField,
+    CompoundType,
+    NetcdfType,
+    OpaqueType,
+)
+from refbrowser.model.nodes import ArrayNode
+
+#: Types that netcdf-c writes for single characters, as NCZarr metadata spells them.
+_CHARACTERS = {">S1", "<U1", "char"}
+
+_WIDER = {
+    "b": (AtomicType.BYTE, "bool is shown as byte: 0 and 1"),
+    "e": (AtomicType.FLOAT, "float16 is shown as float"),
+    "g": (AtomicType.DOUBLE, "long double is shown as double"),
+}
+_COMPLEX = {"F": AtomicType.FLOAT, "D": AtomicType.DOUBLE, "G": AtomicType.DOUBLE}
+
+
+def element_type(node: ArrayNode, *, fixed_strings: bool) -> tuple[NetcdfType, str | None]:
+    """Return the type of an array's elements, and what is to be told about it.
+
+    Opaque and compound types have no name yet.
+
+    Parameters
+    ----------
+    node
+        Its `dtype` is known.
+    fixed_strings
+        Single bytes are strings of length 1 unless the metadata names them char, as in NCZarr; else they are
+        characters.
+    """
+    dtype = node.dtype
+    assert dtype is not None
+    if dtype.kind == "S" and dtype.itemsize == 1:
+        is_char = not fixed_strings or node.type_name in _CHARACTERS
+        return (AtomicType.CHAR if is_char else AtomicType.STRING), None
+    if dtype.kind == "U":
+        is_char = fixed_strings and node.type_name in _CHARACTERS
+        return (AtomicType.CHAR if is_char else AtomicType.STRING), None
+    if dtype.kind == "S":
+        return AtomicType.STRING, None
+    if dtype.kind == "O":
+        told = f"elements of type {quoted(node.type_name)} are shown as string"
+        return AtomicType.STRING, None if node.type_name == "string" else told
+    notes: list[str] = []
+    found = _fixed(dtype, notes)
+    return found, "; ".join(dict.fromkeys(notes)) or None
+
+
+def _fixed(dtype: np.dtype[Any], notes: list[str]) -> NetcdfType:
+    """Return the type of fixed size that a numpy type becomes."""
+    native = ATOMIC_OF.get(dtype.newbyteorder("="))
+    if native is not None:
+        return native
+    if dtype.char in _WIDER or dtype.kind == "b":
+        wider, told = _WIDER["b" if dtype.kind == "b" else dtype.char]
+        notes.append(told)
+        return wider
+    if dtype.kind in "mM":
+        notes.append(
+            f"{dtype.name} is shown as int64: a count since 1970 in its unit, the least is not-a-time"
+            if dtype.kind == "M"
+            else f"{dtype.name} is shown as int64: a count of its unit"
+        )
+        return AtomicType.INT64
+    if dtype.kind == "c":
+        part = _COMPLEX[dtype.char]
+        return CompoundType("", (CompoundField("r", part), CompoundField("i", part)))
+    if dtype.names is None:
+        return OpaqueType("", dtype.itemsize)
+    return _compound(dtype, notes)
+
+
+def _compound(dtype: np.dtype[Any], notes: list[str]) -> CompoundType:
+    assert dtype.names is not None
+    assert dtype.fields is not None
+    fields = []
+    for name in dtype.names:
+        part = dtype.fields[name][0]
+        if part.itemsize == 0:
+            notes.append(f"the field {quoted(name)} has no bytes and is not shown")
+            continue
+        fields.append(_field(name, part, notes))
+    return CompoundType("", tuple(fields))
+
+
+def _field(name: str, dtype: np.dtype[Any], notes: list[str]) -> CompoundField:
+    base, shape = dtype.base, tuple(dtype.shape)
+    if base.kind == "S":
+        # Fields are of fixed size, so text is a row of characters.
+        return CompoundField(name, AtomicType.CHAR, (*shape, base.itemsize))
+    if base.kind == "U":
+        notes.append(f"the text of field {quoted(name)} is shown as code points")
+        return CompoundField(name, AtomicType.UINT, (*shape, base.itemsize // 4))
+    return CompoundField(name, _fixed(base, notes), shape)

@@ -1,0 +1,91 @@
+"""The attribute ``_FillValue`` of a variable: always of the variable's type, one value."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import struct
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from refbrowser.errors import quoted
+from refbrowser.model.netcdf.attributes import FILL_ATTRIBUTE, values_of_type
+from refbrowser.model.netcdf.types import AtomicType, CompoundType, NetcdfType, OpaqueType, type_text
+from refbrowser.model.netcdf.values import NetcdfAttribute, Note
+from refbrowser.model.nodes import ArrayNode
+
+
+def fill_attribute(node: ArrayNode, type: NetcdfType) -> tuple[NetcdfAttribute | None, Note | None]:
+    """Return the attribute that tells what missing elements hold, and what is to be told about it.
+
+    The attribute that the metadata has counts; else it is made from the array's fill value, unless that is
+    what netCDF takes by default.
+    """
+    attributes: Mapping[str, Any] = node.attributes
+    told = None
+    if FILL_ATTRIBUTE in attributes:
+        written = attributes[FILL_ATTRIBUTE]
+        value = None if isinstance(type, CompoundType | OpaqueType) else _as_written(written, type)
+        if value is not None:
+            return NetcdfAttribute(FILL_ATTRIBUTE, type, (value,)), None  # type: ignore[arg-type]
+        told = Note(
+            f"{quoted(written)} is no {type_text(type)}, which {FILL_ATTRIBUTE} must be", FILL_ATTRIBUTE
+        )
+    if node.fill_value is None:
+        return None, told
+    if isinstance(type, CompoundType):
+        return None, told or _note_of_structure(node.fill_value)
+    value = _as_decoded(node.fill_value, type)
+    if value is None or (isinstance(type, AtomicType) and _is_default(value, type)):
+        return None, told
+    return NetcdfAttribute(FILL_ATTRIBUTE, type, (value,)), told
+
+
+def _is_default(value: Any, type: AtomicType) -> bool:
+    """Tell whether netCDF takes a fill value by default; in NCZarr netcdf-c writes six digits of it."""
+    if type.is_float:
+        return f"{value:.6g}" == f"{type.default_fill:.6g}"
+    return bool(value == type.default_fill)
+
+
+def _as_written(value: Any, type: AtomicType) -> Any:
+    """Return a JSON value as one value of the type; None where it is none."""
+    values = values_of_type(value, type)
+    if values is None and type.is_float and isinstance(value, str):
+        return _packed_float(value, type)
+    if values is None or len(values) != 1:
+        return None
+    if type is AtomicType.CHAR and len(values[0].encode("utf-8", "replace")) > 1:
+        return None
+    return values[0]
+
+
+def _packed_float(text: str, type: AtomicType) -> float | None:
+    """Return the number that xarray writes as base64 text in Zarr v3."""
+    try:
+        number = struct.unpack("<d", base64.b64decode(text, validate=True))[0]
+    except (binascii.Error, struct.error, ValueError):
+        return None
+    values = values_of_type(number, type)
+    return None if values is None else values[0]
+
+
+def _as_decoded(value: Any, type: AtomicType | OpaqueType) -> Any:
+    """Return the fill value of an array, a numpy scalar, as one value of its netCDF type."""
+    if isinstance(type, OpaqueType):
+        return bytes(value) if any(bytes(value)) else None
+    if type is AtomicType.STRING or type is AtomicType.CHAR:
+        text = value.decode("utf-8", "replace") if isinstance(value, bytes) else value
+        return text if isinstance(text, str) and text else None
+    if isinstance(value, np.datetime64 | np.timedelta64):
+        return int(value.astype("i8"))
+    return float(value) if type.is_float else int(value)
+
+
+def _note_of_structure(value: Any) -> Note | None:
+    if not any(np.asarray(value).tobytes()):
+        return None
+    message = f"the fill value {quoted(value)} is not shown: an attribute cannot have a compound type"
+    return Note(message, FILL_ATTRIBUTE)

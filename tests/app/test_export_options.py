@@ -1,0 +1,230 @@
+"""The export dialog for stores: which options fit, what is written with them, and checking it with others."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from zipfile import ZipFile
+
+import pytest
+from PySide6.QtWidgets import QCheckBox, QComboBox, QLabel, QLineEdit, QSpinBox, QTreeWidget
+from pytestqt.qtbot import QtBot
+from window_fixtures import button
+
+from refbrowser.app.controller.exporting import Layout
+from refbrowser.app.controller.open_document import OpenDocument
+from refbrowser.app.dialogs.export_check import sum_text
+from refbrowser.app.dialogs.export_dialog import ExportDialog
+from refbrowser.app.dialogs.export_formats import CODECS, FORMATS, reasons
+from refbrowser.app.main_window import MainWindow
+from refbrowser.engine.export.check import CheckItem, CheckReport, Program
+from refbrowser.engine.export.request import FORMATS as ENGINE_FORMATS
+from refbrowser.engine.export.store_options import CodecChoice
+
+Open = Callable[[str | Path], OpenDocument]
+Settle = Callable[[], None]
+
+
+_OF_NCZARR = ("exportArrayDimensions", "exportSplitCompounds")
+
+
+class Hands:
+    """The dialog over a small dataset, and hands on it."""
+
+    def __init__(self, dialog: ExportDialog, qtbot: QtBot) -> None:
+        self.dialog, self.qtbot = dialog, qtbot
+
+    def choose(self, name: str, value: str) -> None:
+        combo = self.dialog.findChild(QComboBox, name)
+        row = combo.findData(value)
+        assert row >= 0, value
+        combo.setCurrentIndex(row)
+
+    def type(self, name: str, text: str) -> None:
+        self.dialog.findChild(QLineEdit, name).setText(text)
+
+    def layout(self) -> Layout:
+        return self.dialog.order().layout
+
+    def usable(self, name: str) -> bool:
+        found = self.dialog.findChild(QComboBox, name) or self.dialog.findChild(QCheckBox, name)
+        return bool(found.isEnabled())
+
+    def words(self) -> str:
+        return str(self.dialog.findChild(QLabel, "exportCost").text())
+
+    def export(self) -> None:
+        start = button(self.dialog, "exportStartButton")
+        self.qtbot.waitUntil(start.isEnabled)
+        start.click()
+        self.qtbot.waitUntil(lambda: self.words().startswith("Done"))
+
+
+@pytest.fixture
+def hands(window: MainWindow, small: Path, opened: Open, settle: Settle, qtbot: QtBot) -> Hands:
+    opened(small)
+    settle()
+    window.actions_["export"].trigger()
+    dialog = window.findChild(ExportDialog)
+    assert dialog is not None
+    return Hands(dialog, qtbot)
+
+
+def test_every_format_of_the_engine_is_offered() -> None:
+    assert {each.name for each in FORMATS} == set(ENGINE_FORMATS)
+
+
+def test_every_codec_can_be_read() -> None:
+    for name, _title, levels in CODECS:
+        text = name if levels is None else f"{name}:{levels[2]}"
+        assert (CodecChoice.from_text(text) is None) == (name == "keep")
+        for level in levels[:2] if levels else ():
+            CodecChoice.from_text(f"{name}:{level}")
+
+
+@pytest.mark.parametrize(
+    ("name", "usable"),
+    [
+        ("zarr-v3", {"exportContainer", "exportChunksKind", "exportShardsKind", "exportCodec"}),
+        ("zarr-v2", {"exportContainer", "exportChunksKind", "exportCodec"}),
+        ("zarr-v3-draft", {"exportContainer", "exportChunksKind", "exportCodec"}),
+        (
+            "nczarr",
+            {
+                "exportContainer",
+                "exportChunksKind",
+                "exportCodec",
+                "exportArrayDimensions",
+                "exportSplitCompounds",
+            },
+        ),
+        ("refs-v1", set()),
+    ],
+)
+def test_options_that_do_not_fit_are_disabled_with_a_reason(
+    hands: Hands, name: str, usable: set[str]
+) -> None:
+    hands.choose("exportFormat", name)
+    options = ("exportContainer", "exportChunksKind", "exportShardsKind", "exportCodec")
+    found = {each for each in (*options, *_OF_NCZARR) if hands.usable(each)}
+    assert found == usable
+    words = hands.dialog.findChild(QLabel, "exportReasons").text()
+    chosen = next(each for each in FORMATS if each.name == name)
+    assert words == ". ".join(reasons(chosen, "folder")) + "."
+    assert ("Shards" in words) == (name not in ("zarr-v3", "refs-v1"))
+    hands.dialog.close()
+
+
+def test_what_is_asked_for(hands: Hands) -> None:
+    assert hands.layout() == Layout()
+    hands.choose("exportChunksKind", "size")
+    assert hands.layout().chunks == "auto:8MiB"
+    hands.type("exportChunksField", "1 MiB")
+    hands.choose("exportShardsKind", "shape")
+    hands.type("exportShardsField", "4,6")
+    hands.choose("exportCodec", "zstd")
+    hands.dialog.findChild(QSpinBox, "exportLevel").setValue(7)
+    hands.choose("exportContainer", "zip")
+    assert hands.dialog.order().target.endswith(".zarr.zip")
+    hands.choose("exportZipKeys", "folder")
+    hands.type("exportTarget", "/data/out.zarr.zip")
+    wanted = Layout("auto:1 MiB", {}, "zstd:7", "4,6", "zip", "out", True)
+    assert hands.layout() == wanted
+    hands.choose("exportFormat", "refs-v1")
+    assert hands.layout() == Layout(zip_folder="")
+    hands.dialog.close()
+
+
+def test_compounds_are_split_where_that_is_ticked(hands: Hands) -> None:
+    split = hands.dialog.findChild(QCheckBox, "exportSplitCompounds")
+    split.setChecked(True)
+    hands.choose("exportFormat", "nczarr")
+    assert hands.layout().split_compounds
+    assert hands.layout().options().split_compounds
+    hands.choose("exportFormat", "zarr-v3")
+    assert not hands.layout().split_compounds
+    hands.dialog.close()
+
+
+def test_what_cannot_be_read_is_said(hands: Hands) -> None:
+    hands.choose("exportChunksKind", "shape")
+    hands.type("exportChunksField", "2,x")
+    hands.qtbot.waitUntil(lambda: "is not a chunk shape" in hands.words())
+    assert not button(hands.dialog, "exportStartButton").isEnabled()
+    hands.dialog.close()
+
+
+def test_chunks_of_single_arrays_codec_and_zip(hands: Hands, tmp_path: Path) -> None:
+    import zarr
+
+    target = tmp_path / "out.zip"
+    hands.choose("exportFormat", "zarr-v2")
+    hands.choose("exportContainer", "zip")
+    hands.choose("exportCodec", "zlib")
+    hands.type("exportTarget", str(target))
+    table = hands.dialog.arrays
+    row = next(row for row in range(table.topLevelItemCount()) if table.topLevelItem(row).text(0) == "/temp")
+    table.topLevelItem(row).setText(4, "4,-1")
+    hands.export()
+    with ZipFile(target) as made:
+        assert {"temp/0.0", "temp/.zarray", "depth/1"} <= set(made.namelist())
+    temp = zarr.open(zarr.storage.ZipStore(target, mode="r"), mode="r")["temp"]
+    assert temp.chunks == (4, 6)
+    assert temp[0, 1] == 0x0302
+    hands.dialog.close()
+
+
+def test_a_result_is_checked_with_other_software(hands: Hands, tmp_path: Path, settle: Settle) -> None:
+    hands.type("exportTarget", str(tmp_path / "out.zarr"))
+    assert not button(hands.dialog, "exportCheckButton").isVisible()
+    hands.export()
+    button(hands.dialog, "exportCheckButton").click()
+    table = hands.dialog.findChild(QTreeWidget, "exportCheckTable")
+    hands.qtbot.waitUntil(lambda: table.topLevelItemCount() > 0)
+    rows = [table.topLevelItem(row) for row in range(table.topLevelItemCount())]
+    assert {(row.text(0), row.text(2)) for row in rows if row.text(1) == "/temp"} >= {("✓ equal", "values")}
+    assert "equal" in hands.dialog.findChild(QLabel, "exportCheckSum").text()
+    assert table.isVisible()
+    button(hands.dialog, "exportCheckBackButton").click()
+    assert hands.dialog.arrays.isVisible()
+    settle()
+    hands.dialog.close()
+
+
+def test_differences_come_first_and_alone(hands: Hands) -> None:
+    items = (
+        CheckItem("zarr-python", "/a", "values", True),
+        CheckItem("zarr-python", "/a", "units", False, "m", "km"),
+    )
+    report = CheckReport((Program("zarr-python", "3.1"),), items, ("netCDF4 is not installed",))
+    words = sum_text(report)
+    assert words.startswith("✕ 1 of 2 comparisons differ. Read with zarr-python 3.1.")
+    assert words.endswith("netCDF4 is not installed")
+    hands.dialog.checked.show_report(report)
+    table = hands.dialog.findChild(QTreeWidget, "exportCheckTable")
+    assert [table.topLevelItem(0).text(column) for column in (0, 2, 3, 4)] == [
+        "✕ differs",
+        "units",
+        "m",
+        "km",
+    ]
+    assert table.topLevelItemCount() == 1
+    hands.dialog.findChild(QCheckBox, "exportCheckOnly").setChecked(False)
+    assert table.topLevelItemCount() == 2
+    hands.dialog.close()
+
+
+def test_a_cancelled_export_is_gone_on_with(hands: Hands) -> None:
+    hands.dialog._cancelled()
+    assert hands.dialog.findChild(QCheckBox, "exportResume").isChecked()
+    assert "Export goes on from there" in hands.words()
+    hands.dialog.close()
+
+
+def test_options_have_the_names_of_the_dialog(hands: Hands) -> None:
+    hands.choose("exportFormat", "nczarr")
+    hands.choose("exportContainer", "zip")
+    hands.qtbot.waitUntil(lambda: "“Keys: Below one folder” puts them below one" in hands.words())
+    hands.choose("exportZipKeys", "folder")
+    hands.qtbot.waitUntil(lambda: "Below one folder" not in hands.words())
+    hands.dialog.close()

@@ -1,0 +1,320 @@
+"""Stores in the window: dropped, opened as another flavour, edited as an overlay, saved beside them."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+from zipfile import ZipFile
+
+import numpy as np
+import pytest
+from PySide6.QtCore import Qt, QUrl
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QComboBox, QFileDialog, QLineEdit
+from pytestqt.qtbot import QtBot
+from servers.http_server import HttpServer
+from window_fixtures import button, drop
+
+from refbrowser.app.actions.file import FLAVOURS
+from refbrowser.app.controller.disk import FileState
+from refbrowser.app.controller.open_document import OpenDocument
+from refbrowser.app.dialogs.open_url_dialog import OpenUrlDialog
+from refbrowser.app.dialogs.save_dialogs import SaveProspectDialog
+from refbrowser.app.main_window import MainWindow
+from refbrowser.app.opening.drops import Drop
+from refbrowser.app.problems.pane import ProblemsPane
+from refbrowser.model.nodes import Flavour
+from refbrowser.references.edits import SetMetadata
+
+Open = Callable[[str | Path], OpenDocument]
+Settle = Callable[[], None]
+VALUES = np.arange(24, dtype="<i2").reshape(4, 6)
+
+
+def store_files() -> dict[str, bytes]:
+    """Return a Zarr v2 store: an array of four chunks without its last one, and a stray key."""
+    array = {
+        "zarr_format": 2, "shape": [4, 6], "chunks": [2, 3], "dtype": "<i2", "compressor": None,
+        "filters": None, "fill_value": -1, "order": "C",
+    }  # fmt: skip
+    files: dict[str, Any] = {
+        ".zgroup": {"zarr_format": 2},
+        ".zattrs": {"title": "Sea"},
+        "temp/.zarray": array,
+        "temp/.zattrs": {"_ARRAY_DIMENSIONS": ["y", "x"], "units": "K"},
+        "stray.txt": {},
+    }
+    found = {key: json.dumps(value).encode() for key, value in files.items()}
+    for row, column in ((0, 0), (0, 1), (1, 0)):
+        block = VALUES[2 * row : 2 * row + 2, 3 * column : 3 * column + 3]
+        found[f"temp/{row}.{column}"] = block.tobytes()
+    return found
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """The store in a folder."""
+    root = tmp_path / "sea.zarr"
+    for key, data in store_files().items():
+        path = root / key
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(data)
+    return root
+
+
+@pytest.fixture
+def archive(tmp_path: Path) -> Path:
+    """The store in a zip file."""
+    path = tmp_path / "sea.zip"
+    with ZipFile(path, "w") as made:
+        for key, data in store_files().items():
+            made.writestr(key, data)
+    return path
+
+
+def contents(path: Path) -> dict[str, bytes]:
+    if path.is_file():
+        return {"": path.read_bytes()}
+    files = (Path(above) / name for above, _, names in os.walk(path) for name in names)
+    return {str(file.relative_to(path)): file.read_bytes() for file in files}
+
+
+@pytest.fixture(params=["folder", "archive"])
+def store(request: pytest.FixtureRequest) -> Path:
+    path: Path = request.getfixturevalue(request.param)
+    return path
+
+
+class TestOpening:
+    def test_a_dropped_store(self, window: MainWindow, store: Path, settle: Settle, qtbot: QtBot) -> None:
+        drop(window, QUrl.fromLocalFile(str(store)))
+        settle()
+        document = window.documents.current
+        assert document is not None
+        assert document.is_open, document.error
+        assert document.store.is_here
+        window.hierarchy.select_node(document, "/temp")
+        settle()
+        assert window.attributes.values()["units"] == "K"
+        assert window.attributes.values()["Stored chunks"] == "3, 1 missing"
+        read = document.dataset["temp"][...]  # type: ignore[union-attr]
+        expected = VALUES.copy()
+        expected[2:, 3:] = -1
+        assert np.array_equal(read, expected)
+        assert window.settings.recent()[0] == str(store)
+
+    def test_flavour_in_tree_and_status(
+        self, window: MainWindow, folder: Path, opened: Open, settle: Settle
+    ) -> None:
+        document = opened(folder)
+        settle()
+        root = window.hierarchy.model.find_identity((document.number, "document", ""))
+        tip = root.data(Qt.ItemDataRole.ToolTipRole)
+        assert "Zarr v2, store in a folder" in tip
+        assert window.attributes.values()["Format"] == "Zarr v2, store in a folder"
+        assert window.status._version.text() == "Zarr v2"
+
+    def test_missing_chunks_and_stray_keys_are_found(
+        self, window: MainWindow, store: Path, opened: Open, settle: Settle
+    ) -> None:
+        document = opened(store)
+        settle()
+        listing = document.store.listing
+        assert listing is not None
+        told = [problem.place.key for problem in document.problems.found.items]
+        assert "stray.txt" in told
+        assert window.findChild(ProblemsPane) is not None
+
+    def test_a_prefix_over_http(self, window: MainWindow, folder: Path, settle: Settle, qtbot: QtBot) -> None:
+        files = store_files()
+        names = (".zgroup", ".zattrs", "temp/.zarray", "temp/.zattrs")
+        metadata = {name: json.loads(files[name]) for name in names}
+        files[".zmetadata"] = json.dumps({"zarr_consolidated_format": 1, "metadata": metadata}).encode()
+        with HttpServer({f"/sea.zarr/{key}": data for key, data in files.items()}) as server:
+            dialog_of(window, server.url("/sea.zarr/"), "")
+            qtbot.waitUntil(lambda: window.documents.current is not None and window.documents.current.is_open)
+            settle()
+            document = window.documents.current
+            assert document is not None
+            assert document.dataset["temp"][0, 1] == 1  # type: ignore[union-attr]
+
+    def test_the_dialog_for_folders(self, window: MainWindow, folder: Path, settle: Settle) -> None:
+        window.actions_["open_store"].trigger()
+        dialog = window.findChild(QFileDialog, "openStoreDialog")
+        assert dialog.fileMode() is QFileDialog.FileMode.Directory
+        dialog.fileSelected.emit(str(folder))
+        dialog.close()
+        settle()
+        assert window.documents.current is not None
+        assert window.documents.current.is_open
+
+    def test_a_folder_that_is_no_store(self, window: MainWindow, tmp_path: Path, opened: Open) -> None:
+        (tmp_path / "empty").mkdir()
+        document = opened(tmp_path / "empty")
+        assert document.error is not None
+        assert window.actions_["open_as_nczarr"].isEnabled()
+
+
+def dialog_of(window: MainWindow, url: str, flavour: str) -> None:
+    window.actions_["open_url"].trigger()
+    dialog = window.findChild(OpenUrlDialog)
+    dialog.findChild(QLineEdit, "urlField").setText(url)
+    combo = dialog.findChild(QComboBox, "urlFlavour")
+    combo.setCurrentIndex(combo.findData(flavour))
+    dialog.accept()
+
+
+class TestFlavours:
+    def test_the_menu_has_all(self) -> None:
+        assert [name for name, _title in FLAVOURS] == [str(flavour) for flavour in Flavour]
+        assert [title.replace("&", "") for _name, title in FLAVOURS] == [each.label for each in Flavour]
+
+    def test_open_as(self, window: MainWindow, folder: Path, opened: Open, settle: Settle) -> None:
+        document = opened(folder)
+        settle()
+        assert window.actions_["open_as_found"].isChecked()
+        window.actions_["open_as_nczarr"].trigger()
+        settle()
+        assert document.is_open
+        assert document.hierarchy is not None
+        assert document.hierarchy.flavour is Flavour.NCZARR
+        assert window.actions_["open_as_nczarr"].isChecked()
+        assert window.settings.flavour(str(folder)) == "nczarr"
+
+    def test_a_store_is_remembered_with_its_flavour(
+        self, window: MainWindow, folder: Path, opened: Open, settle: Settle
+    ) -> None:
+        document = opened(folder)
+        settle()
+        document.store.open_as("nczarr")
+        settle()
+        window.documents.close(document)
+        again = window.open_recent(str(folder))
+        settle()
+        assert again.store.flavour == "nczarr"
+        assert again.hierarchy is not None
+        assert again.hierarchy.flavour is Flavour.NCZARR
+        again.store.open_as("")
+        settle()
+        assert window.settings.flavour(str(folder)) == ""
+
+    def test_not_for_documents(self, window: MainWindow, small: Path, opened: Open, settle: Settle) -> None:
+        opened(small)
+        settle()
+        assert not window.actions_["open_as_nczarr"].isEnabled()
+
+
+class TestSaving:
+    def test_an_edit_is_saved_beside_the_store(
+        self, window: MainWindow, store: Path, tmp_path: Path, opened: Open, settle: Settle, qtbot: QtBot
+    ) -> None:
+        before = contents(store)
+        document = opened(store)
+        settle()
+        document.apply(SetMetadata("temp/.zattrs", {"_ARRAY_DIMENSIONS": ["y", "x"], "units": "degC"}))
+        settle()
+        window.actions_["save"].trigger()
+        dialog = window.findChild(QFileDialog, "saveAsDialog")
+        assert dialog is not None
+        assert Path(dialog.selectedFiles()[0]).name == "sea.json"
+        dialog.close()
+        target = tmp_path / "overlay.json"
+        window.commands.saving.save_to(document, str(target), 0)
+        qtbot.waitUntil(lambda: window.findChild(SaveProspectDialog) is not None)
+        button(window, "saveProspectSaveButton").click()
+        qtbot.waitUntil(target.exists)
+        settle()
+        assert contents(store) == before
+        assert not document.store.is_here
+        assert document.can_save_in_place
+        import fsspec
+
+        mapper = fsspec.filesystem("reference", fo=str(target)).get_mapper()
+        assert json.loads(mapper["temp/.zattrs"])["units"] == "degC"
+        assert mapper["temp/0.0"] == VALUES[:2, :3].tobytes()
+        assert "temp/1.1" not in mapper
+
+    def test_never_into_the_store(
+        self, window: MainWindow, store: Path, opened: Open, settle: Settle
+    ) -> None:
+        before = contents(store)
+        document = opened(store)
+        settle()
+        document.apply(SetMetadata(".zattrs", {"title": "Other"}))
+        settle()
+        inside = store / "overlay.json" if store.is_dir() else store
+        window.commands.saving.save_to(document, str(inside), 1)
+        assert "in the store itself" in window.centre.error_bar.text()
+        settle()
+        assert contents(store) == before
+        assert document.is_dirty
+
+
+class TestTheFilesOfOthers:
+    def test_changed_metadata_of_the_root_is_noticed_and_read_again(
+        self, window: MainWindow, folder: Path, opened: Open, settle: Settle, qtbot: QtBot
+    ) -> None:
+        document = opened(folder)
+        settle()
+        (folder / ".zattrs").write_text('{"title": "New"}')
+        qtbot.waitUntil(lambda: document.file.state is FileState.CHANGED)
+        button(window, "diskReloadButton").click()
+        qtbot.waitUntil(lambda: document.file.state is FileState.SAME)
+        settle()
+        assert document.hierarchy is not None
+        assert document.hierarchy.root.attributes["title"] == "New"
+
+    def test_keep_mine(
+        self, window: MainWindow, folder: Path, opened: Open, settle: Settle, qtbot: QtBot
+    ) -> None:
+        document = opened(folder)
+        settle()
+        (folder / ".zattrs").write_text('{"title": "New"}')
+        qtbot.waitUntil(lambda: document.file.state is FileState.CHANGED)
+        button(window, "diskKeepButton").click()
+        qtbot.waitUntil(lambda: document.file.state is FileState.SAME)
+        settle()
+        assert document.hierarchy is not None
+        assert document.hierarchy.root.attributes["title"] == "Sea"
+        assert document.is_dirty
+
+    def test_f5_reads_again(self, window: MainWindow, store: Path, opened: Open, settle: Settle) -> None:
+        document = opened(store)
+        settle()
+        QTest.keyClick(window, Qt.Key.Key_F5)
+        settle()
+        assert document.is_open
+        assert document.store.is_here
+        assert document.store.listing is not None
+
+
+def test_unsaved_edits_of_a_store_are_kept_in_a_journal(
+    window: MainWindow, folder: Path, opened: Open, settle: Settle
+) -> None:
+    from refbrowser.engine.journal import JournalWriter, find_recoveries
+    from refbrowser.io.cancel import CancelToken
+    from refbrowser.references.history import History
+
+    document = opened(folder)
+    settle()
+    state = document.document
+    assert state is not None
+    history = History(state)
+    writer = JournalWriter(lambda error: pytest.fail(str(error)))
+    history.apply(SetMetadata(".zattrs", {"title": "Other"}))
+    writer.follow(document.path, history)
+    writer.flush()
+    again = opened(folder).saved_document
+    assert again is not None
+    assert again.to_bytes() == state.to_bytes()
+    writer.close()
+    assert find_recoveries(document.path, again, CancelToken()) == ()
+
+
+def test_what_a_drop_will_do() -> None:
+    heading, _detail = Drop(("/data/sea.zarr",)).words(False)
+    assert heading == "Open: the store sea.zarr"
+    assert Drop(("/data/sea.json",)).words(True)[0] == "Open beside what is open: sea.json"

@@ -1,0 +1,263 @@
+"""Zip directories against the standard library as writer, and archives that are damaged or hostile."""
+
+from __future__ import annotations
+
+import io
+import random
+import struct
+import zipfile
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from zip_made import archive, contents, directory_of
+
+from refbrowser.errors import ErrorKind, RefbrowserError, Severity
+from refbrowser.io import zip_directory, zip_entries
+from refbrowser.io.zip_directory import read_directory
+
+part = st.text(
+    st.characters(codec="utf-8", exclude_characters="/\\:", exclude_categories=("C",)), min_size=1, max_size=6
+)
+name = st.lists(part.filter(lambda text: text not in (".", "..")), min_size=1, max_size=3).map("/".join)
+member = st.tuples(
+    name, st.binary(max_size=300) | st.integers(0, 9).map(lambda n: bytes(n * 500)), st.booleans()
+)
+members = st.lists(member, max_size=8, unique_by=lambda each: each[0])
+EVIL = [
+    "../up",
+    "a/../b",
+    "/abs",
+    "a\\b",
+    "a//b",
+    "data//x",
+    "data//0/../1",
+    "./a",
+    "a/./b",
+    "nul\x01",
+    "zip::chain",
+]
+
+
+def patched(data: bytes, at: int, form: str, value: int) -> bytes:
+    changed = bytearray(data)
+    struct.pack_into(form, changed, at, value)
+    return bytes(changed)
+
+
+def entry(data: bytes, number: int = 0) -> int:
+    """Where an entry of the directory begins."""
+    at = -1
+    for _ in range(number + 1):
+        at = data.index(b"PK\x01\x02", at + 1)
+    return at
+
+
+@given(members, st.binary(max_size=40), st.booleans(), st.booleans())
+def test_what_the_standard_library_writes(
+    wanted: list[tuple[str, bytes, bool]], comment: bytes, zip64: bool, streamed: bool
+) -> None:
+    data = archive(wanted, comment=comment, zip64=zip64, streamed=streamed)
+    directory = directory_of(data)
+    assert list(directory.names()) == [name for name, _, _ in wanted]
+    assert not list(directory.findings())
+    for name, content, deflated in wanted:
+        row = directory.find(name)
+        assert row is not None
+        assert (directory.size_of(row), directory.is_deflated(row)) == (len(content), deflated)
+        assert contents(data, name) == content
+
+
+def test_zip64_records_of_large_offsets() -> None:
+    """Entries and end that say "see zip64", as archives beyond 4 GiB have them."""
+    data = archive([("a", b"12345", False)])
+    at = entry(data)
+    end = data.index(b"PK\x05\x06")
+    extra = struct.pack("<HHQQQ", 1, 24, 5, 5, 0)
+    head = bytearray(data[at : at + 46])
+    struct.pack_into("<LL", head, 20, 0xFFFFFFFF, 0xFFFFFFFF)
+    struct.pack_into("<H", head, 30, len(extra))
+    struct.pack_into("<L", head, 42, 0xFFFFFFFF)
+    directory = bytes(head) + b"a" + extra
+    record = struct.pack("<4sQ2H2L4Q", b"PK\x06\x06", 44, 45, 45, 0, 0, 1, 1, len(directory), at)
+    locator = struct.pack("<4sLQL", b"PK\x06\x07", 0, at + len(directory), 1)
+    last = struct.pack("<4s4H2LH", b"PK\x05\x06", 0, 0, 0xFFFF, 0xFFFF, 0xFFFFFFFF, 0xFFFFFFFF, 0)
+    assert end > at
+    made = data[:at] + directory + record + locator + last
+    assert zipfile.ZipFile(io.BytesIO(made)).read("a") == b"12345"
+    assert contents(made, "a") == b"12345"
+    assert contents(b"#!/bin/sh\n" + made, "a") == b"12345"
+
+
+def test_bytes_before_the_archive_are_told() -> None:
+    made = b"#!/bin/sh\n" + archive([("a", b"abc", True)])
+    assert contents(made, "a") == b"abc"
+    (finding,) = directory_of(made).findings()
+    assert finding.severity is Severity.WARNING
+    assert "10 bytes" in finding.message
+
+
+def test_names_of_other_code_pages() -> None:
+    data = archive([("caf\xe9", b"1", False)])
+    raw = data.replace("caf\xe9".encode(), b"caf\x82\x82")  # cp437, without the flag of UTF-8
+    raw = patched(raw, entry(raw) + 8, "<H", 0)
+    raw = patched(raw, 6, "<H", 0)
+    assert contents(raw, "caf\xe9\xe9") == b"1"
+    wrong = patched(raw, entry(raw) + 8, "<H", 0x0800)
+    assert not list(directory_of(wrong).names())
+
+
+def test_the_comment_may_look_like_an_end() -> None:
+    data = archive([("a", b"1", False)], comment=b"x" * 70 + b"PK\x05\x06" + b"y" * 60)
+    assert contents(data, "a") == b"1"
+    longest = archive([("a", b"1", False)], comment=b"z" * 0xFFFF)
+    assert contents(longest, "a") == b"1"
+
+
+@pytest.mark.filterwarnings("ignore:Duplicate name")
+def test_of_members_with_one_name_the_last_counts() -> None:
+    target = io.BytesIO()
+    with zipfile.ZipFile(target, "w") as made:
+        for value in (b"old", b"older", b"new"):
+            made.writestr("a", value)
+    data = target.getvalue()
+    assert contents(data, "a") == b"new"
+    directory = directory_of(data)
+    assert list(directory.names()) == ["a"]
+    assert [finding.severity for finding in directory.findings()] == [Severity.WARNING] * 2
+
+
+@pytest.mark.parametrize("name", EVIL)
+def test_names_that_are_no_keys_are_stray(name: str) -> None:
+    directory = directory_of(archive([(name, b"1", False), ("good", b"2", False)]))
+    assert list(directory.names()) == ["good"]
+    assert directory.find(name) is None
+    (finding,) = directory.findings()
+    assert (finding.kind, finding.place.key) == (ErrorKind.UNSAFE, name)
+
+
+def test_folders_are_no_members() -> None:
+    directory = directory_of(archive([("d/", b"", False), ("d/a", b"1", False)]))
+    assert list(directory.names()) == ["d/a"]
+    assert directory.find("d/") is None
+    assert not list(directory.findings())
+
+
+@pytest.mark.parametrize(
+    ("field", "form", "value", "kind"),
+    [
+        (8, "<H", 1, ErrorKind.PROTOCOL),  # encrypted
+        (10, "<H", 12, ErrorKind.PROTOCOL),  # bzip2
+        (20, "<L", 400, ErrorKind.FORMAT),  # a stored member's two sizes
+        (42, "<L", 10**6, ErrorKind.RANGE),
+    ],
+)
+def test_faults_of_one_member_leave_the_others(field: int, form: str, value: int, kind: ErrorKind) -> None:
+    data = archive([("bad", b"1" * 20, False), ("good", b"2" * 20, False)])
+    broken = patched(data, entry(data) + field, form, value)
+    directory = directory_of(broken)
+    row = directory.find("bad")
+    assert row is not None
+    with pytest.raises(RefbrowserError) as caught:
+        directory.member(row)
+    assert caught.value.kind is kind
+    assert [finding.place.key for finding in directory.findings()] == ["bad"]
+    assert contents(broken, "good") == b"2" * 20
+
+
+def test_members_that_share_bytes_are_refused() -> None:
+    data = archive([("a", b"1" * 100, False), ("b", b"2" * 100, False), ("c", b"3", False)])
+    broken = patched(data, entry(data, 1) + 42, "<L", 40)
+    directory = directory_of(broken)
+    assert {finding.place.key for finding in directory.findings()} == {"a", "b"}
+    assert contents(broken, "c") == b"3"
+
+
+def test_no_member_can_inflate_beyond_what_deflate_can() -> None:
+    data = archive([("a", bytes(100_000), True)])
+    bomb = patched(data, entry(data) + 24, "<L", 4_000_000_000)
+    directory = directory_of(bomb)
+    with pytest.raises(RefbrowserError, match="contradict"):
+        directory.member(directory.find("a") or 0)
+    more = patched(data, entry(data) + 24, "<L", 99_999)
+    with pytest.raises(RefbrowserError, match="more bytes when inflated"):
+        contents(more, "a")
+    fewer = patched(data, entry(data) + 24, "<L", 100_001)
+    with pytest.raises(RefbrowserError, match="has 100000 bytes"):
+        contents(fewer, "a")
+
+
+@pytest.mark.parametrize("deflated", [False, True])
+def test_bytes_are_only_shown_when_they_were_confirmed(deflated: bool) -> None:
+    data = archive([("some", b"values of a chunk" * 5, deflated)])
+    for at, message in ((0, "no local header"), (30, "another name"), (8, "another compression")):
+        with pytest.raises(RefbrowserError, match=message):
+            contents(patched(data, at, "<B", data[at] ^ 1), "some")
+    with pytest.raises(RefbrowserError, match="CRC-32"):
+        contents(patched(data, entry(data) + 16, "<L", 5), "some")
+    with pytest.raises(RefbrowserError):
+        contents(patched(data, 40, "<B", data[40] ^ 0x55), "some")
+
+
+def test_wrong_extra_fields_do_not_move_the_data_out_of_the_member() -> None:
+    data = archive([("a", b"1" * 9, False), ("b", b"2" * 9, False)])
+    with pytest.raises(RefbrowserError, match="what follows"):
+        contents(patched(data, 28, "<H", 5), "a")
+
+
+def test_every_cut_is_told_and_none_hangs() -> None:
+    data = archive([("a", b"1" * 50, False), ("b", bytes(50), True)])
+    for size in range(len(data)):
+        with pytest.raises(RefbrowserError) as caught:
+            directory_of(data[:size])
+        assert caught.value.kind is ErrorKind.FORMAT
+
+
+@given(st.integers(0, 10**9))
+def test_damaged_archives_give_errors_and_nothing_else(seed: int) -> None:
+    data = bytearray(archive([("a", b"1" * 30, False), ("b/c", bytes(90), True)], zip64=bool(seed % 2)))
+    chance = random.Random(seed)
+    for _ in range(chance.randrange(1, 6)):
+        data[chance.randrange(len(data))] = chance.choice((0, 1, 0x7F, 0xFF, chance.randrange(256)))
+    try:
+        directory = directory_of(bytes(data))
+        for key in directory.names():
+            assert contents(bytes(data), key) is not None
+    except RefbrowserError:
+        pass
+
+
+def test_limits_of_members_and_directory(monkeypatch: pytest.MonkeyPatch) -> None:
+    data = archive([(str(number), b"", False) for number in range(3)])
+    limits = zip_directory.LIMITS
+    monkeypatch.setattr(zip_directory, "LIMITS", replace(limits, zip_members=3))
+    assert len(directory_of(data)) == 3
+    for small in (replace(limits, zip_members=2), replace(limits, zip_directory=20)):
+        monkeypatch.setattr(zip_directory, "LIMITS", small)
+        with pytest.raises(RefbrowserError) as caught:
+            directory_of(data)
+        assert caught.value.kind is ErrorKind.BUDGET
+
+
+def test_the_directory_is_read_in_few_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
+    members = [(f"temp/{number}.0", b"1", False) for number in range(5000)]
+    data = archive(members)
+    asked: list[tuple[int, int]] = []
+
+    def read(start: int, stop: int) -> bytes:
+        asked.append((start, stop))
+        return data[start:stop]
+
+    directory = read_directory(read, len(data), "x.zip")
+    assert len(asked) == 2
+    monkeypatch.setattr(zip_entries, "BLOCK", 1000)
+    again = read_directory(read, len(data), "x.zip")
+    assert list(again.names()) == list(directory.names()) == [name for name, _, _ in members]
+    # A small one comes with the end.
+    asked.clear()
+    small = archive(members[:100])
+    read_directory(
+        lambda start, stop: (asked.append((start, stop)), small[start:stop])[1], len(small), "x.zip"
+    )
+    assert len(asked) == 1
