@@ -137,7 +137,8 @@ def _array(variable: NetcdfVariable, node: ArrayNode) -> dict[str, Any]:
     return {
         "zarr_format": 2,
         "shape": list(node.shape) or [1],
-        "dtype": CHAR if variable.type is AtomicType.CHAR else dtype_text(node.dtype),
+        # Bytes without an order: netCDF reads `<i1` too, zarr-python does not.
+        "dtype": CHAR if variable.type is AtomicType.CHAR else node.dtype.str,
         "chunks": list(node.grid.chunk_shape) or [1],
         "fill_value": _fill_value(node.fill_value),
         "order": "C",
