@@ -18,7 +18,7 @@ from refbrowser.io.atomic import identity_on_disk
 from refbrowser.io.cancel import CancelToken
 from refbrowser.io.documents import read_document
 from refbrowser.io.identity import FileIdentity, ObjectIdentity
-from refbrowser.io.origins import Origin, scheme_of, split_url
+from refbrowser.io.origins import Origin, local_path
 from refbrowser.io.settings import parse_storage_options
 from refbrowser.model.nodes import Flavour
 from refbrowser.references.document import ReferenceDocument
@@ -123,9 +123,8 @@ def read_reference_document(
     confirm
         Asked about a large document, with its bytes.
     """
-    scheme = scheme_of(path)
-    if scheme in (None, "file"):
-        local = path if scheme is None else split_url(path).path
+    local = local_path(path)
+    if local is not None:
         identity = identity_on_disk(local)
         document = open_references(
             local, name=path, values=values, progress=progress, cancel=cancel, confirm=confirm

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from refbrowser.errors import RefbrowserError
 from refbrowser.io.access import Access
 from refbrowser.io.objects import storage_options
-from refbrowser.io.origins import OBJECT_STORES, Origin, scheme_of, split_url
+from refbrowser.io.origins import OBJECT_STORES, Origin, local_path, scheme_of, split_url
 from refbrowser.io.settings import ConnectionSettings
 
 if TYPE_CHECKING:
@@ -65,10 +65,8 @@ class SnippetSource:
     @property
     def place(self) -> str:
         """The document's URL, or its path from the root: code may run in any folder."""
-        if scheme_of(self.path) not in _LOCAL:
-            return self.path
-        path = split_url(self.path).path if scheme_of(self.path) else self.path
-        return os.path.abspath(path)
+        path = local_path(self.path)
+        return self.path if path is None else os.path.abspath(path)
 
     @property
     def by_refbrowser(self) -> bool:

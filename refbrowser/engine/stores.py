@@ -18,7 +18,7 @@ from refbrowser.formats.stores.zip_opening import names_archive, open_zip_store
 from refbrowser.io.access import Access
 from refbrowser.io.cancel import CancelToken
 from refbrowser.io.fetch import Fetcher
-from refbrowser.io.origins import Origin, scheme_of, split_url
+from refbrowser.io.origins import Origin, local_path, scheme_of
 from refbrowser.io.settings import ConnectionSettings
 from refbrowser.model.nodes import Flavour
 from refbrowser.references.document import ReferenceDocument
@@ -52,8 +52,8 @@ def names_store(path: str) -> bool:
     """Return whether a path or URL names a store: a folder that is no document, or a URL that ends as one."""
     if names_archive(path):
         return True
-    if scheme_of(path) in (None, "file"):
-        local = _local(path)
+    local = local_path(path)
+    if local is not None:
         return os.path.isdir(local) and not is_parquet_references(local)
     return path.partition("?")[0].lower().endswith(_ENDINGS)
 
@@ -85,14 +85,14 @@ def open_store_document(
         `token` was cancelled.
     """
     path = request.path
-    is_local = scheme_of(path) in (None, "file")
+    local = local_path(path)
     is_archive = request.is_archive or names_archive(path)
     if is_archive:
         # References to its members would be looked for beside it.
         path = os.path.abspath(path) if scheme_of(path) is None else path
         access = Access.for_archive(path, request.allow, request.settings)
     else:
-        access = Access.for_store(_local(path) if is_local else path, request.allow, request.settings)
+        access = Access.for_store(path, request.allow, request.settings)
     with ExitStack() as stack:
         stack.enter_context(collected_later())
         fetcher = stack.enter_context(Fetcher()) if resources is None else resources.fetcher
@@ -101,8 +101,8 @@ def open_store_document(
                 path, access, fetcher, flavour=request.flavour, values=request.values, token=token
             )
         except NoStoreError as error:
-            if is_local and os.path.isdir(_local(path)):
-                raise NotReferencesError(error, found_in_folder(_local(path))) from error
+            if local is not None and os.path.isdir(local):
+                raise NotReferencesError(error, found_in_folder(local)) from error
             raise
     return document, access
 
@@ -141,7 +141,3 @@ def document_or_store(
             raise RefbrowserError(
                 error.kind, error.message, error.place, error.advice or none.advice
             ) from error
-
-
-def _local(path: str) -> str:
-    return path if scheme_of(path) is None else split_url(path).path

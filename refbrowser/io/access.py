@@ -14,7 +14,15 @@ from refbrowser.errors import AbsentError, ErrorKind, Place, RefbrowserError
 from refbrowser.io.address import is_private_name
 from refbrowser.io.chained import chained_url, is_chained, split_chained
 from refbrowser.io.identity import ObjectIdentities
-from refbrowser.io.origins import DEFAULT_PORTS, OBJECT_STORES, Origin, is_below, scheme_of, split_url
+from refbrowser.io.origins import (
+    DEFAULT_PORTS,
+    OBJECT_STORES,
+    Origin,
+    is_below,
+    local_path,
+    scheme_of,
+    split_url,
+)
 from refbrowser.io.settings import ConnectionSettings
 from refbrowser.io.zip_archives import ZipArchives
 from refbrowser.model.reference import ReferenceColumns, ReferenceKind
@@ -162,8 +170,8 @@ class Access:
         """
         named = os.fspath(source)
         exact = frozenset(allow)
-        if scheme_of(named) in (None, "file"):
-            path = split_url(named).path if scheme_of(named) else named
+        path = local_path(named)
+        if path is not None:
             folder = os.path.dirname(os.path.realpath(path))
             return cls(folder, False, exact, exact, settings or {})
         exact |= {split_url(named).origin}
@@ -184,8 +192,9 @@ class Access:
             The root is refused by `split_url`.
         """
         exact = frozenset(allow)
-        if scheme_of(root) in (None, "file"):
-            folder = os.path.realpath(split_url(root).path if scheme_of(root) else root)
+        path = local_path(root)
+        if path is not None:
+            folder = os.path.realpath(path)
             below = folder.rstrip(os.sep) + os.sep
             return cls(folder, False, exact, exact, settings or {}, store=below)
         access = cls.for_document(root, exact, settings)

@@ -123,6 +123,20 @@ def scheme_of(text: str) -> str | None:
     return "file" if text[:5].lower() == "file:" else None
 
 
+def local_path(named: str) -> str | None:
+    """Return the path that a path or a ``file:`` URL stands for, None for a URL elsewhere.
+
+    Raises
+    ------
+    RefbrowserError
+        `E_UNSAFE`: the ``file:`` URL names another host.
+    """
+    scheme = scheme_of(named)
+    if scheme is None:
+        return named
+    return split_url(named).path if scheme == "file" else None
+
+
 def split_url(text: str) -> SplitUrl:
     """Take a URL or a path apart.
 

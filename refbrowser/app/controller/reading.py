@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from refbrowser.app.tasks import TaskControl
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
 from refbrowser.formats.references import OpenProgress, open_references
-from refbrowser.io.origins import scheme_of, split_url
+from refbrowser.io.origins import local_path
 from refbrowser.references.refs import References
 
 if TYPE_CHECKING:
@@ -102,11 +102,10 @@ def read_document(
         return question.wait(control)
 
     control.send((0, None))
-    scheme = scheme_of(path)
-    if scheme in (None, "file"):
+    local = local_path(path)
+    if local is not None:
         from refbrowser.io.atomic import identity_on_disk
 
-        local = path if scheme is None else split_url(path).path
         identity: FileIdentity | ObjectIdentity | None = identity_on_disk(local)
         document = open_references(
             local, name=path, values=values, progress=progress, cancel=control.token, confirm=confirm

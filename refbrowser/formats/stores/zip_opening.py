@@ -13,7 +13,7 @@ from refbrowser.formats.stores.text import ZipText
 from refbrowser.formats.stores.walk import read_store
 from refbrowser.formats.stores.zip import ZipReader
 from refbrowser.io.local import open_regular
-from refbrowser.io.origins import scheme_of, split_url
+from refbrowser.io.origins import local_path
 from refbrowser.references.content import StoreOrigin
 
 if TYPE_CHECKING:
@@ -36,9 +36,10 @@ def names_archive(path: str) -> bool:
     RefbrowserError
         A file is there and cannot be read.
     """
-    if scheme_of(path) not in (None, "file"):
+    local = local_path(path)
+    if local is None:
         return path.partition("?")[0].lower().endswith(ENDING)
-    local = os.path.realpath(path if scheme_of(path) is None else split_url(path).path)
+    local = os.path.realpath(local)
     if not os.path.isfile(local):
         return False
     with open_regular(local) as (descriptor, _):
