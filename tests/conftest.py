@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import HealthCheck, settings
+
+if TYPE_CHECKING:
+    from netcdf_stores import NetcdfProcess
 
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 
@@ -19,6 +24,16 @@ settings.register_profile(
     "long", max_examples=2000, deadline=None, suppress_health_check=[HealthCheck.too_slow]
 )
 settings.load_profile("fixed")
+
+
+@pytest.fixture(scope="module")
+def netcdf() -> Iterator[NetcdfProcess]:
+    """netCDF4 in a process of its own, for the tests of one file."""
+    from netcdf_stores import NetcdfProcess
+
+    process = NetcdfProcess()
+    yield process
+    process.close()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -15,6 +15,20 @@ import numpy as np
 from refbrowser.model.netcdf.dataset import netcdf_view
 from refbrowser.model.netcdf.types import AtomicType
 
+#: numpy's name of each netCDF type of numbers.
+NUMBERS = {
+    "byte": "i1",
+    "ubyte": "u1",
+    "short": "i2",
+    "ushort": "u2",
+    "int": "i4",
+    "uint": "u4",
+    "int64": "i8",
+    "uint64": "u8",
+    "float": "f4",
+    "double": "f8",
+}
+
 
 class NetcdfError(Exception):
     """netCDF4 cannot do what it was asked for."""

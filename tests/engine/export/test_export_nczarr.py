@@ -6,7 +6,7 @@ import zipfile
 import numpy as np
 import pytest
 import zarr
-from netcdf_stores import NetcdfProcess, described, plain
+from netcdf_stores import described, plain
 
 import refbrowser
 from refbrowser.engine.export.request import ArrayChoice, ExportRequest
@@ -16,13 +16,6 @@ from refbrowser.errors import RefbrowserError
 from refbrowser.model.nodes import Flavour
 
 DEFAULT = 9.969209968386869e36
-
-
-@pytest.fixture(scope="module")
-def netcdf():
-    process = NetcdfProcess()
-    yield process
-    process.close()
 
 
 @pytest.fixture

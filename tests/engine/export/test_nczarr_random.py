@@ -11,35 +11,16 @@ import numpy as np
 import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
-from netcdf_stores import NetcdfProcess, difference, plain
+from netcdf_stores import NUMBERS, difference, plain
 
 import refbrowser
 from refbrowser.engine.export.request import ExportRequest
 from refbrowser.engine.export.run import run_export
 
-NUMBERS = {
-    "byte": "i1",
-    "ubyte": "u1",
-    "short": "i2",
-    "ushort": "u2",
-    "int": "i4",
-    "uint": "u4",
-    "int64": "i8",
-    "uint64": "u8",
-    "float": "f4",
-    "double": "f8",
-}
 NAMES = st.from_regex(r"[a-zA-Z_0-9äß名][a-zA-Z0-9_äß名 .+@\-\(\)]{0,6}[a-z0-9]", fullmatch=True)
 TEXTS = st.text(st.characters(exclude_categories=["Cs", "Cc"]) | st.sampled_from('\n\t"\\/'), max_size=12)
 #: netcdf-c hands on texts as C does.
 LETTERS = st.sampled_from([bytes([code]) for code in (0, 32, 65, 122, 200, 255)])
-
-
-@pytest.fixture(scope="module")
-def netcdf():
-    process = NetcdfProcess()
-    yield process
-    process.close()
 
 
 def numbers(kind):

@@ -6,7 +6,6 @@ import zlib
 
 import numpy as np
 import pytest
-from netcdf_stores import NetcdfProcess
 
 import refbrowser
 from refbrowser.engine.export import blocks, chunks
@@ -94,7 +93,7 @@ def read(tmp_path):
         return {path[1:]: array[...] for path, array in dataset.arrays.items()}
 
 
-def test_each_field_is_a_variable_that_netcdf_reads(tmp_path):
+def test_each_field_is_a_variable_that_netcdf_reads(tmp_path, netcdf):
     values = random_values((7, 4), STATION)
     write(tmp_path, values, (3, 2))
     report = exported(tmp_path)
@@ -104,12 +103,8 @@ def test_each_field_is_a_variable_that_netcdf_reads(tmp_path):
         np.testing.assert_array_equal(found[name], field(values), name)
     told = [str(loss) for loss in report.losses]
     assert "/st: the compound is split into 7 variables, one for each field: '/st_id', '/st_name'" in told[0]
-    process = NetcdfProcess()
-    try:
-        netcdf = process.read(tmp_path / "target")
-    finally:
-        process.close()
-    assert "st_parts_b" in str(netcdf)
+    dataset = netcdf.read(tmp_path / "target")
+    assert "st_parts_b" in str(dataset)
 
 
 def test_a_selection_other_chunks_and_missing_chunks(tmp_path):

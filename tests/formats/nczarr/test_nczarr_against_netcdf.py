@@ -4,28 +4,12 @@ import zipfile
 
 import numpy as np
 import pytest
-from netcdf_stores import NetcdfProcess, described
+from netcdf_stores import NUMBERS, described
 
 import refbrowser
 from refbrowser.model.nodes import Flavour
 
-INTEGERS = {
-    "byte": "i1",
-    "ubyte": "u1",
-    "short": "i2",
-    "ushort": "u2",
-    "int": "i4",
-    "uint": "u4",
-    "int64": "i8",
-    "uint64": "u8",
-}
-
-
-@pytest.fixture(scope="module")
-def netcdf():
-    process = NetcdfProcess()
-    yield process
-    process.close()
+INTEGERS = {name: dtype for name, dtype in NUMBERS.items() if dtype[0] in "iu"}
 
 
 def ends(name):
