@@ -1,4 +1,4 @@
-"""What the headers of a stream say of its dataset, merged: groups, dimensions, variables, attributes, types."""
+"""What the headers of a stream say of its dataset, merged: groups, dimensions, variables, types."""
 
 from __future__ import annotations
 
@@ -140,7 +140,7 @@ class StreamDefinition:
     id: str = ""
 
     def variables(self) -> Iterator[tuple[str, StreamVariable]]:
-        """Yield every variable with its absolute path (``/ocean/temp``), groups after what they stand beside."""
+        """Yield every variable with its absolute path (``/ocean/temp``), those of the root first."""
         pending = [("/", self.root)]
         while pending:
             path, group = pending.pop(0)

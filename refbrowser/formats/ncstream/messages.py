@@ -50,7 +50,9 @@ class ByteOrder(IntEnum):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MessageTable:
-    """All messages of a stream in their order, one row each; message numbers are rows (first after START = 0).
+    """All messages of a stream in their order, one row each.
+
+    The number of a message is its row; the first one after START is 0.
 
     Attributes
     ----------
