@@ -1,7 +1,7 @@
 """What numpy cannot say of the fields of a structure: texts, rows of their own length, names of values.
 
-Kept in the metadata of the field's type, in the spelling of h5py: ``vlen`` is `str`, `bytes` or the type of
-the elements of a row (a structure: the rows of a sequence), ``enum`` has values by name. It takes no part in
+Kept in the metadata of the field's type, as h5py does: ``vlen`` is `str`, `bytes` or the type of the
+elements of a row (a structure: the rows of a sequence), ``enum`` has names by value. It takes no part in
 comparisons of types and is lost where a type is made anew (another byte order): it is for showing.
 """
 
@@ -20,18 +20,27 @@ def rows_type(elements: Rows) -> np.dtype[Any]:
     return np.dtype("O", metadata={"vlen": elements})
 
 
-def named_values(dtype: np.dtype[Any], names: Mapping[int, str]) -> np.dtype[Any]:
-    """Return a type of integers whose values have names."""
-    return np.dtype(dtype, metadata={"enum": {name: value for value, name in names.items()}})
+def named_values(dtype: np.dtype[Any], names: Mapping[int, str], name: str = "") -> np.dtype[Any]:
+    """Return a type of integers whose values have names; `name` is that of the enumeration."""
+    return np.dtype(dtype, metadata={"enum": dict(names), "enum_name": name})
 
 
 def rows_of(dtype: np.dtype[Any]) -> Rows | None:
     """Return what objects of a type hold, None where it is not known."""
-    found = (dtype.metadata or {}).get("vlen")
+    found = _facts(dtype).get("vlen")
     return found if isinstance(found, np.dtype) or found in (str, bytes) else None
 
 
 def names_of(dtype: np.dtype[Any]) -> dict[int, str]:
     """Return the names of values of a type of integers; empty where they have none."""
-    found = (dtype.metadata or {}).get("enum", {})
-    return {value: name for name, value in found.items()} if isinstance(found, Mapping) else {}
+    found = _facts(dtype).get("enum", {})
+    return dict(found) if isinstance(found, Mapping) else {}
+
+
+def enum_name_of(dtype: np.dtype[Any]) -> str:
+    """Return the name of the enumeration that values of a type are of; empty where it has none."""
+    return str(_facts(dtype).get("enum_name", ""))
+
+
+def _facts(dtype: np.dtype[Any]) -> Mapping[str, Any]:
+    return dtype.metadata or {}

@@ -125,6 +125,8 @@ class ArrayNode:
         Name of the dimension that has a length of its own in each row (``*`` in ncstream); empty where none.
     enumeration
         Names of values, where the type is an enumeration.
+    enum_name
+        Of the enumeration; empty where it has none.
     is_sequence
         Whether it is a sequence: structures whose number only their data tell.
     """
@@ -151,6 +153,7 @@ class ArrayNode:
     row_dtype: np.dtype[Any] | None = None
     row_length: str = ""
     enumeration: Mapping[int, str] = field(default_factory=dict)
+    enum_name: str = ""
     is_sequence: bool = False
     error: RefbrowserError | None = None
     unreadable: RefbrowserError | None = None
