@@ -94,6 +94,8 @@ class Limits:
     view_points: int = _limit(1 << 21, "points", "points held by one line; more are sampled")
     table_values: int = _limit(10_000, "values", "texts and structures listed as a table")
     map_chunks: int = _limit(1 << 21, "chunks", "chunks held by one chunk map; more are sampled")
+    supply_elements: int = _limit(1 << 21, "elements", "elements of one picture of messages; more are sampled")
+    supply_work: int = _limit(1 << 30, "elements", "elements of all messages that are laid over each other for it")
     chunk_log: int = _limit(1 << 16, "chunks", "chunks of one array whose last read is remembered")
     view_decoded: int = _limit(2 * GIB, "bytes", "bytes decoded for one view without a question")
     element_size: int = _limit(MIB, "bytes", "one element")

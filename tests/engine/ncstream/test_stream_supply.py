@@ -1,0 +1,124 @@
+"""Which message supplied each element: against painting one element after the other."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from refbrowser import limits
+from refbrowser.engine.ncstream.sections import Sections
+from refbrowser.engine.ncstream.supply import (
+    NEVER,
+    UNDECIDED,
+    messages_of_element,
+    supply_of,
+    taken_for,
+)
+from refbrowser.io.cancel import Cancelled, CancelToken
+
+Section = tuple[range, ...]
+
+
+def sections_from(parts: Sequence[Section], numbers: Sequence[int] | None = None, rank: int = 2) -> Sections:
+    """Return sections; message numbers are 10, 11, ... where they are not given."""
+    columns = [
+        np.array([[getattr(each, name) for each in part] for part in parts], np.int64).reshape(
+            len(parts), rank
+        )
+        for name in ("start", "step")
+    ]
+    sizes = np.array([[len(each) for each in part] for part in parts], np.int64).reshape(len(parts), rank)
+    given_numbers = range(10, 10 + len(parts)) if numbers is None else numbers
+    return Sections(np.array(given_numbers, np.int64), columns[0], sizes, columns[1])
+
+
+def axis_range(size: int) -> st.SearchStrategy[range]:
+    return st.builds(
+        lambda start, stop, step: range(start, max(start + 1, stop), step),
+        st.integers(0, size - 1),
+        st.integers(1, size),
+        st.integers(1, size + 2),
+    )
+
+
+@st.composite
+def cases(
+    draw: st.DrawFn,
+) -> tuple[tuple[int, ...], list[Section], tuple[int, ...], tuple[int, ...], list[range]]:
+    shape = tuple(draw(st.lists(st.integers(1, 7), min_size=1, max_size=4)))
+    parts = draw(st.lists(st.tuples(*map(axis_range, shape)), max_size=8))
+    axes = draw(st.permutations(range(len(shape))))[: draw(st.integers(1, min(2, len(shape))))]
+    indices = draw(st.tuples(*(st.integers(0, size - 1) for size in shape)))
+    taken = [draw(axis_range(shape[axis])) for axis in axes]
+    return shape, parts, indices, tuple(axes), taken
+
+
+@given(cases())
+def test_it_is_what_painting_each_element_gives(case) -> None:
+    shape, parts, indices, axes, taken = case
+    sections = sections_from(parts, rank=len(shape))
+    supply = supply_of(sections, indices, axes, taken)
+    for position in itertools.product(*(range(len(each)) for each in taken)):
+        full = list(indices)
+        for axis, each, at in zip(axes, taken, position, strict=True):
+            full[axis] = each[at]
+        givers = [
+            10 + number
+            for number, part in enumerate(parts)
+            if all(index in each for index, each in zip(full, part, strict=True))
+        ]
+        assert supply.message_at(position) == (givers[-1] if givers else NEVER)
+        assert supply.counts[position] == len(givers)
+        assert messages_of_element(sections, full) == givers
+    assert supply.seen.sum() + supply.count(NEVER) == supply.rows.size
+    assert supply.overwritten == int((supply.counts > 1).sum())
+
+
+def test_sections_as_large_as_numbers_are_met_without_overflow() -> None:
+    far = 2**62
+    parts = [(range(far, far + 5, 3),), (range(7, far, 2**61),), (range(0, 2**62, 2**33),)]
+    sections = sections_from(parts, rank=1)
+    ranges = [range(far - 1, far + 5)], [range(0, 12, 7)], [range(0, 2**62, 2**50)], [range(1, 2**62, 2**50)]
+    for (taken,) in ranges:
+        supply = supply_of(sections, (0,), (0,), [taken[:6]])
+        for at, index in enumerate(taken[:6]):
+            givers = [10 + number for number, (part,) in enumerate(parts) if index in part]
+            assert supply.message_at((at,)) == (givers[-1] if givers else NEVER)
+
+
+def test_a_scalar_has_its_message() -> None:
+    supply = supply_of(sections_from([(), ()], rank=0), (), (), [])
+    assert supply.message_at(()) == 11
+    assert supply.counts[()] == 2
+
+
+def test_work_is_bounded_and_what_was_not_found_out_is_told() -> None:
+    object.__setattr__(limits.LIMITS, "supply_work", 100)
+    try:
+        parts = [(range(0, 10), range(0, 10)), *[(range(0, 5), range(0, 10))] * 5]
+        supply = supply_of(sections_from(parts), (0, 0), (0, 1), [range(10), range(10)])
+    finally:
+        object.__setattr__(limits.LIMITS, "supply_work", 1 << 30)
+    assert supply.message_at((0, 0)) == 15
+    assert supply.message_at((9, 9)) == UNDECIDED
+    assert supply.count(NEVER) == 0
+
+
+def test_a_picture_of_a_large_array_is_sampled() -> None:
+    taken = taken_for((10**9, 10**9), most=10_000)
+    assert len(taken[0]) * len(taken[1]) <= 10_000
+    sections = sections_from([(range(0, 10**9), range(0, 5 * 10**8)), (range(0, 10), range(0, 10**9))])
+    supply = supply_of(sections, (0, 0), (0, 1), taken)
+    assert [supply.message_at(place) for place in ((0, 99), (1, 0), (1, 99))] == [11, 10, NEVER]
+
+
+def test_it_can_be_cancelled() -> None:
+    token = CancelToken()
+    token.cancel()
+    with pytest.raises(Cancelled):
+        supply_of(sections_from([(range(3), range(3))]), (0, 0), (0, 1), [range(3), range(3)], token)
