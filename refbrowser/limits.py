@@ -109,6 +109,18 @@ class Limits:
     export_block: int = _limit(80 * MIB, "bytes", "elements of an export that are held together")
     export_memory: int = _limit(320 * MIB, "bytes", "such blocks, and the bytes that are read for them")
     export_coding: int = _limit(128 * MIB, "bytes", "chunks of an export being decoded or encoded")
+    # CDM Remote
+    remote_tile: int = _limit(16 * MIB, "bytes", "values asked for in one request of CDM Remote")
+    remote_objects: int = _limit(1 << 16, "elements", "texts, rows and structures asked for in one request")
+    remote_header: int = _limit(64 * MIB, "bytes", "description of a dataset of CDM Remote")
+    serve_requests: int = _limit(16, "requests", "requests answered at a time by a service")
+    serve_queue: float = _limit(10, "s", "wait of a request for others to be answered")
+    serve_head: float = _limit(20, "s", "time in which a request must have come")
+    serve_send: float = _limit(30, "s", "wait for a client to take what is sent")
+    serve_answer: int = _limit(2 * GIB, "bytes", "one answer of a service")
+    serve_block: int = _limit(8 * MIB, "bytes", "values of one answer that are held together")
+    serve_whole: int = _limit(64 * MIB, "bytes", "answers that can only be made as a whole")
+    serve_objects: int = _limit(1 << 20, "elements", "texts, rows and structures in one answer")
 
 
 LIMITS = Limits()
