@@ -34,6 +34,10 @@ class Sections:
     sizes: Ints
     strides: Ints
 
+    def axis(self, axis: int) -> tuple[Ints, Ints, Ints]:
+        """Return starts, sizes and strides along one dimension."""
+        return self.starts[:, axis], self.sizes[:, axis], self.strides[:, axis]
+
     def ranges(self, row: int) -> tuple[range, ...]:
         """Return the section of one row, a range for each dimension."""
         columns = (self.starts[row], self.sizes[row], self.strides[row])

@@ -91,8 +91,10 @@ class Supply:
         In the order of the axes: ``(y, x)`` or ``(x,)``.
     counts
         How many messages gave it, uint8, at most `MOST_COUNTED`.
+    axes
+        The dimensions of the slice.
     ranges
-        The indices along the axes that it was found out for.
+        The indices along them that it was found out for.
     sections
         Of all messages of the array.
     """
@@ -100,6 +102,7 @@ class Supply:
     numbers: Ints
     rows: npt.NDArray[np.int32]
     counts: npt.NDArray[np.uint8]
+    axes: tuple[int, ...]
     ranges: tuple[range, ...]
     sections: Sections
 
@@ -117,6 +120,19 @@ class Supply:
     def count(self, what: int) -> int:
         """Return how many elements are `NEVER` sent or `UNDECIDED`."""
         return int(np.count_nonzero(self.rows == what))
+
+    def box(self, row: int) -> tuple[slice, ...]:
+        """Return which positions of `rows` a message gave: the one of a row of `numbers`."""
+        at = np.searchsorted(self.sections.numbers, self.numbers[row])
+        chosen = np.array([True])
+        return tuple(
+            next(
+                _slices(
+                    positions_in(taken, *(column[at : at + 1] for column in self.sections.axis(axis))), chosen
+                )
+            )
+            for axis, taken in zip(self.axes, self.ranges, strict=True)
+        )
 
     def message_at(self, position: Sequence[int]) -> int:
         """Return the number of the message that supplied the element at a position of `rows`.
@@ -173,19 +189,15 @@ def supply_of(
     fixed = [axis for axis in range(len(indices)) if axis not in axes]
     meets = np.ones(len(sections.numbers), bool)
     for axis in fixed:
-        column = (sections.starts[:, axis], sections.sizes[:, axis], sections.strides[:, axis])
-        meets &= positions_in(range(indices[axis], indices[axis] + 1), *column).is_any
-    found = [
-        positions_in(taken, sections.starts[:, axis], sections.sizes[:, axis], sections.strides[:, axis])
-        for axis, taken in zip(axes, ranges, strict=True)
-    ]
+        meets &= positions_in(range(indices[axis], indices[axis] + 1), *sections.axis(axis)).is_any
+    found = [positions_in(taken, *sections.axis(axis)) for axis, taken in zip(axes, ranges, strict=True)]
     for each in found:
         meets &= each.is_any
     numbers = sections.numbers[meets]
     bounds = [list(_slices(each, meets)) for each in found]
     shape = tuple(len(taken) for taken in ranges)
     rows, counts = _laid_down(shape, bounds, len(numbers), token or CancelToken())
-    return Supply(numbers, rows, counts, tuple(ranges), sections)
+    return Supply(numbers, rows, counts, tuple(axes), tuple(ranges), sections)
 
 
 def _slices(positions: Positions, chosen: npt.NDArray[np.bool_]) -> Any:
@@ -205,7 +217,7 @@ def _laid_down(
             token.check()
             time.sleep(_REST)
         # With the dots it is a view for a scalar, too.
-        where = (*(axis[row] for axis in bounds), ...)
+        where: tuple[Any, ...] = (*(axis[row] for axis in bounds), ...)
         part, given = rows[where], counts[where]
         work -= given.size
         if work < 0:

@@ -19,6 +19,7 @@ from refbrowser.engine.ncstream.supply import (
     supply_of,
     taken_for,
 )
+from refbrowser.engine.ncstream.supply_classes import TOGETHER, SupplyKind, coloured, labels
 from refbrowser.io.cancel import Cancelled, CancelToken
 
 Section = tuple[range, ...]
@@ -122,3 +123,28 @@ def test_it_can_be_cancelled() -> None:
     token.cancel()
     with pytest.raises(Cancelled):
         supply_of(sections_from([(range(3), range(3))]), (0, 0), (0, 1), [range(3), range(3)], token)
+
+
+def test_classes_tell_messages_and_what_was_never_sent_apart() -> None:
+    parts = [(range(0, 4), range(0, 6)), (range(2, 4), range(0, 3)), (range(0, 4), range(0, 1))]
+    supply = supply_of(sections_from(parts), (0, 0), (0, 1), [range(5), range(6)])
+    shown = coloured(supply)
+    assert [(each.kind, each.first, each.elements, each.overwritten) for each in shown.legend] == [
+        (SupplyKind.MESSAGE, 10, 16, 0),
+        (SupplyKind.MESSAGE, 11, 4, 4),
+        (SupplyKind.MESSAGE, 12, 4, 4),
+        (SupplyKind.NEVER, -1, 6, 0),
+    ]
+    assert shown.classes[:, 0].tolist() == [5, 5, 5, 5, 6]
+    assert shown.classes[3].tolist() == [5, 3, 3, 0, 0, 0]
+    named = labels(supply)
+    assert {label.number: label.centre for label in named} == {11: (2, 1), 12: (1, 0)} | {10: (1, 2)}
+
+
+def test_many_messages_share_classes_in_their_order() -> None:
+    parts = [(range(row, row + 1), range(0, 4)) for row in range(100)]
+    shown = coloured(supply_of(sections_from(parts), (0, 0), (0, 1), [range(100), range(4)]))
+    assert len(shown.legend) == TOGETHER
+    assert all(each.is_scale for each in shown.legend)
+    assert (shown.legend[0].first, shown.legend[-1].last) == (10, 109)
+    assert sum(each.elements for each in shown.legend) == 400

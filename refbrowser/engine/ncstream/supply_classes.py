@@ -1,0 +1,130 @@
+"""Sorts the elements of a slice into few classes by the message that supplied them, to be coloured."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from enum import StrEnum
+
+import numpy as np
+import numpy.typing as npt
+
+from refbrowser.engine.ncstream.supply import NEVER, UNDECIDED, Supply
+
+#: So many messages have a class each; more are put together, in so many classes.
+MOST_ALONE, TOGETHER = 12, 16
+#: Messages that are named in a picture.
+MOST_NAMED = 400
+
+
+class SupplyKind(StrEnum):
+    """Where the elements of a class have their values from."""
+
+    MESSAGE = "message"
+    #: Nothing gave them: they hold the fill value.
+    NEVER = "never"
+    UNDECIDED = "undecided"
+
+
+@dataclass(frozen=True, slots=True)
+class SupplyClass:
+    """One entry of the legend.
+
+    Attributes
+    ----------
+    first, last
+        Numbers of the messages; -1 where there is none.
+    place, total
+        Which of how many classes of messages it is; 0 of 0 where it is none.
+    is_scale
+        Whether several messages share each class: their colours then run from the first to the last.
+    elements
+        How many there are.
+    overwritten
+        How many of them several messages gave.
+    """
+
+    kind: SupplyKind
+    first: int = -1
+    last: int = -1
+    place: int = 0
+    total: int = 0
+    is_scale: bool = False
+    elements: int = 0
+    overwritten: int = 0
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ColouredSupply:
+    """A slice by classes.
+
+    Attributes
+    ----------
+    classes
+        In the shape of `Supply.rows`: twice the position in `legend`, and 1 more where several messages gave
+        the element.
+    legend
+        Without those of no elements.
+    """
+
+    supply: Supply
+    classes: npt.NDArray[np.uint8]
+    legend: tuple[SupplyClass, ...]
+
+
+def coloured(supply: Supply) -> ColouredSupply:
+    """Return what supplied the elements of a slice as classes to be coloured."""
+    seen = np.flatnonzero(supply.seen)
+    is_scale = len(seen) > MOST_ALONE
+    groups = np.array_split(seen, TOGETHER) if is_scale else [seen[at : at + 1] for at in range(len(seen))]
+    # One more place for each of the two that stand for no message, reached by -1 and -2.
+    place_of = np.zeros(len(supply.numbers) + 2, np.uint8)
+    legend = []
+    repeated = supply.counts > 1
+    for place, rows in enumerate(groups):
+        place_of[rows] = place
+        first, last = int(supply.numbers[rows[0]]), int(supply.numbers[rows[-1]])
+        elements = int(supply.seen[rows].sum())
+        legend.append(SupplyClass(SupplyKind.MESSAGE, first, last, place, len(groups), is_scale, elements))
+    for what, kind in ((NEVER, SupplyKind.NEVER), (UNDECIDED, SupplyKind.UNDECIDED)):
+        count = supply.count(what)
+        if count:
+            place_of[what] = len(legend)
+            legend.append(SupplyClass(kind, elements=count))
+    classes = place_of[supply.rows] * np.uint8(2)
+    classes += repeated
+    return ColouredSupply(supply, classes, tuple(_with_overwritten(legend, classes)))
+
+
+def _with_overwritten(legend: list[SupplyClass], classes: npt.NDArray[np.uint8]) -> list[SupplyClass]:
+    """Return the legend with how many elements of each class several messages gave."""
+    counts = np.bincount(classes.ravel(), minlength=2 * len(legend))
+    return [replace(each, overwritten=int(counts[2 * at + 1])) for at, each in enumerate(legend)]
+
+
+@dataclass(frozen=True, slots=True)
+class Label:
+    """Where a message can be named in a picture: an element that it supplies, in the middle of what it gave.
+
+    `centre` is a position in the picture, `box` the positions that its section has along each axis.
+    """
+
+    number: int
+    centre: tuple[int, ...]
+    box: tuple[slice, ...]
+
+
+def labels(supply: Supply, most: int = MOST_NAMED) -> tuple[Label, ...]:
+    """Return where messages can be named, those that supply most elements first.
+
+    A message that was overwritten in the middle of what it gave has no label.
+    """
+    order = np.argsort(-supply.seen, kind="stable")[:most]
+    found = []
+    for row in order[supply.seen[order] > 0].tolist():
+        box = supply.box(row)
+        centre = tuple(
+            part.start + (part.stop - 1 - part.start) // 2 // part.step * part.step for part in box
+        )
+        if int(supply.rows[centre]) == row:
+            found.append(Label(int(supply.numbers[row]), centre, box))
+    return tuple(found)
