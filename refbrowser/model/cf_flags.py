@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -76,6 +77,12 @@ class FlagSet:
             flags = tuple(Flag(meaning, value) for meaning, value in pairs_of_values if value is not None)
             exclusive = True
         return cls(flags, exclusive) if flags else None
+
+    @classmethod
+    def from_names(cls, names: Mapping[int, str]) -> FlagSet | None:
+        """Return the values of an enumeration as flags, or None where it has none."""
+        flags = tuple(Flag(name, value) for value, name in islice(names.items(), MEANINGS_MOST))
+        return cls(flags, True) if flags else None
 
     def held(self, stored: Any) -> tuple[Flag, ...]:
         """Return the flags that hold for one stored value."""

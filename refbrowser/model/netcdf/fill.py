@@ -12,7 +12,16 @@ import numpy as np
 
 from refbrowser.errors import quoted
 from refbrowser.model.netcdf.attributes import FILL_ATTRIBUTE, values_of_type
-from refbrowser.model.netcdf.types import AtomicType, CompoundType, NetcdfType, OpaqueType, type_text
+from refbrowser.model.netcdf.types import (
+    AtomicType,
+    AttributeType,
+    CompoundType,
+    EnumType,
+    NetcdfType,
+    OpaqueType,
+    VlenType,
+    type_text,
+)
 from refbrowser.model.netcdf.values import NetcdfAttribute, Note
 from refbrowser.model.nodes import ArrayNode
 
@@ -27,7 +36,7 @@ def fill_attribute(node: ArrayNode, type: NetcdfType) -> tuple[NetcdfAttribute |
     told = None
     if FILL_ATTRIBUTE in attributes:
         written = attributes[FILL_ATTRIBUTE]
-        value = None if isinstance(type, CompoundType | OpaqueType) else _as_written(written, type)
+        value = None if isinstance(type, CompoundType | OpaqueType) else _of_type(written, type)
         if value is not None:
             return NetcdfAttribute(FILL_ATTRIBUTE, type, (value,)), None  # type: ignore[arg-type]
         told = Note(
@@ -38,7 +47,8 @@ def fill_attribute(node: ArrayNode, type: NetcdfType) -> tuple[NetcdfAttribute |
     if isinstance(type, CompoundType):
         return None, told or _note_of_structure(node.fill_value)
     value = _as_decoded(node.fill_value, type)
-    if value is None or (isinstance(type, AtomicType) and _is_default(value, type)):
+    plain = type.base if isinstance(type, EnumType) else type
+    if value is None or (isinstance(plain, AtomicType) and _is_default(value, plain)):
         return None, told
     return NetcdfAttribute(FILL_ATTRIBUTE, type, (value,)), told
 
@@ -48,6 +58,16 @@ def _is_default(value: Any, type: AtomicType) -> bool:
     if type.is_float:
         return f"{value:.6g}" == f"{type.default_fill:.6g}"
     return bool(value == type.default_fill)
+
+
+def _of_type(value: Any, type: AtomicType | EnumType | VlenType) -> Any:
+    """Return a JSON value as one value of the type, of rows a tuple; None where it is none."""
+    if isinstance(type, EnumType):
+        return _as_written(value, type.base)
+    if not isinstance(type, VlenType):
+        return _as_written(value, type)
+    elements = type.elements.base if isinstance(type.elements, EnumType) else type.elements
+    return values_of_type(value, elements) if isinstance(elements, AtomicType) else None
 
 
 def _as_written(value: Any, type: AtomicType) -> Any:
@@ -72,8 +92,12 @@ def _packed_float(text: str, type: AtomicType) -> float | None:
     return None if values is None else values[0]
 
 
-def _as_decoded(value: Any, type: AtomicType | OpaqueType) -> Any:
-    """Return the fill value of an array, a numpy scalar, as one value of its netCDF type."""
+def _as_decoded(value: Any, type: AttributeType) -> Any:
+    """Return the fill value of an array, a numpy scalar or a row, as one value of its netCDF type."""
+    if isinstance(type, EnumType):
+        return int(value)
+    if isinstance(type, VlenType):
+        return _row(value, type)
     if isinstance(type, OpaqueType):
         return bytes(value) if any(bytes(value)) else None
     if type is AtomicType.STRING or type is AtomicType.CHAR:
@@ -82,6 +106,13 @@ def _as_decoded(value: Any, type: AtomicType | OpaqueType) -> Any:
     if isinstance(value, np.datetime64 | np.timedelta64):
         return int(value.astype("i8"))
     return float(value) if type.is_float else int(value)
+
+
+def _row(value: Any, type: VlenType) -> tuple[Any, ...] | None:
+    """Return the row that is a fill value; None where it is empty, as rows are that nothing is known of."""
+    if not isinstance(type.elements, AtomicType | EnumType):
+        return None
+    return tuple(np.asarray(list(value) if isinstance(value, bytes) else value).reshape(-1).tolist()) or None
 
 
 def _note_of_structure(value: Any) -> Note | None:
