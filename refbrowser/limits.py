@@ -85,6 +85,11 @@ class Limits:
     zip_directory: int = _limit(2 * GIB, "bytes", "directory of one zip archive")
     inlined_members: int = _limit(64 * MIB, "bytes", "deflated zip members written into one document")
     zip_kept: int = _limit(128 * MIB, "bytes", "inflated zip members kept while parts of them are read")
+    stream_nesting: int = _limit(64, "levels", "groups in groups, or structures in structures, of a stream")
+    stream_message: int = _limit(512 * MIB, "bytes", "protobuf message or compressed block of a stream")
+    stream_messages: int = _limit(5_000_000, "messages", "messages of one stream that are listed")
+    stream_search: int = _limit(GIB, "bytes", "search for the next sound message, over a damaged stream")
+    stream_faults: int = _limit(1_000, "faults", "faults of one stream that are listed one by one")
     group_nesting: int = _limit(100, "levels", "groups in groups")
     elements: int = _limit(2**63 - 1, "elements", "elements of an array")
     chunk_size: int = _limit(512 * MIB, "bytes", "chunk that must be decoded whole")
@@ -94,8 +99,12 @@ class Limits:
     view_points: int = _limit(1 << 21, "points", "points held by one line; more are sampled")
     table_values: int = _limit(10_000, "values", "texts and structures listed as a table")
     map_chunks: int = _limit(1 << 21, "chunks", "chunks held by one chunk map; more are sampled")
-    supply_elements: int = _limit(1 << 21, "elements", "elements of one picture of messages; more are sampled")
-    supply_work: int = _limit(1 << 30, "elements", "elements of all messages that are laid over each other for it")
+    supply_elements: int = _limit(
+        1 << 21, "elements", "elements of one picture of messages; more are sampled"
+    )
+    supply_work: int = _limit(
+        1 << 30, "elements", "elements of all messages that are laid over each other for it"
+    )
     chunk_log: int = _limit(1 << 16, "chunks", "chunks of one array whose last read is remembered")
     view_decoded: int = _limit(2 * GIB, "bytes", "bytes decoded for one view without a question")
     element_size: int = _limit(MIB, "bytes", "one element")

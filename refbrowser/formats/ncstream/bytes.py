@@ -20,16 +20,12 @@ from refbrowser.model.reference import ReferenceColumns, ReferenceKind
 
 
 class ByteSource(Protocol):
-    """Bytes that are read by ranges.
-
-    Attributes
-    ----------
-    size
-        Bytes in all.
-    """
+    """Bytes that are read by ranges."""
 
     @property
-    def size(self) -> int: ...
+    def size(self) -> int:
+        """Bytes in all."""
+        ...
 
     def read(self, offset: int, length: int) -> bytes | memoryview:
         """Return `length` bytes from byte `offset` on; fewer only at the end."""
