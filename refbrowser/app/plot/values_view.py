@@ -12,7 +12,11 @@ from refbrowser.app.cards import plain_label
 from refbrowser.app.virtual_table import Column, NoRows, VirtualTable
 from refbrowser.engine.views.coordinates import Coordinate
 from refbrowser.engine.views.interpretation import Interpretation
+from refbrowser.engine.views.numbers import value_text
 from refbrowser.engine.views.picture import ChunkState, Picture
+from refbrowser.engine.views.table import ROW_COLUMNS, named_text
+from refbrowser.model.member_types import names_of
+from refbrowser.model.nodes import ArrayNode
 
 _STATE_TEXTS = {
     ChunkState.PENDING: "…",
@@ -27,7 +31,7 @@ class PictureRows:
     def __init__(self, picture: Picture, coordinate: Coordinate, shown: Interpretation) -> None:
         self._named = coordinate.values is not None or coordinate.texts is not None
         middle = (Column(coordinate.name, 160),) if self._named else ()
-        self.columns: Sequence[Column] = (Column("Index", 80, right=True), *middle, Column("Value", 400))
+        self.columns: Sequence[Column] = (Column("Index", 80, right=True), *middle, *_columns(picture.node))
         self._picture, self._coordinate, self._shown = picture, coordinate, shown
 
     def row_count(self) -> int:
@@ -41,13 +45,28 @@ class PictureRows:
     def _row(self, row: int) -> list[str]:
         index = self._picture.plan.ranges[0][row]
         middle = [self._coordinate.text(index)] if self._named else []
-        return [str(index), *middle, self._value(row)]
+        return [str(index), *middle, *self._values(row)]
 
-    def _value(self, row: int) -> str:
-        state = self._picture.state_at((row,))
+    def _values(self, row: int) -> list[str]:
+        state, node = self._picture.state_at((row,)), self._picture.node
         if state is not ChunkState.DONE:
-            return _STATE_TEXTS[state]
-        return self._shown.text(self._picture.values[row])
+            return [""] * (len(_columns(node)) - 1) + [_STATE_TEXTS[state]]
+        value = self._picture.values[row]
+        if node.row_dtype is not None:
+            return [f"{len(value):,}", value_text(value)]
+        if node.dtype is None or node.dtype.names is None:
+            return [self._shown.text(value)]
+        fields = ((value[name], names_of(node.dtype[name])) for name in node.dtype.names)
+        return [named_text(item, names) if names else value_text(item) for item, names in fields]
+
+
+def _columns(node: ArrayNode) -> tuple[Column, ...]:
+    """Return the columns of one value: itself, the fields of a structure, or length and values of a row."""
+    if node.row_dtype is not None:
+        length, values = ROW_COLUMNS
+        return Column(length.capitalize(), 80, right=True), Column(values.capitalize(), 240, stretch=1)
+    names = () if node.dtype is None else node.dtype.names or ()
+    return tuple(Column(name, 110) for name in names) or (Column("Value", 400),)
 
 
 class ValuesView(QStackedWidget):
