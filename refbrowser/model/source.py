@@ -3,51 +3,62 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
-from refbrowser.errors import NOWHERE, Place
+from refbrowser.errors import NOWHERE, Finding, Place
 from refbrowser.model.grid import ChunkPart
 from refbrowser.model.reference import Reference
 
-#: Makes the values of a piece from its bytes, in a shape that fits its target.
-#: Raises `RefbrowserError` where they are not what they should be.
+#: Makes the values of a stretch of bytes, of the shape that the piece tells, in any type that the array's
+#: casts from. Raises `RefbrowserError` where they are not what they should be.
 DecodePiece = Callable[[memoryview], npt.NDArray[Any]]
+#: Looks at the bytes of a whole stretch; returns what is to be warned of, or None.
+CheckPiece = Callable[[memoryview], Finding | None]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SourcePiece:
-    """A stretch of bytes, and which elements of a part of a tile it gives.
+    """A stretch of bytes, and which of the elements that it holds go where in a part of a tile.
 
     Attributes
     ----------
     reference
-        Where the bytes are; never `Missing`.
+        Where the bytes are; never `Missing`. Pieces of the same `reference` and `how` are read once.
+    shape
+        Of all values that the bytes hold.
+    inside
+        Which of them are taken, as slices (with steps) of `shape`.
     target
-        Where the values go, as slices (with steps) of `Selection.box_shape`.
+        Where they go, as slices (with steps) of `Selection.box_shape`.
     decode
-        Makes them of the bytes.
-    is_raw
-        The bytes are the values of the target in C order, in the type of the array: they may be read to
-        their place without `decode`.
+        Makes all values of the bytes.
+    raw
+        Where the bytes are elements of this type in C order: any part of them may be read alone, to its
+        place, without `decode`. None where only all of them can be decoded.
+    check
+        Is given all bytes of the piece, where all of them are read at once.
     name
         What gives them, for people: ``message 12``.
     place
         Where errors in the bytes are.
     how
-        What the decoding depends on besides the bytes, so that decoded values can be kept.
+        What the decoding depends on besides the bytes, hashable, so that decoded values can be kept.
     """
 
     reference: Reference
+    shape: tuple[int, ...]
+    inside: tuple[slice, ...]
     target: tuple[slice, ...]
     decode: DecodePiece
-    is_raw: bool = False
+    raw: np.dtype[Any] | None = None
+    check: CheckPiece | None = None
     name: str = ""
     place: Place = NOWHERE
-    how: tuple[Any, ...] = field(default=())
+    how: tuple[Any, ...] = ()
 
 
 class ArraySource(Protocol):
