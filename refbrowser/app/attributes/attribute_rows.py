@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 from refbrowser.app import theme
 from refbrowser.app.controller.open_document import OpenDocument
+from refbrowser.app.hierarchy.array_words import extent_text, shape_text, type_text
 from refbrowser.app.hierarchy.dimension_rows import coordinate_words
-from refbrowser.app.hierarchy.format_words import format_words
-from refbrowser.app.hierarchy.hierarchy_model import Item, ItemKind, shape_text, type_text
+from refbrowser.app.hierarchy.format_words import format_words, short_format
+from refbrowser.app.hierarchy.hierarchy_model import Item, ItemKind
 
 if TYPE_CHECKING:
     from refbrowser.engine.views.dimension_uses import DimensionUse
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
 FIELDS_SHOWN = 500
 #: Attributes that are listed at most; a document may hold any number.
 ATTRIBUTES_SHOWN = 2_000
+#: Names of values of an enumeration that are listed.
+NAMES_SHOWN = 100
 STORED, STORED_SIZE = "Stored chunks", "Stored size"
 COUNTING = "counting…"
 
@@ -110,7 +113,8 @@ def _node(item: Item, internal: bool) -> list[Section]:
         pairs = array_pairs(node)
         hierarchy = item.document.hierarchy
         if hierarchy is not None:
-            pairs[-1] = ("Format", node.format if node.error else hierarchy.flavour.label)
+            stored = short_format(item.document) if node.source is not None else hierarchy.flavour.label
+            pairs[-1] = ("Format", node.format if node.error else stored)
         pairs += [("Coordinates", words) for words in coordinate_words(node)]
         if node.unreadable is not None:
             pairs.insert(0, ("Not readable", str(node.unreadable)))
@@ -186,9 +190,7 @@ def dimension_sections(item: Item, use: DimensionUse | None = None) -> list[Sect
     pairs.append(("Unlimited", "yes" if dimension.unlimited else "no"))
     if use is None:
         return [_section("Dimension", pairs), _section("Variables that share it", [("…", COUNTING)])]
-    rows = [
-        Row(node.path, shape_text(node.shape), type=type_text(node), link=node.path) for node in use.variables
-    ]
+    rows = [Row(node.path, extent_text(node), type=type_text(node), link=node.path) for node in use.variables]
     if use.count > len(rows):
         rows.append(Row("…", f"{theme.count_text(use.count - len(rows))} more"))
     title = f"Variables that share it ({theme.count_text(use.count)})"
@@ -225,22 +227,39 @@ def document_pairs(document: Any) -> list[tuple[str, str]]:
 
 def array_pairs(node: Any) -> list[tuple[str, str]]:
     """Return the metadata of an array, in the words of the field."""
-    pairs = [("Path", node.path), ("Shape", shape_text(node.shape) or "scalar")]
+    pairs = [("Path", node.path), ("Shape", extent_text(node) or "scalar")]
     if node.dimensions:
-        named = zip(node.dimensions, node.shape, strict=False)
-        pairs.append(("Dimensions", ", ".join(f"{name or '-'} {size}" for name, size in named)))
-    pairs.append(("Type", node.type_name if node.dtype is None else f"{node.type_name}  ({node.dtype.name})"))
+        named = [f"{name or '-'} {size}" for name, size in zip(node.dimensions, node.shape, strict=False)]
+        pairs.append(("Dimensions", ", ".join([*named, *filter(None, [node.row_length])])))
+    pairs += type_pairs(node)
     if node.grid is not None:
         chunk = shape_text(node.grid.chunk_shape) or "one value"
         pairs.append(("Chunks", f"{theme.count_text(node.grid.size)} of {chunk}"))
         if node.dtype is not None:
             pairs.append(("Chunk size", theme.size_text(_bytes(node.dtype.itemsize, node.grid.chunk_shape))))
-    codecs = " → ".join(codec_text(codec) for codec in node.codecs)
-    pairs += [("Codecs", codecs or "none"), ("Order", node.order)]
+    if node.source is not None:
+        pairs.append(("Made from", "messages: the chunk map and Explain tell which"))
+    else:
+        codecs = " → ".join(codec_text(codec) for codec in node.codecs)
+        pairs += [("Codecs", codecs or "none"), ("Order", node.order)]
     pairs.append(("Fill value", "undefined" if node.fill_value is None else str(node.fill_value)))
     if node.dtype is not None:
         pairs.append(("Decoded size", theme.size_text(_bytes(node.dtype.itemsize, node.shape))))
     pairs.append(("Format", node.format))
+    return pairs
+
+
+def type_pairs(node: Any) -> list[tuple[str, str]]:
+    """Return the type of the elements of an array, and what numpy does not say of it."""
+    pairs = [("Type", node.type_name if node.dtype is None else f"{node.type_name}  ({node.dtype.name})")]
+    if node.row_dtype is not None:
+        pairs = [("Type", f"{node.type_name}: rows of {node.row_dtype.name}, each of its own length")]
+    elif node.is_sequence:
+        pairs.append(("Rows", "a sequence: how many there are, only its data tell"))
+    if node.enumeration:
+        named = [f"{value} {name}" for value, name in list(node.enumeration.items())[:NAMES_SHOWN]]
+        more = len(node.enumeration) - len(named)
+        pairs.append(("Values", ", ".join([*named, *([f"… {more} more"] if more else [])])))
     return pairs
 
 

@@ -28,7 +28,8 @@ if TYPE_CHECKING:
     from refbrowser.io.settings import ConnectionSettings
 
 OPEN_FILTER = (
-    "Documents and stores (*.json *.json.gz *.json.zst *.zst *.gz *.parq *.parquet *.zip);;All files (*)"
+    "Documents, stores and streams (*.json *.json.gz *.json.zst *.zst *.gz *.parq *.parquet *.zip *.ncs);;"
+    "Streams (*.ncs);;All files (*)"
 )
 
 #: Asks how to connect to the origin of a URL, over a dialog.
@@ -59,7 +60,9 @@ class Questions(QObject):
 
     def open_files(self, chosen: Callable[[Sequence[str]], object]) -> None:
         """Ask for documents to open."""
-        dialog = QFileDialog(self._window, "Open reference documents and zipped stores", "", OPEN_FILTER)
+        dialog = QFileDialog(
+            self._window, "Open reference documents, zipped stores and streams", "", OPEN_FILTER
+        )
         dialog.setObjectName("openDialog")
         dialog.setFileMode(QFileDialog.FileMode.ExistingFiles)
         dialog.filesSelected.connect(chosen)
