@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from refbrowser.errors import ErrorKind, Finding, Place, RefbrowserError, Severity
 from refbrowser.formats.ncstream.definition import StreamDefinition
+from refbrowser.formats.ncstream.faults import FaultCode
 
 Ints = npt.NDArray[np.int64]
 
@@ -69,7 +70,7 @@ class MessageTable:
     payload_offset, payload_length
         Bytes behind the protobuf message and their count: of `REGULAR` the stored block without its length,
         of `STRUCTURE` the StructureData, of `VARIABLE` and `SEQUENCE` all of it with counts and lengths; of
-        `COLUMN` the DataCol.
+        `COLUMN` the DataCol; of messages without data the protobuf message itself.
     count
         Objects of `VARIABLE`, StructureData of `SEQUENCE`, else -1.
     data_type
@@ -79,11 +80,14 @@ class MessageTable:
     version
         Field `version` of Data, int32.
     deflated
-        Whether a `REGULAR` payload is a zlib stream.
+        Whether a `REGULAR` payload is a zlib stream. Where it is set for `VARIABLE`, the payload is a zlib
+        stream of the lengths and objects, and their `count` is not known (one writer sends that).
     uncompressed
         Field `uncompressedSize`, -1 where absent.
     crc32
         Field 7 as the grammar has it, -1 where absent.
+    fault
+        `FaultCode` of messages whose data cannot be used, uint8; 0 for sound ones.
     rank
         Ranges of the section, int16; -1 where it has no section.
     section
@@ -110,6 +114,7 @@ class MessageTable:
     deflated: npt.NDArray[np.bool_]
     uncompressed: Ints
     crc32: Ints
+    fault: npt.NDArray[np.uint8]
     rank: npt.NDArray[np.int16]
     section: Ints
     starts: Ints
@@ -149,6 +154,10 @@ class StreamFault:
         Of the message, the first after START being 0.
     offset
         Byte of its magic.
+    path
+        The variable or group that it is about.
+    count
+        How many messages share it where only the first is told.
     """
 
     code: str
@@ -157,12 +166,15 @@ class StreamFault:
     offset: int
     severity: Severity = Severity.FAULT
     path: str | None = None
+    count: int = 1
 
     def finding(self, url: str) -> Finding:
         """Return it as a finding about the stream at `url`."""
         text = f"{self.code}: {self.message} (message {self.number})"
         place = Place(url=url, start=self.offset, path=self.path)
-        return Finding(severity=self.severity, kind=ErrorKind.FORMAT, message=text, place=place)
+        return Finding(
+            severity=self.severity, kind=ErrorKind.FORMAT, message=text, place=place, count=self.count
+        )
 
     def error(self, url: str) -> RefbrowserError:
         """Return it as the error of what it makes unreadable."""
@@ -189,6 +201,8 @@ class StreamIndex:
         Faults and warnings in order of their place.
     has_start, has_end
         Whether START and END stand in it.
+    tail
+        CRC-32 of the bytes before `walked`, without END: tells whether a file that has grown is the same.
     """
 
     url: str
@@ -200,9 +214,27 @@ class StreamIndex:
     faults: tuple[StreamFault, ...] = ()
     has_start: bool = True
     has_end: bool = True
+    tail: int = 0
 
     def of_variable(self, path: str) -> npt.NDArray[np.int64]:
         """Return the numbers of the data messages of a variable, ascending."""
         if path not in self.table.names:
             return np.zeros(0, np.int64)
         return np.flatnonzero(self.table.variable == self.table.names.index(path))
+
+    def fault_of(self, number: int) -> StreamFault | None:
+        """Return why the data of a message cannot be used; None where they can."""
+        code = int(self.table.fault[number])
+        if not code:
+            return None
+        text = FaultCode(code).text
+        for fault in self.faults:
+            if fault.number == number and fault.code == text:
+                return fault
+        # Only so many are listed one by one.
+        variable = int(self.table.variable[number])
+        path = self.table.names[variable] if variable >= 0 else None
+        offset = int(self.table.offset[number])
+        return StreamFault(
+            code=text, message="the data cannot be used", number=number, offset=offset, path=path
+        )

@@ -1,0 +1,134 @@
+"""Where the parts of a message begin and end (wire notes, sections 1 and 4)."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from refbrowser.formats.ncstream import magics
+from refbrowser.formats.ncstream.faults import FaultCode, FramingError
+from refbrowser.formats.ncstream.varints import LONGEST, VarintError, read_varint
+from refbrowser.formats.ncstream.window import Window
+from refbrowser.io.cancel import CancelToken
+from refbrowser.limits import LIMITS
+
+#: Objects between two checkpoints.
+STEP = 4096
+
+
+class Span(NamedTuple):
+    """A part of a message: file offsets, and how many objects it has."""
+
+    start: int
+    stop: int
+    objects: int = -1
+    #: Number and offset of every `STEP`-th object.
+    checkpoints: tuple[tuple[int, int], ...] = ()
+
+
+def block(window: Window, offset: int, what: str, limit: int | None = LIMITS.stream_message) -> Span:
+    """Return the bytes behind the length at `offset`.
+
+    Parameters
+    ----------
+    what
+        Names it in messages.
+    limit
+        Most bytes of it; None where only the file bounds it.
+
+    Raises
+    ------
+    FramingError
+        The length is none, or larger than the limit or what is left.
+    """
+    length, start = window.varint(offset)
+    if limit is not None and length > limit:
+        raise FramingError(FaultCode.LENGTH_TOO_LARGE, f"{what} of {length} bytes is larger than {limit}")
+    stop = start + length
+    if stop > window.size:
+        left = window.size - start
+        raise FramingError(FaultCode.LENGTH_TOO_LARGE, f"{what} of {length} bytes, with {left} bytes left")
+    return Span(start, stop)
+
+
+def objects(window: Window, offset: int, token: CancelToken | None) -> Span:
+    """Return where the objects of a vlenData at `offset` are: a count, then each with its length.
+
+    Raises
+    ------
+    FramingError
+        They do not fit into what is left.
+    """
+    count, at = window.varint(offset)
+    if count > window.size - at:
+        left = window.size - at
+        raise FramingError(FaultCode.LENGTH_TOO_LARGE, f"{count} objects, with {left} bytes left")
+    marks = []
+    done = 0
+    while done < count:
+        marks.append((done, at))
+        if token is not None:
+            token.check()
+        many = min(STEP, count - done)
+        at = _skipped(window, at, many)
+        done += many
+    return Span(offset, at, count, tuple(marks))
+
+
+def _skipped(window: Window, offset: int, many: int) -> int:
+    """Return the offset behind `many` objects, each a length and so many bytes."""
+    while many:
+        at = start = window.load(offset, LONGEST)
+        data = window.data
+        end = len(data)
+        try:
+            # While lengths lie whole in memory; those at the end of the file may be shorter than `LONGEST`.
+            while many and at < end:
+                length = data[at]
+                if length < 0x80:
+                    at += length + 1
+                else:
+                    length, behind = read_varint(data, at)
+                    at = behind + length
+                many -= 1
+        except VarintError as error:
+            if at == start:
+                code = FaultCode.BAD_VARINT if end - at >= LONGEST else FaultCode.TRUNCATED
+                raise FramingError(code, f"the length of an object: {error}") from None
+        offset = window.base + at
+        window.spent += at - start
+        if offset > window.size or (many and offset == window.size):
+            message = f"an object of a variable ends {offset - window.size} bytes behind the end"
+            raise FramingError(FaultCode.LENGTH_TOO_LARGE, message)
+    return offset
+
+
+def sequence(window: Window, offset: int, token: CancelToken | None) -> Span:
+    """Return where the StructureData of a seqData at `offset` are, up to and with its end mark.
+
+    Raises
+    ------
+    FramingError
+        Something else stands between them, or they do not fit into what is left.
+    """
+    at, count = offset, 0
+    marks = []
+    while (magic := window.bytes_at(at, magics.LENGTH)) == magics.VDATA:
+        if count % STEP == 0:
+            marks.append((count, at))
+            if token is not None:
+                token.check()
+        at = block(window, at + magics.LENGTH, "a row of a sequence").stop
+        count += 1
+    if magic == magics.VEND:
+        return Span(offset, at + magics.LENGTH, count, tuple(marks))
+    if len(magic) < magics.LENGTH:
+        raise FramingError(FaultCode.TRUNCATED, "the stream ends within a sequence")
+    raise FramingError(FaultCode.BAD_MAGIC, f"{magic.hex()} stands between the rows of a sequence")
+
+
+def is_boundary(window: Window, offset: int) -> bool:
+    """Return whether a message begins, or the stream ends, at `offset`."""
+    if offset == window.size:
+        return True
+    magic = window.bytes_at(offset, magics.LENGTH)
+    return magic in magics.MESSAGES or magic == magics.END
