@@ -47,7 +47,7 @@ def ground_of(entry: SupplyClass, dark: bool) -> QColor:
     first, last = (QColor(name) for name in (_SCALE_DARK if dark else _SCALE_LIGHT))
     mixed = [
         round(one + (other - one) * part)
-        for one, other in zip(first.getRgb()[:3], last.getRgb()[:3], strict=True)  # type: ignore[index, arg-type]
+        for one, other in zip(first.getRgb()[:3], last.getRgb()[:3], strict=True)  # type: ignore[index]
     ]
     return QColor(*mixed)
 

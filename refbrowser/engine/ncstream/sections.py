@@ -1,51 +1,28 @@
-"""Which part of a variable each of its messages gives, as columns."""
+"""Which part of a variable each of its messages gave, those that were replaced too."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from refbrowser.formats.ncstream.definition import StreamDefinition, StreamGroup, StreamVariable
-from refbrowser.formats.ncstream.messages import MessageTable, Payload, StreamIndex
+from refbrowser.formats.ncstream.messages import MessageKind, Payload, StreamIndex
+from refbrowser.formats.ncstream.tiles import Ints, Sections, sections_of
 
-Ints = npt.NDArray[np.int64]
-
-#: What a message may give by its section: a sequence has none, each of its messages appends.
-_WITH_SECTION = (Payload.REGULAR, Payload.VARIABLE, Payload.STRUCTURE, Payload.COLUMN)
+_DATA = (MessageKind.DATA, MessageKind.DATA_COLUMN)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Sections:
-    """What each message of a variable gives, one row a message, in the order in which they came.
-
-    Attributes
-    ----------
-    numbers
-        Of the messages, ascending, shape (n,).
-    starts, sizes, strides
-        Shape (n, rank).
-    """
-
-    numbers: Ints
-    starts: Ints
-    sizes: Ints
-    strides: Ints
-
-    def axis(self, axis: int) -> tuple[Ints, Ints, Ints]:
-        """Return starts, sizes and strides along one dimension."""
-        return self.starts[:, axis], self.sizes[:, axis], self.strides[:, axis]
-
-    def ranges(self, row: int) -> tuple[range, ...]:
-        """Return the section of one row, a range for each dimension."""
-        columns = (self.starts[row], self.sizes[row], self.strides[row])
-        each = zip(*(column.tolist() for column in columns), strict=True)
-        return tuple(range(start, start + (size - 1) * stride + 1, stride) for start, size, stride in each)
+def messages_of(index: StreamIndex, path: str, until: int | None = None) -> Ints:
+    """Return the numbers of the data messages of a variable up to `until`, ascending."""
+    numbers = index.of_variable(path)
+    numbers = numbers[np.isin(index.table.kind[numbers], _DATA)]
+    return numbers if until is None else numbers[numbers <= until]
 
 
-def sections_of(index: StreamIndex, path: str, shape: Sequence[int], until: int | None = None) -> Sections:
+def supplied_sections(
+    index: StreamIndex, path: str, shape: Sequence[int], until: int | None = None
+) -> Sections:
     """Return what the messages of a variable give; those whose section does not fit it are left out.
 
     Immediate data counts as the first message of its variable: that of the header it came in.
@@ -57,23 +34,37 @@ def sections_of(index: StreamIndex, path: str, shape: Sequence[int], until: int 
     until
         Number of the last message that counts; all of them where None.
     """
-    last = len(index.table) - 1 if until is None else until
-    numbers = index.of_variable(path)
-    found = _sections(index.table, numbers[numbers <= last], shape)
-    header = immediate_header(index, path, last)
+    numbers = messages_of(index, path, until)
+    payload = index.table.payload[numbers]
+    if (payload == Payload.SEQUENCE).any():
+        return _rows_of_sequence(index, numbers[payload == Payload.SEQUENCE])
+    found, _bad = sections_of(index.table, numbers, tuple(shape))
+    header = immediate_header(index, path, until)
     if header is None:
         return found
-    whole = np.array([[0] * len(shape)]), np.array([list(shape)]), np.ones((1, len(shape)))
-    columns = zip((found.starts, found.sizes, found.strides), whole, strict=True)
-    parts = [np.concatenate([first.astype(np.int64), column]) for column, first in columns]
-    order = np.concatenate([np.array([header], np.int64), found.numbers])
-    return Sections(order, *parts)
+    whole = np.asarray(shape, np.int64)[None, :]
+    return Sections(
+        np.concatenate([[header], found.numbers]),
+        np.concatenate([np.zeros_like(whole), found.starts]),
+        np.concatenate([whole, found.sizes]),
+        np.concatenate([np.ones_like(whole), found.strides]),
+    )
 
 
-def immediate_header(index: StreamIndex, path: str, last: int) -> int | None:
-    """Return the number of the first header up to `last` that brought values of a variable, or None."""
+def section_of(sections: Sections, message: int) -> tuple[range, ...] | None:
+    """Return what one message gave, a range for each dimension; None where it is none of them."""
+    at = int(np.searchsorted(sections.numbers, message))
+    if at >= len(sections) or int(sections.numbers[at]) != message:
+        return None
+    columns = (sections.starts[at], sections.sizes[at], sections.strides[at])
+    each = zip(*(column.tolist() for column in columns), strict=True)
+    return tuple(range(start, start + (size - 1) * stride + 1, stride) for start, size, stride in each)
+
+
+def immediate_header(index: StreamIndex, path: str, until: int | None) -> int | None:
+    """Return the number of the first header up to `until` that brought values of a variable, or None."""
     for number, definition in index.headers:
-        if number > last:
+        if until is not None and number > until:
             return None
         variable = variable_of(definition, path)
         if variable is not None and variable.immediate is not None:
@@ -90,19 +81,9 @@ def variable_of(definition: StreamDefinition, path: str) -> StreamVariable | Non
     return None if group is None else group.variables.get(name)
 
 
-def _sections(table: MessageTable, numbers: Ints, shape: Sequence[int]) -> Sections:
-    rank = len(shape)
-    numbers = numbers[np.isin(table.payload[numbers], _WITH_SECTION)]
-    # A scalar may be without a section.
-    ranks = np.maximum(table.rank[numbers], 0) if not rank else table.rank[numbers]
-    numbers = numbers[ranks == rank]
-    rows = table.section[numbers][:, None] + np.arange(rank)[None, :]
-    starts, sizes, strides = (column[rows] for column in (table.starts, table.sizes, table.strides))
-    lengths = np.asarray(shape, np.int64)[None, :]
-    inside = (starts >= 0) & (starts < lengths) & (strides > 0) & (sizes > 0)
-    # In this form no product can overflow.
-    inside &= sizes - 1 <= (lengths - 1 - starts) // np.maximum(strides, 1)
-    fits = inside.all(axis=1)
-    # A stride that leads nowhere could still overflow.
-    strides = np.where(sizes > 1, strides, 1)
-    return Sections(numbers[fits], starts[fits], sizes[fits], strides[fits])
+def _rows_of_sequence(index: StreamIndex, numbers: Ints) -> Sections:
+    """Return the rows that each message of a sequence appended."""
+    counts = np.maximum(index.table.count[numbers], 0)
+    starts = np.concatenate([[0], np.cumsum(counts)])[:-1].astype(np.int64)
+    ones = np.ones((len(numbers), 1), np.int64)
+    return Sections(numbers, starts[:, None], counts[:, None], ones).taken(counts > 0)

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from refbrowser.engine.ncstream.sections import Ints, Sections
+from refbrowser.formats.ncstream.tiles import Ints, Sections
 from refbrowser.io.cancel import CancelToken
 from refbrowser.limits import LIMITS
 
@@ -41,6 +41,11 @@ class Positions:
     def is_any(self) -> npt.NDArray[np.bool_]:
         """Which messages give any."""
         return self.stop > self.first
+
+
+def _along(sections: Sections, axis: int) -> tuple[Ints, Ints, Ints]:
+    """Return starts, sizes and strides along one dimension."""
+    return sections.starts[:, axis], sections.sizes[:, axis], sections.strides[:, axis]
 
 
 def positions_in(taken: range, starts: Ints, sizes: Ints, strides: Ints) -> Positions:
@@ -128,7 +133,8 @@ class Supply:
         return tuple(
             next(
                 _slices(
-                    positions_in(taken, *(column[at : at + 1] for column in self.sections.axis(axis))), chosen
+                    positions_in(taken, *(column[at : at + 1] for column in _along(self.sections, axis))),
+                    chosen,
                 )
             )
             for axis, taken in zip(self.axes, self.ranges, strict=True)
@@ -189,8 +195,8 @@ def supply_of(
     fixed = [axis for axis in range(len(indices)) if axis not in axes]
     meets = np.ones(len(sections.numbers), bool)
     for axis in fixed:
-        meets &= positions_in(range(indices[axis], indices[axis] + 1), *sections.axis(axis)).is_any
-    found = [positions_in(taken, *sections.axis(axis)) for axis, taken in zip(axes, ranges, strict=True)]
+        meets &= positions_in(range(indices[axis], indices[axis] + 1), *_along(sections, axis)).is_any
+    found = [positions_in(taken, *_along(sections, axis)) for axis, taken in zip(axes, ranges, strict=True)]
     for each in found:
         meets &= each.is_any
     numbers = sections.numbers[meets]

@@ -11,7 +11,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from refbrowser import limits
-from refbrowser.engine.ncstream.sections import Sections
 from refbrowser.engine.ncstream.supply import (
     NEVER,
     UNDECIDED,
@@ -20,6 +19,7 @@ from refbrowser.engine.ncstream.supply import (
     taken_for,
 )
 from refbrowser.engine.ncstream.supply_classes import TOGETHER, SupplyKind, coloured, labels
+from refbrowser.formats.ncstream.tiles import Sections
 from refbrowser.io.cancel import Cancelled, CancelToken
 
 Section = tuple[range, ...]
