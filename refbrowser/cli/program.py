@@ -27,6 +27,7 @@ VERBS = {
     "explain": "tell why an element or a key shows as it does",
     "plan": "show which byte ranges a selection needs",
     "export": "write a dataset in another format",
+    "serve": "offer a dataset as CDM Remote, on this machine",
     "limits": "print the limits in force",
 }
 

@@ -47,8 +47,22 @@ def test_requests_are_read(text: str, expected: list[Any]) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["z(", "z(0", "z(a)", "z(-1)", "z(3:2)", "z(0:4:0)", "z(0,,1)", "z(::2)", "z(1:)", "z(0)x", "z(0)(1)"]
-    + ["z(" + "0," * 40 + "0)", "z;", ";", "", "z(0.5)", "z(9999999999999999999999)", "z(٣)", "z;;z"],
+    [
+        *(
+            "z(",
+            "z(0",
+            "z(a)",
+            "z(-1)",
+            "z(3:2)",
+            "z(0:4:0)",
+            "z(0,,1)",
+            "z(::2)",
+            "z(1:)",
+            "z(0)x",
+            "z(0)(1)",
+        ),
+        *("z(" + "0," * 40 + "0)", "z;", ";", "", "z(0.5)", "z(9999999999999999999999)", "z(٣)", "z;;z"),
+    ],
 )
 def test_malformed_requests_are_refused(text: str) -> None:
     with pytest.raises(RefbrowserError) as caught:
@@ -67,22 +81,28 @@ def test_unknown_names_are_told(text: str) -> None:
 
 @pytest.mark.parametrize(
     ("axes", "shape", "ragged"),
-    [((range(1),), (), False), (None, (), False), ((None, None), (2, 3), False)]
-    + [((range(2), None), (2,), True), ((range(2),), (2,), True)],
+    [
+        (None, (), False),
+        ((None, None), (2, 3), False),
+        ((range(2), None), (2,), True),
+        ((range(2),), (2,), True),
+    ],
 )
 def test_sections_that_fit(axes: Any, shape: tuple[int, ...], ragged: bool) -> None:
     request = SectionRequest("/z", axes)
-    if axes == (range(1),) and not shape:
-        with pytest.raises(RefbrowserError):
-            request.ranges(shape)
-    else:
-        assert request.ranges(shape, is_ragged=ragged) == tuple(range(length) for length in shape)
+    assert request.ranges(shape, is_ragged=ragged) == tuple(range(length) for length in shape)
 
 
 @pytest.mark.parametrize(
     ("axes", "shape", "ragged"),
-    [((range(3),), (2,), False), ((None,), (2, 2), False), ((None, range(1)), (2,), True)]
-    + [((range(0, 9, 4),), (8,), False), ((None, None, None), (2,), True)],
+    [
+        ((range(1),), (), False),
+        ((range(3),), (2,), False),
+        ((None,), (2, 2), False),
+        ((None, range(1)), (2,), True),
+        ((range(0, 9, 4),), (8,), False),
+        ((None, None, None), (2,), True),
+    ],
 )
 def test_sections_that_do_not_fit(axes: Any, shape: tuple[int, ...], ragged: bool) -> None:
     with pytest.raises(RefbrowserError) as caught:
