@@ -16,6 +16,8 @@ class Subject:
     ----------
     choice
         The answer to the question of size: ``middle``, ``sampled`` or ``all``; None where there was none.
+    whole
+        The array whose elements, or a part of each (`node`), are shown.
     decoded
         Whether the CF conventions are applied.
     view_is_new
@@ -27,6 +29,7 @@ class Subject:
     def __init__(self) -> None:
         self.document: PlotSource | None = None
         self.node: ArrayNode | None = None
+        self.whole: ArrayNode | None = None
         self.slice: SliceState | None = None
         self.choice: str | None = None
         self.decoded = True
@@ -36,7 +39,8 @@ class Subject:
 
     def forget(self) -> None:
         """Let go of the array."""
-        self.document = self.node = self.slice = self.choice = self._shown = self.window = None
+        self.document = self.node = self.whole = self.slice = None
+        self.choice = self._shown = self.window = None
         self.view_is_new = False
 
     @property
