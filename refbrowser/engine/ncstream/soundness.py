@@ -1,0 +1,116 @@
+"""Payloads of a stream looked at one by one: whether each can be decoded, and fits its checksum."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Iterator
+
+import numpy as np
+
+from refbrowser.engine.jobs import JobControl
+from refbrowser.engine.ncstream.splicing import BLOCK
+from refbrowser.errors import RefbrowserError, Severity
+from refbrowser.formats.ncstream.bytes import ByteSource
+from refbrowser.formats.ncstream.definition import StreamVariable
+from refbrowser.formats.ncstream.messages import MessageKind, Payload, StreamFault, StreamIndex
+from refbrowser.formats.ncstream.payload_errors import PayloadError, read_length
+from refbrowser.formats.ncstream.payloads import PayloadFacts, decode_payload, split_objects
+from refbrowser.limits import LIMITS
+
+#: Messages between two reports of progress.
+_REPORTED = 1000
+
+
+def payload_faults(index: StreamIndex, source: ByteSource, control: JobControl) -> Iterator[StreamFault]:
+    """Yield what is wrong with the payloads of messages that the walk found sound.
+
+    What is larger than anything that is decoded whole is only compared with its checksum.
+
+    Raises
+    ------
+    RefbrowserError
+        The bytes cannot be read.
+    Cancelled
+        The control's token was cancelled.
+    """
+    table = index.table
+    is_data = (table.kind == MessageKind.DATA) | (table.kind == MessageKind.DATA_COLUMN)
+    variables = dict(index.definition.variables())
+    rows = np.flatnonzero(is_data & (table.fault == 0)).tolist()
+    for done, number in enumerate(rows):
+        if not done % _REPORTED:
+            control.check()
+            control.progress(done, len(rows), note="messages checked")
+        variable = variables.get(table.names[table.variable[number]])
+        if variable is not None:
+            yield from _faults(index, source, number, variable)
+
+
+def _faults(
+    index: StreamIndex, source: ByteSource, number: int, variable: StreamVariable
+) -> Iterator[StreamFault]:
+    """Yield what is wrong with one payload."""
+    table = index.table
+    offset, length = int(table.payload_offset[number]), int(table.payload_length[number])
+    payload, checksum = Payload(int(table.payload[number])), int(table.crc32[number])
+    has_plain_bytes = payload is Payload.REGULAR and not table.deflated[number]
+    if has_plain_bytes or length > LIMITS.chunk_size:
+        if checksum >= 0 and payload in (Payload.REGULAR, Payload.STRUCTURE):
+            found = 0
+            for start in range(offset, offset + length, BLOCK):
+                found = zlib.crc32(source.read(start, min(BLOCK, offset + length - start)), found)
+            yield from _compared(index, number, variable, found)
+        return
+    data = memoryview(source.read(offset, length))
+    try:
+        decode_payload(variable, payload_facts(index, number, variable), data)
+    except PayloadError as error:
+        yield _fault(index, number, error.code, error.what, Severity.FAULT)
+        return
+    except RefbrowserError as error:
+        # A limit of ours, no fault of the stream.
+        yield _fault(index, number, "not-checked", error.message, Severity.WARNING)
+        return
+    if checksum >= 0 and payload is not Payload.SEQUENCE:
+        yield from _compared(index, number, variable, _crc32(payload, data))
+
+
+def payload_facts(index: StreamIndex, number: int, variable: StreamVariable) -> PayloadFacts:
+    """Return what a message says of its payload, for the question whether that can be decoded."""
+    table = index.table
+    ranges = table.ranges(number)
+    return PayloadFacts(
+        Payload(int(table.payload[number])),
+        variable.shape if ranges is None else tuple(map(len, ranges)),
+        deflated=bool(table.deflated[number]),
+    )
+
+
+def _crc32(payload: Payload, data: memoryview) -> int:
+    """Return the checksum of a payload (wire notes, section 8)."""
+    if payload is not Payload.VARIABLE:
+        return zlib.crc32(data)
+    count, at = read_length(data, 0)
+    found = 0
+    for each in split_objects(data[at:], count):
+        found = zlib.crc32(each, found)
+    return found
+
+
+def _compared(index: StreamIndex, number: int, variable: StreamVariable, found: int) -> Iterator[StreamFault]:
+    wanted = int(index.table.crc32[number])
+    if found != wanted:
+        text = f"the checksum is {found:08x}, not {wanted:08x}"
+        yield _fault(index, number, "crc32", text, Severity.WARNING)
+
+
+def _fault(index: StreamIndex, number: int, code: str, text: str, severity: Severity) -> StreamFault:
+    table = index.table
+    return StreamFault(
+        code=code,
+        message=text,
+        number=number,
+        offset=int(table.offset[number]),
+        severity=severity,
+        path=table.names[table.variable[number]],
+    )

@@ -1,0 +1,215 @@
+"""Damaged streams: what is sound is kept, what is lost is told, and the result is a sound stream."""
+
+from __future__ import annotations
+
+import json
+import zlib
+from pathlib import Path
+
+import numpy as np
+import pytest
+import stream_encoder as enc
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from refbrowser.cli.program import main
+from refbrowser.engine.ncstream.repair import RepairReport, RepairRequest, repair
+from refbrowser.errors import ErrorKind, RefbrowserError
+from refbrowser.formats.ncstream.bytes import MemoryBytes
+from refbrowser.formats.ncstream.messages import StreamIndex
+from refbrowser.formats.ncstream.walk import walk_stream
+from refbrowser.io.cancel import Cancelled, CancelToken
+
+ROWS, SIDE = 6, 5
+
+
+def head() -> bytes:
+    time, x = enc.dimension("time", ROWS, unlimited=True), enc.dimension("x", SIDE)
+    texts = enc.variable("names", enc.STRING, [x])
+    temp = enc.variable("temp", enc.FLOAT, [time, x])
+    packed = enc.variable("packed", enc.INT, [time, x])
+    return enc.header(enc.group(dimensions=[time, x], variables=[temp, packed, texts]))
+
+
+def row(number: int) -> bytes:
+    """Return a row of floats, with its checksum."""
+    payload = np.arange(SIDE, dtype=">f4").tobytes()
+    ranges = [(number, 1, None), (0, SIDE, None)]
+    return enc.data(
+        enc.data_body("temp", enc.FLOAT, ranges, bigend=True, crc32=zlib.crc32(payload)), enc.regular(payload)
+    )
+
+
+def deflated(number: int) -> bytes:
+    """Return a row of integers as a zlib stream."""
+    ranges = [(number, 1, None), (0, SIDE, None)]
+    body = enc.data_body("packed", enc.INT, ranges, bigend=True, compress=enc.DEFLATE)
+    return enc.data(body, enc.deflated(np.full(SIDE, number, ">i4").tobytes()))
+
+
+def texts() -> bytes:
+    words = [f"word {number}" for number in range(SIDE)]
+    return enc.data(enc.data_body("names", enc.STRING, [(0, SIDE, None)], bigend=True), enc.objects(words))
+
+
+MESSAGES = [head(), row(0), deflated(0), texts(), row(1), deflated(1), row(2)]
+WHOLE = enc.stream(*MESSAGES)
+
+
+def repaired(folder: Path, content: bytes, **options: object) -> tuple[RepairReport, bytes]:
+    source, target = folder / "damaged.ncs", folder / "repaired.ncs"
+    source.write_bytes(content)
+    target.unlink(missing_ok=True)
+    report = repair(RepairRequest(str(source), str(target), **options))
+    return report, target.read_bytes()
+
+
+def index_of(content: bytes) -> StreamIndex:
+    return walk_stream(MemoryBytes(content), url="repaired.ncs")
+
+
+def check_sound(content: bytes, messages: int) -> None:
+    index = index_of(content)
+    assert (len(index.table), index.has_start, index.has_end) == (messages, True, True)
+    assert not index.table.fault.any()
+    assert not [fault for fault in index.faults if fault.severity == "fault"]
+
+
+def test_a_sound_stream_stays_as_it_is(tmp_path: Path) -> None:
+    report, content = repaired(tmp_path, WHOLE)
+    assert content == WHOLE
+    assert (report.messages, report.lost, report.lost_bytes, report.notes) == (len(MESSAGES), (), 0, ())
+
+
+def test_a_stream_cut_anywhere_keeps_every_whole_message(tmp_path: Path) -> None:
+    stops = np.cumsum([4, *map(len, MESSAGES)])
+    for size in range(int(stops[1]), len(WHOLE)):
+        whole = int(np.searchsorted(stops, size, side="right")) - 1
+        report, content = repaired(tmp_path, WHOLE[:size])
+        assert content == WHOLE[: stops[whole]] + enc.MAGIC_END
+        assert report.messages == whole
+        assert report.lost_bytes == size - stops[whole]
+        assert bool(report.lost) == (size > stops[whole])
+
+
+def test_without_a_sound_message_there_is_nothing_to_keep(tmp_path: Path) -> None:
+    for content in (WHOLE[:9], b"no stream at all", b"", enc.MAGIC_START + enc.MAGIC_END):
+        with pytest.raises(RefbrowserError) as caught:
+            repaired(tmp_path, content)
+        assert caught.value.kind is ErrorKind.FORMAT
+        assert not (tmp_path / "repaired.ncs").exists()
+
+
+@pytest.mark.parametrize("cut", [False, True])
+def test_what_stands_behind_the_damage_is_kept_or_cut(tmp_path: Path, cut: bool) -> None:
+    noise = bytes(range(50))
+    damaged = enc.stream(*MESSAGES[:3], noise, *MESSAGES[3:])
+    report, content = repaired(tmp_path, damaged, cut=cut)
+    kept = MESSAGES[:3] if cut else MESSAGES
+    assert content == enc.stream(*kept)
+    lost = [each for each in report.lost if each.what == "damaged"]
+    assert [(each.start, each.stop) for each in lost] == [(4 + sum(map(len, MESSAGES[:3])), lost[0].stop)]
+    assert report.lost_bytes == (len(damaged) - len(content) if cut else len(noise))
+
+
+def test_payloads_that_cannot_be_decoded_are_left_out(tmp_path: Path) -> None:
+    broken = bytearray(MESSAGES[5])
+    broken[-8] ^= 0xFF
+    report, content = repaired(tmp_path, enc.stream(*MESSAGES[:5], bytes(broken), *MESSAGES[6:]))
+    assert content == enc.stream(*MESSAGES[:5], *MESSAGES[6:])
+    (lost,) = report.lost
+    assert (lost.number, lost.path) == (5, "/packed")
+    assert "deflate" in lost.reason
+
+
+def test_a_wrong_checksum_is_told_and_kept(tmp_path: Path) -> None:
+    broken = bytearray(MESSAGES[4])
+    broken[-1] ^= 0xFF
+    damaged = enc.stream(*MESSAGES[:4], bytes(broken), *MESSAGES[5:])
+    report, content = repaired(tmp_path, damaged)
+    assert content == damaged
+    assert "crc32" in report.notes[0]
+    assert "message 4" in report.notes[0]
+
+
+def test_messages_of_errors_and_what_is_behind_the_end_are_dropped(tmp_path: Path) -> None:
+    damaged = enc.stream(*MESSAGES[:2], enc.error("the disk is full", 5), *MESSAGES[2:]) + b"more"
+    report, content = repaired(tmp_path, damaged)
+    assert content == WHOLE
+    assert "disk is full" in report.lost[0].reason
+    assert (report.lost[1].start, report.lost[1].stop) == (len(damaged) - 4, len(damaged))
+
+
+def test_bare_messages_get_a_start_and_an_end(tmp_path: Path) -> None:
+    report, content = repaired(tmp_path, b"".join(MESSAGES))
+    assert content == WHOLE
+    assert report.notes == ("START was added", "END was added")
+
+
+def test_what_needs_a_lost_header_is_lost_too(tmp_path: Path) -> None:
+    more = enc.header(enc.group(variables=[enc.variable("late", enc.FLOAT)]))
+    late = enc.data(enc.data_body("late", enc.FLOAT, [], bigend=True), enc.regular(b"\0" * 4))
+    broken = more[:4] + bytes([more[4]]) + b"\xff" * (len(more) - 5)
+    report, content = repaired(tmp_path, enc.stream(*MESSAGES[:3], broken, late, *MESSAGES[3:]))
+    assert content == WHOLE
+    assert report.messages == len(MESSAGES)
+
+
+@settings(max_examples=60, deadline=None)
+@given(data=st.data())
+def test_whatever_the_damage_the_result_is_sound(tmp_path_factory, data) -> None:
+    """Bytes are changed, taken out or put in anywhere behind the first header."""
+    folder = tmp_path_factory.mktemp("garbled")
+    content = bytearray(WHOLE)
+    first = 4 + len(MESSAGES[0])
+    for _ in range(data.draw(st.integers(1, 3))):
+        at = data.draw(st.integers(first, len(content) - 1))
+        how = data.draw(st.sampled_from(("change", "take", "put")))
+        if how == "change":
+            content[at] = data.draw(st.integers(0, 255))
+        elif how == "take":
+            del content[at : at + data.draw(st.integers(1, 30))]
+        else:
+            content[at:at] = data.draw(st.binary(min_size=1, max_size=30))
+    report, found = repaired(folder, bytes(content))
+    check_sound(found, report.messages)
+    assert found.startswith(enc.MAGIC_START + MESSAGES[0])
+    again, same = repaired(folder, found)
+    assert same == found
+    assert again.lost == ()
+
+
+def test_in_place_the_stream_is_replaced_in_one_step(tmp_path: Path) -> None:
+    path = tmp_path / "s.ncs"
+    path.write_bytes(WHOLE[:-20])
+    path.chmod(0o640)
+    with pytest.raises(RefbrowserError):
+        repair(RepairRequest(str(path), str(path)))
+    repair(RepairRequest(str(path), str(path), force=True))
+    assert path.read_bytes() == enc.stream(*MESSAGES[:-1])
+    assert path.stat().st_mode & 0o777 == 0o640
+    assert [each.name for each in tmp_path.iterdir()] == ["s.ncs"]
+
+
+def test_a_cancelled_repair_leaves_everything_as_it_was(tmp_path: Path) -> None:
+    from refbrowser.engine.jobs import JobControl
+
+    path = tmp_path / "s.ncs"
+    path.write_bytes(WHOLE[:-20])
+    token = CancelToken()
+    control = JobControl(token, lambda changes: token.cancel())
+    with pytest.raises(Cancelled):
+        repair(RepairRequest(str(path), str(path), force=True), control)
+    assert path.read_bytes() == WHOLE[:-20]
+
+
+def test_the_command_tells_what_is_lost(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    source, target = tmp_path / "s.ncs", tmp_path / "t.ncs"
+    source.write_bytes(WHOLE[:-20])
+    assert main(["repair", str(source), str(target), "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["messages"] == len(MESSAGES) - 1
+    assert found["lost"][0]["start"] == 4 + sum(map(len, MESSAGES[:-1]))
+    assert main(["repair", str(source), str(target)]) == ErrorKind.IO.exit_code
+    assert main(["repair", str(source), str(target), "--force"]) == 0
+    assert "lost: message 6" in capsys.readouterr().out
