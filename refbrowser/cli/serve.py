@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import sys
 import threading
 
 from refbrowser.cli.console import plain, tell, write_json, write_line
@@ -46,6 +47,8 @@ def run(arguments: argparse.Namespace, token: CancelToken) -> int:
             write_json({"url": service.url})
         else:
             write_line(plain(service.url))
+        # Who started us waits for it.
+        sys.stdout.flush()
         ended = threading.Event()
         forget = token.on_cancel(ended.set)
         ended.wait()

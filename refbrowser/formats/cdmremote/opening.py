@@ -1,0 +1,165 @@
+"""A dataset of CDM Remote as a reference document, with the service behind it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from refbrowser.errors import ErrorKind, Place, RefbrowserError
+from refbrowser.formats.cdmremote.endpoint import endpoint_of, header_url
+from refbrowser.formats.cdmremote.sources import RemoteSource, tile_grid
+from refbrowser.formats.ncstream.byte_order import StreamOptions
+from refbrowser.formats.ncstream.bytes import MemoryBytes
+from refbrowser.formats.ncstream.completed import StreamOrigin
+from refbrowser.formats.ncstream.definition import DataType
+from refbrowser.formats.ncstream.document_text import stream_text
+from refbrowser.formats.ncstream.layouts import Layout, StreamLayouts
+from refbrowser.formats.ncstream.messages import StreamIndex
+from refbrowser.formats.ncstream.walk import walk_stream
+from refbrowser.io.documents import read_document
+from refbrowser.limits import LIMITS
+from refbrowser.references.content import KnownMetadata
+from refbrowser.references.document import ReferenceDocument
+
+if TYPE_CHECKING:
+    from refbrowser.io.access import Access
+    from refbrowser.io.cancel import CancelToken
+    from refbrowser.io.fetch import Fetcher
+    from refbrowser.model.nodes import Hierarchy
+    from refbrowser.model.source import ArraySource
+
+FORMAT = "cdmremote"
+#: Answers of services have neither (wire notes, section 1).
+_NOT_SENT = frozenset({"no-start", "no-end"})
+
+
+class RemoteLayouts(StreamLayouts):
+    """The variables of a service: what its description does not hold is asked for by tile."""
+
+    @cached_property
+    def by_path(self) -> dict[str, Layout]:
+        """The layout of each variable by its path, in the order of the definition."""
+        return {path: _asked_for(layout) for path, layout in super().by_path.items()}
+
+
+class _Description(StreamOrigin):
+    """The description of a dataset, which is a stream of one header, and what makes the values."""
+
+    @cached_property
+    def layouts(self) -> StreamLayouts:
+        """How its variables become arrays."""
+        return RemoteLayouts(self.index, self.options)
+
+    @cached_property
+    def sources(self) -> dict[str, ArraySource]:
+        """What makes the values of the variables that stand not in the description, by path."""
+        found: dict[str, ArraySource] = dict(super().sources)
+        for path, layout in self.layouts.by_path.items():
+            if path in found and layout.variable.immediate is None:
+                found[path] = RemoteSource(
+                    endpoint=self.index.url,
+                    definition=self.definition,
+                    path=path,
+                    variable=layout.variable,
+                    grid=layout.grid,
+                    options=self.options,
+                )
+        return found
+
+
+@dataclass(frozen=True, eq=False)
+class RemoteOrigin:
+    """The service that a document was made from (`DerivedOrigin`).
+
+    Attributes
+    ----------
+    index
+        Of its answer to the request for its description.
+    options
+        How its answers are read.
+    """
+
+    index: StreamIndex
+    options: StreamOptions = field(default_factory=StreamOptions)
+    format: str = FORMAT
+
+    @property
+    def path(self) -> str:
+        """URL that requests are sent to."""
+        return self.index.url
+
+    @cached_property
+    def description(self) -> StreamOrigin:
+        """What it says of its dataset."""
+        return _Description(self.index, self.options)
+
+    def completed(self, hierarchy: Hierarchy) -> Hierarchy:
+        """Return the hierarchy that the document's metadata describes, with what only the service tells."""
+        return self.description.completed(hierarchy)
+
+
+def open_remote(
+    path: str,
+    access: Access,
+    fetcher: Fetcher,
+    *,
+    options: StreamOptions | None = None,
+    token: CancelToken | None = None,
+) -> ReferenceDocument:
+    """Open the dataset of a service of CDM Remote; nothing but its description is asked for.
+
+    Parameters
+    ----------
+    path
+        As the user named it: ``cdmremote:http://...``, ``cdmremote://...``, or a URL.
+    access
+        What may be read, of `Access.for_document` of the endpoint.
+    options
+        How its answers are read.
+
+    Raises
+    ------
+    RefbrowserError
+        `E_FORMAT`: what answers is no such service; else it cannot be read.
+    Cancelled
+        `token` was cancelled.
+    """
+    endpoint = endpoint_of(path)
+    answer = read_document(
+        header_url(endpoint), access, fetcher=fetcher, cancel=token, size_limit=LIMITS.remote_header
+    )
+    index = walk_stream(MemoryBytes(answer.data), url=access.locate(endpoint).url, token=token)
+    if not index.headers:
+        said = next((each for each in index.faults if each.code == "stream-error"), None)
+        if said is not None:
+            raise RefbrowserError(ErrorKind.SOURCE, said.message, Place(url=endpoint))
+        raise RefbrowserError(ErrorKind.FORMAT, "the service sends no description", Place(url=endpoint))
+    faults = tuple(each for each in index.faults if each.code not in _NOT_SENT)
+    return _document(RemoteOrigin(replace(index, faults=faults), options or StreamOptions()), path)
+
+
+def _document(origin: RemoteOrigin, name: str) -> ReferenceDocument:
+    """Return the document of a service; a variable without data in it is asked for when it is shown."""
+    text, metadata, findings = stream_text(origin.description.layouts)
+    before, entries = text.parts()
+    return ReferenceDocument.of_parts(
+        before,
+        entries,
+        templates=text.templates,
+        gen=text.gen,
+        known=KnownMetadata(metadata),
+        name=name,
+        derived=origin,
+        notes=(*(each.finding(origin.path) for each in origin.index.faults), *findings),
+    )
+
+
+def _asked_for(layout: Layout) -> Layout:
+    """Return the layout of a variable with the tiles in which a service is asked for it."""
+    if layout.error is not None or layout.variable.immediate is not None:
+        return layout
+    if layout.variable.type is DataType.SEQUENCE:
+        message = "how many rows a sequence has a service tells with its data only, which is not supported"
+        return replace(layout, error=RefbrowserError(ErrorKind.META, message))
+    return replace(layout, grid=tile_grid(layout.variable, layout.shape))
