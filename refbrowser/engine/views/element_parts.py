@@ -14,7 +14,7 @@ from refbrowser.codecs.pipeline import CodecPipeline
 from refbrowser.errors import Place
 from refbrowser.model.dtypes import type_name
 from refbrowser.model.grid import ChunkPart
-from refbrowser.model.member_types import names_of
+from refbrowser.model.member_types import enum_name_of, names_of
 from refbrowser.model.nodes import ArrayNode
 from refbrowser.model.reference import Missing, ReferenceKind
 from refbrowser.model.source import ArraySource, SourcePiece
@@ -105,6 +105,7 @@ def part_node(node: ArrayNode, part: ElementPart) -> ArrayNode:
         attribute_types={},
         source=_PartSource(node.source or _ChunkSource(node), part),
         enumeration=names_of(part.dtype),
+        enum_name=enum_name_of(part.dtype),
         row_dtype=None,
         row_length="",
         is_sequence=False,
@@ -127,7 +128,7 @@ class _PartSource:
         """Return the pieces of the whole elements; of each only the part is kept."""
         for piece in self._whole.pieces(part):
             how = (*piece.how, "part", self._part.name)
-            yield replace(piece, decode=partial(self._decode, piece), is_raw=False, how=how)
+            yield replace(piece, decode=partial(self._decode, piece), raw=None, how=how)
 
     def _decode(self, piece: SourcePiece, data: memoryview) -> npt.NDArray[Any]:
         return self._part.of(piece.decode(data))
@@ -157,13 +158,17 @@ class _ChunkSource:
             return
         key = node.manifest.key(part.coords)
 
-        def decode(data: memoryview) -> npt.NDArray[Any]:
-            return CodecPipeline.for_array(node).decode(data)[part.inside]
-
-        inside = tuple((cut.start, cut.stop, cut.step) for cut in part.inside)
-        place = Place(key=key, path=node.path)
+        pipeline = CodecPipeline.for_array(node)
+        assert node.grid is not None
         yield SourcePiece(
-            reference, part.target, decode, name=key, place=place, how=(str(node.dtype), inside)
+            reference=reference,
+            shape=node.grid.chunk_shape,
+            inside=part.inside,
+            target=part.target,
+            decode=pipeline.decode,
+            name=key,
+            place=Place(key=key, path=node.path),
+            how=(str(node.dtype), node.grid.chunk_shape, repr(node.codecs)),
         )
 
     def kinds(self) -> npt.NDArray[np.uint8]:
