@@ -11,7 +11,10 @@ from refbrowser.engine.jobs import JobControl
 from refbrowser.engine.metadata import Elsewhere, described
 from refbrowser.engine.session import Session
 from refbrowser.engine.stores import StoreRequest, document_or_store
+from refbrowser.engine.streams import may_be_stream, open_stream_document
 from refbrowser.errors import ErrorKind, Place, RefbrowserError
+from refbrowser.formats.ncstream.byte_order import StreamOptions
+from refbrowser.formats.ncstream.naming import names_stream
 from refbrowser.formats.references import OpenProgress, open_references
 from refbrowser.io.access import Access
 from refbrowser.io.atomic import identity_on_disk
@@ -46,6 +49,8 @@ class OpenRequest:
         Values for templates; used, never saved.
     flavour
         Whose rules the metadata of a store follows; found out when None. What is named is a store then.
+    stream
+        How a stream of messages is read.
     question
         Asked, with the error that a no becomes, above a size that needs a question.
     """
@@ -55,6 +60,7 @@ class OpenRequest:
     storage_options: tuple[str, ...] = ()
     templates: Mapping[str, str] = field(default_factory=dict)
     flavour: Flavour | None = None
+    stream: StreamOptions = field(default_factory=StreamOptions)
     question: Callable[[RefbrowserError], bool] = _yes
 
 
@@ -70,12 +76,12 @@ class OpenedDocument:
 def open_document(
     request: OpenRequest, control: JobControl | None = None, session: Session | None = None
 ) -> OpenedDocument:
-    """Open a reference document or a store, without looking at what it describes.
+    """Open a reference document, a store or a stream, without looking at what it describes.
 
     Raises
     ------
     RefbrowserError
-        It cannot be read, or it is neither.
+        It cannot be read, or it is none of them.
     Cancelled
         The control's token was cancelled.
     """
@@ -102,7 +108,25 @@ def open_document(
         )
         return document, access, identity
 
-    return OpenedDocument(*document_or_store(store, read, session, control.token))
+    def stream() -> OpenedDocument:
+        identity = _identity(request.path)
+        return OpenedDocument(
+            open_stream_document(request.path, access, request.stream, session, control), access, identity
+        )
+
+    if request.flavour is None and names_stream(request.path):
+        return stream()
+    try:
+        return OpenedDocument(*document_or_store(store, read, session, control.token))
+    except RefbrowserError as error:
+        if not may_be_stream(request.path, error):
+            raise
+        return stream()
+
+
+def _identity(path: str) -> Identity | None:
+    local = local_path(path)
+    return None if local is None else identity_on_disk(local)
 
 
 def read_reference_document(

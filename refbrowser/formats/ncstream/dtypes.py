@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from math import prod
 from typing import Any
 
@@ -12,11 +12,13 @@ from refbrowser.errors import ErrorKind, RefbrowserError, quoted
 from refbrowser.formats.ncstream.definition import DataType, StreamVariable
 from refbrowser.formats.ncstream.payload_errors import PayloadError
 from refbrowser.limits import LIMITS
+from refbrowser.model.member_types import named_values, rows_type
 
 DType = np.dtype[Any]
 BIG, LITTLE = ">", "<"
 STRUCTURES = (DataType.STRUCTURE, DataType.SEQUENCE)
 _OBJECT = np.dtype(object)
+_OBJECTS: Mapping[DataType, type[str] | type[bytes]] = {DataType.STRING: str, DataType.OPAQUE: bytes}
 #: What a string or a nested sequence takes in a row: an index (wire notes, section 4).
 _INDEX = np.dtype(">u4")
 
@@ -61,6 +63,37 @@ def element_dtype_of(variable: StreamVariable, order: str = BIG) -> DType:
     if variable.type in STRUCTURES:
         return _structure(variable.members, lambda member: _held(member, order))
     return _in_order(variable.type.dtype or _OBJECT, order)
+
+
+def shown_dtype_of(variable: StreamVariable, order: str, enums: Mapping[str, Mapping[int, str]]) -> DType:
+    """Return `dtype_of` with what numpy cannot say of the fields of structures (`model.member_types`).
+
+    Parameters
+    ----------
+    enums
+        The enumerations that the variable sees, by name.
+
+    Raises
+    ------
+    RefbrowserError
+        As `dtype_of`.
+    """
+    if is_ragged(variable) or variable.type not in STRUCTURES:
+        return dtype_of(variable, order)
+
+    def shown(member: StreamVariable) -> Field:
+        dtype, shape = _held(member, order)
+        if is_ragged(member):
+            return rows_type(element_dtype_of(member, order)), shape
+        if member.type in STRUCTURES:
+            rows = shown_dtype_of(member, order, enums)
+            return (rows_type(rows) if member.type is DataType.SEQUENCE else rows), shape
+        if member.type in _OBJECTS:
+            return rows_type(_OBJECTS[member.type]), shape
+        names = enums.get(member.enum_name)
+        return named_values(dtype, names, member.enum_name) if names else dtype, shape
+
+    return _structure(variable.members, shown)
 
 
 def stored_dtype_of(members: Sequence[StreamVariable], order: str = BIG) -> DType:
