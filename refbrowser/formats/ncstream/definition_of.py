@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -93,7 +93,9 @@ class StreamedDataset:
         return next((each for each in self.variables if each.path == path), None)
 
 
-def definition_of(hierarchy: Hierarchy, *, sequences: bool = True) -> StreamedDataset:
+def definition_of(
+    hierarchy: Hierarchy, *, sequences: bool = True, told_fills: Collection[str] = ()
+) -> StreamedDataset:
     """Return what a stream says of a dataset of any format.
 
     Dates become numbers with units, bool becomes byte, float16 float, complex numbers two variables, members
@@ -103,18 +105,21 @@ def definition_of(hierarchy: Hierarchy, *, sequences: bool = True) -> StreamedDa
     ----------
     sequences
         Write sequences as such; else as structures along a dimension of their own.
+    told_fills
+        Paths of arrays without `_FillValue` that are given it, with what their missing chunks hold.
     """
-    return _Definition(hierarchy, sequences).made()
+    return _Definition(hierarchy, sequences, told_fills).made()
 
 
 class _Definition:
     """Makes the groups, once all dimensions are known."""
 
-    def __init__(self, hierarchy: Hierarchy, sequences: bool) -> None:
+    def __init__(self, hierarchy: Hierarchy, sequences: bool, told_fills: Collection[str]) -> None:
         root = hierarchy.root
         self._root = root if isinstance(root, GroupNode) else GroupNode(arrays={ROOT_ARRAY: root})
         self._is_nczarr = hierarchy.flavour is Flavour.NCZARR
         self._sequences = sequences
+        self._told_fills = told_fills
         self._table = DimensionTable()
         self._references: dict[str, tuple[DimensionReference, ...]] = {}
         self._dimensions: dict[str, NetcdfDimension] = {}
@@ -221,7 +226,7 @@ class _Definition:
                 self._tell(node, f"attribute {quoted(attribute.name)} is replaced")
             own[attribute.name] = attribute
         if not piece.suffix:
-            fill, told = fill_attribute_of(node, element)
+            fill, told = fill_attribute_of(node, element, is_told=node.path in self._told_fills)
             self._tell(node, *told)
             own |= fill
         if piece.names:

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from refbrowser.codecs.deflating import Zlib
 from refbrowser.formats.ncstream import magics
 from refbrowser.formats.ncstream.definition import DataType, StreamDefinition, StreamVariable
 from refbrowser.formats.ncstream.dtypes import is_ragged
@@ -97,6 +98,13 @@ def data_head(facts: DataFacts) -> bytes:
     return _framed(magics.DATA, message.SerializeToString())
 
 
+def padded_varint(value: int, length: int) -> bytes:
+    """Return a varint of a given length, which is legal where it is known later how large the value is."""
+    groups = [value >> 7 * number & 0x7F | 0x80 for number in range(length)]
+    groups[-1] &= 0x7F
+    return bytes(groups)
+
+
 def regular_message(facts: DataFacts, payload: Buffer) -> list[Buffer]:
     """Return a data message around elements as they are stored: big endian in C order, or deflated."""
     return [data_head(facts), write_varint(len(payload)), payload]
@@ -122,7 +130,8 @@ def data_message(
     values
         As many elements, in C order; what they are is told at `refbrowser.formats.ncstream.dtypes.dtype_of`.
     level
-        Of deflate, for elements of fixed size; the others are always stored plain, as readers need it.
+        Of deflate, for elements of fixed size where it makes them smaller; the others are always stored plain,
+        as readers need it.
     checksum
         Tell the CRC-32 of the payload. There is none of ragged rows and sequences (wire notes, section 8).
 
@@ -133,7 +142,7 @@ def data_message(
     """
     if variable.type is DataType.SEQUENCE:
         facts = DataFacts(path=path, type=variable.type)
-        return [data_head(facts), *sequence_payload(variable, values)]
+        return [data_head(facts), b"".join(sequence_payload(variable, values))]
     facts = DataFacts(path=path, type=variable.type, section=section, is_ragged=is_ragged(variable))
     if facts.is_ragged or variable.type in (DataType.STRING, DataType.OPAQUE):
         objects = object_bytes(variable, values)
@@ -143,10 +152,33 @@ def data_message(
         body: Buffer = RowPacker(variable.members).body(values)
     else:
         body = element_bytes(variable, values)
-        if level is not None:
-            facts = replace(facts, uncompressed=len(body))
-            body = zlib.compress(body, level)
+        packed = body if level is None else deflated(body, level)
+        if len(packed) < len(body):
+            facts, body = replace(facts, uncompressed=len(body)), packed
     return regular_message(replace(facts, crc32=zlib.crc32(body) if checksum else None), body)
+
+
+def payload_of(variable: StreamVariable, values: npt.NDArray[Any]) -> bytes:
+    """Return elements as the payload of one message, stored plain.
+
+    Raises
+    ------
+    RefbrowserError
+        `FORMAT`: a member of a structure has no form in rows.
+    """
+    if variable.type is DataType.SEQUENCE:
+        return b"".join(sequence_payload(variable, values))
+    if variable.type is DataType.STRUCTURE:
+        return RowPacker(variable.members).body(values)
+    if is_ragged(variable) or variable.type.dtype is None:
+        return b"".join(object_payload(object_bytes(variable, values)))
+    return bytes(element_bytes(variable, values))
+
+
+def deflated(data: Buffer, level: int) -> Buffer:
+    """Return bytes as a zlib stream."""
+    packed: Buffer = Zlib(level).encode(np.frombuffer(data, np.uint8)).data
+    return packed
 
 
 def element_bytes(variable: StreamVariable, values: npt.NDArray[Any]) -> Buffer:
@@ -168,20 +200,26 @@ def object_bytes(variable: StreamVariable, values: npt.NDArray[Any]) -> list[byt
 
 
 def object_payload(objects: Sequence[bytes]) -> list[Buffer]:
-    """Return objects behind their count, each behind its length (NcStream grammar, "vlenData")."""
-    parts: list[bytes] = [write_varint(len(objects))]
-    for item in objects:
-        parts += (write_varint(len(item)), item)
-    return [b"".join(parts)]
+    """Return objects behind their number (NcStream grammar, "vlenData")."""
+    return [write_varint(len(objects)) + sized_objects(objects)]
 
 
-def sequence_payload(variable: StreamVariable, values: npt.NDArray[Any]) -> Iterator[Buffer]:
-    """Yield the rows of a sequence (NcStream grammar, "seqData")."""
+def sized_objects(objects: Iterable[bytes]) -> bytes:
+    """Return objects, each behind its length."""
+    return b"".join(part for item in objects for part in (write_varint(len(item)), item))
+
+
+def sequence_payload(variable: StreamVariable, values: npt.NDArray[Any]) -> list[Buffer]:
+    """Return the rows of a sequence and its end (NcStream grammar, "seqData")."""
+    return [*sequence_rows(variable, values), magics.VEND]
+
+
+def sequence_rows(variable: StreamVariable, values: npt.NDArray[Any]) -> Iterator[Buffer]:
+    """Yield rows of a sequence, some at a time."""
     packer = RowPacker(variable.members)
     rows = values.reshape(-1)
     for start in range(0, len(rows), SEQUENCE_ROWS):
         yield _framed(magics.VDATA, packer.body(rows[start : start + SEQUENCE_ROWS]))
-    yield magics.VEND
 
 
 def _fill_range(target: Any, taken: range) -> None:

@@ -46,15 +46,27 @@ def stream_attributes(node: Node) -> tuple[dict[str, StreamAttribute], list[str]
     return found, told
 
 
-def fill_attribute_of(node: ArrayNode, element: Element) -> tuple[dict[str, StreamAttribute], list[str]]:
-    """Return the attribute `_FillValue` where the array has one, and what is not as in the source."""
+def fill_attribute_of(
+    node: ArrayNode, element: Element, *, is_told: bool = False
+) -> tuple[dict[str, StreamAttribute], list[str]]:
+    """Return the attribute `_FillValue`, and what is not as in the source.
+
+    Parameters
+    ----------
+    is_told
+        It tells the fill value of an array that has no such attribute, where it is not the default.
+    """
+    has_one = FILL_ATTRIBUTE in node.attributes
     own = any(attribute.name == FILL_ATTRIBUTE for attribute in element.attributes)
-    if FILL_ATTRIBUTE not in node.attributes or own:
+    if own or not (has_one or is_told):
         return {}, []
     atomic = None if element.is_ragged else _ATOMIC.get(element.type)
     if atomic is None:
-        return {}, [f"{FILL_ATTRIBUTE} is left out: there is no attribute of the array's type"]
-    attribute, note = fill_attribute(replace(node, fill_value=None), atomic)
+        why = f"{FILL_ATTRIBUTE} is left out: there is no attribute of the array's type"
+        return {}, [why] if has_one else []
+    attribute, note = fill_attribute(node if is_told else replace(node, fill_value=None), atomic)
     if attribute is None:
-        return {}, [f"{FILL_ATTRIBUTE} is left out: {note.message if note else 'it has no value'}"]
-    return {FILL_ATTRIBUTE: StreamAttribute(FILL_ATTRIBUTE, _TYPES[atomic], attribute.values)}, []
+        why = note.message if note else "it has no value"
+        return {}, [f"{FILL_ATTRIBUTE} is left out: {why}"] if has_one else []
+    told = [] if has_one else [f"{FILL_ATTRIBUTE} is added: it tells what missing chunks hold"]
+    return {FILL_ATTRIBUTE: StreamAttribute(FILL_ATTRIBUTE, _TYPES[atomic], attribute.values)}, told
