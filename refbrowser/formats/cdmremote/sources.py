@@ -85,6 +85,10 @@ class RemoteSource:
         """Return that every tile is derived: a service says nothing of what is missing."""
         return np.full(self.grid.grid_shape, ReferenceKind.DERIVED, np.uint8)
 
+    def kinds_at(self, coords: npt.NDArray[np.int64]) -> npt.NDArray[np.uint8]:
+        """Return the kind of each of some tiles, shape (n, ndim)."""
+        return np.full(len(coords), ReferenceKind.DERIVED, np.uint8)
+
     def stored(self) -> int | None:
         """Return None: what is missing is not known."""
         return None

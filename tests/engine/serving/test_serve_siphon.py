@@ -93,8 +93,10 @@ def test_stores_are_read_with_groups_attributes_and_fills(tmp_path: Path, kind: 
 
 @pytest.mark.parametrize(
     "index",
-    [np.s_[:], np.s_[0], np.s_[1, 2], np.s_[..., 1:5:2], np.s_[0, :, 3, 4], np.s_[:, 0:3:2, 1:4, ::3]]
-    + [np.s_[1, 1, 1, 1], np.s_[-1], np.s_[:, :, :, -1]],
+    [
+        *(np.s_[:], np.s_[0], np.s_[1, 2], np.s_[..., 1:5:2], np.s_[0, :, 3, 4], np.s_[:, 0:3:2, 1:4, ::3]),
+        *(np.s_[1, 1, 1, 1], np.s_[-1], np.s_[:, :, :, -1]),
+    ],
 )
 def test_sections_are_those_of_numpy(values: tuple[refbrowser.Dataset, Any], index: Any) -> None:
     assert np.array_equal(values[1].variables["cube"][index], CUBE[index])
