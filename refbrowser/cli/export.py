@@ -20,6 +20,7 @@ from refbrowser.cli.options import (
 )
 from refbrowser.cli.progress import ProgressBar, size_text
 from refbrowser.cli.store_options import add_store_options, store_options
+from refbrowser.cli.stream_options import add_stream_options, stream_options
 from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.io.cancel import Cancelled, CancelToken
 
@@ -63,7 +64,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         required=True,
         metavar="FORMAT",
         dest="format",
-        help="refs-v0, refs-v1, refs-parquet, zarr-v2, zarr-v3, zarr-v3-draft or nczarr",
+        help="refs-v0, refs-v1, refs-parquet, zarr-v2, zarr-v3, zarr-v3-draft, nczarr or ncstream",
     )
     parser.add_argument(
         "--array", action=_Choice, dest="arrays", metavar="A", help="write this array only (repeatable)"
@@ -83,9 +84,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--check",
         action="store_true",
-        help="then read the target with zarr-python (and netCDF4) and compare",
+        help="then read the target with other software (zarr-python, netCDF4, siphon) and compare",
     )
     add_store_options(parser)
+    add_stream_options(parser)
     add_json(parser)
     add_reading(parser)
     add_skip_bad(parser)
@@ -97,7 +99,7 @@ def run(arguments: argparse.Namespace, token: CancelToken) -> int:
     """Carry out the export and report."""
     from refbrowser.engine.export.request import ExportRequest
 
-    options = store_options(arguments)
+    options, stream = store_options(arguments), stream_options(arguments)
     with open_dataset(arguments, token) as dataset:
         request = ExportRequest(
             arguments.target,
@@ -107,6 +109,7 @@ def run(arguments: argparse.Namespace, token: CancelToken) -> int:
             resume=arguments.resume,
             skip_bad=arguments.skip_bad,
             options=options,
+            stream=stream,
         )
         if arguments.estimate:
             return _estimate(dataset, request, arguments, token)

@@ -130,8 +130,8 @@ def data_message(
     values
         As many elements, in C order; what they are is told at `refbrowser.formats.ncstream.dtypes.dtype_of`.
     level
-        Of deflate, for elements of fixed size where it makes them smaller; the others are always stored plain,
-        as readers need it.
+        Of deflate, for elements of fixed size where it makes them smaller; the others are always stored
+        plain, as readers need it.
     checksum
         Tell the CRC-32 of the payload. There is none of ragged rows and sequences (wire notes, section 8).
 

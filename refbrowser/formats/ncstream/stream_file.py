@@ -139,7 +139,7 @@ class StreamFile:
         return region
 
     def allocate(self) -> None:
-        """Let the disk hold all that room was left for: a mapped page that it cannot hold ends the process."""
+        """Let the disk hold what room was left for: a mapped page that it cannot hold ends the process."""
         if hasattr(os, "posix_fallocate"):
             os.posix_fallocate(self._descriptor, 0, self.size)
         else:

@@ -114,7 +114,8 @@ class BlockReader:
         if not converted.flags.writeable or converted is values:
             converted = converted.copy()
         for target, _ in failed:
-            put_everywhere(converted[(*target, ...)], fill_of(streamed.variable))
+            place: tuple[Any, ...] = (*target, ...)
+            put_everywhere(converted[place], fill_of(streamed.variable))
         return Block(box, converted, state, [error for _, error in failed])
 
     def _unit(self, box: Box) -> tuple[int, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from refbrowser.engine.export.blocks import TASK_BYTES
 from refbrowser.engine.export.ncstream import geometry
@@ -187,6 +187,7 @@ def _tile(run: StreamRun, plan: VariablePlan, block: Block, box: Box) -> _Tile |
         slice(part.start - outer.start, part.stop - outer.start)
         for part, outer in zip(box, block.box, strict=True)
     )
+    index: tuple[Any, ...] = (*inside, ...)
     place = tuple(part.start // side for part, side in zip(inside, block.state.unit, strict=True))
     error = block.state.error(place)
     if error is not None:
@@ -198,7 +199,7 @@ def _tile(run: StreamRun, plan: VariablePlan, block: Block, box: Box) -> _Tile |
         streamed.path,
         streamed.variable,
         section,
-        block.values[(*inside, ...)],
+        block.values[index],
         level=plan.level,
         checksum=run.checksum,
     )
