@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property, partial
 from math import prod
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -23,10 +23,18 @@ from refbrowser.formats.ncstream.ranges import meeting
 from refbrowser.formats.ncstream.tile_table import TileTable
 from refbrowser.model.grid import ChunkPart
 from refbrowser.model.reference import ByteRange, Inline, ReferenceColumns, ReferenceKind
-from refbrowser.model.source import SourcePiece
+from refbrowser.model.source import ArraySource, SourcePiece
 
 Values = npt.NDArray[Any]
 Ints = npt.NDArray[np.int64]
+
+
+class TileSource(ArraySource, Protocol):
+    """A source that tells of any tiles alone what they are."""
+
+    def kinds_at(self, coords: Ints) -> npt.NDArray[np.uint8]:
+        """Return the kind of each of some tiles, shape (n, ndim)."""
+        ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -240,7 +248,7 @@ def _met(
 class SourceManifest:
     """Tells of tiles that are assembled from messages in the form of references (`ChunkManifest`)."""
 
-    source: StreamSource
+    source: TileSource
     path: str
     grid_shape: tuple[int, ...]
 
