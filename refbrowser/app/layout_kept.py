@@ -20,8 +20,9 @@ class LayoutKept:
     def __init__(self, window: MainWindow) -> None:
         self._window = window
         tab = window.settings.view(_TAB)
-        if tab and tab[0] < window.centre.tabs.count():
-            window.centre.tabs.setCurrentIndex(tab[0])
+        tabs = window.centre.tabs
+        if tab and tab[0] < tabs.count() and tabs.isTabVisible(tab[0]):
+            tabs.setCurrentIndex(tab[0])
         self.restore_columns(window)
 
     def restore_columns(self, parent: QWidget) -> None:

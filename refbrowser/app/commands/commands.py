@@ -17,6 +17,7 @@ from refbrowser.app.commands.files import FileCommands
 from refbrowser.app.commands.finding import FindCommands
 from refbrowser.app.commands.group import CommandGroup
 from refbrowser.app.commands.help import HelpCommands
+from refbrowser.app.commands.messages import MessageCommands
 from refbrowser.app.commands.permissions import PermissionCommands
 from refbrowser.app.commands.preferences import PreferenceCommands
 from refbrowser.app.commands.prefixes import PrefixCommands
@@ -47,6 +48,7 @@ class Commands(QObject):
         self.find = FindCommands(window)
         self.preferences = PreferenceCommands(window)
         self.values = ValueCommands(window)
+        self.messages = MessageCommands(window)
         self.copying = CopyCommands(window)
         self.explain = ExplainCommands(window)
         self.cdl = CdlCommands(window)
@@ -65,6 +67,7 @@ class Commands(QObject):
             self.find,
             self.preferences,
             self.values,
+            self.messages,
             self.copying,
             self.explain,
             self.cdl,

@@ -82,10 +82,12 @@ def open_document(
     flavour: str,
     shared: SharedSession,
     control: TaskControl,
+    byte_order: str = "",
 ) -> Opened:
     """Read a document, or a store as one, and describe it; news of it goes through `control.send`.
 
-    `flavour` is a value of `Flavour`, empty to find it out: what is named is a store then.
+    `flavour` is a value of `Flavour`, empty to find it out: what is named is a store then. `byte_order` is
+    what the user chose for a stream of messages.
 
     Raises
     ------
@@ -121,6 +123,10 @@ def open_document(
     if scheme_of(path) is None and document.store is None:
         # Of saves whose process was killed.
         remove_leftovers(path)
+    if document.derived is not None and byte_order:
+        from refbrowser.app.controller.stream_work import in_byte_order
+
+        document = in_byte_order(document, byte_order)
     access = _with_kept_permission(path, access, document, identity)
     dataset = dataset_of(path, document, access, shared.get(), control)
     return Opened(History(document), _state(dataset, None), identity)

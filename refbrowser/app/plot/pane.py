@@ -25,7 +25,7 @@ from refbrowser.app.plot.values_view import ValuesView
 from refbrowser.engine.views.picture import ChunkState
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from refbrowser.app.plot.look import Look
     from refbrowser.engine.views.coordinates import Coordinate
@@ -167,6 +167,10 @@ class PlotPane(QWidget):
         elif picture is not None:
             position = picture.position(element)
             self.values.table.set_current(position[0] if position else None)
+
+    def set_note(self, note: Callable[[tuple[int, ...]], str]) -> None:
+        """Say more of elements: `note` returns words for the index of one, or nothing."""
+        self._presenter.pointing.note = note
 
     def element(self) -> tuple[int, ...] | None:
         """Return the index of the element that is meant: under the cursor, in the row, or of the slice."""

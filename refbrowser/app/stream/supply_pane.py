@@ -1,4 +1,4 @@
-"""The plotted slice by the messages that supplied it: picture, legend, sliders, and what is under the pointer."""
+"""The plotted slice by the messages that supplied it: picture, legend, sliders, what is under the pointer."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 NOTHING = "Select an array in the hierarchy: which message supplied each of its elements appears here."
 NO_AXES = "A single value has no picture."
 #: An element of more messages than these is not looked for while the pointer moves.
-_MESSAGES_MOST = 2_000_000
+_MESSAGES_MOST = 500_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +111,10 @@ class SupplyPane(QWidget):
         self._message = message
         self._place_frame()
 
+    def path(self) -> str | None:
+        """Return the array whose messages are known, or None."""
+        return None if self.found is None else self.found.path
+
     def section(self, message: int) -> tuple[range, ...] | None:
         """Return what a message gave of the array that is shown; None where it is of another one."""
         return None if self.found is None else section_of(self.found.sections, message)
@@ -130,17 +134,14 @@ class SupplyPane(QWidget):
 
     def _plot_changed(self) -> None:
         self._stale = True
-        if self.isVisible():
+        node = self._plot.array()
+        # Which messages an array has is of use in the plot too, the picture only where it is seen.
+        if self.isVisible() or self.path() != (None if node is None else node.path):
             self._soon.start()
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
         if self._stale:
-            self._soon.start()
-
-    def follow_now(self) -> None:
-        """Follow the plot although nothing of this is seen: its elements are asked about."""
-        if self._stale and not self._soon.isActive():
             self._soon.start()
 
     def _follow(self) -> None:
@@ -152,27 +153,29 @@ class SupplyPane(QWidget):
             self._show(None)
             self._say_hint(NOTHING)
             return
+        tasks, owner = document.tasks, document.owner("supply")
         if self._plot.source() is not document:
             return
         known = self.found
         sections = known.sections if known is not None and known.path == node.path else None
-        path, shape = node.path, node.shape
+        path, shape, is_seen = node.path, node.shape, self.isVisible()
+
+        self._stale = not is_seen
 
         def find(control: TaskControl) -> Supplied:
             given = supplied_sections(index, path, shape, until) if sections is None else sections
-            if not state.axes or 0 in shape:
+            if not state.axes or 0 in shape or not is_seen:
                 return Supplied(path, state, given, None, ())
             taken = taken_for([state.shape[axis] for axis in state.axes])
             supply = supply_of(given, state.indices, state.axes, taken, control.token)
             return Supplied(path, state, given, coloured(supply), labels(supply))
 
         title = f"Look for the messages of {one_line(path)}"
-        document.tasks.run(document.owner("supply"), title, find, self._found)
+        tasks.run(owner, title, find, self._found)
 
     def _found(self, found: Supplied) -> None:
-        self._stale = False
         self._show(found)
-        if found.shown is None:
+        if found.shown is None and not self._stale:
             self._say_hint(NO_AXES)
 
     def _show(self, found: Supplied | None) -> None:

@@ -1,0 +1,211 @@
+"""The messages of a stream: a table of all of them, the fields of one, and what each gave of an array."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtWidgets import QSplitter, QVBoxLayout, QWidget
+
+from refbrowser.app import theme
+from refbrowser.app.stream.as_of_strip import AsOfStrip
+from refbrowser.app.stream.fields_view import FieldsView
+from refbrowser.app.stream.message_filter import MessageFilter
+from refbrowser.app.stream.message_rows import COLUMNS, Faults, MessageRows
+from refbrowser.app.stream.message_words import name_of
+from refbrowser.app.stream.supply_pane import SupplyPane
+from refbrowser.app.timers import one_shot
+from refbrowser.app.virtual_table import NoRows, VirtualTable
+
+if TYPE_CHECKING:
+    from refbrowser.app.controller.open_document import OpenDocument
+    from refbrowser.app.plot.pane import PlotPane
+    from refbrowser.app.tasks import TaskControl
+    from refbrowser.formats.ncstream.messages import StreamIndex
+
+#: The other parts follow the current message when it rests so long, in milliseconds.
+TELL_PAUSE = 60
+NOTHING = "No message fits the filter."
+NO_MESSAGE = "Select a message to see its fields."
+
+
+class MessagesPane(QWidget):
+    """Table, picture and fields in step: what is chosen in one is shown in the others.
+
+    Signals
+    -------
+    chosen(object)
+        The number of the message that is current after it rested, or None.
+    activated(int)
+        A message was double-clicked, or Return was pressed on it.
+    """
+
+    chosen = Signal(object)
+    activated = Signal(int)
+
+    def __init__(self, plot: PlotPane, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("messagesPane")
+        self._plot = plot
+        self._document: OpenDocument | None = None
+        self._index: StreamIndex | None = None
+        self._last: int | None = None
+        self._faults = Faults(())
+        self._quiet = False
+        self.filter = MessageFilter()
+        self.table = VirtualTable()
+        self.table.setObjectName("messagesTable")
+        self.table.setAccessibleName("Messages")
+        self.table.set_model(NoRows(COLUMNS))
+        self.table.set_placeholder(NOTHING)
+        self.picture = SupplyPane(plot)
+        self.fields = FieldsView()
+        self.fields.say(NO_MESSAGE)
+        self.as_of = AsOfStrip()
+        self._told = one_shot(self, TELL_PAUSE, self._tell)
+        self._lay_out()
+        self.filter.changed.connect(self._show_rows)
+        self.filter.wanted.connect(lambda number: self.show_message(number, focus=True))
+        self.table.currentChanged.connect(self._row_chosen)
+        self.table.activated.connect(self._row_activated)
+        self.picture.messageWanted.connect(self.show_message)
+        plot.viewChanged.connect(self._plot_changed)
+        self._plotted: str | None = None
+
+    # What is shown
+
+    def set_stream(
+        self, document: OpenDocument | None, index: StreamIndex | None, last: int | None, *, is_edited: bool
+    ) -> None:
+        """Show the messages of a stream, of which those up to `last` count (all where None)."""
+        other = document is not self._document
+        self.picture.set_stream(document, index, last)
+        self.as_of.set_stream(0 if index is None else len(index.table), last, is_edited=is_edited)
+        if index is self._index and not other and last == self._last:
+            return
+        changed = index is not self._index
+        self._document, self._index, self._last = document, index, last
+        if not changed:
+            self.table.refresh()
+            return
+        self._faults = Faults(() if index is None else index.faults)
+        self.filter.set_index(index)
+        self._show_rows(keep=not other)
+        if other:
+            self.fields.say(NO_MESSAGE)
+
+    def message(self) -> int | None:
+        """Return the number of the current message."""
+        row, model = self.table.current(), self.table.model()
+        return None if row is None or not isinstance(model, MessageRows) else model.message(row)
+
+    def path_of(self, message: int) -> str:
+        """Return the path of the variable that a message is of; empty where it is of none."""
+        return "" if self._index is None else name_of(self._index.table, message)
+
+    def show_message(self, number: int, *, focus: bool = False) -> None:
+        """Make a message current; all messages are listed where it is not among those that are."""
+        model = self.table.model()
+        if self._index is None or not isinstance(model, MessageRows):
+            return
+        number = max(0, min(number, len(self._index.table) - 1))
+        row = model.row_of(number)
+        if row is None:
+            self.filter.show_all()
+            row = number
+        self.table.set_current(row)
+        if focus:
+            self.table.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    # Reactions
+
+    def _show_rows(self, keep: bool = False) -> None:
+        index = self._index
+        if index is None:
+            self.table.set_model(NoRows(COLUMNS))
+            self.filter.say_count(0, 0)
+            return
+        current, top = self.message(), self.table.top_row()
+        numbers = self.filter.numbers(index, self._faults, self._plotted)
+        model = MessageRows(index, numbers, self._faults, lambda: self._last)
+        self._quiet = True
+        self.table.set_model(model)
+        if keep:
+            self.table.set_top_row(top)
+        row = None if current is None else model.row_of(current)
+        if row is not None:
+            self.table.set_current(row)
+        self._quiet = False
+        self.filter.say_count(model.row_count(), len(index.table))
+
+    def _plot_changed(self) -> None:
+        node = self._plot.array()
+        plotted = None if node is None else node.path
+        if plotted != self._plotted:
+            self._plotted = plotted
+            if self.filter.follows_plot:
+                self._show_rows()
+
+    def _row_chosen(self, _row: int | None) -> None:
+        if not self._quiet:
+            self._told.start()
+
+    def _row_activated(self, _row: int) -> None:
+        self._told.stop()
+        self._tell()
+        message = self.message()
+        if message is not None:
+            self.activated.emit(message)
+
+    def _tell(self) -> None:
+        message = self.message()
+        self.picture.frame(message)
+        self._read_fields(message)
+        self.chosen.emit(message)
+
+    def _read_fields(self, message: int | None) -> None:
+        """Show the fields of a message; its bytes are read off the GUI thread."""
+        document, index = self._document, self._index
+        dataset = None if document is None else document.dataset
+        if document is None or index is None or dataset is None or message is None:
+            self.fields.say(NO_MESSAGE)
+            return
+
+        def read(control: TaskControl) -> Any:
+            from refbrowser.engine.ncstream.fields import fields_of
+
+            return fields_of(dataset, index, message, control.token)
+
+        def failed(error: BaseException) -> None:
+            from refbrowser.app.cards import error_text
+
+            self.fields.say(error_text(error))
+
+        title = f"Read message {message}"
+        document.tasks.run(document.owner("message"), title, read, self.fields.show_fields, failed)
+
+    # Assembly
+
+    def _lay_out(self) -> None:
+        self._below = QSplitter(Qt.Orientation.Horizontal)
+        self._below.setObjectName("messagesBelow")
+        self._below.addWidget(self.picture)
+        self._below.addWidget(self.fields)
+        self._split = QSplitter(Qt.Orientation.Vertical)
+        self._split.setObjectName("messagesSplitter")
+        self._split.addWidget(self.table)
+        self._split.addWidget(self._below)
+        for splitter, shares in ((self._below, (3, 2)), (self._split, (2, 3))):
+            splitter.setChildrenCollapsible(False)
+            for at, share in enumerate(shares):
+                splitter.setStretchFactor(at, share)
+        self._below.setSizes([360, 240])
+        self._split.setSizes([170, 260])
+        self.table.setMinimumHeight(80)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(theme.MEDIUM, theme.MEDIUM, theme.MEDIUM, theme.SMALL)
+        layout.setSpacing(theme.MEDIUM)
+        layout.addWidget(self.filter)
+        layout.addWidget(self._split, 1)
+        layout.addWidget(self.as_of)
+        self.setFocusProxy(self.table)

@@ -1,0 +1,67 @@
+"""Reads some of an array of a stream, to compare what it looks like in either byte order."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from refbrowser.engine.jobs import JobControl
+from refbrowser.engine.ncstream.readings import Order, Readings, readings_of
+from refbrowser.formats.ncstream.completed import StreamOrigin
+from refbrowser.model.nodes import ArrayNode
+from refbrowser.model.selection import Selection
+
+if TYPE_CHECKING:
+    from refbrowser.engine.dataset import Dataset
+
+#: Values that are looked at.
+MOST = 1 << 17
+
+
+def sample_readings(dataset: Dataset, path: str, control: JobControl) -> Readings | None:
+    """Return both readings of some of an array; None where its elements have no byte order.
+
+    Raises
+    ------
+    RefbrowserError
+        It cannot be read.
+    Cancelled
+        The control's token was cancelled.
+    """
+    node, origin = dataset.hierarchy.find(path), dataset.document.derived
+    if not isinstance(node, ArrayNode) or not isinstance(origin, StreamOrigin):
+        return None
+    layout = origin.layouts.by_path.get(node.path)
+    values = dataset.session.read(
+        node, dataset.access, Selection.from_index(sample_of(node.shape), node.shape), cancel=control.token
+    )
+    order: Order = "little" if layout is not None and layout.order == "<" else "big"
+    return readings_of(path, plain_values(values), order, fill_of(node))
+
+
+def sample_of(shape: Sequence[int], most: int = MOST) -> tuple[slice, ...]:
+    """Return a block from the middle of an array: whole last dimensions, as far as there is room."""
+    room, found = most, list[slice]()
+    for length in reversed(shape):
+        taken = max(1, min(length, room))
+        start = (length - taken) // 2
+        found.append(slice(start, start + taken))
+        room //= taken
+    return tuple(reversed(found))
+
+
+def plain_values(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Return the numbers of an array: of rows of their own length all together."""
+    if values.dtype != object:
+        return values
+    rows = [row for row in values.ravel() if isinstance(row, np.ndarray) and len(row)]
+    return np.concatenate(rows)[:MOST] if rows else np.zeros(0)
+
+
+def fill_of(node: ArrayNode) -> Any:
+    """Return what elements hold that were never sent; None where that is no number."""
+    fill = node.fill_value
+    return fill if isinstance(fill, np.number | int | float) else None
