@@ -16,10 +16,11 @@ import numpy.typing as npt
 
 from refbrowser.codecs.pipeline import CodecPipeline
 from refbrowser.codecs.sharding import filled
-from refbrowser.engine.chunk_log import ArrayLog, BatchNotes, marks_of
+from refbrowser.engine.chunk_log import BatchNotes, marks_of
 from refbrowser.engine.columns import taken
 from refbrowser.engine.decoding import Rests
 from refbrowser.engine.fetching import fetch_rows
+from refbrowser.engine.part_reader import PartReader
 from refbrowser.engine.part_table import Parts
 from refbrowser.engine.pieces import Piece, PieceState, ReadOptions
 from refbrowser.engine.resources import Resources
@@ -27,17 +28,13 @@ from refbrowser.engine.shard_memory import ShardMemory
 from refbrowser.engine.shards import open_shards
 from refbrowser.engine.wanted import Wanted, cut_uncompressed, refuse_large, worth_keeping
 from refbrowser.errors import Place, RefbrowserError
-from refbrowser.io.cancel import Cancelled, CancelToken
 from refbrowser.model.grid import ChunkPart
-from refbrowser.model.manifest import ChunkManifest
 from refbrowser.model.nodes import ArrayNode
 from refbrowser.model.reference import ReferenceColumns, ReferenceKind
 
 if TYPE_CHECKING:
     from refbrowser.io.access import Access
 
-#: Chunks that are planned together.
-BATCH = 65_536
 #: Up to this many bytes that need no decoding are copied where they arrive: cheaper than a hand-over.
 AT_ONCE = 256 * 1024
 #: A chunk of up to this many bytes, decoded, is decoded where it arrives. Python takes longer for it than its
@@ -46,18 +43,8 @@ AT_ONCE = 256 * 1024
 TINY = 4096
 
 
-class Reader:
-    """One read of parts of one array into one box.
-
-    Parameters
-    ----------
-    box
-        The result with all axes kept (`Selection.box`); parts write at their `target`.
-    total
-        Number of parts, for the progress.
-    keep
-        Whether decoded chunks go to the cache.
-    """
+class Reader(PartReader):
+    """One read of parts of one array whose chunks have one reference each."""
 
     def __init__(
         self,
@@ -70,57 +57,17 @@ class Reader:
         total: int,
         keep: bool,
     ) -> None:
-        assert node.manifest is not None
-        self.session = session
-        self.node = node
-        self.manifest: ChunkManifest = node.manifest
-        self.access = access
-        self.box = box
-        self.options = options
-        self.keep = keep
+        super().__init__(session, node, access, box, options, total=total, keep=keep)
         self.pipeline = CodecPipeline.for_array(node)
-        self.total = total
-        self.done = 0
-        self.read_bytes = 0
-        self.requests = 0
-        self.error: RefbrowserError | None = None
-        self.token = CancelToken()
-        #: Where the chunks of this read are noted; those of exports are not.
-        self.log: ArrayLog | None = None
-        if not options.export:
-            ndim = len(self.manifest.grid_shape)
-            self.log = session.chunk_log.of(access.memory, node.path, ndim)
-        self._lock = threading.Lock()
 
     @cached_property
     def how(self) -> tuple[Hashable, ...]:
         """What decoding a chunk depends on."""
         return pipeline_key(self.node)
 
-    def read(self, parts: Parts) -> None:
-        """Read all `parts`.
-
-        Raises
-        ------
-        RefbrowserError
-            Without `on_piece`: the first chunk that failed.
-        Cancelled
-            The token of the options was cancelled.
-        """
-        outer = self.options.token
-        forget = outer.on_cancel(self.token.cancel) if outer is not None else None
-        try:
-            for start in range(0, len(parts), BATCH):
-                _Batch(self, parts, start, min(start + BATCH, len(parts))).run()
-        except BaseException as end:
-            self.token.cancel()
-            if self.error is None or not isinstance(end, Cancelled):
-                raise
-        finally:
-            if forget is not None:
-                forget()
-        if self.error is not None:
-            raise self.error
+    def run_batch(self, parts: Parts, start: int, stop: int) -> None:
+        """Read the parts from `start` to `stop`."""
+        _Batch(self, parts, start, stop).run()
 
     def fetch_all(self, columns: ReferenceColumns) -> list[bytes | RefbrowserError]:
         """Return the bytes of each row, or why they could not be had."""
@@ -132,37 +79,6 @@ class Reader:
         """Return the size of an object that was read from."""
         known = self.access.memory.identities.known(self.access.locate(url).url)
         return None if known is None else known.total
-
-    def region(self, part: ChunkPart) -> npt.NDArray[Any]:
-        """Return the view of the result that a part fills."""
-        index: tuple[Any, ...] = (*part.target, ...)
-        return self.box[index]
-
-    def ended(self, piece: Piece) -> None:
-        """Tell one chunk; remember the first failure where nobody wants to be told."""
-        if self.options.on_piece is not None:
-            if not self.token.cancelled:
-                self.options.on_piece(piece)
-        elif piece.state is PieceState.FAILED and self.error is None:
-            self.error = piece.error
-        self.count()
-
-    def count(self) -> None:
-        """Count one chunk that has ended, where anybody wants to know."""
-        if self.options.progress is not None:
-            with self._lock:
-                self.done += 1
-            self.tell()
-
-    def check(self) -> None:
-        """Raise `Cancelled` once a chunk has failed and nobody was told."""
-        if self.error is not None:
-            raise Cancelled
-
-    def tell(self) -> None:
-        """Tell the progress."""
-        if self.options.progress is not None:
-            self.options.progress(self.done, self.total, read_bytes=self.read_bytes, requests=self.requests)
 
 
 class _Picked(Sequence[ChunkPart]):

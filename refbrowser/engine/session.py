@@ -12,7 +12,8 @@ import numpy.typing as npt
 
 from refbrowser.engine.part_table import ListedParts, Parts, PartTable
 from refbrowser.engine.pieces import Piece, Progress, ReadOptions
-from refbrowser.engine.read import BATCH, Reader
+from refbrowser.engine.part_reader import BATCH, PartReader
+from refbrowser.engine.read import Reader
 from refbrowser.engine.read_plan import ReadPlan, plan_selection
 from refbrowser.engine.resources import Resources
 from refbrowser.errors import ErrorKind, Place, RefbrowserError

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from refbrowser.errors import NOWHERE, Finding, Place
 from refbrowser.model.grid import ChunkPart
-from refbrowser.model.reference import Reference
+from refbrowser.model.reference import Reference, ReferenceColumns
 
 #: Makes the values of a stretch of bytes, of the shape that the piece tells, in any type that the array's
 #: casts from. Raises `RefbrowserError` where they are not what they should be.
@@ -82,6 +82,46 @@ class ArraySource(Protocol):
         """
         ...
 
+    def kinds_at(self, coords: npt.NDArray[np.int64]) -> npt.NDArray[np.uint8]:
+        """Return the kind of each of some tiles, shape (n, ndim)."""
+        ...
+
     def stored(self) -> int | None:
         """Return how many tiles are not missing, or None where that is not known."""
         ...
+
+
+def columns_of_tiles(kinds: npt.NDArray[np.uint8]) -> ReferenceColumns:
+    """Return columns that tell the kinds of tiles; there is no reference to any of them."""
+    return ReferenceColumns(
+        kind=kinds,
+        url=np.full(len(kinds), -1, np.int32),
+        offset=np.zeros(len(kinds), np.int64),
+        length=np.full(len(kinds), -1, np.int64),
+        urls=(),
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class SourceManifest:
+    """Tells of the tiles of a source in the form of references (`ChunkManifest`)."""
+
+    source: ArraySource
+    path: str
+    grid_shape: tuple[int, ...]
+
+    def key(self, coords: tuple[int, ...]) -> str:
+        """Return what a tile is called: as the chunk of Zarr would be."""
+        return f"{self.path.strip('/')}/{'.'.join(map(str, coords)) or '0'}"
+
+    def columns(self, coords: npt.NDArray[np.int64]) -> ReferenceColumns:
+        """Return the kinds of the tiles at `coords`."""
+        return columns_of_tiles(self.source.kinds_at(coords))
+
+    def kinds(self) -> npt.NDArray[np.uint8]:
+        """Return the `ReferenceKind` of every tile, in the shape of the grid."""
+        return self.source.kinds()
+
+    def stored(self) -> int | None:
+        """Return how many tiles are not missing, or None where that is not known."""
+        return self.source.stored()

@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from refbrowser.errors import ErrorKind, Place, RefbrowserError
-from refbrowser.formats.cdmremote.endpoint import endpoint_of, header_url
+from refbrowser.formats.cdmremote.naming import endpoint_of, header_url
 from refbrowser.formats.cdmremote.sources import RemoteSource, tile_grid
 from refbrowser.formats.ncstream.byte_order import StreamOptions
 from refbrowser.formats.ncstream.bytes import MemoryBytes
@@ -23,11 +23,11 @@ from refbrowser.references.content import KnownMetadata
 from refbrowser.references.document import ReferenceDocument
 
 if TYPE_CHECKING:
-    from refbrowser.formats.ncstream.sources import TileSource
     from refbrowser.io.access import Access
     from refbrowser.io.cancel import CancelToken
     from refbrowser.io.fetch import Fetcher
     from refbrowser.model.nodes import Hierarchy
+    from refbrowser.model.source import ArraySource
 
 FORMAT = "cdmremote"
 #: Answers of services have neither (wire notes, section 1).
@@ -52,9 +52,9 @@ class _Description(StreamOrigin):
         return RemoteLayouts(self.index, self.options)
 
     @cached_property
-    def sources(self) -> dict[str, TileSource]:
+    def sources(self) -> dict[str, ArraySource]:
         """What makes the values of the variables that stand not in the description, by path."""
-        found: dict[str, TileSource] = dict(super().sources)
+        found: dict[str, ArraySource] = dict(super().sources)
         for path, layout in self.layouts.by_path.items():
             if path in found and layout.variable.immediate is None:
                 found[path] = RemoteSource(

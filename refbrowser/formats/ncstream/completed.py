@@ -21,11 +21,12 @@ from refbrowser.formats.ncstream.dtypes import row_dtype_of, shown_dtype_of
 from refbrowser.formats.ncstream.fills import fill_of
 from refbrowser.formats.ncstream.layouts import Layout, StreamLayouts
 from refbrowser.formats.ncstream.messages import StreamIndex
-from refbrowser.formats.ncstream.sources import SourceManifest, StreamSource, TileSource
+from refbrowser.formats.ncstream.sources import StreamSource
 from refbrowser.formats.zarr.hierarchy import DIMENSIONS_ATTRIBUTE
 from refbrowser.model import dtypes
 from refbrowser.model.netcdf.types import AtomicType
 from refbrowser.model.nodes import ArrayNode, Dimension, GroupNode, Hierarchy, Node
+from refbrowser.model.source import ArraySource, SourceManifest
 
 #: What the types of attributes are called in netCDF; text that is one value is `char` as in most files.
 _NAMES = {
@@ -83,7 +84,7 @@ class StreamOrigin:
         return self.layouts.definition
 
     @cached_property
-    def sources(self) -> dict[str, TileSource]:
+    def sources(self) -> dict[str, ArraySource]:
         """What makes the values of the variables that references cannot express, by path."""
         layouts = self.layouts.by_path
         return {
@@ -175,7 +176,7 @@ class StreamOrigin:
         return replace(node, **common, **_of_source(layout, source, enums))
 
 
-def _of_source(layout: Layout, source: TileSource, enums: _Enums) -> dict[str, Any]:
+def _of_source(layout: Layout, source: ArraySource, enums: _Enums) -> dict[str, Any]:
     """Return the fields of a node whose values are made from messages."""
     variable = layout.variable
     dtype = shown_dtype_of(variable, layout.order, enums)

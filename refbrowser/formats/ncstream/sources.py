@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property, partial
 from math import prod
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -22,19 +22,11 @@ from refbrowser.formats.ncstream.payload_errors import PayloadError, size_mismat
 from refbrowser.formats.ncstream.ranges import meeting
 from refbrowser.formats.ncstream.tile_table import TileTable
 from refbrowser.model.grid import ChunkPart
-from refbrowser.model.reference import ByteRange, Inline, ReferenceColumns, ReferenceKind
-from refbrowser.model.source import ArraySource, SourcePiece
+from refbrowser.model.reference import ByteRange, Inline, ReferenceKind
+from refbrowser.model.source import SourcePiece
 
 Values = npt.NDArray[Any]
 Ints = npt.NDArray[np.int64]
-
-
-class TileSource(ArraySource, Protocol):
-    """A source that tells of any tiles alone what they are."""
-
-    def kinds_at(self, coords: Ints) -> npt.NDArray[np.uint8]:
-        """Return the kind of each of some tiles, shape (n, ndim)."""
-        ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -242,35 +234,3 @@ def _met(
         inside.append(met[0])
         places.append(slice(place.start + met[1].start, place.start + met[1].stop, met[1].step))
     return tuple(inside), tuple(places)
-
-
-@dataclass(frozen=True, eq=False)
-class SourceManifest:
-    """Tells of tiles that are assembled from messages in the form of references (`ChunkManifest`)."""
-
-    source: TileSource
-    path: str
-    grid_shape: tuple[int, ...]
-
-    def key(self, coords: tuple[int, ...]) -> str:
-        """Return what a tile is called: as the chunk of Zarr would be."""
-        return f"{self.path.strip('/')}/{'.'.join(map(str, coords)) or '0'}"
-
-    def columns(self, coords: Ints) -> ReferenceColumns:
-        """Return the kinds of the tiles at `coords`; there is no reference to any of them."""
-        count = len(coords)
-        return ReferenceColumns(
-            kind=self.source.kinds_at(coords),
-            url=np.full(count, -1, np.int32),
-            offset=np.zeros(count, np.int64),
-            length=np.full(count, -1, np.int64),
-            urls=(),
-        )
-
-    def kinds(self) -> npt.NDArray[np.uint8]:
-        """Return the `ReferenceKind` of every tile, in the shape of the grid."""
-        return self.source.kinds()
-
-    def stored(self) -> int | None:
-        """Return how many tiles are not missing, or None where that is not known."""
-        return self.source.stored()
