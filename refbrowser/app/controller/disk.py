@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
@@ -24,11 +25,18 @@ class FileState(StrEnum):
 
     SAME = "same"
     CHANGED = "changed"
+    #: A stream that changed is being read again, unasked.
+    FOLLOWED = "followed"
     GONE = "gone"
 
 
 class DocumentFile(QObject):
     """Follows the file of one `OpenDocument`.
+
+    Attributes
+    ----------
+    follows
+        A stream of messages that grows is read again, as long as there are no unsaved edits.
 
     Signals
     -------
@@ -45,6 +53,35 @@ class DocumentFile(QObject):
         super().__init__(document)
         self._document = document
         self.state = FileState.SAME
+        self.follows = True
+        document.reloadFailed.connect(self._not_read)
+
+    @property
+    def is_stream(self) -> bool:
+        """Whether it is a local file of messages, which may grow while it is open."""
+        state = self._document.document
+        derived = None if state is None else state.derived
+        # Not once its edits were saved as a document beside it.
+        return derived is not None and os.path.realpath(self._document.path) == derived.path
+
+    def set_follows(self, follows: bool) -> None:
+        """Read a stream again whenever it grows, or tell only that it did."""
+        self.follows = follows
+        if follows and self.state is FileState.CHANGED:
+            self._follow()
+
+    def _follow(self) -> None:
+        """Read a stream that changed again, or tell that it changed where that would lose edits."""
+        # Nor while it is shown as it was after an earlier message.
+        if self.follows and not self._document.is_pending and self._document.stream.last is None:
+            self._set(FileState.FOLLOWED)
+            self._document.reload()
+        else:
+            self._set(FileState.CHANGED)
+
+    def _not_read(self, _error: BaseException) -> None:
+        if self.state is FileState.FOLLOWED:
+            self._set(FileState.CHANGED)
 
     def noticed(self, identity: FileIdentity | None) -> None:
         """Take over that the file is another one, or gone; one with the same bytes is no news."""
@@ -53,6 +90,10 @@ class DocumentFile(QObject):
             return
         if identity is None:
             self._set(FileState.GONE)
+            return
+        if self.is_stream:
+            # Its bytes are no text of the document.
+            self._follow()
             return
         path = document.path
 

@@ -16,6 +16,7 @@ from refbrowser.engine.export.check import CheckReport, check_export
 from refbrowser.engine.export.request import ArrayChoice, ExportEstimate, ExportReport, ExportRequest, Loss
 from refbrowser.engine.export.run import estimate_export, run_export
 from refbrowser.engine.export.store_options import Sides, StoreOptions
+from refbrowser.engine.export.stream_options import StreamOptions, profile_of, tile_size_of
 from refbrowser.errors import ErrorKind, Place, RefbrowserError
 
 #: Losses and left-out entries that are listed; the rest is counted.
@@ -55,6 +56,32 @@ class Layout:
         )
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StreamWanted:
+    """How a stream is to be written, in the words of the command line; empty where nothing is said."""
+
+    profile: str = ""
+    codec: str = "keep"
+    tile_size: str = ""
+    checksum: bool | None = None
+
+    def options(self) -> StreamOptions:
+        """Return it as the engine takes it.
+
+        Raises
+        ------
+        RefbrowserError
+            `E_USAGE`: a size cannot be read.
+        """
+        usual = StreamOptions()
+        return StreamOptions(
+            profile=profile_of(self.profile) if self.profile else usual.profile,
+            codec=self.codec,
+            tile_size=tile_size_of(self.tile_size) if self.tile_size else usual.tile_size,
+            checksum=self.checksum,
+        )
+
+
 @dataclass(frozen=True, slots=True)
 class Order:
     """What the user asks for; `arrays` are paths with the text of a selection, None for the whole dataset."""
@@ -66,6 +93,7 @@ class Order:
     resume: bool
     skip_bad: bool
     layout: Layout = field(default_factory=Layout)
+    stream: StreamWanted = field(default_factory=StreamWanted)
 
     def request(self, dataset: Dataset) -> ExportRequest:
         """Return it as the engine takes it.
@@ -84,7 +112,16 @@ class Order:
             choices = tuple(ArrayChoice.of(dataset, path, selection) for path, selection in self.arrays)
         target = os.path.expanduser(self.target)
         options = self.layout.options()
-        return ExportRequest(target, self.format, choices, self.force, self.resume, self.skip_bad, options)
+        return ExportRequest(
+            target,
+            self.format,
+            choices,
+            self.force,
+            self.resume,
+            self.skip_bad,
+            options,
+            self.stream.options(),
+        )
 
 
 @dataclass(frozen=True, slots=True)
