@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
@@ -91,6 +91,33 @@ def same_attribute(one: StreamAttribute, other: StreamAttribute) -> bool:
         mine == yours or (mine != mine and yours != yours)
         for mine, yours in zip(one.values, other.values, strict=True)
     )
+
+
+def with_chosen(definition: StreamDefinition, paths: Collection[str]) -> StreamDefinition:
+    """Return a definition with some of its variables, what they need, and no attributes of groups."""
+    return replace(definition, root=_chosen(definition.root, "/", paths))
+
+
+def _chosen(group: StreamGroup, path: str, paths: Collection[str]) -> StreamGroup:
+    prefix = path.rstrip("/") + "/"
+    groups = {name: _chosen(below, prefix + name, paths) for name, below in group.groups.items()}
+    variables = {name: each for name, each in group.variables.items() if prefix + name in paths}
+    used = {each.name for variable in variables.values() for each in variable.dimensions}
+    for below in groups.values():
+        used |= _used(below)
+    return replace(
+        group,
+        variables=variables,
+        dimensions={name: each for name, each in group.dimensions.items() if name in used},
+        attributes={},
+        groups={name: below for name, below in groups.items() if below.groups or below.variables},
+    )
+
+
+def _used(group: StreamGroup) -> set[str]:
+    """Return the names of the dimensions of all variables in a group and below."""
+    found = {each.name for variable in group.variables.values() for each in variable.dimensions}
+    return found.union(*map(_used, group.groups.values()))
 
 
 def with_variables(

@@ -304,7 +304,7 @@ class _Growing:
     def _check_same(self, path: str, old: StreamVariable, new: StreamVariable) -> None:
         for what, mine, yours in (
             ("type", old.type.name, new.type.name),
-            ("dimensions", _names(old), _names(new)),
+            ("dimensions", *_names(old, new)),
             ("members", _members(old), _members(new)),
         ):
             if mine != yours:
@@ -330,8 +330,17 @@ class _Growing:
                 raise RefbrowserError(ErrorKind.META, message, Place(path=path, attribute=name), advice)
 
 
-def _names(variable: StreamVariable) -> str:
-    return ", ".join("*" if each.is_vlen else each.name for each in variable.dimensions)
+def _names(old: StreamVariable, new: StreamVariable) -> tuple[str, str]:
+    """Return the names of the dimensions of both; of one that has none, or its own, that of the other."""
+    if old.type is DataType.SEQUENCE or len(old.dimensions) != len(new.dimensions):
+        counts = (0, 0) if old.type is DataType.SEQUENCE else (len(old.dimensions), len(new.dimensions))
+        return str(counts[0]), str(counts[1])
+    pairs = [
+        ("*" if mine.is_vlen else mine.name, "*" if yours.is_vlen else yours.name)
+        for mine, yours in zip(old.dimensions, new.dimensions, strict=True)
+    ]
+    named = [(mine or yours, yours or mine) for mine, yours in pairs]
+    return ", ".join(mine for mine, _ in named), ", ".join(yours for _, yours in named)
 
 
 def _members(variable: StreamVariable) -> str:

@@ -9,7 +9,7 @@ import numpy as np
 
 from refbrowser.engine.jobs import JobControl
 from refbrowser.engine.ncstream.splicing import BLOCK
-from refbrowser.errors import RefbrowserError, Severity
+from refbrowser.errors import ErrorKind, Place, RefbrowserError, Severity
 from refbrowser.formats.ncstream.bytes import ByteSource
 from refbrowser.formats.ncstream.definition import StreamVariable
 from refbrowser.formats.ncstream.messages import MessageKind, Payload, StreamFault, StreamIndex
@@ -21,10 +21,42 @@ from refbrowser.limits import LIMITS
 _REPORTED = 1000
 
 
-def payload_faults(index: StreamIndex, source: ByteSource, control: JobControl) -> Iterator[StreamFault]:
+def check_sound(index: StreamIndex, *, force: bool = False) -> None:
+    """Raise why a stream is damaged.
+
+    Parameters
+    ----------
+    force
+        What stands behind its end does not matter.
+
+    Raises
+    ------
+    RefbrowserError
+        `E_FORMAT`: a message is not sound, or something stands behind the end.
+    """
+    advice = "repair it first: refbrowser repair"
+    for number in np.flatnonzero(index.table.fault).tolist():
+        fault = index.fault_of(number)
+        assert fault is not None
+        error = fault.error(index.url)
+        raise RefbrowserError(error.kind, error.message, error.place, advice)
+    if index.size > index.walked and not force:
+        behind = index.size - index.walked
+        message = f"trailing-bytes: {behind} bytes stand behind the end of the stream"
+        raise RefbrowserError(ErrorKind.FORMAT, message, Place(url=index.url, start=index.walked), advice)
+
+
+def payload_faults(
+    index: StreamIndex, source: ByteSource, control: JobControl, *, first: int = 0
+) -> Iterator[StreamFault]:
     """Yield what is wrong with the payloads of messages that the walk found sound.
 
     What is larger than anything that is decoded whole is only compared with its checksum.
+
+    Parameters
+    ----------
+    first
+        Number of the first message that is looked at.
 
     Raises
     ------
@@ -36,7 +68,7 @@ def payload_faults(index: StreamIndex, source: ByteSource, control: JobControl) 
     table = index.table
     is_data = (table.kind == MessageKind.DATA) | (table.kind == MessageKind.DATA_COLUMN)
     variables = dict(index.definition.variables())
-    rows = np.flatnonzero(is_data & (table.fault == 0)).tolist()
+    rows = [number for number in np.flatnonzero(is_data & (table.fault == 0)).tolist() if number >= first]
     for done, number in enumerate(rows):
         if not done % _REPORTED:
             control.check()
