@@ -25,7 +25,14 @@ class Construct:
 def one(name, type, shape, *messages, attributes=(), **more):
     """Return a stream of one variable ``x`` with messages for it."""
     variable = enc.variable("x", type, shape, attributes, **more)
-    return stream(header(group(variables=[variable])), *messages)
+    return stream(header(group(dimensions=shared(shape), variables=[variable])), *messages)
+
+
+def shared(*shapes):
+    """Return the dimensions of shapes that a header has to declare."""
+    return dict.fromkeys(
+        each for shape in shapes for each in shape if each not in (enc.VLEN, enc.VLEN_PROTO3)
+    )
 
 
 def block(type, ranges, values, order=">", **facts):
@@ -233,14 +240,18 @@ def headers():
     )
     yield Construct("bare", bare, {"/x": 5})
     yield Construct("no-end", enc.MAGIC_START + bare, {"/x": 5})
-    index = header(group(variables=[enc.variable("x", enc.BYTE, [N3], dim_index=[0], repeated=enc.packed)]))
+    index = header(
+        group(
+            dimensions=[N3], variables=[enc.variable("x", enc.BYTE, [N3], dim_index=[0], repeated=enc.packed)]
+        )
+    )
     yield Construct(
         "dim-index",
         stream(index, data(data_body("x", enc.BYTE, whole([3])), regular(b"\1\2\3"))),
         {"/x": [1, 2, 3]},
     )
     proto3 = stream(
-        header(group(None, variables=[enc.variable("x", None, [N3])]), version=None),
+        header(group(None, dimensions=[N3], variables=[enc.variable("x", None, [N3])]), version=None),
         data(data_body("x", None, whole([3]), version=3), regular(b"abc")),
     )
     yield Construct("zeros-left-out", proto3, {"/x": [b"a", b"b", b"c"]})

@@ -5,7 +5,7 @@ from __future__ import annotations
 import struct
 
 import stream_encoder as enc
-from stream_constructs import ALL_PLAIN, N3, Construct
+from stream_constructs import ALL_PLAIN, N3, Construct, shared
 from stream_encoder import (
     column_body,
     data,
@@ -35,7 +35,7 @@ def packed_rows(order=">"):
 def one(shape, variables, *messages, structures=(), type=enc.STRUCTURE):
     """Return a stream of one structure ``s``."""
     made = structure("s", type, shape, variables=variables, structures=structures)
-    return stream(header(group(structures=[made])), *messages)
+    return stream(header(group(dimensions=shared(shape), structures=[made])), *messages)
 
 
 def rows_message(body, ranges, *, bigend=True, **facts):
@@ -134,19 +134,23 @@ def columns():
     values = [1, -2, 3]
     for type, letter in ((enc.INT, "i"), (enc.DOUBLE, "d"), (enc.SHORT, "h")):
         body = column_body("x", type, whole([3]), elements=3, primitives=numbers(letter, values, "<"))
-        made = stream(header(group(variables=[variable("x", type, [N3])])), enc.column(body))
+        made = stream(header(group(dimensions=[N3], variables=[variable("x", type, [N3])])), enc.column(body))
         yield Construct(f"column-{type}", made, {"/x": values}, ("/x",))
     said = column_body("x", enc.INT, whole([3]), bigend=True, elements=3, primitives=numbers("i", values))
-    made = stream(header(group(variables=[variable("x", enc.INT, [N3])])), enc.column(said))
+    made = stream(header(group(dimensions=[N3], variables=[variable("x", enc.INT, [N3])])), enc.column(said))
     yield Construct("column-big", made, {"/x": values}, ("/x",))
     scalar = column_body("x", enc.INT, None, elements=1, primitives=numbers("i", [5], "<"))
-    made = stream(header(group(variables=[variable("x", enc.INT)])), enc.column(scalar))
+    made = stream(header(group(dimensions=[N3], variables=[variable("x", enc.INT)])), enc.column(scalar))
     yield Construct("column-scalar", made, {"/x": 5})
     words = column_body("x", enc.STRING, whole([3]), elements=3, texts=["ä", "", "c"])
-    made = stream(header(group(variables=[variable("x", enc.STRING, [N3])])), enc.column(words))
+    made = stream(
+        header(group(dimensions=[N3], variables=[variable("x", enc.STRING, [N3])])), enc.column(words)
+    )
     yield Construct("column-strings", made, {"/x": ["ä", "", "c"]}, ("/x",))
     blobs = column_body("x", enc.OPAQUE, whole([3]), elements=3, opaque=[b"a", b"", b"bc"])
-    made = stream(header(group(variables=[variable("x", enc.OPAQUE, [N3])])), enc.column(blobs))
+    made = stream(
+        header(group(dimensions=[N3], variables=[variable("x", enc.OPAQUE, [N3])])), enc.column(blobs)
+    )
     yield Construct("column-opaque", made, {"/x": [b"a", b"", b"bc"]})
     ragged = variable("x", enc.INT, [N3, enc.VLEN])
     for repeated in (enc.packed, enc.unpacked):
@@ -161,7 +165,7 @@ def columns():
             lengths=[1, 0, 2],
             repeated=repeated,
         )
-        made = stream(header(group(variables=[ragged])), enc.column(rows))
+        made = stream(header(group(dimensions=[N3], variables=[ragged])), enc.column(rows))
         yield Construct(f"column-ragged-{repeated.__name__}", made, {"/x": [[1], [], [2, 3]]})
 
 
