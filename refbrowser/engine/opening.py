@@ -9,10 +9,12 @@ from dataclasses import dataclass, field
 from refbrowser.engine.dataset import Dataset
 from refbrowser.engine.jobs import JobControl
 from refbrowser.engine.metadata import Elsewhere, described
+from refbrowser.engine.services import open_service, service_if_any
 from refbrowser.engine.session import Session
-from refbrowser.engine.stores import StoreRequest, document_or_store
+from refbrowser.engine.stores import NeitherError, StoreRequest, document_or_store
 from refbrowser.engine.streams import may_be_stream, open_stream_document
 from refbrowser.errors import ErrorKind, Place, RefbrowserError
+from refbrowser.formats.cdmremote.naming import looks_like_service, names_service
 from refbrowser.formats.ncstream.byte_order import StreamOptions
 from refbrowser.formats.ncstream.naming import names_stream
 from refbrowser.formats.references import OpenProgress, open_references
@@ -114,14 +116,25 @@ def open_document(
             open_stream_document(request.path, access, request.stream, session, control), access, identity
         )
 
+    if names_service(request.path):
+        return OpenedDocument(*open_service(store, request.stream, session, control.token), None)
     if request.flavour is None and names_stream(request.path):
         return stream()
+    found = None
+    if looks_like_service(request.path):
+        found = service_if_any(store, request.stream, session, control.token)
     try:
-        return OpenedDocument(*document_or_store(store, read, session, control.token))
+        if found is None:
+            return OpenedDocument(*document_or_store(store, read, session, control.token))
+    except NeitherError:
+        found = service_if_any(store, request.stream, session, control.token)
+        if found is None:
+            raise
     except RefbrowserError as error:
         if not may_be_stream(request.path, error):
             raise
         return stream()
+    return OpenedDocument(*found, None)
 
 
 def _identity(path: str) -> Identity | None:

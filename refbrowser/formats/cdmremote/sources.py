@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from refbrowser.errors import Place
 from refbrowser.formats.cdmremote.answers import Question
-from refbrowser.formats.cdmremote.endpoint import data_url
+from refbrowser.formats.cdmremote.naming import data_url
 from refbrowser.formats.ncstream.byte_order import StreamOptions
 from refbrowser.formats.ncstream.definition import StreamDefinition, StreamVariable
 from refbrowser.formats.ncstream.dtypes import is_ragged
