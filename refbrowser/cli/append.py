@@ -33,7 +33,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--array", action="append", dest="arrays", metavar="A", help="add this array only (repeatable)"
     )
     parser.add_argument(
-        "--deflate", type=int, metavar="LEVEL", help="0 to 9; as the stream has it, where not given"
+        "--deflate",
+        type=int,
+        metavar="LEVEL",
+        help="1 to 9, 0 for none; as the stream has it, where not given",
     )
     parser.add_argument("--force", action="store_true", help="drop what stands behind the end of the stream")
     add_json(parser)

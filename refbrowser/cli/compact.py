@@ -22,7 +22,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "target", metavar="TARGET", help="the file to be made; with --force it may be the stream itself"
     )
     parser.add_argument(
-        "--deflate", type=int, metavar="LEVEL", help="0 to 9; as each variable is stored, where not given"
+        "--deflate",
+        type=int,
+        metavar="LEVEL",
+        help="1 to 9, 0 for none; as each variable is stored, where not given",
     )
     parser.add_argument("--no-crc32", action="store_true", help="tell no checksums")
     parser.add_argument("--force", action="store_true", help="replace the target")
@@ -37,7 +40,7 @@ def run(arguments: argparse.Namespace, token: CancelToken) -> int:
     arguments.template = []
     with open_dataset(arguments, token) as dataset, ProgressBar("compacting") as bar:
         request = CompactRequest(
-            arguments.target,
+            target=arguments.target,
             level=arguments.deflate,
             checksum=not arguments.no_crc32,
             force=arguments.force,

@@ -42,7 +42,7 @@ class AppendRequest:
     arrays
         Paths of the arrays of the source that are taken; all when None.
     level
-        Of deflate, -1 for none; None does as the stream does.
+        Of deflate, 0 for none; None does as the stream does.
     force
         Drop what stands behind the end of the stream.
     """
@@ -228,7 +228,7 @@ class _Appending:
     def _level(self, path: str) -> int | None:
         """Return the level of deflate of a variable: as its last message is stored, where nothing is said."""
         if self._request.level is not None:
-            return None if self._request.level < 0 else self._request.level
+            return self._request.level or None
         table = self._index.table
         numbers = self._index.of_variable(path)
         regular = numbers[table.payload[numbers] == Payload.REGULAR]

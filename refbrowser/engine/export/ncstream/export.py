@@ -21,7 +21,7 @@ from refbrowser.engine.jobs import JobControl
 from refbrowser.engine.read_plan import size_question
 from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.formats.ncstream import magics
-from refbrowser.formats.ncstream.definition_of import definition_of
+from refbrowser.formats.ncstream.definition_of import StreamedDataset, definition_of
 from refbrowser.formats.ncstream.encoding import header_message
 from refbrowser.formats.ncstream.stream_file import StreamFile
 from refbrowser.io.atomic import fill_atomically, remove_leftovers
@@ -51,16 +51,20 @@ class StreamExport:
         self.options = request.stream
         self.chosen = chosen_of(dataset, request.arrays)
         self.skipped: list[RefbrowserError] = []
-        hierarchy = self.chosen.hierarchy
-        self.streamed = definition_of(
-            hierarchy,
-            sequences=not self.options.is_compatible,
-            told_fills=() if self.options.is_compatible else _sparse(hierarchy),
-        )
+        self.streamed = self.described()
         for error in self.streamed.left_out:
             self._bad(error)
         self.plans = self._planned()
         self.losses = self._told()
+
+    def described(self) -> StreamedDataset:
+        """Return what the header says, and where the values of each variable come from."""
+        hierarchy = self.chosen.hierarchy
+        return definition_of(
+            hierarchy,
+            sequences=not self.options.is_compatible,
+            told_fills=() if self.options.is_compatible else _sparse(hierarchy),
+        )
 
     def _bad(self, error: RefbrowserError) -> None:
         if not self.request.skip_bad:
