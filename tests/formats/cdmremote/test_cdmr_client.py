@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ from refbrowser.cli import main
 from refbrowser.engine.jobs import JobControl
 from refbrowser.engine.opening import OpenRequest, open_document
 from refbrowser.errors import ErrorKind, RefbrowserError
-from refbrowser.formats.cdmremote import sources
+from refbrowser.formats.cdmremote import opening, sources
 from refbrowser.io.cancel import Cancelled, CancelToken
 from refbrowser.io.origins import Origin
 from refbrowser.limits import LIMITS
@@ -117,8 +118,6 @@ def test_only_what_is_wanted_of_a_large_variable_is_asked_for(server: HttpServer
 
 
 def test_tiles_are_bounded(server: HttpServer, monkeypatch: pytest.MonkeyPatch) -> None:
-    from dataclasses import replace
-
     monkeypatch.setattr(sources, "LIMITS", replace(LIMITS, remote_tile=160_000))
     monkeypatch.setattr(sources, "_WHOLE", 1)
     for first in (0, 2, 4):
@@ -195,10 +194,6 @@ def test_answers_that_are_not_what_was_asked_for_are_no_values(server: HttpServe
 
 
 def test_a_description_of_too_many_bytes(server: HttpServer, monkeypatch: pytest.MonkeyPatch) -> None:
-    from dataclasses import replace
-
-    from refbrowser.formats.cdmremote import opening
-
     monkeypatch.setattr(opening, "LIMITS", replace(LIMITS, remote_header=len(HEADER) - 1))
     with pytest.raises(RefbrowserError) as caught:
         refbrowser.open(f"cdmremote:{server.url('/s')}")
