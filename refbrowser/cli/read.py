@@ -52,7 +52,7 @@ def run(arguments: argparse.Namespace, token: CancelToken) -> int:
             values = array.read(selection, control=job_control(token, bar))
         if arguments.json and is_text(dataset.hierarchy, array.node):
             values = as_texts(values)
-        tell_findings(dataset.access.memory.identities.warnings)
+        tell_findings(dataset.access.memory.warnings)
     if arguments.json:
         _write_json(values, arguments.output)
     else:
