@@ -105,6 +105,7 @@ class Limits:
     supply_work: int = _limit(
         1 << 30, "elements", "elements of all messages that are laid over each other for it"
     )
+    warnings_kept: int = _limit(1_000, "warnings", "warnings of bytes of one dataset that are kept")
     chunk_log: int = _limit(1 << 16, "chunks", "chunks of one array whose last read is remembered")
     view_decoded: int = _limit(2 * GIB, "bytes", "bytes decoded for one view without a question")
     element_size: int = _limit(MIB, "bytes", "one element")
