@@ -136,6 +136,8 @@ class Centre(QWidget):
 
     def show_messages_tab(self, shown: bool) -> None:
         """Offer the tab of messages, or do not."""
+        if not shown and self.tabs.currentIndex() == MESSAGES:
+            self.tabs.setCurrentIndex(PLOT)
         self.tabs.setTabVisible(MESSAGES, shown)
 
     def show_tab(self, number: int) -> None:

@@ -32,6 +32,12 @@ if TYPE_CHECKING:
 #: Variables that are offered.
 _OFFERED = 500
 _TITLES = {"big": "Big endian", "little": "Little endian"}
+_WORDS = {
+    None: "it is read by the rule",
+    "flag": "it is read as the messages say",
+    "big": "it is read as big endian",
+    "little": "it is read as little endian",
+}
 
 
 class ByteOrderDialog(QDialog):
@@ -156,7 +162,12 @@ class ByteOrderDialog(QDialog):
         self._mark(likelier)
         count = theme.count_text(found.count)
         words = f"{_TITLES[likelier]} makes more sense" if likelier else "Both make sense, or neither does"
-        self._summary.setText(f"{words}, by {count} values. The choice is kept for this file.")
+        self._summary.setText(f"{words}, by {count} values. {self._now()} The choice is kept for this file.")
+
+    def _now(self) -> str:
+        """Return how the stream is read now."""
+        origin = self._document.stream.origin
+        return "" if origin is None else f"Now {_WORDS[origin.options.byte_order]}."
 
     def _mark(self, likelier: str | None) -> None:
         """Set the likelier reading in bold, and say it in its title."""

@@ -23,16 +23,16 @@ from refbrowser.errors import Severity
 from refbrowser.formats.ncstream.messages import MessageKind, StreamFault, StreamIndex
 
 COLUMNS = (
-    Column("Message", 66, right=True),
-    Column("Offset", 88, right=True),
-    Column("Kind", 84, mono=False),
-    Column("Variable", 110, 2, elide=Qt.TextElideMode.ElideMiddle),
-    Column("Section", 110, 2),
-    Column("Bytes", 78, right=True),
-    Column("Codec", 72, mono=False),
-    Column("Order", 62, mono=False),
-    Column("CRC-32", 76),
-    Column("Notes", 60, 3, mono=False),
+    Column("No.", 40, right=True),
+    Column("Offset", 62, right=True),
+    Column("Kind", 58, mono=False),
+    Column("Variable", 64, 2, elide=Qt.TextElideMode.ElideMiddle),
+    Column("Section", 120, 3),
+    Column("Bytes", 54, right=True),
+    Column("Codec", 54, mono=False),
+    Column("Order", 46, mono=False),
+    Column("CRC-32", 80),
+    Column("Notes", 44, 4, mono=False),
 )
 
 

@@ -7,7 +7,7 @@ from refbrowser.formats.ncstream.messages import ByteOrder, MessageKind, Message
 KINDS = {
     MessageKind.HEADER: "header",
     MessageKind.DATA: "data",
-    MessageKind.DATA_COLUMN: "data column",
+    MessageKind.DATA_COLUMN: "column",
     MessageKind.ERROR: "error",
     MessageKind.POINT: "point",
     MessageKind.DAMAGED: "damaged",

@@ -58,8 +58,8 @@ class MessagesPane(QWidget):
         self.table.setAccessibleName("Messages")
         self.table.set_model(NoRows(COLUMNS))
         self.table.set_placeholder(NOTHING)
-        self.picture = SupplyPane(plot)
         self.fields = FieldsView()
+        self.picture = SupplyPane(plot, self.fields)
         self.fields.say(NO_MESSAGE)
         self.as_of = AsOfStrip()
         self._told = one_shot(self, TELL_PAUSE, self._tell)
@@ -187,20 +187,14 @@ class MessagesPane(QWidget):
     # Assembly
 
     def _lay_out(self) -> None:
-        self._below = QSplitter(Qt.Orientation.Horizontal)
-        self._below.setObjectName("messagesBelow")
-        self._below.addWidget(self.picture)
-        self._below.addWidget(self.fields)
         self._split = QSplitter(Qt.Orientation.Vertical)
         self._split.setObjectName("messagesSplitter")
         self._split.addWidget(self.table)
-        self._split.addWidget(self._below)
-        for splitter, shares in ((self._below, (3, 2)), (self._split, (2, 3))):
-            splitter.setChildrenCollapsible(False)
-            for at, share in enumerate(shares):
-                splitter.setStretchFactor(at, share)
-        self._below.setSizes([360, 240])
-        self._split.setSizes([170, 260])
+        self._split.addWidget(self.picture)
+        self._split.setChildrenCollapsible(False)
+        for at, share in enumerate((2, 3)):
+            self._split.setStretchFactor(at, share)
+        self._split.setSizes([140, 290])
         self.table.setMinimumHeight(80)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(theme.MEDIUM, theme.MEDIUM, theme.MEDIUM, theme.SMALL)

@@ -44,6 +44,9 @@ class MessagesTab(QObject):
     def _update(self) -> None:
         """Show the messages of the current document, or nothing."""
         window, document = self._window, self._window.documents.current
+        if document is not None and not document.is_open and document.error is None:
+            # Whether the tab stays is known when the document is read.
+            return
         has_messages = document is not None and document.stream.index is not None
         window.centre.show_messages_tab(has_messages)
         if self.link is not None:

@@ -64,6 +64,8 @@ class SupplyLegend(QWidget):
         button.setIconSize(QSize(20, 14))
         button.setAutoRaise(True)
         button.setStyleSheet(_LOW)
+        # The table leads to each message, too.
+        button.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         button.clicked.connect(lambda _checked=False: self._wanted(button))
         self._buttons.append(button)
         self._flow.addWidget(button)
@@ -80,7 +82,6 @@ class SupplyLegend(QWidget):
         is_message = entry.kind is SupplyKind.MESSAGE and not hatched
         button.setAccessibleName(f"{text}; go to the message" if is_message else text)
         button.setToolTip(theme.plain_tooltip("Click to go to the message" if is_message else text))
-        button.setEnabled(is_message)
 
 
 def legend_entries(shown: ColouredSupply) -> list[tuple[SupplyClass, bool, str]]:

@@ -14,6 +14,18 @@ from refbrowser.engine.ncstream.supply import NEVER, UNDECIDED, Supply
 MOST_ALONE, TOGETHER = 12, 16
 #: Messages that are named in a picture.
 MOST_NAMED = 400
+#: Where in a box its label may stand, as parts of its sides: the middle first, then around it.
+_PLACES = (
+    (0.5, 0.5),
+    (0.5, 0.2),
+    (0.5, 0.8),
+    (0.2, 0.5),
+    (0.8, 0.5),
+    (0.2, 0.2),
+    (0.8, 0.8),
+    (0.2, 0.8),
+    (0.8, 0.2),
+)
 
 
 class SupplyKind(StrEnum):
@@ -103,7 +115,7 @@ def _with_overwritten(legend: list[SupplyClass], classes: npt.NDArray[np.uint8])
 
 @dataclass(frozen=True, slots=True)
 class Label:
-    """Where a message can be named in a picture: an element that it supplies, in the middle of what it gave.
+    """Where a message can be named in a picture: an element that it supplies, near the middle.
 
     `centre` is a position in the picture, `box` the positions that its section has along each axis.
     """
@@ -116,15 +128,36 @@ class Label:
 def labels(supply: Supply, most: int = MOST_NAMED) -> tuple[Label, ...]:
     """Return where messages can be named, those that supply most elements first.
 
-    A message that was overwritten in the middle of what it gave has no label.
+    A message that was overwritten in all places that are tried has no label.
     """
     order = np.argsort(-supply.seen, kind="stable")[:most]
     found = []
     for row in order[supply.seen[order] > 0].tolist():
         box = supply.box(row)
-        centre = tuple(
-            part.start + (part.stop - 1 - part.start) // 2 // part.step * part.step for part in box
-        )
-        if int(supply.rows[centre]) == row:
+        centre = _clear_place(supply, row, box)
+        if centre is not None:
             found.append(Label(int(supply.numbers[row]), centre, box))
     return tuple(found)
+
+
+def _clear_place(supply: Supply, row: int, box: tuple[slice, ...]) -> tuple[int, ...] | None:
+    """Return an element of a box that a message supplies, with others that it supplies around."""
+    only_one = None
+    for parts in _PLACES:
+        steps = [range(part.start, part.stop, part.step or 1) for part in box]
+        at = [int((len(each) - 1) * part) for each, part in zip(steps, parts, strict=False)]
+        place = tuple(each[index] for each, index in zip(steps, at, strict=True))
+        if int(supply.rows[place]) != row:
+            continue
+        only_one = only_one or place
+        around = tuple(
+            slice(
+                each[max(0, index - len(each) // 8)],
+                each[min(len(each) - 1, index + len(each) // 8)] + 1,
+                each.step,
+            )
+            for each, index in zip(steps, at, strict=True)
+        )
+        if (supply.rows[around] == row).all():
+            return place
+    return only_one
