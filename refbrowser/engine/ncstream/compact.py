@@ -3,19 +3,28 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 
 from refbrowser.engine.dataset import Dataset
 from refbrowser.engine.export.ncstream.export import StreamExport
+from refbrowser.engine.export.ncstream.writing import StreamRun
 from refbrowser.engine.export.request import ExportRequest
 from refbrowser.engine.export.stream_options import StreamOptions
 from refbrowser.engine.jobs import JobControl
 from refbrowser.engine.ncstream.soundness import check_sound
+from refbrowser.engine.ncstream.stream_bytes import copied, opened_bytes
 from refbrowser.errors import ErrorKind, Place, RefbrowserError
+from refbrowser.formats.ncstream.bytes import ByteSource
 from refbrowser.formats.ncstream.completed import StreamOrigin
-from refbrowser.formats.ncstream.definition import StreamGroup
+from refbrowser.formats.ncstream.definition import StreamGroup, StreamVariable
 from refbrowser.formats.ncstream.definition_of import StreamedDataset, StreamedVariable
+from refbrowser.formats.ncstream.dtypes import STRUCTURES, stored_dtype_of
+from refbrowser.formats.ncstream.payload_errors import PayloadError
 from refbrowser.model.nodes import ArrayNode
+
+#: Messages of arrays of more tiles are not made anew: nearly all would be of what was never sent.
+_MOST_TILES = 1 << 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,10 +124,8 @@ class _CompactExport(StreamExport):
 
     def described(self) -> StreamedDataset:
         """Return the definition as it is, but for values that stood in it: they become messages."""
-        origin = self.dataset.document.derived
-        assert isinstance(origin, StreamOrigin)
         variables, left_out = [], []
-        for path, variable in origin.definition.variables():
+        for path, variable in self._origin.definition.variables():
             node = self.dataset.hierarchy.find(path)
             if not isinstance(node, ArrayNode):
                 message = "the variable cannot be read: its name is that of something else"
@@ -127,16 +134,66 @@ class _CompactExport(StreamExport):
             error = node.error or node.unreadable
             if error is not None:
                 left_out.append(error)
-            else:
+            elif not self._stays(variable, node):
                 variables.append(StreamedVariable(path=path, variable=variable, node=node))
-        definition = replace(origin.definition, root=_without_values(origin.definition.root))
-        return StreamedDataset(definition=definition, variables=tuple(variables), left_out=tuple(left_out))
+        kept = {each.path for each in variables}
+        definition = self._origin.definition
+        return StreamedDataset(
+            definition=replace(definition, root=_without_values(definition.root, "/", kept)),
+            variables=tuple(variables),
+            left_out=tuple(left_out),
+        )
+
+    @property
+    def _origin(self) -> StreamOrigin:
+        origin = self.dataset.document.derived
+        assert isinstance(origin, StreamOrigin)
+        return origin
+
+    def _stays(self, variable: StreamVariable, node: ArrayNode) -> bool:
+        """Tell whether the messages of a variable stay as they are.
+
+        Those of an array of which nearly nothing was sent, and of structures that only columns can hold.
+        """
+        assert node.grid is not None
+        if node.grid.size > _MOST_TILES:
+            return True
+        try:
+            return variable.type in STRUCTURES and not stored_dtype_of(variable.members)
+        except PayloadError:
+            return True
+
+    def write_data(self, run: StreamRun) -> None:
+        """Write the data messages; those that stay are copied."""
+        super().write_data(run)
+        made = {plan.streamed.path for plan in self.plans}
+        index, options, session = self._origin.index, self._origin.options, self.dataset.session
+        last = len(index.table) if options.until is None else options.until + 1
+        with opened_bytes(index.url, run.access, session.fetcher, run.token) as source:
+            for path, _ in self._origin.definition.variables():
+                numbers = index.of_variable(path)
+                for number in [] if path in made else numbers[numbers < last].tolist():
+                    self._copy(run, source, path, number)
+
+    def _copy(self, run: StreamRun, source: ByteSource, path: str, number: int) -> None:
+        run.token.check()
+        table = self._origin.index.table
+        start, payload = int(table.offset[number]), int(table.payload_offset[number])
+        head = list(copied(source, start, payload))
+        stop = int(table.stop[number])
+        run.file.whole(path, table.ranges(number), head, copied(source, payload, stop))
+        run.tally.chunks += 1
+        run.tally.copied += 1
 
 
-def _without_values(group: StreamGroup) -> StreamGroup:
-    """Return a group without the values that stand in its header."""
+def _without_values(group: StreamGroup, path: str, made: Collection[str]) -> StreamGroup:
+    """Return a group without the values of variables for which messages are made."""
+    prefix = path.rstrip("/") + "/"
     return replace(
         group,
-        variables={name: replace(each, immediate=None) for name, each in group.variables.items()},
-        groups={name: _without_values(below) for name, below in group.groups.items()},
+        variables={
+            name: replace(each, immediate=None) if prefix + name in made else each
+            for name, each in group.variables.items()
+        },
+        groups={name: _without_values(below, prefix + name, made) for name, below in group.groups.items()},
     )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,8 +13,9 @@ from refbrowser.engine.jobs import JobControl
 from refbrowser.engine.ncstream.repair_plan import LostMessage, RepairPlan, repair_plan
 from refbrowser.engine.ncstream.soundness import payload_faults
 from refbrowser.engine.ncstream.splicing import Spliced
+from refbrowser.engine.ncstream.stream_bytes import opened_bytes
 from refbrowser.errors import ErrorKind, Place, RefbrowserError
-from refbrowser.formats.ncstream.bytes import ByteSource, LocalBytes, RemoteBytes
+from refbrowser.formats.ncstream.bytes import ByteSource, LocalBytes
 from refbrowser.formats.ncstream.messages import StreamFault, StreamIndex
 from refbrowser.formats.ncstream.walk import walk_stream
 from refbrowser.io.access import Access
@@ -23,7 +23,7 @@ from refbrowser.io.atomic import write_atomically
 from refbrowser.io.cancel import CancelToken
 from refbrowser.io.fetch import Fetcher
 from refbrowser.io.identity import FileIdentity
-from refbrowser.io.origins import Origin, local_path
+from refbrowser.io.origins import Origin
 from refbrowser.io.settings import parse_storage_options
 
 #: A message may only make sense by another that is lost: so often is looked again.
@@ -92,7 +92,9 @@ def repair(request: RepairRequest, control: JobControl | None = None) -> RepairR
     """
     control = control or JobControl()
     TargetFolder(request.target).check_replaceable(force=request.force)
-    with _opened(request, control.token) as source:
+    allow = tuple(map(Origin.parse, request.allow))
+    access = Access.for_document(request.path, allow, parse_storage_options(request.storage_options))
+    with Fetcher() as fetcher, opened_bytes(request.path, access, fetcher, control.token) as source:
         index = walk_stream(source, url=request.path, token=control.token)
         found = list(payload_faults(index, source, control))
         plan, made = _settled(index, source, found, request, control.token)
@@ -164,17 +166,3 @@ def _report(
         written_bytes=made.size,
         notes=tuple(notes),
     )
-
-
-@contextmanager
-def _opened(request: RepairRequest, token: CancelToken) -> Iterator[ByteSource]:
-    """Open the bytes of the stream."""
-    local = local_path(request.path)
-    if local is not None:
-        with LocalBytes(local) as source:
-            yield source
-        return
-    allow = tuple(map(Origin.parse, request.allow))
-    access = Access.for_document(request.path, allow, parse_storage_options(request.storage_options))
-    with Fetcher() as fetcher:
-        yield RemoteBytes(access.resolve(request.path).url, access, fetcher, token)

@@ -8,13 +8,14 @@ from collections.abc import Iterator
 import numpy as np
 
 from refbrowser.engine.jobs import JobControl
-from refbrowser.engine.ncstream.splicing import BLOCK
+from refbrowser.engine.ncstream.stream_bytes import copied
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, Severity
 from refbrowser.formats.ncstream.bytes import ByteSource
 from refbrowser.formats.ncstream.definition import StreamVariable
 from refbrowser.formats.ncstream.messages import MessageKind, Payload, StreamFault, StreamIndex
-from refbrowser.formats.ncstream.payload_errors import PayloadError, read_length
-from refbrowser.formats.ncstream.payloads import PayloadFacts, decode_payload, split_objects
+from refbrowser.formats.ncstream.payload_errors import PayloadError
+from refbrowser.formats.ncstream.payloads import PayloadFacts, decode_payload
+from refbrowser.formats.ncstream.sources import payload_crc32
 from refbrowser.limits import LIMITS
 
 #: Messages between two reports of progress.
@@ -89,8 +90,8 @@ def _faults(
     if has_plain_bytes or length > LIMITS.chunk_size:
         if checksum >= 0 and payload in (Payload.REGULAR, Payload.STRUCTURE):
             found = 0
-            for start in range(offset, offset + length, BLOCK):
-                found = zlib.crc32(source.read(start, min(BLOCK, offset + length - start)), found)
+            for block in copied(source, offset, offset + length):
+                found = zlib.crc32(block, found)
             yield from _compared(index, number, variable, found)
         return
     data = memoryview(source.read(offset, length))
@@ -103,8 +104,9 @@ def _faults(
         # A limit of ours, no fault of the stream.
         yield _fault(index, number, "not-checked", error.message, Severity.WARNING)
         return
-    if checksum >= 0 and payload is not Payload.SEQUENCE:
-        yield from _compared(index, number, variable, _crc32(payload, data))
+    found_sum = payload_crc32(payload, data) if checksum >= 0 else None
+    if found_sum is not None:
+        yield from _compared(index, number, variable, found_sum)
 
 
 def payload_facts(index: StreamIndex, number: int, variable: StreamVariable) -> PayloadFacts:
@@ -116,17 +118,6 @@ def payload_facts(index: StreamIndex, number: int, variable: StreamVariable) -> 
         variable.shape if ranges is None else tuple(map(len, ranges)),
         deflated=bool(table.deflated[number]),
     )
-
-
-def _crc32(payload: Payload, data: memoryview) -> int:
-    """Return the checksum of a payload (wire notes, section 8)."""
-    if payload is not Payload.VARIABLE:
-        return zlib.crc32(data)
-    count, at = read_length(data, 0)
-    found = 0
-    for each in split_objects(data[at:], count):
-        found = zlib.crc32(each, found)
-    return found
 
 
 def _compared(index: StreamIndex, number: int, variable: StreamVariable, found: int) -> Iterator[StreamFault]:

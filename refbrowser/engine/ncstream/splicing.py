@@ -6,13 +6,12 @@ from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from itertools import accumulate
 
+from refbrowser.engine.ncstream.stream_bytes import BLOCK
 from refbrowser.formats.ncstream.bytes import ByteSource
 from refbrowser.io.cancel import CancelToken
 
 #: A stretch of the source as its first byte and the one behind its last, or bytes.
 Part = tuple[int, int] | bytes
-#: Bytes that are copied at once.
-BLOCK = 8 << 20
 
 
 class Spliced:

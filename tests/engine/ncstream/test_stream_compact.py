@@ -29,6 +29,9 @@ from refbrowser.formats.ncstream.walk import walk_stream
 from refbrowser.io.cancel import Cancelled, CancelToken
 
 SIDE = 6
+#: Of 10^18 elements.
+SPARSE = next(each for each in ALL if each.name == "sparse")
+DENSE = [each for each in ALL if each is not SPARSE]
 
 
 def compacted(source: Path, target: Path, **options) -> CompactReport:
@@ -46,40 +49,31 @@ def index_of(path: Path) -> StreamIndex:
     return walk_stream(MemoryBytes(path.read_bytes()), url=str(path))
 
 
-@pytest.mark.parametrize(
-    "construct", [each for each in ALL if each.name != "sparse"], ids=lambda each: each.name
-)
+@pytest.mark.parametrize("construct", DENSE, ids=lambda each: each.name)
 def test_every_construct_keeps_its_values_and_definition(construct, tmp_path: Path) -> None:
     source, target, again = (tmp_path / name for name in ("a.ncs", "b.ncs", "c.ncs"))
     source.write_bytes(construct.stream)
     with refbrowser.open(str(source)) as dataset:
         wanted = {name: plain(np.asarray(array[...])) for name, array in dataset.arrays.items()}
-        cdl = dataset.cdl()
+        cdl = dataset.cdl().partition("\n")[2]
     report = compacted(source, target)
     assert repr(values_in(target)) == repr(wanted)
     with refbrowser.open(str(target)) as dataset:
-        assert dataset.cdl() == cdl
+        assert dataset.cdl().partition("\n")[2] == cdl
     index = index_of(target)
     assert (len(index.table), len(index.headers)) == (report.messages, 1)
     compacted(target, again)
     assert again.read_bytes() == target.read_bytes()
 
 
-def sparse_construct() -> bytes:
-    (found,) = (each.stream for each in ALL if each.name == "sparse")
-    return found
-
-
-def test_what_was_never_sent_is_not_sent(tmp_path: Path) -> None:
-    """An array of 10^18 elements of which a few were sent."""
+def test_what_was_never_sent_costs_nothing(tmp_path: Path) -> None:
     source, target = tmp_path / "a.ncs", tmp_path / "b.ncs"
-    source.write_bytes(sparse_construct())
-    try:
-        compacted(source, target)
-    except RefbrowserError as error:
-        assert error.kind is ErrorKind.BUDGET
-    else:
-        assert target.stat().st_size < 100_000_000
+    source.write_bytes(SPARSE.stream)
+    compacted(source, target)
+    assert target.stat().st_size < 1000
+    with refbrowser.open(str(source)) as one, refbrowser.open(str(target)) as other:
+        for index in ((10**9 - 1, 7), (-1, slice(6, 9))):
+            np.testing.assert_array_equal(one["/x"][index], other["/x"][index])
 
 
 def rows_of(values: np.ndarray, order: str = ">", *, deflated: bool = False, start: int = 0) -> bytes:
@@ -153,7 +147,7 @@ def test_values_of_headers_become_messages(tmp_path: Path) -> None:
 def test_a_damaged_stream_is_refused(tmp_path: Path) -> None:
     source = tmp_path / "a.ncs"
     source.write_bytes(enc.stream(head(3), rows_of(np.zeros((3, SIDE))))[:-20])
-    with pytest.raises(RefbrowserError, match="length-too-large|truncated") as caught:
+    with pytest.raises(RefbrowserError, match=r"length-too-large|truncated") as caught:
         compacted(source, tmp_path / "b.ncs")
     assert "repair" in caught.value.advice
     assert not (tmp_path / "b.ncs").exists()

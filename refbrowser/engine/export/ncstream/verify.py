@@ -55,7 +55,7 @@ def _is_same(table: MessageTable, row: int, message: WrittenMessage) -> bool:
         return bool(table.kind[row] == MessageKind.HEADER)
     found = table.payload_offset[row], table.payload_length[row]
     return (
-        table.kind[row] == MessageKind.DATA
+        table.kind[row] in (MessageKind.DATA, MessageKind.DATA_COLUMN)
         and table.names[table.variable[row]] == message.path
         and found == (message.payload_offset, message.payload_length)
         and (table.ranges(row) or ()) == (message.section or ())
