@@ -154,7 +154,8 @@ class HeaderValues:
 
     def _attribute(self, message: Any, path: str) -> StreamAttribute | None:
         """Return an attribute; its type is told by field 7, else field 2, else by what values it has."""
-        self.count(1 + message.len)
+        # What is claimed costs nothing, what is there does.
+        self.count(1 + min(message.len, len(message.data) + len(message.sdata)))
         name = text_of(message.name)
         number = message.dataType or message.type
         if not number:
