@@ -229,6 +229,7 @@ class MainWindow(QMainWindow):
         self.centre.restyled.connect(self.actions_.set_icons)
         self.centre.openPaths.connect(self.commands.files.open_instead)
         self.status.jobsWanted.connect(self.commands.view.show_jobs)
+        self.status.serviceWanted.connect(self.commands.copying.put)
         self.tasks.statusChanged.connect(lambda _statuses: self.update_actions())
         self.tasks.failed.connect(lambda error: self.centre.error_bar.show_error("A job failed", error))
 

@@ -110,28 +110,55 @@ def open_document(
         )
         return document, access, identity
 
-    def stream() -> OpenedDocument:
-        identity = _identity(request.path)
-        return OpenedDocument(
-            open_stream_document(request.path, access, request.stream, session, control), access, identity
-        )
+    return open_named(store, request.stream, read, session, control)
 
-    if names_service(request.path):
-        return OpenedDocument(*open_service(store, request.stream, session, control.token), None)
-    if request.flavour is None and names_stream(request.path):
+
+def open_named(
+    store: StoreRequest,
+    options: StreamOptions,
+    read: Callable[[], tuple[ReferenceDocument, Access, Identity | None]],
+    session: Session | None,
+    control: JobControl,
+) -> OpenedDocument:
+    """Open what is named, whatever it is: a stream, a service, a store, or else a document.
+
+    Parameters
+    ----------
+    options
+        How a stream of messages is read.
+    read
+        Reads it as a reference document; returns it with what it may read, and the state of its file.
+
+    Raises
+    ------
+    RefbrowserError
+        It cannot be read, or it is none of them.
+    Cancelled
+        The control's token was cancelled.
+    """
+    path = store.path
+
+    def stream() -> OpenedDocument:
+        access = Access.for_document(path, store.allow, store.settings)
+        identity = _identity(path)
+        return OpenedDocument(open_stream_document(path, access, options, session, control), access, identity)
+
+    if names_service(path):
+        return OpenedDocument(*open_service(store, options, session, control.token), None)
+    if store.flavour is None and names_stream(path):
         return stream()
     found = None
-    if looks_like_service(request.path):
-        found = service_if_any(store, request.stream, session, control.token)
+    if looks_like_service(path):
+        found = service_if_any(store, options, session, control.token)
     try:
         if found is None:
             return OpenedDocument(*document_or_store(store, read, session, control.token))
     except NeitherError:
-        found = service_if_any(store, request.stream, session, control.token)
+        found = service_if_any(store, options, session, control.token)
         if found is None:
             raise
     except RefbrowserError as error:
-        if not may_be_stream(request.path, error):
+        if not may_be_stream(path, error):
             raise
         return stream()
     return OpenedDocument(*found, None)

@@ -113,7 +113,9 @@ def _node(item: Item, internal: bool) -> list[Section]:
         pairs = array_pairs(node)
         hierarchy = item.document.hierarchy
         if hierarchy is not None:
-            stored = short_format(item.document) if node.source is not None else hierarchy.flavour.label
+            state = item.document.document
+            is_made = state is not None and state.derived is not None
+            stored = short_format(item.document) if is_made else hierarchy.flavour.label
             pairs[-1] = ("Format", node.format if node.error else stored)
         pairs += [("Coordinates", words) for words in coordinate_words(node)]
         if node.unreadable is not None:
@@ -242,7 +244,8 @@ def array_pairs(node: Any) -> list[tuple[str, str]]:
     else:
         codecs = " → ".join(codec_text(codec) for codec in node.codecs)
         pairs += [("Codecs", codecs or "none"), ("Order", node.order)]
-    pairs.append(("Fill value", "undefined" if node.fill_value is None else str(node.fill_value)))
+    fill = "undefined" if node.fill_value is None else str(node.fill_value)
+    pairs.append(("Fill value", "an empty row" if node.row_dtype is not None else fill))
     if node.dtype is not None:
         pairs.append(("Decoded size", theme.size_text(_bytes(node.dtype.itemsize, node.shape))))
     pairs.append(("Format", node.format))
@@ -253,9 +256,13 @@ def type_pairs(node: Any) -> list[tuple[str, str]]:
     """Return the type of the elements of an array, and what numpy does not say of it."""
     pairs = [("Type", node.type_name if node.dtype is None else f"{node.type_name}  ({node.dtype.name})")]
     if node.row_dtype is not None:
-        pairs = [("Type", f"{node.type_name}: rows of {node.row_dtype.name}, each of its own length")]
-    elif node.is_sequence:
-        pairs.append(("Rows", "a sequence: how many there are, only its data tell"))
+        name = "structures" if node.row_dtype.names else node.row_dtype.name
+        pairs = [("Type", f"rows of {name}, each of its own length")]
+    elif node.dtype is not None and node.dtype.names is not None and node.source is not None:
+        fields = len(node.dtype.names)
+        pairs = [("Type", f"{type_text(node)} of {fields} field{'' if fields == 1 else 's'}")]
+    if node.is_sequence:
+        pairs.append(("Rows", "how many there are, only its data tell"))
     if node.enumeration:
         named = [f"{value} {name}" for value, name in list(node.enumeration.items())[:NAMES_SHOWN]]
         more = len(node.enumeration) - len(named)
@@ -286,7 +293,10 @@ def stored_pairs(found: StoredChunks | None) -> dict[str, str]:
     if found.size is None:
         texts[STORED_SIZE] = "not added up: too many chunks"
         return texts
-    parts = [theme.size_text(found.size)] if found.size or not (found.files or found.inline) else []
+    uncounted = found.files or found.inline or found.assembled
+    parts = [theme.size_text(found.size)] if found.size or not uncounted else []
+    if found.assembled:
+        parts.append(f"{theme.count_text(found.assembled)} assembled from messages")
     if found.files:
         parts.append(f"{theme.count_text(found.files)} whole {'file' if found.files == 1 else 'files'}")
     if found.inline:

@@ -24,6 +24,7 @@ from refbrowser.app.commands.prefixes import PrefixCommands
 from refbrowser.app.commands.problems import ProblemCommands
 from refbrowser.app.commands.references import ReferenceCommands
 from refbrowser.app.commands.saving import SaveCommands
+from refbrowser.app.commands.streams import StreamCommands
 from refbrowser.app.commands.values import ValueCommands
 from refbrowser.app.commands.view import ViewCommands
 
@@ -54,6 +55,7 @@ class Commands(QObject):
         self.cdl = CdlCommands(window)
         self.exploring = ExploreCommands(window)
         self.help = HelpCommands(window)
+        self.streams = StreamCommands(window)
         self._groups: tuple[CommandGroup, ...] = (
             self.files,
             self.saving,
@@ -73,6 +75,7 @@ class Commands(QObject):
             self.cdl,
             self.exploring,
             self.help,
+            self.streams,
         )
 
     def table(self) -> dict[str, Callable[[], object]]:

@@ -52,7 +52,7 @@ class CopyCommands(CommandGroup):
         if document is not None:
             inside = item is not None and item.kind in (ItemKind.ARRAY, ItemKind.GROUP)
             node = f"::{item.place}" if item is not None and inside else ""
-            self._put(document.path + node)
+            self.put(document.path + node)
 
     def copy_key(self) -> None:
         """Copy the key that is meant: selected, or of the chunk under the cursor."""
@@ -60,7 +60,7 @@ class CopyCommands(CommandGroup):
         if key is None:
             self._window.status.say(_NOTHING_MEANT)
         else:
-            self._put(key)
+            self.put(key)
 
     def copy_url(self) -> None:
         """Copy the URL that the key points to."""
@@ -83,7 +83,7 @@ class CopyCommands(CommandGroup):
             if value is None:
                 self._window.status.say(_NOT_HERE)
             else:
-                self._put(_value_text(shown, value))
+                self.put(_value_text(shown, value))
 
     def _copy_rows(self) -> None:
         """Copy the key of the only selected row, or several rows with tabs between their cells."""
@@ -93,9 +93,10 @@ class CopyCommands(CommandGroup):
             table.copy_selected()
             self._window.status.say(f"{len(table.selected())} rows copied")
         else:
-            self._put(key)
+            self.put(key)
 
-    def _put(self, text: str) -> None:
+    def put(self, text: str) -> None:
+        """Put text on the clipboard, and say so."""
         QGuiApplication.clipboard().setText(text)
         self._window.status.say(f"Copied: {one_line(text)}")
 
@@ -133,7 +134,7 @@ class CopyCommands(CommandGroup):
 
         def found(text: str) -> None:
             if text:
-                self._put(text)
+                self.put(text)
             else:
                 self._window.status.say(f"Nothing copied: {one_line(key)} {without}")
 

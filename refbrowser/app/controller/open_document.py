@@ -143,7 +143,7 @@ class OpenDocument(QObject):
 
     @property
     def can_save_in_place(self) -> bool:
-        """Whether Save has a file to write to: not for stores, streams, and what came by URL or as a folder."""
+        """Whether Save has a file to write to: not for stores, streams, folders, and what came by URL."""
         is_made = self.store.is_here or self.file.is_stream
         return "://" not in self.path and not is_made and not Path(self.path).is_dir()
 

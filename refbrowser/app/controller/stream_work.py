@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from refbrowser.app.controller.work import DatasetState, Identity, Opened
 from refbrowser.app.tasks import TaskControl
+from refbrowser.engine.jobs import JobControl
 from refbrowser.formats.ncstream.byte_order import ORDERS, StreamOptions
-from refbrowser.formats.ncstream.completed import StreamOrigin
-from refbrowser.formats.ncstream.opening import document_of_stream
 from refbrowser.references.history import History
 
 if TYPE_CHECKING:
     from refbrowser.engine.dataset import Dataset
     from refbrowser.io.access import Want
-    from refbrowser.references.document import ReferenceDocument
 
 
 def shown_with(
@@ -34,6 +31,9 @@ def shown_with(
     Cancelled
         The task was cancelled.
     """
+    # With the library of protocol buffers behind it: other documents do without.
+    from refbrowser.formats.ncstream.opening import StreamOrigin, document_of_stream
+
     origin = dataset.document.derived
     assert isinstance(origin, StreamOrigin)
     document = document_of_stream(origin.index, options, name=dataset.path)
@@ -41,12 +41,18 @@ def shown_with(
     return Opened(History(document), DatasetState(shown, wants), identity)
 
 
-def in_byte_order(document: ReferenceDocument, byte_order: str) -> ReferenceDocument:
-    """Return a stream that was just opened as the user wants its numbers read; others as they are."""
-    origin = document.derived
-    chosen = next((order for order in ORDERS if order == byte_order), None)
-    if not isinstance(origin, StreamOrigin) or chosen in (None, origin.options.byte_order):
-        return document
-    return document_of_stream(
-        origin.index, replace(origin.options, byte_order=chosen), name=document.name or origin.path
-    )
+def options_of(byte_order: str) -> StreamOptions:
+    """Return how a stream is read for which the user chose a byte order; empty for the rule."""
+    return StreamOptions(byte_order=next((order for order in ORDERS if order == byte_order), None))
+
+
+class StreamControl(JobControl):
+    """Tells how far the walk through a stream is, in the list of jobs and where the document will be."""
+
+    def __init__(self, control: TaskControl) -> None:
+        super().__init__(control.token)
+        self._control = control
+
+    def progress(self, done: int, total: int | None = None, **facts: Any) -> None:
+        self._control.send((done, total))
+        self._control.progress(done, total, **facts)

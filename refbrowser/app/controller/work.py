@@ -107,12 +107,15 @@ def open_document(
         document, access, identity = read()
     else:
         from refbrowser.app.controller.store_files import identity_of_store
-        from refbrowser.engine.stores import StoreRequest, document_or_store
+        from refbrowser.app.controller.stream_work import StreamControl, options_of
+        from refbrowser.engine.opening import open_named
+        from refbrowser.engine.stores import StoreRequest
         from refbrowser.model.nodes import Flavour
 
         chosen = Flavour.named(flavour) if flavour else None
         store = StoreRequest(path, origins, shared.settings, values, chosen)
-        document, access, identity = document_or_store(store, read, shared.get(), control.token)
+        opened = open_named(store, options_of(byte_order), read, shared.get(), StreamControl(control))
+        document, access, identity = opened.document, opened.access, opened.identity
         if document.store is not None:
             identity = identity_of_store(document.store)
     # Not before: all this takes longer to load than the first rows to be read.
@@ -123,10 +126,6 @@ def open_document(
     if scheme_of(path) is None and document.store is None:
         # Of saves whose process was killed.
         remove_leftovers(path)
-    if document.derived is not None and byte_order:
-        from refbrowser.app.controller.stream_work import in_byte_order
-
-        document = in_byte_order(document, byte_order)
     access = _with_kept_permission(path, access, document, identity)
     dataset = dataset_of(path, document, access, shared.get(), control)
     return Opened(History(document), _state(dataset, None), identity)

@@ -12,7 +12,7 @@ from refbrowser.app import theme
 from refbrowser.app.cards import plain_label
 from refbrowser.app.virtual_table import Column, NoRows, VirtualTable
 from refbrowser.engine.views.coordinates import Coordinate
-from refbrowser.engine.views.interpretation import Interpretation
+from refbrowser.engine.views.interpretation import NUMBER_KINDS, Interpretation
 from refbrowser.engine.views.numbers import value_text
 from refbrowser.engine.views.picture import ChunkState, Picture
 from refbrowser.engine.views.table import ROW_COLUMNS, named_text
@@ -69,8 +69,10 @@ def _columns(node: ArrayNode) -> tuple[Column, ...]:
     if node.row_dtype is not None:
         length, values = ROW_COLUMNS
         return Column(length.capitalize(), 80, right=True), Column(values.capitalize(), 240, stretch=1)
-    names = () if node.dtype is None else node.dtype.names or ()
-    return tuple(Column(name, 110) for name in names) or (Column("Value", 400),)
+    if node.dtype is None or node.dtype.names is None:
+        return (Column("Value", 400),)
+    fields = ((name, node.dtype[name]) for name in node.dtype.names)
+    return tuple(Column(name, 110, right=kind.kind in NUMBER_KINDS) for name, kind in fields)
 
 
 class ValuesView(QStackedWidget):

@@ -35,7 +35,9 @@ class Interpretation:
         self.node = node
         self.decoded = decoded
         dtype = np.dtype("f8") if node.dtype is None else node.dtype.newbyteorder("=")
-        coded = Packing.from_attributes(node.attributes, dtype, node.fill_value)
+        # Of a ragged array it is a row, which no element is compared with.
+        fill = None if node.row_dtype is not None else node.fill_value
+        coded = Packing.from_attributes(node.attributes, dtype, fill)
         flags = FlagSet.from_attributes(node.attributes, dtype, coded) or FlagSet.from_names(node.enumeration)
         units = TimeUnits.from_attributes(node.attributes) if self.is_number else None
         plain = replace(Packing.from_attributes({}, dtype), ignored=coded.ignored)

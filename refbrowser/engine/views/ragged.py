@@ -50,7 +50,7 @@ class Bar:
 
 def shown_rows(node: ArrayNode, decoded: bool) -> Interpretation | None:
     """Return what the values of ragged rows mean; None where they are no numbers."""
-    shown = Interpretation(replace(node, dtype=node.row_dtype, row_dtype=None), decoded)
+    shown = Interpretation(replace(node, dtype=node.row_dtype, row_dtype=None, fill_value=None), decoded)
     return shown if shown.is_number else None
 
 
