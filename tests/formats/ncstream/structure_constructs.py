@@ -93,10 +93,10 @@ def rich_structures():
         for at in range(2)
     )
     heap = [["α"], ["x", "y"], [""], ["β"], ["z", ""], ["w"]]
-    row = {"t": [b"a", b"b", b""], "g": [{"k": 1, "w": "w"}, {"k": 2, "w": "w"}]}
+    letters, below = [b"a", b"b", b""], [{"k": 1, "w": "w"}, {"k": 2, "w": "w"}]
     rows = [
-        {"p": [0, 0], "s": "α", "l": ["x", "y"], "i": {"k": 10}, **row},
-        {"p": [1, -1], "s": "β", "l": ["z", ""], "i": {"k": 11}, **row},
+        {"p": [0, 0], "t": letters, "s": "α", "l": ["x", "y"], "i": {"k": 10}, "g": below},
+        {"p": [1, -1], "t": letters, "s": "β", "l": ["z", ""], "i": {"k": 11}, "g": below},
     ]
     body = structure_body(packed, heap=heap, count=2)
     made = one([D2], members, rows_message(body, whole([2])), structures=[inner, grid])
