@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QWidget
 from refbrowser.app import theme
 from refbrowser.app.widgets import IconLabel, plain_label, push_button
 
-_RULE = "The messages say little endian, as servers of this kind wrongly do: their numbers are read as big endian."
+_RULE = "The messages say little endian, as servers of this kind wrongly do; they are read as big endian."
 _CHOSEN = {
     "big": "All numbers are read as big endian, as you chose for this file.",
     "little": "All numbers are read as little endian, as you chose for this file.",

@@ -25,13 +25,13 @@ from refbrowser.formats.ncstream.messages import MessageKind, StreamFault, Strea
 COLUMNS = (
     Column("No.", 40, right=True),
     Column("Offset", 62, right=True),
-    Column("Kind", 58, mono=False),
+    Column("Kind", 66, mono=False),
     Column("Variable", 64, 2, elide=Qt.TextElideMode.ElideMiddle),
-    Column("Section", 120, 3),
+    Column("Section", 114, 3),
     Column("Bytes", 54, right=True),
-    Column("Codec", 54, mono=False),
-    Column("Order", 46, mono=False),
-    Column("CRC-32", 80),
+    Column("Codec", 58, mono=False),
+    Column("Order", 56, mono=False),
+    Column("CRC-32", 76),
     Column("Notes", 44, 4, mono=False),
 )
 

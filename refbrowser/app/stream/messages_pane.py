@@ -194,8 +194,8 @@ class MessagesPane(QWidget):
         self._split.setChildrenCollapsible(False)
         for at, share in enumerate((2, 3)):
             self._split.setStretchFactor(at, share)
-        self._split.setSizes([140, 290])
-        self.table.setMinimumHeight(80)
+        self._split.setSizes([180, 250])
+        self.table.setMinimumHeight(110)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(theme.MEDIUM, theme.MEDIUM, theme.MEDIUM, theme.SMALL)
         layout.setSpacing(theme.MEDIUM)

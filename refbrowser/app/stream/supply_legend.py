@@ -90,7 +90,7 @@ def legend_entries(shown: ColouredSupply) -> list[tuple[SupplyClass, bool, str]]
     kept = sorted(messages, key=lambda each: -each.elements)[:ENTRIES_MOST]
     found = [
         (each, False, f"{_name(each)}  {theme.count_text(each.elements)}")
-        for each in sorted(kept, key=lambda each: each.place)
+        for each in sorted(kept, key=lambda each: each.first)
     ]
     overwritten = [each for each in messages if each.overwritten]
     if overwritten:

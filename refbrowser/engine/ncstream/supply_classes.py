@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
@@ -46,7 +47,8 @@ class SupplyClass:
     first, last
         Numbers of the messages; -1 where there is none.
     place, total
-        Which of how many classes of messages it is; 0 of 0 where it is none.
+        Which of how many looks it has; 0 of 0 where it is of no message. A message keeps its look from slice
+        to slice where only few are seen.
     is_scale
         Whether several messages share each class: their colours then run from the first to the last.
     elements
@@ -87,13 +89,18 @@ def coloured(supply: Supply) -> ColouredSupply:
     """Return what supplied the elements of a slice as classes to be coloured."""
     seen = np.flatnonzero(supply.seen)
     is_scale = len(seen) > MOST_ALONE
-    groups = np.array_split(seen, TOGETHER) if is_scale else [seen[at : at + 1] for at in range(len(seen))]
+    groups = (
+        np.array_split(seen, min(TOGETHER, len(seen)))
+        if is_scale
+        else [seen[at : at + 1] for at in range(len(seen))]
+    )
     # One more place for each of the two that stand for no message, reached by -1 and -2.
     place_of = np.zeros(len(supply.numbers) + 2, np.uint8)
     legend = []
     repeated = supply.counts > 1
-    for place, rows in enumerate(groups):
-        place_of[rows] = place
+    places: Sequence[int] = range(len(groups)) if is_scale else _own_places(supply, seen)
+    for at, (place, rows) in enumerate(zip(places, groups, strict=True)):
+        place_of[rows] = at
         first, last = int(supply.numbers[rows[0]]), int(supply.numbers[rows[-1]])
         elements = int(supply.seen[rows].sum())
         legend.append(SupplyClass(SupplyKind.MESSAGE, first, last, place, len(groups), is_scale, elements))
@@ -105,6 +112,16 @@ def coloured(supply: Supply) -> ColouredSupply:
     classes = place_of[supply.rows] * np.uint8(2)
     classes += repeated
     return ColouredSupply(supply, classes, tuple(_with_overwritten(legend, classes)))
+
+
+def _own_places(supply: Supply, rows: npt.NDArray[np.int64]) -> list[int]:
+    """Return a place for each of a few messages: the same one in every slice, unless another has it."""
+    found: list[int] = []
+    for place in np.searchsorted(supply.sections.numbers, supply.numbers[rows]).tolist():
+        while place % MOST_ALONE in found:
+            place += 1
+        found.append(place % MOST_ALONE)
+    return found
 
 
 def _with_overwritten(legend: list[SupplyClass], classes: npt.NDArray[np.uint8]) -> list[SupplyClass]:

@@ -14,11 +14,12 @@ from refbrowser import limits
 from refbrowser.engine.ncstream.supply import (
     NEVER,
     UNDECIDED,
+    Supply,
     messages_of_element,
     supply_of,
     taken_for,
 )
-from refbrowser.engine.ncstream.supply_classes import TOGETHER, SupplyKind, coloured, labels
+from refbrowser.engine.ncstream.supply_classes import MOST_ALONE, TOGETHER, SupplyKind, coloured, labels
 from refbrowser.formats.ncstream.tiles import Sections
 from refbrowser.io.cancel import Cancelled, CancelToken
 
@@ -141,10 +142,26 @@ def test_classes_tell_messages_and_what_was_never_sent_apart() -> None:
     assert {label.number: label.centre for label in named} == {11: (2, 1), 12: (1, 0)} | {10: (1, 2)}
 
 
-def test_many_messages_share_classes_in_their_order() -> None:
-    parts = [(range(row, row + 1), range(0, 4)) for row in range(100)]
-    shown = coloured(supply_of(sections_from(parts), (0, 0), (0, 1), [range(100), range(4)]))
-    assert len(shown.legend) == TOGETHER
-    assert all(each.is_scale for each in shown.legend)
-    assert (shown.legend[0].first, shown.legend[-1].last) == (10, 109)
-    assert sum(each.elements for each in shown.legend) == 400
+@pytest.mark.parametrize("count", [12, 13, 15, 16, 17, 100])
+def test_many_messages_share_classes_in_their_order(count: int) -> None:
+    parts = [(range(row, row + 1), range(0, 4)) for row in range(count)]
+    shown = coloured(supply_of(sections_from(parts), (0, 0), (0, 1), [range(count), range(4)]))
+    assert len(shown.legend) == min(TOGETHER, count)
+    assert all(each.is_scale == (count > MOST_ALONE) for each in shown.legend)
+    assert (shown.legend[0].first, shown.legend[-1].last) == (10, 9 + count)
+    assert [each.first for each in shown.legend[1:]] == [each.last + 1 for each in shown.legend[:-1]]
+    assert sum(each.elements for each in shown.legend) == 4 * count
+
+
+def test_a_message_looks_the_same_in_every_slice() -> None:
+    parts = [(range(row, row + 1), range(0, 4)) for row in range(40)]
+    sections = sections_from(parts)
+    for rows in (range(0, 5), range(3, 5), range(4, 5)):
+        shown = coloured(supply_of(sections, (0, 0), (0, 1), [rows, range(4)]))
+        assert {each.first: each.place for each in shown.legend}[14] == 4
+    places = [each.place for each in coloured(_rows(sections, range(0, 40, 12))).legend]
+    assert len(set(places)) == len(places) == 4
+
+
+def _rows(sections: Sections, rows: range) -> Supply:
+    return supply_of(sections, (0, 0), (0, 1), [rows, range(4)])
