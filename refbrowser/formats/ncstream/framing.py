@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from google.protobuf.message import DecodeError
+
 from refbrowser.formats.ncstream import magics
 from refbrowser.formats.ncstream.faults import FaultCode, FramingError
+from refbrowser.formats.ncstream.schema import STRUCTURE_DATA
 from refbrowser.formats.ncstream.varints import LONGEST, VarintError, read_varint
 from refbrowser.formats.ncstream.window import Window
 from refbrowser.io.cancel import CancelToken
@@ -110,20 +113,31 @@ def sequence(window: Window, offset: int, token: CancelToken | None) -> Span:
     FramingError
         Something else stands between them, or they do not fit into what is left.
     """
-    at, count = offset, 0
+    at, blocks, count = offset, 0, 0
     marks = []
     while (magic := window.bytes_at(at, magics.LENGTH)) == magics.VDATA:
-        if count % STEP == 0:
+        if blocks % STEP == 0:
             marks.append((count, at))
             if token is not None:
                 token.check()
-        at = block(window, at + magics.LENGTH, "a row of a sequence").stop
-        count += 1
+        rows = block(window, at + magics.LENGTH, "a row of a sequence")
+        count += _row_count(window.bytes_at(rows.start, rows.stop - rows.start))
+        at = rows.stop
+        blocks += 1
     if magic == magics.VEND:
         return Span(offset, at + magics.LENGTH, count, tuple(marks))
     if len(magic) < magics.LENGTH:
         raise FramingError(FaultCode.TRUNCATED, "the stream ends within a sequence")
     raise FramingError(FaultCode.BAD_MAGIC, f"{magic.hex()} stands between the rows of a sequence")
+
+
+def _row_count(data: bytes) -> int:
+    """Return how many rows a StructureData says that it has, never more than it has bytes."""
+    try:
+        rows = STRUCTURE_DATA.FromString(data).nrows
+    except DecodeError:
+        return 1
+    return min(int(rows), max(len(data), 1))
 
 
 def is_boundary(window: Window, offset: int) -> bool:

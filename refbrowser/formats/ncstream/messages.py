@@ -72,7 +72,7 @@ class MessageTable:
         of `STRUCTURE` the StructureData, of `VARIABLE` and `SEQUENCE` all of it with counts and lengths; of
         `COLUMN` the DataCol; of messages without data the protobuf message itself.
     count
-        Objects of `VARIABLE`, StructureData of `SEQUENCE`, else -1.
+        Objects of `VARIABLE`, rows of `SEQUENCE`, else -1.
     data_type
         `DataType` that the message names, int8; -1 where none.
     byte_order
