@@ -60,6 +60,7 @@ class StatusLine(QObject):
         self._service = QToolButton()
         self._service.setObjectName("statusServiceButton")
         self._service.setAutoRaise(True)
+        self._service.setAccessibleName("Copy the address at which the dataset is offered")
         self._service.hide()
         self._service.clicked.connect(lambda: self.serviceWanted.emit(self._service.text()))
         self._amount = _label("statusRead")

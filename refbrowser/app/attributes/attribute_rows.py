@@ -237,7 +237,7 @@ def array_pairs(node: Any) -> list[tuple[str, str]]:
     if node.grid is not None:
         chunk = shape_text(node.grid.chunk_shape) or "one value"
         pairs.append(("Chunks", f"{theme.count_text(node.grid.size)} of {chunk}"))
-        if node.dtype is not None:
+        if node.dtype is not None and not node.dtype.hasobject:
             pairs.append(("Chunk size", theme.size_text(_bytes(node.dtype.itemsize, node.grid.chunk_shape))))
     if node.source is not None:
         pairs.append(("Made from", "messages: the chunk map and Explain tell which"))
@@ -246,7 +246,7 @@ def array_pairs(node: Any) -> list[tuple[str, str]]:
         pairs += [("Codecs", codecs or "none"), ("Order", node.order)]
     fill = "undefined" if node.fill_value is None else str(node.fill_value)
     pairs.append(("Fill value", "an empty row" if node.row_dtype is not None else fill))
-    if node.dtype is not None:
+    if node.dtype is not None and not node.dtype.hasobject:
         pairs.append(("Decoded size", theme.size_text(_bytes(node.dtype.itemsize, node.shape))))
     pairs.append(("Format", node.format))
     return pairs

@@ -18,7 +18,7 @@ from refbrowser.app.plot.subject import Subject
 from refbrowser.app.timers import one_shot
 from refbrowser.engine.views.plan import ViewPlan, first_values_plan, middle_plan, plan_view, sampled_plan
 from refbrowser.engine.views.reading import coordinate_nodes, reads_the_same, roles_of, same_packing
-from refbrowser.engine.views.slicing import SliceMemory, SliceState, chunk_window
+from refbrowser.engine.views.slicing import SliceMemory, SliceState, chunk_window, grown_slice
 from refbrowser.limits import LIMITS
 from refbrowser.model.nodes import ArrayNode
 
@@ -123,17 +123,30 @@ class Presenter(QObject):
         if document is None or node is None or not isinstance(found, ArrayNode):
             self.clear()
             return
-        shown = self._choice.node(document, found)
-        if (
-            self.subject.slice is None
-            or shown.shape != node.shape
-            or shown.dtype != node.dtype
-            or shown.error
-        ):
+        shown, state = self._choice.node(document, found), self.subject.slice
+        grown = None if state is None or shown.error else grown_slice(state, shown)
+        if grown is not None and shown.dtype == node.dtype:
+            self.subject.whole = found
+            self._take_grown(document, shown, grown)
+        elif state is None or shown.shape != node.shape or shown.dtype != node.dtype or shown.error:
             self.set_array(document, found)
         else:
             self.subject.whole = found
             self._take_node(document, shown)
+
+    def _take_grown(self, document: PlotSource, node: ArrayNode, state: SliceState) -> None:
+        """Show more of the same array: slice and zoom stay, unless the whole of it was seen."""
+        subject = self.subject
+        if self.drawing.sees_whole():
+            subject.view_is_new = True
+        else:
+            subject.kept_view = self.drawing.canvas.view()
+        subject.node, subject.slice = node, state
+        self.refiner.drop()
+        self.coordinates.begin(node)
+        self.coordinates.read(document, node)
+        self._take_slice()
+        self.read()
 
     def _take_node(self, document: PlotSource, node: ArrayNode) -> None:
         """Show the same array of a changed document; what it reads as before is not read again."""

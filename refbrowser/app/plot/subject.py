@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from refbrowser.app.plot.canvas import View
 from refbrowser.app.plot.source import PlotSource
 from refbrowser.engine.views.coordinates import attribute_text
 from refbrowser.engine.views.interpretation import Interpretation
@@ -22,6 +23,8 @@ class Subject:
         Whether the CF conventions are applied.
     view_is_new
         The next picture is to be seen as a whole.
+    kept_view
+        The next picture is to be seen where the one before was: the array got longer.
     window
         The part of the slice that is to be seen next, as indices along its axes; None for no certain one.
     """
@@ -34,13 +37,14 @@ class Subject:
         self.choice: str | None = None
         self.decoded = True
         self.view_is_new = False
+        self.kept_view: View | None = None
         self.window: tuple[range, ...] | None = None
         self._shown: Interpretation | None = None
 
     def forget(self) -> None:
         """Let go of the array."""
         self.document = self.node = self.whole = self.slice = None
-        self.choice = self._shown = self.window = None
+        self.choice = self._shown = self.window = self.kept_view = None
         self.view_is_new = False
 
     @property

@@ -137,6 +137,10 @@ class _PartSource:
         """Return the kinds of the tiles of the whole elements."""
         return self._whole.kinds()
 
+    def kinds_at(self, coords: npt.NDArray[np.int64]) -> npt.NDArray[np.uint8]:
+        """Return the kinds of some tiles of the whole elements."""
+        return self._whole.kinds_at(coords)
+
     def stored(self) -> int | None:
         """Return how many tiles are not missing."""
         return self._whole.stored()
@@ -174,9 +178,17 @@ class _ChunkSource:
     def kinds(self) -> npt.NDArray[np.uint8]:
         """Return which chunks are missing."""
         assert self._node.manifest is not None
-        kinds = self._node.manifest.kinds()
-        return np.where(kinds == ReferenceKind.MISSING, kinds, np.uint8(ReferenceKind.DERIVED))
+        return _derived(self._node.manifest.kinds())
+
+    def kinds_at(self, coords: npt.NDArray[np.int64]) -> npt.NDArray[np.uint8]:
+        """Return which of some chunks are missing."""
+        assert self._node.manifest is not None
+        return _derived(self._node.manifest.columns(coords).kind)
 
     def stored(self) -> int | None:
         """Return how many chunks are not missing."""
         return None if self._node.manifest is None else self._node.manifest.stored()
+
+
+def _derived(kinds: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
+    return np.where(kinds == ReferenceKind.MISSING, kinds, np.uint8(ReferenceKind.DERIVED))
