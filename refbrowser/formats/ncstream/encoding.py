@@ -6,11 +6,11 @@ a data message consists of comes as a list of buffers, so that a large payload i
 
 from __future__ import annotations
 
-import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+import deflate
 import numpy as np
 import numpy.typing as npt
 
@@ -155,7 +155,7 @@ def data_message(
         packed = body if level is None else deflated(body, level)
         if len(packed) < len(body):
             facts, body = replace(facts, uncompressed=len(body)), packed
-    return regular_message(replace(facts, crc32=zlib.crc32(body) if checksum else None), body)
+    return regular_message(replace(facts, crc32=crc32_of(body) if checksum else None), body)
 
 
 def payload_of(variable: StreamVariable, values: npt.NDArray[Any]) -> bytes:
@@ -173,6 +173,12 @@ def payload_of(variable: StreamVariable, values: npt.NDArray[Any]) -> bytes:
     if is_ragged(variable) or variable.type.dtype is None:
         return b"".join(object_payload(object_bytes(variable, values)))
     return bytes(element_bytes(variable, values))
+
+
+def crc32_of(data: Buffer, value: int = 0) -> int:
+    """Return the CRC-32 of bytes, going on from that of the bytes before them."""
+    found: int = deflate.crc32(data, value)
+    return found
 
 
 def deflated(data: Buffer, level: int) -> Buffer:
@@ -233,5 +239,5 @@ def _framed(magic: bytes, body: bytes) -> bytes:
 def _sum(objects: Iterable[bytes]) -> int:
     found = 0
     for item in objects:
-        found = zlib.crc32(item, found)
+        found = crc32_of(item, found)
     return found

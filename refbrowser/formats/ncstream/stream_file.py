@@ -3,24 +3,19 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, BinaryIO
 
-import deflate
 import numpy as np
 import numpy.typing as npt
 
-from refbrowser.formats.ncstream.encoding import Buffer
+from refbrowser.formats.ncstream.encoding import Buffer, crc32_of
+from refbrowser.io.flushing import Flushing
 
 #: Bytes that are read at once when they are compared.
 _PORTION = 8 * 1024 * 1024
-
-
-def checksum(data: Buffer | npt.NDArray[np.uint8], value: int = 0) -> int:
-    """Return the CRC-32 of bytes, going on from that of the bytes before them."""
-    found: int = deflate.crc32(data, value)
-    return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +85,14 @@ class StreamFile:
         self.size = 0
         self.messages: list[WrittenMessage] = []
         self._descriptor = file.fileno()
+        self._flushing: Flushing | None = None
+
+    @contextmanager
+    def flushed(self) -> Iterator[None]:
+        """Have the disk write what comes meanwhile, beside."""
+        with Flushing(self._descriptor) as self._flushing:
+            yield
+        self._flushing = None
 
     def append(self, buffers: Iterable[Buffer]) -> None:
         """Write bytes at the end."""
@@ -103,6 +106,8 @@ class StreamFile:
         while left:
             count = os.pwrite(self._descriptor, left, offset)
             left, offset = left[count:], offset + count
+        if self._flushing is not None:
+            self._flushing.written(size)
         return size
 
     def begin(self, path: str, section: tuple[range, ...] | None, head: Sequence[Buffer]) -> WrittenMessage:
@@ -115,7 +120,7 @@ class StreamFile:
 
     def add(self, message: WrittenMessage, data: Buffer) -> None:
         """Write some of the payload of the message that was begun last."""
-        message.parts.append(WrittenPart(self.size, len(memoryview(data).cast("B")), checksum(data)))
+        message.parts.append(WrittenPart(self.size, len(memoryview(data).cast("B")), crc32_of(data)))
         self.append((data,))
 
     def end(self, message: WrittenMessage) -> None:
@@ -147,7 +152,7 @@ class StreamFile:
 
     def fill(self, message: WrittenMessage, region: Region, box: tuple[slice, ...], data: Buffer) -> None:
         """Write the elements of a box of a region, in C order and the region's type."""
-        start, length, sum_ = _start(region, box), len(data), checksum(data)
+        start, length, sum_ = _start(region, box), len(data), crc32_of(data)
         if start is not None:
             offset = region.offset + start * region.dtype.itemsize
             self.put(offset, data)
@@ -169,7 +174,7 @@ class StreamFile:
         """Tell whether a stretch of the file is what was written there."""
         if part.region is not None:
             found = np.ascontiguousarray(part.region.mapped(self.file)[part.box])
-            return checksum(found.reshape(-1).view(np.uint8)) == part.crc32
+            return crc32_of(found.reshape(-1).view(np.uint8).data) == part.crc32
         return self._sum(part.offset, part.offset + part.length) == part.crc32
 
     def _sum(self, offset: int, stop: int) -> int:
@@ -178,7 +183,7 @@ class StreamFile:
             data = os.pread(self._descriptor, min(_PORTION, stop - offset), offset)
             if not data:
                 raise OSError("the file is shorter than what was written")
-            value, offset = checksum(data, value), offset + len(data)
+            value, offset = crc32_of(data, value), offset + len(data)
         return value
 
 

@@ -164,8 +164,8 @@ class StreamExport:
         try:
             file.append((magics.START,))
             file.whole("", None, (), (header_message(self.streamed.definition),))
-            for plan in self.plans:
-                write_variable(run, plan)
+            with file.flushed():
+                self.write_data(run)
             file.append((magics.END,))
             control.check()
         finally:
@@ -173,6 +173,11 @@ class StreamExport:
             session.pool.close()
             session.pool.join()
         return file
+
+    def write_data(self, run: StreamRun) -> None:
+        """Write the data messages."""
+        for plan in self.plans:
+            write_variable(run, plan)
 
     def _report(self, tally: Tally) -> ExportReport:
         return ExportReport(

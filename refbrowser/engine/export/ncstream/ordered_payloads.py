@@ -14,6 +14,7 @@ from refbrowser.formats.ncstream.definition import DataType
 from refbrowser.formats.ncstream.dtypes import is_ragged
 from refbrowser.formats.ncstream.encoding import (
     DataFacts,
+    crc32_of,
     data_head,
     element_bytes,
     object_bytes,
@@ -21,7 +22,7 @@ from refbrowser.formats.ncstream.encoding import (
     sequence_rows,
     sized_objects,
 )
-from refbrowser.formats.ncstream.stream_file import StreamFile, checksum
+from refbrowser.formats.ncstream.stream_file import StreamFile
 from refbrowser.formats.ncstream.varints import write_varint
 
 #: Bytes of a length that is known last: enough for 2**42.
@@ -99,7 +100,7 @@ class _Objects:
         objects = object_bytes(self._variable, values)
         if self._sum is not None:
             for item in objects:
-                self._sum = checksum(item, self._sum)
+                self._sum = crc32_of(item, self._sum)
         self._file.add(self._message, sized_objects(objects))
 
     def finish(self) -> None:
@@ -145,5 +146,5 @@ class _Deflated:
 
     def _put(self, data: bytes) -> None:
         if self._sum is not None:
-            self._sum = checksum(data, self._sum)
+            self._sum = crc32_of(data, self._sum)
         self._file.add(self._message, data)

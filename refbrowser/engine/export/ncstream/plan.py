@@ -112,6 +112,7 @@ def planned(
     pipeline = None if source.source is not None else CodecPipeline.for_array(source)
     plain = pipeline is not None and pipeline.is_raw
     shape, size = streamed.node.shape, element_size(source)
+    whole = tuple(max(1, length) for length in shape)
     unit = (1,) * len(shape) if plain else _unit(streamed.node)
     level = options.level(is_compressed=pipeline is not None and bool(pipeline.stages))
     if _is_regular(streamed):
@@ -123,8 +124,8 @@ def planned(
         source=source,
         selection=taken,
         way=_way(streamed, options, level),
-        tile=shape,
-        block=shape,
+        tile=whole,
+        block=whole,
         level=level,
         is_as_stored=plain and streamed.convert is None and _is_as_sent(streamed),
     )
@@ -171,8 +172,7 @@ def _tiled(
         assert plan.source.grid is not None
         tile = block = plan.source.grid.chunk_shape
     else:
-        wanted = unit if any(side > 1 for side in unit) else shape
-        tile = geometry.tile(shape, wanted, size, options.tile_size)
+        tile = geometry.tile(shape, _unit(plan.streamed.node), size, options.tile_size)
         both = tuple(max(one, other) for one, other in zip(tile, unit, strict=True))
         block = geometry.grown(shape, both, max(1, TASK_BYTES // size))
     return replace(plan, tile=tile, block=block, copied=copied, leaves_out=fills_agree(plan.streamed))

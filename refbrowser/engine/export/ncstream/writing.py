@@ -19,11 +19,12 @@ from refbrowser.errors import RefbrowserError
 from refbrowser.formats.ncstream.encoding import (
     Buffer,
     DataFacts,
+    crc32_of,
     data_head,
     data_message,
     element_bytes,
 )
-from refbrowser.formats.ncstream.stream_file import StreamFile, checksum
+from refbrowser.formats.ncstream.stream_file import StreamFile
 from refbrowser.formats.ncstream.varints import write_varint
 from refbrowser.limits import LIMITS
 
@@ -159,7 +160,7 @@ def _whole(run: StreamRun, plan: VariablePlan) -> None:
 
 def _one_message(run: StreamRun, plan: VariablePlan) -> None:
     run.tally.chunks += 1
-    run.tally.copied += plan.is_as_stored
+    run.tally.copied += plan.is_as_stored and plan.level is None
 
 
 def _tiles(run: StreamRun, plan: VariablePlan) -> None:
@@ -242,7 +243,7 @@ def _put_copied(run: StreamRun, plan: VariablePlan, tile: CopiedTile, data: byte
         type=variable.type,
         section=_section(tile.box, plan),
         uncompressed=size,
-        crc32=checksum(data) if run.checksum else None,
+        crc32=crc32_of(data) if run.checksum else None,
     )
     run.file.whole(plan.streamed.path, facts.section, [data_head(facts), write_varint(len(data))], [data])
     run.tally.chunks += 1
