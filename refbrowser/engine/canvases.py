@@ -57,7 +57,7 @@ class Canvas:
     def put(self, place: int, target: Values, values: Values) -> None:
         """Lay down a piece: at once, or once those before it have come."""
         if not self.is_ordered:
-            target[...] = values
+            _lay(target, values)
             self.finish(None)
             return
         with self._lock:
@@ -87,8 +87,18 @@ class Canvas:
         while self._next in self._waiting:
             ready = self._waiting.pop(self._next)
             if ready is not None:
-                ready[0][...] = ready[1]
+                _lay(*ready)
             self._next += 1
+
+
+def _lay(target: Values, values: Values) -> None:
+    """Copy values to their place; of structures those fields that there are."""
+    names = values.dtype.names
+    if names is None or names == target.dtype.names:
+        target[...] = values
+        return
+    for name in names:
+        target[name][...] = values[name]
 
 
 @dataclass(slots=True, eq=False)

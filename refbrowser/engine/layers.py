@@ -8,6 +8,8 @@ from math import prod
 
 import numpy as np
 
+from refbrowser.model.source import SourcePiece
+
 Box = tuple[slice, ...]
 #: Cells that the edges of pieces may cut a part into; where there are more nothing is found out.
 _CELLS = 1 << 20
@@ -32,49 +34,50 @@ class Layers:
     is_covered: bool
 
 
-def layers_of(boxes: Sequence[Box], area: Box) -> Layers:
-    """Return what is seen of pieces at `boxes`, which lie in `area`.
+def layers_of(pieces: Sequence[SourcePiece], area: Box) -> Layers:
+    """Return what is seen of pieces that lie in `area`.
 
     Nothing that is said is wrong; where finding out would take long, more is said to be seen, ordered and
     uncovered than is.
 
     Parameters
     ----------
-    boxes
-        Slices with steps, none of them empty.
     area
         Slices without steps.
     """
-    if len(boxes) == 1:
-        return Layers((0,), False, _is_whole(boxes[0], area))
+    if len(pieces) == 1:
+        return Layers((0,), False, pieces[0].hides and _is_whole(pieces[0].target, area))
+    boxes = [piece.target for piece in pieces]
     cuts = [
         sorted({part.start for part in parts} | {part.stop for part in parts})
         for parts in zip(area, *boxes, strict=True)
     ]
     shape = tuple(len(each) - 1 for each in cuts)
     if prod(shape) > _CELLS:
-        return Layers(tuple(range(len(boxes))), True, False)
-    return _seen(boxes, [{at: number for number, at in enumerate(each)} for each in cuts], shape)
+        return Layers(tuple(range(len(pieces))), True, False)
+    return _seen(pieces, [{at: number for number, at in enumerate(each)} for each in cuts], shape)
 
 
-def _seen(boxes: Sequence[Box], numbers: list[dict[int, int]], shape: tuple[int, ...]) -> Layers:
+def _seen(pieces: Sequence[SourcePiece], numbers: list[dict[int, int]], shape: tuple[int, ...]) -> Layers:
     #: Cells that are hidden from what lies below, and those in which anything lies.
     full, used = np.zeros(shape, bool), np.zeros(shape, bool)
     seen = []
     places = set()
     is_ordered = False
-    for row in reversed(range(len(boxes))):
-        box = boxes[row]
+    for row in reversed(range(len(pieces))):
+        box = pieces[row].target
         cells = tuple(
             slice(number[part.start], number[part.stop]) for number, part in zip(numbers, box, strict=True)
         )
         place = tuple((part.start, part.stop, part.step) for part in box)
         if place in places or full[cells].all():
             continue
-        places.add(place)
         seen.append(row)
         is_ordered = is_ordered or bool(used[cells].any())
         used[cells] = True
+        if not pieces[row].hides:
+            continue
+        places.add(place)
         if all(part.step in (None, 1) for part in box):
             full[cells] = True
     return Layers(tuple(reversed(seen)), is_ordered, bool(full.all()))

@@ -117,7 +117,7 @@ def _plan_source(fetcher: Fetcher, node: ArrayNode, access: Access, selection: S
         found = list(node.source.pieces(part))
         missing += not found
         if found:
-            pieces += [found[at] for at in layers_of([each.target for each in found], part.target).seen]
+            pieces += [found[at] for at in layers_of(found, part.target).seen]
     stretches = stretches_of(pieces, access)
     fetched = [each for each in stretches if not isinstance(each.reference, Inline)]
     ranges = fetcher.plan(columns_of([each.reference for each in fetched]), access)

@@ -125,7 +125,7 @@ class _SourceBatch:
             region[...] = self._fill
             self.reader.ended(Piece(part, PieceState.MISSING))
             return []
-        layers = layers_of([piece.target for piece in pieces], part.target)
+        layers = layers_of(pieces, part.target)
         if not layers.is_covered:
             region[...] = self._fill
         canvas = Canvas(number, part, region, len(layers.seen), layers.is_ordered, self._ended)

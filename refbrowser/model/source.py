@@ -41,6 +41,9 @@ class SourcePiece:
         place, without `decode`. None where only all of them can be decoded.
     check
         Is given all bytes of the piece, where all of them are read at once.
+    hides
+        All of its elements are given: nothing is seen of what lies below. Structures may have some of their
+        fields only; `decode` then gives values with just these.
     name
         What gives them, for people: ``message 12``.
     place
@@ -56,6 +59,7 @@ class SourcePiece:
     decode: DecodePiece
     raw: np.dtype[Any] | None = None
     check: CheckPiece | None = None
+    hides: bool = True
     name: str = ""
     place: Place = NOWHERE
     how: tuple[Any, ...] = ()

@@ -18,7 +18,7 @@ from refbrowser.formats.ncstream.definition import DataType, StreamVariable
 from refbrowser.formats.ncstream.dtypes import BIG, STRUCTURES, element_dtype_of, is_ragged
 from refbrowser.formats.ncstream.messages import Payload
 from refbrowser.formats.ncstream.payload_errors import PayloadError, read_length, size_mismatch
-from refbrowser.formats.ncstream.structures import rows_of, sequence_rows
+from refbrowser.formats.ncstream.structures import listed_rows, rows_of, sequence_rows
 from refbrowser.limits import LIMITS
 
 Values = npt.NDArray[Any]
@@ -84,6 +84,19 @@ def decode_payload(variable: StreamVariable, facts: PayloadFacts, data: Any) -> 
         objects = split_objects(bytes_[start:], count)
         return objects_as_values(variable, objects, facts.order).reshape(facts.shape)
     return regular_values(variable, facts, bytes_)
+
+
+def decode_listed(variable: StreamVariable, facts: PayloadFacts, data: Any) -> Values:
+    """Return what `decode_payload` does, of structures those members only that the message lists.
+
+    Raises
+    ------
+    PayloadError, RefbrowserError
+        As `decode_payload`.
+    """
+    if facts.payload is Payload.STRUCTURE:
+        return listed_rows(variable, data, facts.order, prod(facts.shape)).reshape(facts.shape)
+    return decode_payload(variable, facts, data)
 
 
 def immediate_values(variable: StreamVariable, data: Any, shape: tuple[int, ...]) -> Values:

@@ -129,6 +129,7 @@ class StreamSource:
             check=None if table.crc32[number] < 0 else partial(self._check, number),
             name=f"message {number}",
             place=Place(url=self.index.url, start=start, stop=start + length, path=self.layout.path),
+            hides=table.payload[number] != Payload.STRUCTURE,
             how=("ncstream", self.layout.path, str(self.layout.dtype), shape, order),
         )
 
@@ -146,7 +147,7 @@ class StreamSource:
         return type_fits(int(self.index.table.data_type[number]), self.layout.variable.type)
 
     def _decode(self, number: int, shape: tuple[int, ...], order: str, data: memoryview) -> Values:
-        from refbrowser.formats.ncstream.payloads import PayloadFacts, decode_payload
+        from refbrowser.formats.ncstream.payloads import PayloadFacts, decode_listed
 
         table, variable = self.index.table, self.layout.variable
         fault = self.index.fault_of(number)
@@ -161,7 +162,7 @@ class StreamSource:
                     f"the message has data of type {int(table.data_type[number])}, not {variable.type.name}"
                 )
                 raise PayloadError("type-mismatch", what)
-            values = decode_payload(variable, facts, data)
+            values = decode_listed(variable, facts, data)
             if values.shape != shape:
                 raise size_mismatch(len(values), prod(shape), "rows")
         except PayloadError as error:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from math import prod
 from typing import Any
 
@@ -18,9 +19,7 @@ Rows = npt.NDArray[Any]
 
 
 def rows_of(variable: StreamVariable, data: Any, order: str = BIG, expected: int | None = None) -> Rows:
-    """Return the rows of a StructureData.
-
-    Members that are not among the listed ones hold what was never sent.
+    """Return the rows of a StructureData; members that it does not list hold what was never sent.
 
     Parameters
     ----------
@@ -36,17 +35,37 @@ def rows_of(variable: StreamVariable, data: Any, order: str = BIG, expected: int
     RefbrowserError
         `E_BUDGET`: the rows are more than what is decoded whole.
     """
+    listed = listed_rows(variable, data, order, expected)
+    dtype = element_dtype_of(variable, order)
+    if listed.dtype == dtype:
+        return listed
+    check_room(len(listed), dtype)
+    rows = filled_rows(variable, len(listed), order)
+    for name in listed.dtype.names or ():
+        rows[name] = listed[name]
+    return rows
+
+
+def listed_rows(variable: StreamVariable, data: Any, order: str = BIG, expected: int | None = None) -> Rows:
+    """Return the rows of a StructureData with those members only that it lists, in the variable's order.
+
+    Raises
+    ------
+    PayloadError, RefbrowserError
+        As `rows_of`, the parameters of which these are.
+    """
     message = _parsed(data)
     members = _members(variable, message)
     stored = stored_dtype_of(members, order)
     _check_row_length(message, stored)
     count = _count(message, stored, expected)
-    dtype = element_dtype_of(variable, order)
+    held = replace(variable, members=tuple(each for each in variable.members if each in members))
+    dtype = element_dtype_of(held, order)
     check_room(count, dtype)
     plain = np.frombuffer(message.data, stored) if stored.itemsize and count else np.zeros(count, stored)
     if stored == dtype:
         return plain
-    rows = filled_rows(variable, count, order)
+    rows = filled_rows(held, count, order)
     _put(rows, plain, members, _Heap(message))
     return rows
 
@@ -80,15 +99,6 @@ def sequence_blocks(data: memoryview) -> list[memoryview]:
             raise PayloadError("length-too-large", f"rows of {length} bytes where {len(data) - at} are left")
         blocks.append(data[at : at + length])
         at += length
-
-
-def row_count(variable: StreamVariable, data: Any) -> int:
-    """Return how many rows a StructureData of a sequence says that it has."""
-    message = _parsed(data)
-    if message.HasField("nrows"):
-        return int(message.nrows)
-    size = stored_dtype_of(_members(variable, message)).itemsize
-    return len(message.data) // size if size else 1
 
 
 def _parsed(data: Any) -> Any:
