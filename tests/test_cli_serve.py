@@ -28,7 +28,9 @@ def test_it_serves_until_it_is_interrupted(shared_data: Path) -> None:
     with serve(path, "--json") as process:
         try:
             assert process.stdout is not None
-            url = json.loads(process.stdout.readline())["url"]
+            said = json.loads(process.stdout.readline())
+            assert [loss["path"] for loss in said["losses"]] == ["/z", "/u", "/v"]
+            url = said["url"]
             assert url.startswith("http://127.0.0.1:")
             remote = cdmr.Dataset(url)
             assert remote.variables["level"][:].tolist() == [200, 500, 850]

@@ -6,7 +6,7 @@ import argparse
 import sys
 import threading
 
-from refbrowser.cli.console import plain, tell, write_json, write_line
+from refbrowser.cli.console import plain, tell, tell_warning, write_json, write_line
 from refbrowser.cli.options import add_json, add_reading, add_templates, add_yes, open_dataset
 from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.io.cancel import CancelToken
@@ -43,9 +43,16 @@ def run(arguments: argparse.Namespace, token: CancelToken) -> int:
     ):
         if not service.is_loopback:
             tell("refbrowser: other machines can read the dataset too, whoever can reach the address")
+        said = service.described()
         if arguments.json:
-            write_json({"url": service.url})
+            losses = [{"path": each.path, "what": each.what} for each in said.losses]
+            left_out = [{"path": each.place.path, "what": each.message} for each in said.left_out]
+            write_json({"url": service.url, "losses": losses, "left_out": left_out})
         else:
+            for loss in said.losses:
+                tell(f"refbrowser: not offered as it is: {plain(f'{loss.path}: {loss.what}')}")
+            for error in said.left_out:
+                tell_warning(error)
             write_line(plain(service.url))
         # Who started us waits for it.
         sys.stdout.flush()

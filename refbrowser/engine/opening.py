@@ -145,23 +145,23 @@ def open_named(
 
     if names_service(path):
         return OpenedDocument(*open_service(store, options, session, control.token), None)
-    if store.flavour is None and names_stream(path):
-        return stream()
-    found = None
     if looks_like_service(path):
         found = service_if_any(store, options, session, control.token)
+        if found is not None:
+            return OpenedDocument(*found, None)
+    if store.flavour is None and names_stream(path):
+        return stream()
     try:
-        if found is None:
-            return OpenedDocument(*document_or_store(store, read, session, control.token))
+        return OpenedDocument(*document_or_store(store, read, session, control.token))
     except NeitherError:
         found = service_if_any(store, options, session, control.token)
         if found is None:
             raise
+        return OpenedDocument(*found, None)
     except RefbrowserError as error:
         if not may_be_stream(path, error):
             raise
         return stream()
-    return OpenedDocument(*found, None)
 
 
 def _identity(path: str) -> Identity | None:

@@ -21,6 +21,7 @@ from refbrowser.io.cancel import Cancelled, CancelToken
 
 if TYPE_CHECKING:
     from refbrowser.engine.dataset import Dataset
+    from refbrowser.formats.ncstream.definition_of import StreamedDataset
 
 _XML = "application/xml; charset=utf-8"
 _STREAM = "application/octet-stream"
@@ -56,6 +57,10 @@ class Application:
         self._token = CancelToken()
         self._url = url
         self._names = names
+
+    def described(self) -> StreamedDataset:
+        """Return what is said of the dataset, and what of it is not as it was."""
+        return self._offered.described()
 
     def offer(self, dataset: Dataset) -> None:
         """Offer another state of the dataset; requests under way are answered from the old one."""

@@ -139,7 +139,8 @@ class SectionSource:
         values = self.dataset.session.read(node, self.dataset.access, selection, out=out, cancel=self.token)
         changed = streamed.converted(values)
         inside = tuple(slice(taken.start, taken.stop, taken.step) for taken in part[own:])
-        return changed[(slice(None),) * own + inside]
+        # Of a 0-d array the index () would take the element out.
+        return changed[(slice(None),) * own + inside] if inside else changed
 
     def _too_much(self, what: str, limit: int, name: str) -> RefbrowserError:
         message = f"{what} are asked for; at most {limit} are sent in one answer ({name})"

@@ -34,9 +34,13 @@ class Offered:
         self._made: tuple[StreamedDataset, dict[str, str]] | None = None
         self._header: bytes | None = None
 
+    def described(self) -> StreamedDataset:
+        """Return what is said of the dataset, and what of it is not as it was."""
+        return self._described()[0]
+
     def definition(self) -> StreamDefinition:
         """Return the description of the dataset."""
-        return self._described()[0].definition
+        return self.described().definition
 
     def header(self) -> bytes:
         """Return the description as a header message."""

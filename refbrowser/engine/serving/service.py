@@ -15,6 +15,7 @@ from refbrowser.errors import ErrorKind, RefbrowserError, quoted
 
 if TYPE_CHECKING:
     from refbrowser.engine.dataset import Dataset
+    from refbrowser.formats.ncstream.definition_of import StreamedDataset
 
 #: Only this machine can reach what is offered there.
 LOOPBACK = "127.0.0.1"
@@ -57,6 +58,10 @@ class Service:
     def is_loopback(self) -> bool:
         """Whether only this machine can reach it."""
         return is_loopback(self._host)
+
+    def described(self) -> StreamedDataset:
+        """Return what clients are told; its `losses` and `left_out` are what is not as it is here."""
+        return self._application.described()
 
     def start(self) -> None:
         """Listen, and answer on threads of its own.
