@@ -210,6 +210,7 @@ class _Batch:
             reader.read_bytes += len(data)
             reader.tell()
             if position in placed and data.obj is placed[position].obj:
+                self._witnessed(wanted, row, data)
                 self._row_ended(wanted, row, None)
             else:
                 self._take(wanted, row, data, keys.get(row))
@@ -261,6 +262,7 @@ class _Batch:
     def _decode(self, wanted: Wanted, row: int, data: memoryview, cache_key: Hashable | None) -> None:
         started = time.monotonic()
         try:
+            self._witnessed(wanted, row, data)
             if cache_key is None:
                 self._write(wanted, row, data)
             elif row in wanted.spans:
@@ -274,13 +276,36 @@ class _Batch:
                 self._write_chunk(wanted, row, kept)
                 self.reader.session.cache.put(cache_key, kept)
         except RefbrowserError as error:
-            self._row_ended(wanted, row, error)
+            self._row_ended(wanted, row, self._fault(wanted, row, data) or error)
             if self.reader.error is not None:
                 self.reader.token.cancel()
         else:
             if self._notes is not None:
                 self._notes.took([wanted.owners[row]], time.monotonic() - started)
             self._row_ended(wanted, row, None)
+
+    def _witnessed(self, wanted: Wanted, row: int, data: memoryview) -> None:
+        """Look at the stored bytes of a whole chunk where its file tells more of them."""
+        place = self._stored_at(wanted, row)
+        if place is not None and self.reader.node.witness is not None:
+            finding = self.reader.node.witness.check(*place, data)
+            if finding is not None:
+                self.reader.access.memory.warn(finding)
+
+    def _fault(self, wanted: Wanted, row: int, data: memoryview) -> RefbrowserError | None:
+        """Return why bytes cannot be decoded as their file tells it, where it does."""
+        place = self._stored_at(wanted, row)
+        witness = self.reader.node.witness
+        return None if place is None or witness is None else witness.fault(*place, data)
+
+    def _stored_at(self, wanted: Wanted, row: int) -> tuple[str, int] | None:
+        """Return URL and offset of a chunk that is a range and read whole."""
+        columns = wanted.columns
+        if self.reader.node.witness is None or row in wanted.spans:
+            return None
+        if columns.kind[row] != ReferenceKind.RANGE:
+            return None
+        return columns.urls[columns.url[row]], int(columns.offset[row])
 
     def _write(self, wanted: Wanted, row: int, data: Any) -> None:
         """Decode the bytes of a row to its place in the result."""

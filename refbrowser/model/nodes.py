@@ -13,7 +13,7 @@ from refbrowser.errors import ErrorKind, Finding, RefbrowserError, quoted
 from refbrowser.model.chunk_keys import ChunkKeyEncoding
 from refbrowser.model.grid import RegularChunkGrid
 from refbrowser.model.manifest import ChunkManifest
-from refbrowser.model.source import ArraySource
+from refbrowser.model.source import ArraySource, ChunkWitness
 
 
 class Flavour(StrEnum):
@@ -118,6 +118,8 @@ class ArrayNode:
     source
         What makes the values, where they are not one reference a chunk; `grid` then has the tiles in which
         they are read, and `manifest` and `codecs` say nothing.
+    witness
+        Tells more of the stored bytes of its chunks than their references do.
     row_dtype
         Of an array of ragged rows: the type of the elements of a row; each element of the array (`dtype` is
         object) is then a 1-d numpy array of its own length.
@@ -150,6 +152,7 @@ class ArrayNode:
     attribute_types: Mapping[str, str] = field(default_factory=dict)
     internal_attributes: Mapping[str, Any] = field(default_factory=dict)
     source: ArraySource | None = None
+    witness: ChunkWitness | None = None
     row_dtype: np.dtype[Any] | None = None
     row_length: str = ""
     enumeration: Mapping[int, str] = field(default_factory=dict)

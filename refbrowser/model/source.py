@@ -9,7 +9,7 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from refbrowser.errors import NOWHERE, Finding, Place
+from refbrowser.errors import NOWHERE, Finding, Place, RefbrowserError
 from refbrowser.model.grid import ChunkPart
 from refbrowser.model.reference import Reference, ReferenceColumns
 
@@ -63,6 +63,18 @@ class SourcePiece:
     name: str = ""
     place: Place = NOWHERE
     how: tuple[Any, ...] = ()
+
+
+class ChunkWitness(Protocol):
+    """What the file that regular chunks lie in tells of their bytes, beside the references to them."""
+
+    def check(self, url: str, offset: int, data: memoryview) -> Finding | None:
+        """Return what is to be warned of in the stored bytes of a chunk, or None."""
+        ...
+
+    def fault(self, url: str, offset: int, data: memoryview) -> RefbrowserError | None:
+        """Return why the stored bytes of a chunk are not what they should be, in words of the file."""
+        ...
 
 
 class ArraySource(Protocol):

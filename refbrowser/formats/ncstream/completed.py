@@ -22,6 +22,7 @@ from refbrowser.formats.ncstream.fills import fill_of
 from refbrowser.formats.ncstream.layouts import Layout, StreamLayouts
 from refbrowser.formats.ncstream.messages import StreamIndex
 from refbrowser.formats.ncstream.sources import StreamSource
+from refbrowser.formats.ncstream.witness import StreamWitness
 from refbrowser.formats.zarr.hierarchy import DIMENSIONS_ATTRIBUTE
 from refbrowser.model import dtypes
 from refbrowser.model.netcdf.types import AtomicType
@@ -172,7 +173,7 @@ class StreamOrigin:
         }
         source = self.sources.get(node.path)
         if source is None:
-            return replace(node, **common)
+            return replace(node, **common, witness=StreamWitness(self.index, layout))
         return replace(node, **common, **_of_source(layout, source, enums))
 
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from refbrowser.errors import Finding, Place, RefbrowserError, Severity
+from refbrowser.errors import Finding, Place, RefbrowserError
 from refbrowser.formats.ncstream.byte_order import StreamOptions, order_code
 from refbrowser.formats.ncstream.definition import StreamVariable
 from refbrowser.formats.ncstream.dtypes import element_dtype_of, is_ragged
@@ -21,6 +21,7 @@ from refbrowser.formats.ncstream.messages import Payload, StreamFault, StreamInd
 from refbrowser.formats.ncstream.payload_errors import PayloadError, size_mismatch
 from refbrowser.formats.ncstream.ranges import meeting
 from refbrowser.formats.ncstream.tile_table import TileTable
+from refbrowser.formats.ncstream.witness import checksum_warning
 from refbrowser.model.grid import ChunkPart
 from refbrowser.model.reference import ByteRange, Inline, ReferenceKind
 from refbrowser.model.source import SourcePiece
@@ -166,7 +167,7 @@ class StreamSource:
             if values.shape != shape:
                 raise size_mismatch(len(values), prod(shape), "rows")
         except PayloadError as error:
-            raise self._fault(number, error.code, error.what).error(self.index.url) from None
+            raise self._fault(number, error) from None
         except RefbrowserError as error:
             raise error.at(Place(url=self.index.url, path=self.layout.path)) from None
         return values
@@ -174,22 +175,16 @@ class StreamSource:
     def _check(self, number: int, data: memoryview) -> Finding | None:
         """Return a warning where the checksum of a whole payload is not that of its message."""
         table = self.index.table
-        expected = int(table.crc32[number])
         found = payload_crc32(Payload(int(table.payload[number])), data)
-        if found is None or found == expected:
+        if found is None or found == int(table.crc32[number]):
             return None
-        what = f"the checksum of the data is {found:08x}, the message says {expected:08x}"
-        return self._fault(number, "crc32", what, Severity.WARNING).finding(self.index.url)
+        return checksum_warning(self.index, self.layout.path, number, found).finding(self.index.url)
 
-    def _fault(self, number: int, code: str, what: str, severity: Severity = Severity.FAULT) -> StreamFault:
-        return StreamFault(
-            code=code,
-            message=what,
-            number=number,
-            offset=int(self.index.table.offset[number]),
-            severity=severity,
-            path=self.layout.path,
-        )
+    def _fault(self, number: int, error: PayloadError) -> RefbrowserError:
+        offset = int(self.index.table.offset[number])
+        path = self.layout.path
+        fault = StreamFault(code=error.code, message=error.what, number=number, offset=offset, path=path)
+        return fault.error(self.index.url)
 
 
 def payload_crc32(payload: Payload, data: memoryview) -> int | None:
