@@ -14,6 +14,7 @@ from refbrowser.app.bars import ErrorBar, ReadingStrip
 from refbrowser.app.cards import Card, ErrorCard, LoadingCard, centred
 from refbrowser.app.cdl.pane import CdlPane
 from refbrowser.app.controller.open_document import OpenDocument
+from refbrowser.app.damage_bar import DamageBar
 from refbrowser.app.dialogs.recovery import RecoveryBar
 from refbrowser.app.dialogs.trust import TrustBar
 from refbrowser.app.file_bars import CopyBar, DiskBar, LossBar
@@ -56,6 +57,7 @@ class Centre(QWidget):
         self.trust_bar = TrustBar()
         self.recovery_bar = RecoveryBar()
         self.disk_bar = DiskBar()
+        self.damage_bar = DamageBar()
         self.copy_bar = CopyBar()
         self.loss_bar = LossBar()
         self.error_bar = ErrorBar()
@@ -78,6 +80,7 @@ class Centre(QWidget):
         for strip in (
             self.trust_bar,
             self.disk_bar,
+            self.damage_bar,
             self.recovery_bar,
             self.copy_bar,
             self.loss_bar,
@@ -189,6 +192,7 @@ class Centre(QWidget):
         self.trust_bar.set_document(document)
         self.recovery_bar.set_document(document)
         self.disk_bar.set_document(document)
+        self.damage_bar.set_document(document)
         if document is None:
             self._pages.setCurrentWidget(self.start)
         elif document.is_open:

@@ -30,6 +30,7 @@ class Filing(QObject):
         centre.disk_bar.compare.connect(saving.compare)
         centre.disk_bar.keep.connect(saving.keep_mine)
         centre.disk_bar.reload.connect(saving.reload)
+        centre.damage_bar.repair.connect(self._window.commands.streams.repair_stream)
         centre.disk_bar.follow.connect(lambda: self._window.commands.streams.set_follows(True))
         centre.copy_bar.openPath.connect(window.open_path)
         window.problems.placeWanted.connect(problems.go_to)

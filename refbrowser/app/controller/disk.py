@@ -37,6 +37,8 @@ class DocumentFile(QObject):
     ----------
     follows
         A stream of messages that grows is read again, as long as there are no unsaved edits.
+    has_grown
+        A stream changed while it was open: the message at its end may be on its way.
 
     Signals
     -------
@@ -54,6 +56,7 @@ class DocumentFile(QObject):
         self._document = document
         self.state = FileState.SAME
         self.follows = True
+        self.has_grown = False
         document.reloadFailed.connect(self._not_read)
 
     @property
@@ -92,6 +95,7 @@ class DocumentFile(QObject):
             self._set(FileState.GONE)
             return
         if self.is_stream:
+            self.has_grown = True
             # Its bytes are no text of the document.
             self._follow()
             return
