@@ -1,0 +1,217 @@
+"""Streams saved as reference documents are read by fsspec and zarr-python, with equal values."""
+
+from __future__ import annotations
+
+import json
+import sys
+import zlib
+from pathlib import Path
+from typing import Any
+
+import fsspec
+import numpy as np
+import pytest
+import stream_encoder as enc
+import zarr
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "formats" / "ncstream"))
+
+from stream_reading import close, plain
+from structure_constructs import ALL
+
+import refbrowser
+from refbrowser.engine.export.request import ExportReport
+from refbrowser.engine.ncstream import virtual
+from refbrowser.limits import LIMITS
+
+SIDE = 6
+FILL = 9.969209968386869e36
+
+
+def virtualised(source: Path, target: Path, format: str = "refs-v1") -> ExportReport:
+    with refbrowser.open(str(source)) as dataset:
+        return refbrowser.export(dataset, target, format=format)
+
+
+def read_by_others(document: Path) -> dict[str, Any]:
+    """Read every array of a reference document with fsspec and zarr-python."""
+    system = fsspec.filesystem(
+        "reference",
+        fo=str(document),
+        remote_protocol="file",
+        asynchronous=True,
+        simple_templates=False,
+        skip_instance_cache=True,
+    )
+    group = zarr.open_group(zarr.storage.FsspecStore(system, path="/", read_only=True), mode="r")
+    return {
+        f"/{path}": array[...] for path, array in group.members(max_depth=None) if hasattr(array, "shape")
+    }
+
+
+def entries(document: Path) -> dict[str, Any]:
+    return json.loads(document.read_text())["refs"]
+
+
+def chunks(document: Path, name: str) -> dict[str, Any]:
+    prefix = f"{name}/"
+    found = {
+        key.removeprefix(prefix): each for key, each in entries(document).items() if key.startswith(prefix)
+    }
+    return {key: each for key, each in found.items() if not key.startswith(".z")}
+
+
+def rows_of(values: np.ndarray, order: str = ">", *, deflated: bool = False, start: int = 0) -> bytes:
+    """Return a message with rows of ``temp``."""
+    payload = values.astype(f"{order}f4").tobytes()
+    facts = {"compress": enc.DEFLATE, "uncompressed": len(payload)} if deflated else {}
+    ranges = [(start, len(values), None), (0, SIDE, None)]
+    body = enc.data_body("temp", enc.FLOAT, ranges, bigend=order == ">", **facts)
+    return enc.data(body, enc.regular(zlib.compress(payload) if deflated else payload))
+
+
+def head(rows: int) -> bytes:
+    shape = [enc.dimension("time", rows, unlimited=True), enc.dimension("x", SIDE)]
+    return enc.header(enc.group(dimensions=shape, variables=[enc.variable("temp", enc.FLOAT, shape)]))
+
+
+@pytest.mark.parametrize("format", ["refs-v0", "refs-v1"])
+@pytest.mark.parametrize("construct", ALL, ids=lambda each: each.name)
+def test_others_read_every_construct_that_they_can(construct, format: str, tmp_path: Path) -> None:
+    if construct.name == "sparse":
+        return
+    source, target = tmp_path / "a.ncs", tmp_path / "out.json"
+    source.write_bytes(construct.stream)
+    report = virtualised(source, target, format)
+    found = read_by_others(target)
+    lost = {loss.path for loss in report.losses if "left out" in loss.what}
+    assert found.keys() | lost == construct.values.keys() | lost
+    assert not found.keys() & lost
+    for path, values in found.items():
+        assert close(plain(np.asarray(values)), _as_zarr(construct.values[path])), path
+    with refbrowser.open(str(target), allow=[str(tmp_path)]) as again:
+        for path in found:
+            assert close(plain(np.asarray(again[path][...])), _as_zarr(construct.values[path])), path
+
+
+def _as_zarr(values: Any) -> Any:
+    return values
+
+
+@pytest.mark.parametrize("deflated", [False, True])
+def test_whole_tiles_are_references_and_the_short_last_one_is_padded(tmp_path: Path, deflated: bool) -> None:
+    source, target = tmp_path / "a.ncs", tmp_path / "out.json"
+    values = np.arange(10 * SIDE, dtype="f4").reshape(10, SIDE)
+    messages = [rows_of(values[at : at + 4], deflated=deflated, start=at) for at in (0, 4, 8)]
+    source.write_bytes(enc.stream(head(10), *messages))
+    report = virtualised(source, target)
+    assert report.losses == ()
+    found = chunks(target, "temp")
+    assert sorted(found) == ["0.0", "1.0", "2.0"]
+    content = source.read_bytes()
+    for key, message in zip(("0.0", "1.0"), messages, strict=False):
+        url, offset, length = found[key]
+        assert url == str(source) or "{{" in url
+        assert message.endswith(content[offset : offset + length])
+    assert found["2.0"].startswith("base64:")
+    metadata = json.loads(entries(target)["temp/.zarray"])
+    assert metadata["chunks"] == [4, SIDE]
+    assert bool(metadata["compressor"]) == deflated
+    np.testing.assert_array_equal(read_by_others(target)["/temp"], values)
+
+
+def test_of_messages_that_overlap_the_last_whole_one_is_the_reference(tmp_path: Path) -> None:
+    source, target = tmp_path / "a.ncs", tmp_path / "out.json"
+    old, new, part = (np.full((2, SIDE), value, "f4") for value in (1, 2, 3))
+    messages = [
+        rows_of(old),
+        rows_of(part[:1], start=1),
+        rows_of(new),
+        rows_of(old, start=2),
+        rows_of(part[:1], start=3),
+    ]
+    source.write_bytes(enc.stream(head(6), *messages))
+    virtualised(source, target)
+    found = chunks(target, "temp")
+    assert [isinstance(found[key], str) for key in ("0.0", "1.0")] == [False, True]
+    assert "2.0" not in found
+    wanted = np.concatenate([new, old[:1], part[:1], np.full((2, SIDE), FILL, "f4")])
+    np.testing.assert_array_equal(read_by_others(target)["/temp"], wanted)
+
+
+def test_the_other_byte_order_is_written_out(tmp_path: Path) -> None:
+    source, target = tmp_path / "a.ncs", tmp_path / "out.json"
+    values = np.arange(6 * SIDE, dtype="f4").reshape(6, SIDE)
+    orders = [rows_of(values[at : at + 2], order, start=at) for at, order in ((0, ">"), (2, "<"), (4, ">"))]
+    source.write_bytes(enc.stream(head(6), *orders))
+    virtualised(source, target)
+    assert [isinstance(each, str) for each in chunks(target, "temp").values()].count(True) == 1
+    np.testing.assert_array_equal(read_by_others(target)["/temp"], values)
+
+
+patches = st.lists(
+    st.tuples(st.integers(0, 11), st.integers(1, 4), st.sampled_from("<>"), st.booleans()), max_size=10
+)
+
+
+@settings(max_examples=30, deadline=None)
+@given(given=patches)
+def test_whatever_was_sent_others_read_the_same(tmp_path_factory, given) -> None:
+    folder = tmp_path_factory.mktemp("patched")
+    source, target = folder / "a.ncs", folder / "out.json"
+    wanted = np.full((15, SIDE), FILL, "f4")
+    messages = [head(15)]
+    for number, (start, count, order, deflated) in enumerate(given):
+        values = np.full((count, SIDE), number, "f4") + np.arange(SIDE, dtype="f4") / 8
+        wanted[start : start + count] = values
+        messages.append(rows_of(values, order, deflated=deflated, start=start))
+    source.write_bytes(enc.stream(*messages))
+    virtualised(source, target)
+    np.testing.assert_array_equal(read_by_others(target)["/temp"], wanted)
+
+
+def test_what_has_no_room_is_left_out_and_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    source, target = tmp_path / "a.ncs", tmp_path / "out.json"
+    x = enc.dimension("x", 50)
+    texts = enc.data(enc.data_body("names", enc.STRING, [(0, 50, None)]), enc.objects(["long text"] * 50))
+    fixed = enc.data(enc.data_body("n", enc.INT, [(0, 50, None)], bigend=True), enc.regular(bytes(200)))
+    variables = [enc.variable("names", enc.STRING, [x]), enc.variable("n", enc.INT, [x])]
+    root = enc.group(dimensions=[x], variables=variables)
+    source.write_bytes(enc.stream(enc.header(root), texts, fixed))
+    object.__setattr__(LIMITS, "inlined_members", 300)
+    try:
+        report = virtualised(source, target)
+    finally:
+        object.__setattr__(LIMITS, "inlined_members", 64 << 20)
+    assert [(loss.path, loss.what) for loss in report.losses] == [("/names", virtual.NO_ROOM)]
+    assert not [key for key in entries(target) if key.startswith("names/")]
+    assert read_by_others(target).keys() == {"/n"}
+
+
+def test_enumerations_become_flags_and_dimensions_get_names(tmp_path: Path) -> None:
+    source, target = tmp_path / "a.ncs", tmp_path / "out.json"
+    private = enc.dimension(None, 3, private=True)
+    root = enc.group(
+        variables=[enc.variable("sky", enc.ENUM1, [private], enum="sky_t")],
+        enums=[enc.enumeration("sky_t", {0: "clear", 1: "partly cloudy"})],
+    )
+    sent = enc.data(enc.data_body("sky", enc.ENUM1, [(0, 3, None)], bigend=True), enc.regular(b"\0\1\0"))
+    source.write_bytes(enc.stream(enc.header(root), sent))
+    virtualised(source, target)
+    attributes = json.loads(entries(target)["sky/.zattrs"])
+    assert attributes["flag_values"] == [0, 1]
+    assert attributes["flag_meanings"] == "clear partly_cloudy"
+    assert attributes["_ARRAY_DIMENSIONS"] == ["sky_0"]
+    assert read_by_others(target)["/sky"].tolist() == [0, 1, 0]
+
+
+def test_the_parquet_form(tmp_path: Path) -> None:
+    pytest.importorskip("pyarrow")
+    source, target = tmp_path / "a.ncs", tmp_path / "out.parq"
+    values = np.arange(10 * SIDE, dtype="f4").reshape(10, SIDE)
+    messages = [rows_of(values[at : at + 4], start=at) for at in (0, 4, 8)]
+    source.write_bytes(enc.stream(head(10), *messages))
+    virtualised(source, target, "refs-parquet")
+    np.testing.assert_array_equal(read_by_others(target)["/temp"], values)
