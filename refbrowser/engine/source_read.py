@@ -219,7 +219,10 @@ class _SourceBatch:
     def _place(self, row: SourceRow) -> memoryview | None:
         """Return where the bytes of a row belong in the result, if they lie there as they are stored."""
         slot = row.slots[0]
-        if len(row.slots) > 1 or slot.canvas.is_ordered or row.piece.raw != slot.target.dtype:
+        # To numpy None equals the type of doubles.
+        if row.piece.raw is None or row.piece.raw != slot.target.dtype:
+            return None
+        if len(row.slots) > 1 or slot.canvas.is_ordered:
             return None
         target = slot.target
         if row.spans is not None:
