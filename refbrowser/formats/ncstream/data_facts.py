@@ -69,6 +69,9 @@ class DataFacts:
         self._variables: dict[str, StreamVariable] = {}
         self._targets: dict[str | bytes, _Target] = {}
 
+    def __len__(self) -> int:
+        return len(self._numbers)
+
     @property
     def names(self) -> tuple[str, ...]:
         """Paths of all variables that messages are of."""
@@ -79,6 +82,12 @@ class DataFacts:
         self._variables = dict(definition.variables())
         self._targets.clear()
 
+    def forget(self, count: int) -> None:
+        """Keep the first `count` names: the others were read of what is no message."""
+        while len(self._numbers) > count:
+            self._numbers.popitem()
+        self._targets.clear()
+
     def data(self, message: bytes) -> Facts:
         """Return what a Data message says (wire notes, section 2).
 
@@ -87,7 +96,7 @@ class DataFacts:
         FramingError
             It is no such message.
         """
-        data = _parsed(DATA, message)
+        data = parsed(DATA, message)
         name = data.varName
         target = self._targets.get(name) or self._target(name)
         section, rank = len(self._ranges) // 3, -1
@@ -119,7 +128,7 @@ class DataFacts:
         FramingError
             It is no such message.
         """
-        data = _parsed(DATA_COLUMN, message)
+        data = parsed(DATA_COLUMN, message)
         target = self._targets.get(data.name) or self._target(data.name)
         section, rank = len(self._ranges) // 3, -1
         if data.HasField("section"):
@@ -164,13 +173,30 @@ class DataFacts:
         return rank
 
 
-def _parsed(kind: Any, message: bytes) -> Any:
+def parsed(kind: Any, message: bytes, stop: int | None = None) -> Any:
+    """Return a protobuf message of a class.
+
+    Parameters
+    ----------
+    stop
+        Where the next message should be, of the error.
+
+    Raises
+    ------
+    FramingError
+        It does not parse.
+    """
     try:
         return kind.FromString(message)
     except DecodeError:
-        raise FramingError(
-            FaultCode.BAD_PROTOBUF, "what is said of the data is no protobuf message"
-        ) from None
+        text = f"{kind.DESCRIPTOR.name} is expected, which is no protobuf message here"
+        raise FramingError(FaultCode.BAD_PROTOBUF, text, stop=stop) from None
+
+
+def item_size(data_type: int) -> int:
+    """Return the bytes of one element; 0 where elements have no fixed size."""
+    dtype = DataType(data_type).dtype if data_type >= 0 else None
+    return 0 if dtype is None else dtype.itemsize
 
 
 def _is_vdata(message: bytes) -> bool:

@@ -50,13 +50,28 @@ class FramingError(Exception):
     ----------
     stop
         Where the next message should be if the lengths so far are right; None where that is not known.
+    length
+        The length or count that does not fit into what is left; None for other errors.
+    is_decided
+        Whether `code` stands; else a length that does not fit is taken for that of a stream that was cut,
+        unless messages follow.
     """
 
-    def __init__(self, code: FaultCode, message: str, stop: int | None = None) -> None:
+    def __init__(
+        self,
+        code: FaultCode,
+        message: str,
+        *,
+        stop: int | None = None,
+        length: int | None = None,
+        is_decided: bool = True,
+    ) -> None:
         super().__init__(code, message)
         self.code = code
         self.message = message
         self.stop = stop
+        self.length = length
+        self.is_decided = is_decided
 
 
 @dataclass(frozen=True, slots=True)

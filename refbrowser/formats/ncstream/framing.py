@@ -16,6 +16,8 @@ from refbrowser.limits import LIMITS
 
 #: Objects between two checkpoints.
 STEP = 4096
+#: What an object costs, in bytes that could be looked at instead.
+_COST = 16
 
 
 class Span(NamedTuple):
@@ -48,8 +50,7 @@ def block(window: Window, offset: int, what: str, limit: int | None = LIMITS.str
         raise FramingError(FaultCode.LENGTH_TOO_LARGE, f"{what} of {length} bytes is larger than {limit}")
     stop = start + length
     if stop > window.size:
-        left = window.size - start
-        raise FramingError(FaultCode.LENGTH_TOO_LARGE, f"{what} of {length} bytes, with {left} bytes left")
+        raise _too_large(f"{what} of {length} bytes", window.size - start, length)
     return Span(start, stop)
 
 
@@ -63,8 +64,7 @@ def objects(window: Window, offset: int, token: CancelToken | None) -> Span:
     """
     count, at = window.varint(offset)
     if count > window.size - at:
-        left = window.size - at
-        raise FramingError(FaultCode.LENGTH_TOO_LARGE, f"{count} objects, with {left} bytes left")
+        raise _too_large(f"{count} objects", window.size - at, count)
     marks = []
     done = 0
     while done < count:
@@ -79,9 +79,10 @@ def objects(window: Window, offset: int, token: CancelToken | None) -> Span:
 
 def _skipped(window: Window, offset: int, many: int) -> int:
     """Return the offset behind `many` objects, each a length and so many bytes."""
+    length = 0
     while many:
         at = start = window.load(offset, LONGEST)
-        data = window.data
+        data, before = window.data, many
         end = len(data)
         try:
             # While lengths lie whole in memory; those at the end of the file may be shorter than `LONGEST`.
@@ -98,11 +99,33 @@ def _skipped(window: Window, offset: int, many: int) -> int:
                 code = FaultCode.BAD_VARINT if end - at >= LONGEST else FaultCode.TRUNCATED
                 raise FramingError(code, f"the length of an object: {error}") from None
         offset = window.base + at
-        window.spent += at - start
+        window.spent += _COST * (before - many)
         if offset > window.size or (many and offset == window.size):
-            message = f"an object of a variable ends {offset - window.size} bytes behind the end"
-            raise FramingError(FaultCode.LENGTH_TOO_LARGE, message)
+            if length > LIMITS.stream_message:
+                message = f"an object of {length} bytes is larger than {LIMITS.stream_message}"
+                raise FramingError(FaultCode.LENGTH_TOO_LARGE, message)
+            raise _too_large(f"an object of {length} bytes", window.size - offset + length, None)
     return offset
+
+
+def deflated_objects(window: Window, offset: int) -> Span | None:
+    """Return the zlib stream of lengths and objects that one writer sends for vlenData; None for plain ones.
+
+    It is told from a count by the mark of zlib behind it, and by the message that follows it.
+    """
+    try:
+        part = block(window, offset, "deflated objects")
+    except FramingError:
+        return None
+    mark = window.bytes_at(part.start, 2)
+    is_zlib = part.stop - part.start > 2 and mark[0] & 0x0F == 8 and int.from_bytes(mark, "big") % 31 == 0
+    return part if is_zlib and is_boundary(window, part.stop) else None
+
+
+def _too_large(what: str, left: int, length: int | None) -> FramingError:
+    """Return the error for what does not fit: its length is wrong, or the stream was cut."""
+    message = f"{what}, with {max(left, 0)} bytes left"
+    return FramingError(FaultCode.LENGTH_TOO_LARGE, message, length=length, is_decided=False)
 
 
 def sequence(window: Window, offset: int, token: CancelToken | None) -> Span:

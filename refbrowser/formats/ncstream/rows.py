@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from refbrowser.formats.ncstream.faults import FaultCode
 from refbrowser.formats.ncstream.messages import MessageKind, MessageTable, Payload
 
 _TYPES: dict[str, Any] = {
@@ -30,6 +31,7 @@ _TYPES: dict[str, Any] = {
     "section": np.int64,
 }
 _WIDTH = len(_TYPES)
+_FAULT = list(_TYPES).index("fault")
 
 
 class Row(NamedTuple):
@@ -76,6 +78,9 @@ class Rows:
         """Return the first `count` rows of a table, to go on from."""
         rows = cls()
         columns = [getattr(table, name)[:count].astype(np.int64) for name in _TYPES]
+        # What definitions say of the data is asked again.
+        found = columns[_FAULT]
+        found[(table.kind[:count] != MessageKind.DAMAGED) & (found != FaultCode.UNKNOWN_COMPRESSION)] = 0
         rows._values.frombytes(np.stack(columns, axis=1).tobytes() if count else b"")
         used = int(np.max(table.section[:count] + np.maximum(table.rank[:count], 0), initial=0))
         ranges = [column[:used] for column in (table.starts, table.sizes, table.strides)]
@@ -91,6 +96,10 @@ class Rows:
     def add(self, row: Iterable[int]) -> None:
         """Add a `Row`, or the same as a plain tuple."""
         self._values.extend(row)
+
+    def last(self) -> Row:
+        """Return the row that was added last."""
+        return Row(*self._values[-_WIDTH:])
 
     def cut(self, count: int, ranges: int) -> None:
         """Keep the first `count` rows and so many numbers of `ranges`."""

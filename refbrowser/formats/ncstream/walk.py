@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Callable
-from typing import NamedTuple
+from dataclasses import replace
 
-from google.protobuf.message import DecodeError
+import numpy as np
 
-from refbrowser.errors import RefbrowserError, Severity, quoted
+from refbrowser.errors import Severity
 from refbrowser.formats.ncstream import magics
 from refbrowser.formats.ncstream.bytes import ByteSource
 from refbrowser.formats.ncstream.checks import check_data
-from refbrowser.formats.ncstream.data_facts import DataFacts, Facts
 from refbrowser.formats.ncstream.definition import StreamDefinition
-from refbrowser.formats.ncstream.faults import FaultCode, FramingError, HeaderNote
-from refbrowser.formats.ncstream.framing import Span, block, objects, sequence
-from refbrowser.formats.ncstream.header_merge import merged
-from refbrowser.formats.ncstream.messages import MessageKind, Payload, StreamFault, StreamIndex
-from refbrowser.formats.ncstream.rows import Row, Rows, damaged
-from refbrowser.formats.ncstream.schema import ERROR, text_of
+from refbrowser.formats.ncstream.faults import FaultCode, FramingError
+from refbrowser.formats.ncstream.framing import is_boundary
+from refbrowser.formats.ncstream.messages import MessageKind, StreamFault, StreamIndex
+from refbrowser.formats.ncstream.reading import MessageReader
+from refbrowser.formats.ncstream.recovery import Recovery
+from refbrowser.formats.ncstream.rows import damaged
 from refbrowser.formats.ncstream.window import Window
 from refbrowser.io.cancel import CancelToken
 from refbrowser.limits import LIMITS
@@ -26,20 +26,14 @@ from refbrowser.limits import LIMITS
 #: Called with the bytes walked so far, and in all.
 WalkProgress = Callable[[int, int], None]
 
-#: Messages between two looks at the token.
+#: Messages between two looks at the token, less one.
 _TURN = 255
 #: Bytes before the end of the walk that tell whether a file that has grown is still the same.
 _TAIL = 64 << 10
-
-
-class _State(NamedTuple):
-    """What a trial of a message may change."""
-
-    rows: int
-    ranges: int
-    definition: StreamDefinition
-    headers: int
-    faults: int
+#: A file that begins with no message is searched so far for one, before it is taken for no stream.
+_PREAMBLE = 1 << 20
+_OF_DATA = (MessageKind.DATA, MessageKind.DATA_COLUMN)
+_OF_ENDS = ("no-start", "no-end", "trailing-bytes")
 
 
 def walk_stream(
@@ -74,10 +68,16 @@ def walk_stream(
         `token` was cancelled.
     """
     walk = _Walk(source, url, token, progress, definition or StreamDefinition())
-    if resume is not None:
+    if resume is not None and begins_with(source, resume):
         walk.go_on_from(resume)
     walk.run(until)
     return walk.index()
+
+
+def begins_with(source: ByteSource, index: StreamIndex) -> bool:
+    """Return whether a stream, which may be longer by now, still begins as when it was walked."""
+    end = _end_of(index)
+    return source.size >= end and _tail(source, end) == index.tail
 
 
 class _Walk:
@@ -96,60 +96,80 @@ class _Walk:
         self._token = token
         self._progress = progress
         self._window = Window(source)
-        self._rows = Rows()
-        self._facts = DataFacts((), self._rows.ranges)
-        self._definition = definition
-        self._facts.define(definition)
-        self._headers: list[tuple[int, StreamDefinition]] = []
-        self._faults: list[StreamFault] = []
+        self._reader = MessageReader(self._window, definition, token)
+        self._recovery = Recovery(source, self._window, self._reader, token)
         self._position = 0
-        self._has_start = self._has_end = False
-        #: What could be told of the message at hand before it failed.
-        self._known: Row | None = None
-        self._searched = 0
-        self._read = {
-            magics.DATA: self._data,
-            magics.HEADER: self._header,
-            magics.DATA_COLUMN: self._column,
-            magics.ERROR: self._error,
-            **dict.fromkeys(magics.POINTS, self._point),
-        }
+        self._has_start = False
+        self._is_complete = False
+        #: Where the message begins that the stream ends within; its size where there is none such.
+        self._torn_at = self._window.size
 
     def go_on_from(self, index: StreamIndex) -> None:
-        """Take over what an index holds, if its stream begins the one at hand."""
-        raise NotImplementedError
+        """Take over the messages of an index whose stream begins the one at hand."""
+        self._position = _end_of(index)
+        count = int(np.searchsorted(index.table.stop, self._position, side="right"))
+        kept = [
+            fault
+            for fault in index.faults
+            if fault.number < count
+            and fault.code not in _OF_ENDS
+            and int(index.table.kind[fault.number]) not in _OF_DATA
+        ]
+        self._reader.take_over(index, count, kept)
+        self._has_start = index.has_start
 
     def run(self, until: int | None) -> None:
         """Read messages up to the end, or up to number `until`."""
-        window = self._window
-        if not self._position and window.bytes_at(0, magics.LENGTH) == magics.START:
-            self._has_start = True
-            self._position = magics.LENGTH
-        last = LIMITS.stream_messages if until is None else until + 1
-        while self._position < window.size and not self._has_end and len(self._rows) < last:
-            if not len(self._rows) & _TURN:
+        if not self._position:
+            self._begin()
+        reader, size = self._reader, self._window.size
+        last = LIMITS.stream_messages if until is None else min(until + 1, LIMITS.stream_messages)
+        while self._position < size and not reader.has_end and len(reader.rows) < last:
+            if not len(reader.rows) & _TURN:
                 self._look()
             try:
-                self._position = self._message(self._position)
+                self._position = reader.message(self._position)
             except FramingError as error:
-                self._position = self._recover(error)
+                self._position = self._recovered(error)
+        self._is_complete = self._position >= size or reader.has_end
+        self._look()
+        if not self._is_complete and until is None:
+            text = f"only the first {LIMITS.stream_messages} messages are listed"
+            reader.fault(FaultCode.LENGTH_TOO_LARGE, text, self._position)
 
     def index(self) -> StreamIndex:
         """Return what was found."""
-        self._look()
-        table = self._rows.table(self._facts.names)
-        table, faults = check_data(table, self._definition)
-        return StreamIndex(
+        reader = self._reader
+        table, of_data = check_data(reader.rows.table(reader.facts.names), reader.definition)
+        faults = [*reader.faults, *of_data, *self._of_ends(len(table))]
+        walked = min(self._position, self._torn_at)
+        found = StreamIndex(
             url=self._url,
             size=self._window.size,
-            walked=self._position,
+            walked=walked,
             table=table,
-            definition=self._definition,
-            headers=tuple(self._headers),
-            faults=tuple(sorted([*self._faults, *faults], key=lambda each: (each.offset, each.number))),
+            definition=reader.definition,
+            headers=tuple(reader.headers),
+            faults=tuple(sorted(faults, key=lambda each: (each.number, each.offset))),
             has_start=self._has_start,
-            has_end=self._has_end,
+            has_end=reader.has_end,
         )
+        return replace(found, tail=_tail(self._source, _end_of(found)))
+
+    def _begin(self) -> None:
+        """Read START; where a stream begins with something else, see whether it is one."""
+        first = self._window.bytes_at(0, magics.LENGTH)
+        if first == magics.START:
+            self._has_start = True
+            self._position = magics.LENGTH
+            return
+        is_cut = bool(first) and any(magic.startswith(first) for magic in magics.FIRST)
+        if not is_cut and self._recovery.next_message(0, _PREAMBLE) is None:
+            text = "there is no message of ncstream in it"
+            if first in magics.COVERAGES:
+                text = "it holds messages of coverages, which are not supported"
+            code = FaultCode.NOT_NCSTREAM.text
+            raise StreamFault(code=code, message=text, number=0, offset=0).error(self._url)
 
     def _look(self) -> None:
         if self._token is not None:
@@ -157,146 +177,48 @@ class _Walk:
         if self._progress is not None:
             self._progress(self._position, self._window.size)
 
-    def _message(self, offset: int) -> int:
-        """Read the message at `offset` into a row; return the offset behind it.
-
-        Raises
-        ------
-        FramingError
-            It is none, or not a whole one.
-        """
-        window = self._window
-        at = window.load(offset, 64)
-        magic = window.data[at : at + magics.LENGTH]
-        self._known = None
-        read = self._read.get(magic)
-        if read is not None:
-            return read(offset)
-        if magic == magics.END:
-            self._has_end = True
-            return offset + magics.LENGTH
-        if len(magic) < magics.LENGTH:
-            raise FramingError(FaultCode.TRUNCATED, "the stream ends within a magic")
-        if magic in magics.COVERAGES:
-            raise FramingError(FaultCode.BAD_MAGIC, "messages of coverages are not supported")
-        raise FramingError(FaultCode.BAD_MAGIC, f"no message begins with {magic.hex()}")
-
-    def _body(self, offset: int, what: str) -> tuple[Span, bytes]:
-        """Return where the protobuf message behind a magic is, and its bytes."""
-        span = block(self._window, offset + magics.LENGTH, what)
-        return span, self._window.bytes_at(span.start, span.stop - span.start)
-
-    def _data(self, offset: int) -> int:
-        span, message = self._body(offset, "a message about data")
-        facts = self._facts.data(message)
-        self._known = Row(MessageKind.DATA, offset, span.stop, *_around(facts, span.stop, 0, -1))
-        deflated = facts.deflated
-        if facts.payload == Payload.REGULAR:
-            limit = LIMITS.stream_message if deflated else None
-            part = block(self._window, span.stop, "a block", limit)
-            start, stop, count = part.start, part.stop, -1
-        elif facts.payload == Payload.STRUCTURE:
-            # Practice says that it is deflated and sends it plain.
-            part, deflated = block(self._window, span.stop, "the rows of a structure"), False
-            start, stop, count = part.start, part.stop, -1
-        else:
-            find = objects if facts.payload == Payload.VARIABLE else sequence
-            part = find(self._window, span.stop, self._token)
-            start, stop, count, deflated = part.start, part.stop, part.objects, False
-            if len(part.checkpoints) > 1:
-                self._rows.checkpoints[len(self._rows)] = part.checkpoints
-        self._rows.add(
-            (
-                MessageKind.DATA,
-                offset,
-                stop,
-                facts.variable,
-                facts.payload,
-                start,
-                stop - start,
-                count,
-                facts.data_type,
-                facts.byte_order,
-                facts.version,
-                deflated,
-                *facts[6:],
-            )
-        )
-        return stop
-
-    def _column(self, offset: int) -> int:
-        span, message = self._body(offset, "a column of data")
-        facts = self._facts.column(message)
-        length = span.stop - span.start
-        self._rows.add(
-            Row(MessageKind.DATA_COLUMN, offset, span.stop, *_around(facts, span.start, length, -1))
-        )
-        return span.stop
-
-    def _header(self, offset: int) -> int:
-        span, message = self._body(offset, "a header")
-        number = len(self._rows)
-
-        def note(found: HeaderNote) -> None:
-            self._fault(found.code, found.message, offset, found.severity, found.path)
-
-        try:
-            self._definition = merged(self._definition, message, note)
-        except RefbrowserError as error:
-            raise FramingError(FaultCode.BAD_PROTOBUF, error.message, span.stop) from None
-        self._facts.define(self._definition)
-        self._headers.append((number, self._definition))
-        return self._add(MessageKind.HEADER, offset, span)
-
-    def _error(self, offset: int) -> int:
-        span, message = self._body(offset, "an error message")
-        try:
-            error = ERROR.FromString(message)
-        except DecodeError:
-            text = "the error message is no protobuf message"
-            raise FramingError(FaultCode.BAD_PROTOBUF, text, span.stop) from None
-        code = f" (code {error.code})" if error.HasField("code") else ""
-        self._fault(FaultCode.STREAM_ERROR, f"the sender says {quoted(text_of(error.message))}{code}", offset)
-        return self._add(MessageKind.ERROR, offset, span)
-
-    def _point(self, offset: int) -> int:
-        return self._add(MessageKind.POINT, offset, block(self._window, offset + magics.LENGTH, "a message"))
-
-    def _add(self, kind: MessageKind, offset: int, span: Span) -> int:
-        """Add the row of a message that has no data."""
-        self._rows.add(
-            Row(kind, offset, span.stop, payload_offset=span.start, payload_length=span.stop - span.start)
-        )
-        return span.stop
-
-    def _fault(
-        self,
-        code: FaultCode,
-        message: str,
-        offset: int,
-        severity: Severity = Severity.FAULT,
-        path: str | None = None,
-    ) -> None:
-        if len(self._faults) < LIMITS.stream_faults:
-            self._faults.append(
-                StreamFault(
-                    code=code.text,
-                    message=message,
-                    number=len(self._rows),
-                    offset=offset,
-                    severity=severity,
-                    path=path,
-                )
-            )
-
-    def _recover(self, error: FramingError) -> int:
+    def _recovered(self, error: FramingError) -> int:
         """Note that the message at the position is damaged; return where the next one begins."""
-        offset = self._position
-        self._fault(error.code, error.message, offset)
-        self._rows.add(damaged(offset, self._window.size, error.code, self._known))
-        return self._window.size
+        offset, size, known = self._position, self._window.size, self._reader.known
+        following: int | None = error.stop
+        if following is None or not is_boundary(self._window, following):
+            following = self._recovery.next_message(offset + 1)
+        code = error.code
+        if following is None or following == size:
+            following, self._torn_at = size, offset
+            if not error.is_decided:
+                code = FaultCode.TRUNCATED
+        path = None if known is None else self._reader.facts.names[known.variable]
+        self._reader.fault(code, error.message, offset, path=path)
+        self._reader.rows.add(damaged(offset, following, code, known))
+        return following
+
+    def _of_ends(self, count: int) -> list[StreamFault]:
+        """Return what is to be said of how the stream begins and ends."""
+        found = []
+        if not self._has_start:
+            found.append(_warning(FaultCode.NO_START, "the stream does not begin with START", 0, 0))
+        if self._reader.has_end and self._position < self._window.size:
+            text = f"{self._window.size - self._position} bytes stand behind the end of the stream"
+            found.append(_warning(FaultCode.TRAILING_BYTES, text, count, self._position))
+        is_torn = self._torn_at < self._window.size
+        if self._is_complete and not self._reader.has_end and not is_torn:
+            text = "the stream does not end with END"
+            found.append(_warning(FaultCode.NO_END, text, count, self._position))
+        return found
 
 
-def _around(facts: Facts, start: int, length: int, count: int) -> tuple[int, ...]:
-    """Return the columns of a row from `variable` on."""
-    return (facts.variable, facts.payload, start, length, count, *facts[2:])
+def _warning(code: FaultCode, message: str, number: int, offset: int) -> StreamFault:
+    return StreamFault(
+        code=code.text, message=message, number=number, offset=offset, severity=Severity.WARNING
+    )
+
+
+def _end_of(index: StreamIndex) -> int:
+    """Return where the last whole message of an index ends, and so what is added to the stream begins."""
+    return index.walked - magics.LENGTH if index.has_end else index.walked
+
+
+def _tail(source: ByteSource, end: int) -> int:
+    start = max(end - _TAIL, 0)
+    return zlib.crc32(source.read(start, end - start))

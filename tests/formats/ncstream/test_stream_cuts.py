@@ -52,11 +52,11 @@ def test_all_before_a_cut_stays(construct):
         if cut in ends:
             assert len(found.table) == sound
             continue
-        torn = [fault for fault in found.faults if fault.number == sound]
+        faults = [fault for fault in found.faults if fault.severity is Severity.FAULT]
+        torn = [fault for fault in faults if fault.number == sound]
         begin = int(whole.table.stop[sound - 1]) if sound else start
         assert [fault.offset for fault in torn] == [begin], cut
         assert torn[0].code in ("truncated", "length-too-large"), cut
-        assert torn[0].severity is Severity.FAULT
         assert not found.has_end
 
 
