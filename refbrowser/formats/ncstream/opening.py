@@ -80,8 +80,9 @@ def document_of_stream(index: StreamIndex, options: StreamOptions, *, name: str)
     origin = StreamOrigin(index, options)
     text, metadata, findings = stream_text(origin.layouts)
     before, entries = text.parts()
-    last = len(index.table) if options.until is None else options.until + 1
-    faults = [each.finding(index.url) for each in index.faults if each.number < last]
+    # What is said of the end of the stream has the number behind the last message.
+    last = len(index.table) if options.until is None else options.until
+    faults = [each.finding(index.url) for each in index.faults if each.number <= last]
     return ReferenceDocument.of_parts(
         before,
         entries,
