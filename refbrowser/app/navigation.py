@@ -235,6 +235,8 @@ class Navigation(QObject):
             target = (item.document, cast("ArrayNode", item.node))
             if (
                 self._plotted is None
+                # It may have gone for a while, with an edit.
+                or plot.array() is None
                 or target[0] is not self._plotted[0]
                 or target[1].path != self._plotted[1].path
             ):

@@ -9,6 +9,7 @@ from PySide6.QtCore import QObject, QPointF, QRectF
 from refbrowser.app.centre import PLOT
 from refbrowser.app.stream.section_mark import SectionMark
 from refbrowser.app.stream.supply_view import section_rect
+from refbrowser.engine.ncstream.readings import doubtful_arrays, ordered_arrays
 from refbrowser.engine.views.coordinates import line_scale
 
 if TYPE_CHECKING:
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from refbrowser.app.stream.byte_order_bar import AsOfBar, ByteOrderBar
     from refbrowser.app.stream.messages_pane import MessagesPane
     from refbrowser.formats.ncstream.byte_order import Order
+    from refbrowser.formats.ncstream.messages import StreamIndex
 
 
 class MessagesLink(QObject):
@@ -31,6 +33,9 @@ class MessagesLink(QObject):
         self.pane, self.as_of_bar, self.order_bar = pane, as_of, order
         self.mark = SectionMark(plot.canvas.box)
         self._wanted: int | None = None
+        #: The array to go back to, where it was not there yet after an earlier message.
+        self._left: str | None = None
+        self._doubt: tuple[StreamIndex, bool] | None = None
         pane.chosen.connect(self._chosen)
         pane.activated.connect(self._activated)
         pane.picture.changed.connect(self._picture_changed)
@@ -61,15 +66,25 @@ class MessagesLink(QObject):
         if origin is None:
             self.order_bar.set_stream(None, doubtful=False, chosen=None)
             return
-        from refbrowser.engine.ncstream.readings import doubtful_arrays
-
+        if self._doubt is None or self._doubt[0] is not origin.index:
+            self._doubt = origin.index, bool(doubtful_arrays(origin.index))
         chosen = origin.options.byte_order
-        self.order_bar.set_stream(origin.index, doubtful=bool(doubtful_arrays(origin.index)), chosen=chosen)
+        self.order_bar.set_stream(origin.index, doubtful=self._doubt[1], chosen=chosen)
 
     def _show_until(self, last: int | None) -> None:
         document = self._window.documents.current
         if document is not None:
+            self._left = self._plotted() or self._left
             document.stream.show_until(last)
+
+    def go_back(self, document: OpenDocument) -> None:
+        """Plot the array again that was not there after an earlier message."""
+        hierarchy, path = document.hierarchy, self._left
+        if path is None or hierarchy is None or document is not self._window.documents.current:
+            return
+        if self._plotted() is None and hierarchy.find(path) is not None:
+            self._left = None
+            self._window.hierarchy.select_node(document, path)
 
     # The message that is chosen
 
@@ -144,7 +159,6 @@ class MessagesLink(QObject):
     def compare_orders(self) -> None:
         """Show both byte orders of the current stream side by side."""
         from refbrowser.app.stream.byte_order_dialog import ByteOrderDialog
-        from refbrowser.engine.ncstream.readings import doubtful_arrays, ordered_arrays
 
         document = self._window.documents.current
         origin = None if document is None else document.stream.origin

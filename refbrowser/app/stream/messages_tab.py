@@ -31,11 +31,16 @@ class MessagesTab(QObject):
     def _added(self, document: OpenDocument) -> None:
         document.documentChanged.connect(lambda: self._changed(document))
         document.savedChanged.connect(lambda: self._changed(document))
+        document.hierarchyChanged.connect(lambda: self._described(document))
         document.stream.failed.connect(self._failed)
 
     def _changed(self, document: OpenDocument) -> None:
         if document is self._window.documents.current:
             self._soon.start()
+
+    def _described(self, document: OpenDocument) -> None:
+        if self.link is not None and document.stream.index is not None:
+            self.link.go_back(document)
 
     def _failed(self, error: BaseException) -> None:
         self._window.centre.error_bar.show_error("The stream cannot be shown so", error)

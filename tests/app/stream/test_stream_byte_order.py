@@ -61,7 +61,9 @@ def test_where_the_flag_is_wrong_the_rule_is_right_and_said(
     assert rows["Greatest"][0] == "289.9999"
     assert rows["Absurdly large or small"][0] == "0 %"
     assert rows["Absurdly large or small"][1] != "0 %"
-    assert dialog.summary().startswith("Big endian makes more sense, by 400 values. Now it is read by the rule")
+    assert dialog.summary().startswith(
+        "Big endian makes more sense, by 400 values. Now it is read by the rule"
+    )
     assert not button(dialog, "byteOrderRuleButton").isEnabled()
     dialog.reject()
     button(window, "byteOrderDismissButton").click()

@@ -79,7 +79,12 @@ def test_each_message_is_a_row_and_the_filter_lists_some(
     assert table.row_text(2)[5].replace("\N{NARROW NO-BREAK SPACE}", "") == str(len(messages[2]))
     assert table.row_text(2)[6:8] == ["deflate", "big"]
     assert len(table.row_text(3)[8]) == 8
-    for what, numbers in (("headers", [0, 8]), ("plotted", [1, 2, 3, 4, 5, 6]), ("/salt", [7]), ("faulty", [])):
+    for what, numbers in (
+        ("headers", [0, 8]),
+        ("plotted", [1, 2, 3, 4, 5, 6]),
+        ("/salt", [7]),
+        ("faulty", []),
+    ):
         pane.filter.choice.setCurrentIndex(pane.filter.choice.findData(what))
         shown = [table.row_text(row)[0] for row in range(table.model().row_count())]
         assert shown == [str(number) for number in numbers], what
@@ -250,9 +255,7 @@ def test_edits_keep_the_stream_as_it_is(
     assert strip.slider.isEnabled()
 
 
-def test_a_line_and_a_scalar_are_no_trouble(
-    window: MainWindow, ocean: OpenDocument, settle: Settle
-) -> None:
+def test_a_line_and_a_scalar_are_no_trouble(window: MainWindow, ocean: OpenDocument, settle: Settle) -> None:
     link = link_of(window)
     window.hierarchy.select_node(ocean, "/lat")
     settle()
@@ -266,9 +269,7 @@ def test_a_line_and_a_scalar_are_no_trouble(
     assert link.pane.picture.words_at((3,)) == "message 0"
 
 
-def test_what_is_damaged_is_marked(
-    window: MainWindow, opened: Open, settle: Settle, tmp_path: Path
-) -> None:
+def test_what_is_damaged_is_marked(window: MainWindow, opened: Open, settle: Settle, tmp_path: Path) -> None:
     messages = ocean_messages()
     path = tmp_path / "damaged.ncs"
     path.write_bytes(enc.stream(*messages[:3], b"\xab\xec\xce\xba" + b"\xff" * 40, *messages[3:]))
@@ -281,3 +282,27 @@ def test_what_is_damaged_is_marked(
     assert model.row_count() >= 1
     assert model.styles(0, 1)[0] & RowStyle.FAULT
     assert pane.table.row_text(0)[9]
+
+
+def test_an_array_that_was_not_there_yet_is_plotted_again(
+    window: MainWindow, opened: Open, settle: Settle, tmp_path: Path, qtbot: QtBot
+) -> None:
+    path = tmp_path / "late.ncs"
+    early = enc.header(enc.group(attributes=[enc.text_attribute("title", "early")]))
+    path.write_bytes(enc.stream(early, *ocean_messages()))
+    document = opened(path)
+    settle()
+    window.hierarchy.select_node(document, "/temp")
+    settle()
+    plot, strip = window.centre.plot, link_of(window).pane.as_of
+    assert plot is not None
+    strip.field.setValue(0)
+    qtbot.waitUntil(lambda: document.stream.last == 0)
+    settle()
+    assert plot.array() is None
+    strip.field.setValue(3)
+    qtbot.waitUntil(lambda: document.stream.last == 3)
+    settle()
+    node = plot.array()
+    assert node is not None
+    assert node.path == "/temp"
