@@ -1,4 +1,4 @@
-"""Having a large file written to the disk while it is being made, so that the end need not wait for all of it."""
+"""Having a large file written to the disk while it is made, so that the end need not wait for it."""
 
 from __future__ import annotations
 

@@ -6,10 +6,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from refbrowser.engine.export.layout import asked_for
 from refbrowser.engine.export.netcdf_dimensions import target_dimensions
 from refbrowser.engine.export.request import ArrayChoice
-from refbrowser.engine.export.store_options import StoreOptions
+from refbrowser.engine.session import readable_grid
+from refbrowser.errors import ErrorKind, Place, RefbrowserError
+from refbrowser.model.grid import RegularChunkGrid
 from refbrowser.model.nodes import ArrayNode, GroupNode, Hierarchy
 from refbrowser.model.selection import Selection
 
@@ -53,7 +54,7 @@ def chosen_of(dataset: Dataset, arrays: tuple[ArrayChoice, ...] | None) -> Chose
         sources[node.path] = node, choice.selection
         taken[node.path] = node
         if choice.selection is not None:
-            _, taken[node.path], _ = asked_for(node, choice.selection, StoreOptions())
+            taken[node.path] = _part(node, choice.selection)
     if not isinstance(hierarchy.root, GroupNode):
         return Chosen(replace(hierarchy, root=next(iter(taken.values()))), sources)
     groups = [group for group in _groups(hierarchy) if _holds(group, taken)]
@@ -73,6 +74,32 @@ def chosen_of(dataset: Dataset, arrays: tuple[ArrayChoice, ...] | None) -> Chose
         )
 
     return Chosen(replace(hierarchy, root=cut(hierarchy.root)), sources)
+
+
+def _part(node: ArrayNode, selection: Selection) -> ArrayNode:
+    """Return an array with the shape of a part of it.
+
+    Raises
+    ------
+    RefbrowserError
+        `E_USAGE`: the part goes backwards. The array is not readable.
+    """
+    grid = readable_grid(node)
+    if selection.backwards:
+        message = "an export keeps the order of elements: steps are positive"
+        raise RefbrowserError(ErrorKind.USAGE, message, Place(path=node.path))
+    kept = [axis for axis in range(len(node.shape)) if axis not in selection.dropped]
+    sides = [max(1, min(grid.chunk_shape[axis], len(selection.axes[axis]))) for axis in kept]
+    return replace(
+        node,
+        shape=selection.shape,
+        grid=RegularChunkGrid(selection.shape, tuple(sides)),
+        dimensions=tuple(node.dimensions[axis] for axis in kept if node.dimensions),
+        dimension_paths=tuple(node.dimension_paths[axis] for axis in kept if node.dimension_paths),
+        is_sequence=node.is_sequence and len(node.shape) - 1 in kept,
+        manifest=None,
+        source=None,
+    )
 
 
 def _groups(hierarchy: Hierarchy) -> Iterator[GroupNode]:
