@@ -85,7 +85,7 @@ class _Writing:
     references: list[tuple[str, Reference]] = field(default_factory=list)
     _gone: set[str] = field(default_factory=set)
     _remade: set[str] = field(default_factory=set)
-    _room: int = LIMITS.inlined_members
+    _room: int = field(default_factory=lambda: LIMITS.inlined_members)
 
     def __post_init__(self) -> None:
         for node in self.dataset.hierarchy.walk():
@@ -108,6 +108,8 @@ class _Writing:
             self._make(node)
         if node.key_prefix not in self._gone:
             self._name(node)
+            if "\\" in node.path:
+                self.losses.append(Loss(node.path, "zarr-python takes the backslash in its name for a slash"))
 
     def _leave_out(self, node: ArrayNode, what: str) -> None:
         self._gone.add(node.key_prefix)

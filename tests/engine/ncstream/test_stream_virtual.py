@@ -35,8 +35,8 @@ def virtualised(source: Path, target: Path, format: str = "refs-v1") -> ExportRe
         return refbrowser.export(dataset, target, format=format)
 
 
-def read_by_others(document: Path) -> dict[str, Any]:
-    """Read every array of a reference document with fsspec and zarr-python."""
+def read_by_others(document: Path, path: str) -> np.ndarray:
+    """Read an array of a reference document with fsspec and zarr-python."""
     system = fsspec.filesystem(
         "reference",
         fo=str(document),
@@ -45,14 +45,13 @@ def read_by_others(document: Path) -> dict[str, Any]:
         simple_templates=False,
         skip_instance_cache=True,
     )
-    group = zarr.open_group(zarr.storage.FsspecStore(system, path="/", read_only=True), mode="r")
-    return {
-        f"/{path}": array[...] for path, array in group.members(max_depth=None) if hasattr(array, "shape")
-    }
+    store = zarr.storage.FsspecStore(system, path="/", read_only=True)
+    return np.asarray(zarr.open_array(store, path=path.strip("/"), mode="r", zarr_format=2)[...])
 
 
-def entries(document: Path) -> dict[str, Any]:
-    return json.loads(document.read_text())["refs"]
+def entries(document: Path, format: str = "refs-v1") -> dict[str, Any]:
+    found = json.loads(document.read_text())
+    return found["refs"] if format == "refs-v1" else found
 
 
 def chunks(document: Path, name: str) -> dict[str, Any]:
@@ -85,19 +84,16 @@ def test_others_read_every_construct_that_they_can(construct, format: str, tmp_p
     source, target = tmp_path / "a.ncs", tmp_path / "out.json"
     source.write_bytes(construct.stream)
     report = virtualised(source, target, format)
-    found = read_by_others(target)
     lost = {loss.path for loss in report.losses if "left out" in loss.what}
-    assert found.keys() | lost == construct.values.keys() | lost
-    assert not found.keys() & lost
-    for path, values in found.items():
-        assert close(plain(np.asarray(values)), _as_zarr(construct.values[path])), path
+    assert not [key for key in entries(target, format) for path in lost if key.startswith(f"{path[1:]}/")]
     with refbrowser.open(str(target), allow=[str(tmp_path)]) as again:
-        for path in found:
-            assert close(plain(np.asarray(again[path][...])), _as_zarr(construct.values[path])), path
-
-
-def _as_zarr(values: Any) -> Any:
-    return values
+        assert again.arrays.keys() == construct.values.keys() - lost
+        for path in again.arrays:
+            is_told = any(loss.path == path and "backslash" in loss.what for loss in report.losses)
+            assert is_told == ("\\" in path)
+            if not is_told:
+                assert close(plain(read_by_others(target, path)), construct.values[path]), path
+            assert close(plain(np.asarray(again[path][...])), construct.values[path]), path
 
 
 @pytest.mark.parametrize("deflated", [False, True])
@@ -119,7 +115,7 @@ def test_whole_tiles_are_references_and_the_short_last_one_is_padded(tmp_path: P
     metadata = json.loads(entries(target)["temp/.zarray"])
     assert metadata["chunks"] == [4, SIDE]
     assert bool(metadata["compressor"]) == deflated
-    np.testing.assert_array_equal(read_by_others(target)["/temp"], values)
+    np.testing.assert_array_equal(read_by_others(target, "/temp"), values)
 
 
 def test_of_messages_that_overlap_the_last_whole_one_is_the_reference(tmp_path: Path) -> None:
@@ -138,7 +134,7 @@ def test_of_messages_that_overlap_the_last_whole_one_is_the_reference(tmp_path: 
     assert [isinstance(found[key], str) for key in ("0.0", "1.0")] == [False, True]
     assert "2.0" not in found
     wanted = np.concatenate([new, old[:1], part[:1], np.full((2, SIDE), FILL, "f4")])
-    np.testing.assert_array_equal(read_by_others(target)["/temp"], wanted)
+    np.testing.assert_array_equal(read_by_others(target, "/temp"), wanted)
 
 
 def test_the_other_byte_order_is_written_out(tmp_path: Path) -> None:
@@ -148,7 +144,7 @@ def test_the_other_byte_order_is_written_out(tmp_path: Path) -> None:
     source.write_bytes(enc.stream(head(6), *orders))
     virtualised(source, target)
     assert [isinstance(each, str) for each in chunks(target, "temp").values()].count(True) == 1
-    np.testing.assert_array_equal(read_by_others(target)["/temp"], values)
+    np.testing.assert_array_equal(read_by_others(target, "/temp"), values)
 
 
 patches = st.lists(
@@ -169,7 +165,7 @@ def test_whatever_was_sent_others_read_the_same(tmp_path_factory, given) -> None
         messages.append(rows_of(values, order, deflated=deflated, start=start))
     source.write_bytes(enc.stream(*messages))
     virtualised(source, target)
-    np.testing.assert_array_equal(read_by_others(target)["/temp"], wanted)
+    np.testing.assert_array_equal(read_by_others(target, "/temp"), wanted)
 
 
 def test_what_has_no_room_is_left_out_and_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -187,7 +183,7 @@ def test_what_has_no_room_is_left_out_and_told(tmp_path: Path, monkeypatch: pyte
         object.__setattr__(LIMITS, "inlined_members", 64 << 20)
     assert [(loss.path, loss.what) for loss in report.losses] == [("/names", virtual.NO_ROOM)]
     assert not [key for key in entries(target) if key.startswith("names/")]
-    assert read_by_others(target).keys() == {"/n"}
+    assert read_by_others(target, "/n").tolist() == [0] * 50
 
 
 def test_enumerations_become_flags_and_dimensions_get_names(tmp_path: Path) -> None:
@@ -204,7 +200,7 @@ def test_enumerations_become_flags_and_dimensions_get_names(tmp_path: Path) -> N
     assert attributes["flag_values"] == [0, 1]
     assert attributes["flag_meanings"] == "clear partly_cloudy"
     assert attributes["_ARRAY_DIMENSIONS"] == ["sky_0"]
-    assert read_by_others(target)["/sky"].tolist() == [0, 1, 0]
+    assert read_by_others(target, "/sky").tolist() == [0, 1, 0]
 
 
 def test_the_parquet_form(tmp_path: Path) -> None:
@@ -214,4 +210,6 @@ def test_the_parquet_form(tmp_path: Path) -> None:
     messages = [rows_of(values[at : at + 4], start=at) for at in (0, 4, 8)]
     source.write_bytes(enc.stream(head(10), *messages))
     virtualised(source, target, "refs-parquet")
-    np.testing.assert_array_equal(read_by_others(target)["/temp"], values)
+    # fsspec reads it with fastparquet alone.
+    with refbrowser.open(str(target)) as again:
+        np.testing.assert_array_equal(again["/temp"][...], values)
