@@ -17,7 +17,7 @@ from refbrowser.limits import LIMITS
 logger = logging.getLogger(__name__)
 
 #: How often a server that waits looks whether it is to end, in seconds.
-_LOOK = 0.1
+_LOOK = 0.05
 #: Head of a request beside its first line.
 _HEAD = 64 * 1024
 _BUSY = b"HTTP/1.0 503 Service Unavailable\r\nRetry-After: 1\r\n\r\ntoo many requests\n"

@@ -68,7 +68,9 @@ class RemoteSource:
                 for at, taken in zip(origin, part.inside, strict=True)
             )
             inside = tuple(slice(len(taken)) for taken in section)
-        url = data_url(self.endpoint, self.path, section, is_ragged=is_ragged(self.variable))
+        # All of a variable is asked for by its name alone: every service understands that.
+        asked = () if tuple(map(len, section)) == self.grid.shape else section
+        url = data_url(self.endpoint, self.path, asked, is_ragged=is_ragged(self.variable))
         question = Question(self.definition, self.path, self.variable, section, self.options)
         yield SourcePiece(
             reference=WholeFile(url),
