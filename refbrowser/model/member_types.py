@@ -7,7 +7,7 @@ comparisons of types and is lost where a type is made anew (another byte order):
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -40,6 +40,16 @@ def names_of(dtype: np.dtype[Any]) -> dict[int, str]:
 def enum_name_of(dtype: np.dtype[Any]) -> str:
     """Return the name of the enumeration that values of a type are of; empty where it has none."""
     return str(_facts(dtype).get("enum_name", ""))
+
+
+def leaf_fields(dtype: np.dtype[Any], above: str = "") -> Iterator[tuple[str, np.dtype[Any]]]:
+    """Yield the fields of a structure that are none themselves: names joined by points, and their types."""
+    base = dtype.base
+    if base.names is None or base.fields is None:
+        yield above, base
+        return
+    for name in base.names:
+        yield from leaf_fields(base.fields[name][0], f"{above}.{name}" if above else name)
 
 
 def _facts(dtype: np.dtype[Any]) -> Mapping[str, Any]:

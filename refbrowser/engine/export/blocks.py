@@ -19,6 +19,7 @@ import numpy as np
 from refbrowser.codecs.pipeline import CodecPipeline
 from refbrowser.engine.export.codec_names import without_shards
 from refbrowser.engine.export.layout import ArrayLayout
+from refbrowser.engine.export.stored_form import reads_elements
 from refbrowser.limits import LIMITS
 from refbrowser.model.grid import RegularChunkGrid
 from refbrowser.model.nodes import ArrayNode
@@ -185,6 +186,8 @@ def element_size(node: ArrayNode) -> int:
 def read_shape(node: ArrayNode) -> tuple[int, ...]:
     """Return the shape of what is decoded by itself when an array is read."""
     assert node.grid is not None
+    if node.source is not None:
+        return node.grid.chunk_shape
     has_shards = CodecPipeline.for_array(node).shard is not None
     found = without_shards(node).grid if has_shards else node.grid
     assert found is not None
@@ -193,7 +196,7 @@ def read_shape(node: ArrayNode) -> tuple[int, ...]:
 
 def _may_be_spooled(node: ArrayNode) -> bool:
     """Whether an intermediate store helps: of uncompressed chunks just the wanted bytes are read anyway."""
-    return node.dtype is not None and not node.dtype.hasobject and not CodecPipeline.for_array(node).is_raw
+    return node.dtype is not None and not node.dtype.hasobject and not reads_elements(node)
 
 
 class SourceAxis(NamedTuple):
