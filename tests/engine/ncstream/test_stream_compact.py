@@ -119,8 +119,7 @@ def test_messages_that_overlap_become_one_each(tmp_path_factory, given, level) -
     assert sent.max(initial=0) <= 1
     assert (sent[wanted < 1e30] == 1).all()
     assert (table.crc32[data] >= 0).all()
-    if level is not None:
-        assert (table.deflated[data] == bool(level)).all()
+    assert level != 0 or not table.deflated[data].any()
 
 
 def test_small_messages_are_put_together(tmp_path: Path) -> None:
@@ -185,7 +184,7 @@ def test_a_cancelled_compaction_leaves_nothing(tmp_path: Path) -> None:
 
 def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     source, target = tmp_path / "a.ncs", tmp_path / "b.ncs"
-    source.write_bytes(enc.stream(head(3), rows_of(np.zeros((3, SIDE)))))
+    source.write_bytes(enc.stream(head(30), rows_of(np.zeros((30, SIDE)))))
     assert main(["compact", str(source), str(target), "--deflate", "9", "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert (found["messages_before"], found["messages"], found["verified"]) == (2, 2, 2)
