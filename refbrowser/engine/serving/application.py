@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection, Iterable
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, unquote_plus, urlsplit
 
+from refbrowser.engine.cdl import dataset_cdl
 from refbrowser.engine.serving.answers import (
     Answer,
     RequestError,
@@ -18,6 +19,7 @@ from refbrowser.errors import RefbrowserError, quoted
 from refbrowser.formats.cdmremote.capabilities import capabilities_xml
 from refbrowser.formats.cdmremote.ncml import ncml_text
 from refbrowser.io.cancel import Cancelled, CancelToken
+from refbrowser.limits import LIMITS
 
 if TYPE_CHECKING:
     from refbrowser.engine.dataset import Dataset
@@ -93,7 +95,7 @@ class Application:
         if wanted == "data":
             return self._data(offered, parameters)
         if wanted == "cdl":
-            return text_answer(offered.dataset.cdl())
+            return text_answer(dataset_cdl(offered.dataset, LIMITS.serve_whole, self._token))
         if wanted == "ncml":
             return text_answer(ncml_text(offered.definition(), self._url), _XML)
         if wanted == "capabilities":

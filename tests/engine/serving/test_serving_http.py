@@ -18,6 +18,8 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 from documents_of_values import CUBE, ValueDocument
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 import refbrowser
 from refbrowser.engine.serving import data as serving_data
@@ -26,6 +28,8 @@ from refbrowser.engine.serving import offered
 from refbrowser.engine.serving.service import Service, is_loopback
 from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.limits import LIMITS
+
+ODD = "/cubetxs().,;:0123456789\\% é\0"
 
 
 def _changed(**values: float) -> Any:
@@ -284,3 +288,23 @@ def test_a_port_that_is_taken_is_told(dataset: refbrowser.Dataset, service: Serv
 def test_what_is_loopback() -> None:
     assert all(map(is_loopback, ("127.0.0.1", "127.9.9.9", "::1", "localhost")))
     assert not any(map(is_loopback, ("0.0.0.0", "::", "192.168.1.1", "example.org")))
+
+
+@settings(max_examples=80, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.text(ODD, max_size=24), st.sampled_from(["", "/cube(", "/texts;", "/cube"]))
+def test_no_request_is_too_odd(service: Service, text: str, before: str) -> None:
+    status, body, _ = ask(service, f"req=data&var={quote(before + text)}")
+    assert status in (200, 400, 404)
+    assert body.startswith(b"\xab\xec\xce\xba") == (status == 200)
+
+
+def test_an_address_of_version_6(dataset: refbrowser.Dataset) -> None:
+    try:
+        service = Service(dataset, "::1")
+        service.start()
+    except RefbrowserError:
+        pytest.skip("this machine has no such address")
+    with service:
+        assert service.url.startswith("http://[::1]:")
+        with refbrowser.open(service.url) as remote:
+            assert np.array_equal(remote["/cube"][...], CUBE)
