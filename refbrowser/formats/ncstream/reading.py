@@ -13,7 +13,7 @@ from refbrowser.formats.ncstream.faults import FaultCode, FramingError, HeaderNo
 from refbrowser.formats.ncstream.framing import Span, block, deflated_objects, objects, sequence
 from refbrowser.formats.ncstream.header_merge import merged
 from refbrowser.formats.ncstream.messages import MessageKind, Payload, StreamFault, StreamIndex
-from refbrowser.formats.ncstream.point import point_class
+from refbrowser.formats.ncstream.point import POINT_CLASSES
 from refbrowser.formats.ncstream.rows import Row, Rows
 from refbrowser.formats.ncstream.schema import ERROR, text_of
 from refbrowser.formats.ncstream.window import Window
@@ -246,7 +246,7 @@ class MessageReader:
 
     def _point(self, offset: int) -> int:
         span, message = self._body(offset, "a message of points")
-        parsed(point_class(self._window.bytes_at(offset, magics.LENGTH)), message, span.stop)
+        parsed(POINT_CLASSES[self._window.bytes_at(offset, magics.LENGTH)], message, span.stop)
         return self._add(MessageKind.POINT, offset, span)
 
     def _add(self, kind: MessageKind, offset: int, span: Span) -> int:
