@@ -7,20 +7,43 @@ from typing import TYPE_CHECKING
 
 from refbrowser.engine.jobs import JobControl
 from refbrowser.engine.resources import Resources
-from refbrowser.errors import RefbrowserError
+from refbrowser.errors import ErrorKind, Place, RefbrowserError
 from refbrowser.formats.ncstream.byte_order import StreamOptions
 from refbrowser.formats.ncstream.naming import looks_like_stream
 from refbrowser.formats.sniffing import NotReferencesError
 from refbrowser.io.fetch import Fetcher
+from refbrowser.model.reference import ByteRange
 from refbrowser.references.document import ReferenceDocument
 
 if TYPE_CHECKING:
     from refbrowser.io.access import Access
 
+#: What stands before the number of a message where one is named like a key.
+MESSAGES = "messages"
+_DIGITS = 18
+
 
 def may_be_stream(path: str, error: RefbrowserError) -> bool:
     """Return whether what could not be opened as a document or store begins as a stream does."""
     return isinstance(error, NotReferencesError) and looks_like_stream(error.found.head)
+
+
+def message_reference(document: ReferenceDocument, key: str) -> ByteRange | None:
+    """Return where a message of the stream behind a document lies, ``messages/12``; None where none is meant.
+
+    Raises
+    ------
+    RefbrowserError
+        `E_USAGE`: the stream has no such message.
+    """
+    index = getattr(document.derived, "index", None)
+    name, _, digits = key.rpartition("/")
+    if index is None or name != MESSAGES or not (digits.isascii() and digits.isdigit()):
+        return None
+    if len(digits) > _DIGITS or int(digits) >= len(index.table):
+        raise RefbrowserError(ErrorKind.USAGE, f"the stream has {len(index.table)} messages", Place(key=key))
+    offset, stop = int(index.table.offset[int(digits)]), int(index.table.stop[int(digits)])
+    return ByteRange(index.url, offset, stop - offset)
 
 
 def open_stream_document(
