@@ -9,6 +9,8 @@ from PySide6.QtCore import QObject
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.controller.titles import Titles
 from refbrowser.app.controller.watching import DiskWatch
+from refbrowser.app.plain_text import one_line
+from refbrowser.app.theme import count_text
 
 if TYPE_CHECKING:
     from refbrowser.app.main_window import MainWindow
@@ -80,7 +82,12 @@ class Filing(QObject):
         from refbrowser.app.editors.drafts import drafts_of
 
         drafts_of(document).clear()
-        self._window.status.say(f"Reloaded {document.path}")
+        index = document.stream.index if document.file.has_grown and document.file.follows else None
+        if index is None:
+            self._window.status.say(f"Reloaded {document.path}")
+        else:
+            messages = count_text(len(index.table))
+            self._window.status.say(f"{one_line(document.title)} has {messages} messages now")
 
     def _counted(self, faults: int, warnings: int) -> None:
         self._window.status.show_problems(faults, warnings)

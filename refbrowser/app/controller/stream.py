@@ -43,8 +43,9 @@ class DocumentStream(QObject):
         """The stream; None of a document that is none."""
         state = self._document.document
         derived = None if state is None else state.derived
-        # CDM Remote has no messages.
-        return derived if derived is not None and hasattr(derived, "index") else None  # type: ignore[return-value]
+        # Answers of CDM Remote are no stream whose messages could be looked at.
+        is_stream = derived is not None and derived.format == "ncstream"
+        return derived if is_stream else None  # type: ignore[return-value]
 
     @property
     def index(self) -> StreamIndex | None:

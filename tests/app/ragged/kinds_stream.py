@@ -20,7 +20,7 @@ def profile(number: int) -> list[float]:
 
 
 def kinds_header(steps: int = STEPS) -> bytes:
-    """Return the header: images over time, structures, a sequence, ragged rows, names of values, texts, bytes."""
+    """Return the header, with a variable of each kind."""
     time = enc.dimension("time", steps, unlimited=True)
     y, x = enc.dimension("y", HEIGHT), enc.dimension("x", WIDTH)
     station, profiles = enc.dimension("station", len(STATIONS)), enc.dimension("profile", PROFILES)
