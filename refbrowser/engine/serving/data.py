@@ -36,10 +36,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """One data message: its bytes, and how many there are."""
+    """One data message: its bytes, how many there are, and how many of them are in memory already."""
 
     length: int
     parts: Iterable[Buffer]
+    held: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,10 +123,7 @@ class SectionSource:
         if size > LIMITS.serve_whole:
             raise self._too_much(f"{size} bytes", LIMITS.serve_whole, "serve_whole")
         parts = data_message(self.streamed.path, variable, self.section, self._values(self.section))
-        message = _whole_message(parts)
-        if message.length > LIMITS.serve_answer:
-            raise self._too_much(f"{message.length} bytes", LIMITS.serve_answer, "serve_answer")
-        return message
+        return _whole_message(parts)
 
     def _values(self, part: Ranges) -> npt.NDArray[Any]:
         """Return a part of the variable, read and changed to what the stream holds."""
@@ -150,4 +148,5 @@ class SectionSource:
 
 
 def _whole_message(parts: list[Buffer]) -> Message:
-    return Message(sum(map(len, parts)), parts)
+    length = sum(map(len, parts))
+    return Message(length, parts, length)

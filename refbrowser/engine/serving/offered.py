@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 import threading
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import chain, islice
+from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
 from refbrowser.engine.serving.data import Message, SectionSource
@@ -71,15 +73,16 @@ class Offered:
         streamed, spellings = self._described()
         variables = {each.path: each for each in streamed.variables}
         messages: list[Message] = []
-        total = 0
+        total = held = 0
         for request in requests_in(text, spellings):
             each = variables[request.path]
             section = request.ranges(each.variable.shape, is_ragged=is_ragged(each.variable))
             message = SectionSource(self.dataset, each, section, token).message(level)
             messages.append(message)
-            total += message.length
-            if total > LIMITS.serve_answer:
-                what = f"an answer of more than {LIMITS.serve_answer} bytes (serve_answer) is asked for"
+            total, held = total + message.length, held + message.held
+            if total > LIMITS.serve_answer or held > LIMITS.serve_whole:
+                limit = "serve_whole" if held > LIMITS.serve_whole else "serve_answer"
+                what = f"an answer of more than {getattr(LIMITS, limit)} bytes ({limit}) is asked for"
                 raise RefbrowserError(ErrorKind.BUDGET, what, advice="ask for less at once")
         return total, _begun(chain.from_iterable(message.parts for message in messages))
 
@@ -88,9 +91,14 @@ class Offered:
             if self._made is None:
                 # Readers of this protocol have no sequences.
                 made = definition_of(self.dataset.hierarchy, sequences=False)
-                made = replace(made, definition=replace(made.definition, location=self.dataset.path))
+                made = replace(made, definition=replace(made.definition, location=name_of(self.dataset)))
                 self._made = made, spellings_of(each.path for each in made.variables)
             return self._made
+
+
+def name_of(dataset: Dataset) -> str:
+    """Return the last part of the name of what was opened: clients need not know where that is."""
+    return PurePosixPath(re.split("[?#]", dataset.path)[0].replace("\\", "/")).name or "dataset"
 
 
 def _begun(parts: Iterator[Buffer]) -> Iterator[Buffer]:

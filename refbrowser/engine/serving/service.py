@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import ipaddress
-import re
 import threading
-from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from refbrowser.engine.serving.application import Application
 from refbrowser.engine.serving.http import ThreadedServer
+from refbrowser.engine.serving.offered import name_of
 from refbrowser.errors import ErrorKind, RefbrowserError, quoted
 
 if TYPE_CHECKING:
@@ -38,7 +37,7 @@ class Service:
     def __init__(self, dataset: Dataset, host: str = LOOPBACK, port: int = 0) -> None:
         self._host = host
         self._port = port
-        self._path = f"/cdmremote/{_name_of(dataset)}"
+        self._path = f"/cdmremote/{quote(name_of(dataset), safe='')}"
         self._application = Application(dataset, self._path)
         self._server: ThreadedServer | None = None
 
@@ -113,9 +112,3 @@ def is_loopback(address: str) -> bool:
         return ipaddress.ip_address(address).is_loopback
     except ValueError:
         return address.lower() == "localhost"
-
-
-def _name_of(dataset: Dataset) -> str:
-    """Return what a dataset is called in the address: the last part of what was opened."""
-    name = PurePosixPath(re.split("[?#]", dataset.path)[0].replace("\\", "/")).name
-    return quote(name, safe="") or "dataset"

@@ -163,6 +163,8 @@ def test_large_answers_are_read_and_sent_in_blocks(service: Service, monkeypatch
         ({"serve_answer": 400}, "req=data&var=/cube;/cube"),
         ({"serve_objects": 2}, "req=data&var=/texts"),
         ({"serve_whole": 20}, "req=data&var=/texts"),
+        ({"serve_whole": 100}, "req=data&var=/texts;/texts;/texts;/texts"),
+        ({"serve_whole": 300}, "req=data&var=/cube;/cube;/cube&deflate=1"),
     ],
 )
 def test_answers_are_bounded(
@@ -308,3 +310,9 @@ def test_an_address_of_version_6(dataset: refbrowser.Dataset) -> None:
         assert service.url.startswith("http://[::1]:")
         with refbrowser.open(service.url) as remote:
             assert np.array_equal(remote["/cube"][...], CUBE)
+
+
+def test_clients_are_not_told_where_a_file_is(service: Service, tmp_path: Path) -> None:
+    for query in ("req=header", "req=cdl", "req=ncml", "req=capabilities", "req=data&var=/gone", "req=x"):
+        assert str(tmp_path).encode() not in ask(service, query)[1], query
+    assert b"d&e.json" in ask(service, "req=header")[1]
