@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
@@ -34,6 +35,16 @@ COLUMNS = (
     Column("CRC-32", 76),
     Column("Notes", 44, 4, mono=False),
 )
+#: Widths of a digit and of what is around a number, in pixels, about.
+_DIGIT, _AROUND = 8, 18
+
+
+def columns_for(count: int, size: int) -> Sequence[Column]:
+    """Return the columns, with room for the numbers of so many messages in so many bytes."""
+    digits = {"No.": len(count_text(count)), "Offset": len(str(size))}
+    return [
+        replace(each, width=max(each.width, _DIGIT * digits.get(each.title, 0) + _AROUND)) for each in COLUMNS
+    ]
 
 
 class MessageRows:
@@ -49,8 +60,6 @@ class MessageRows:
         Messages after this one do not count now: they are struck out.
     """
 
-    columns: Sequence[Column] = COLUMNS
-
     def __init__(
         self,
         index: StreamIndex,
@@ -59,6 +68,7 @@ class MessageRows:
         last: Callable[[], int | None],
     ) -> None:
         self.index, self._numbers, self._faults, self._last = index, numbers, faults, last
+        self.columns = columns_for(len(index.table), index.size)
 
     def row_count(self) -> int:
         """Return the number of rows."""

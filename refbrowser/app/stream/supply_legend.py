@@ -13,6 +13,8 @@ from refbrowser.engine.ncstream.supply_classes import ColouredSupply, SupplyClas
 
 #: Entries for messages that are shown; of more, those with most elements.
 ENTRIES_MOST = 8
+#: Entries of a scale from the first message to the last.
+OF_SCALE = 4
 _LOW = "QToolButton { padding: 0 5px 0 1px; }"
 
 
@@ -87,11 +89,7 @@ class SupplyLegend(QWidget):
 def legend_entries(shown: ColouredSupply) -> list[tuple[SupplyClass, bool, str]]:
     """Return what is explained: a class, whether its hatched pattern is meant, and the words."""
     messages = [each for each in shown.legend if each.kind is SupplyKind.MESSAGE]
-    kept = sorted(messages, key=lambda each: -each.elements)[:ENTRIES_MOST]
-    found = [
-        (each, False, f"{_name(each)}  {theme.count_text(each.elements)}")
-        for each in sorted(kept, key=lambda each: each.first)
-    ]
+    found = [(each, False, _name(each)) for each in _explained(messages)]
     overwritten = [each for each in messages if each.overwritten]
     if overwritten:
         count = theme.count_text(sum(each.overwritten for each in overwritten))
@@ -105,7 +103,16 @@ def legend_entries(shown: ColouredSupply) -> list[tuple[SupplyClass, bool, str]]
     return found
 
 
+def _explained(messages: list[SupplyClass]) -> list[SupplyClass]:
+    """Return the classes of messages that have an entry: of a scale some, else those of most elements."""
+    if any(each.is_scale for each in messages):
+        last = len(messages) - 1
+        return [messages[round(last * at / (OF_SCALE - 1))] for at in range(OF_SCALE)]
+    kept = sorted(messages, key=lambda each: -each.elements)[:ENTRIES_MOST]
+    return sorted(kept, key=lambda each: each.first)
+
+
 def _name(entry: SupplyClass) -> str:
-    if entry.first == entry.last:
-        return f"message {entry.first}"
-    return f"messages {entry.first} to {entry.last}"
+    if not entry.is_scale:
+        return f"message {theme.count_text(entry.first)}  {theme.count_text(entry.elements)}"
+    return f"{theme.count_text(entry.first)} to {theme.count_text(entry.last)}"

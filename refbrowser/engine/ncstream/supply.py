@@ -22,7 +22,9 @@ NEVER, UNDECIDED = -1, -2
 MOST_COUNTED = 255
 #: Factors up to this one are multiplied without a thought of overflow.
 _SMALL = 1 << 31
-#: Messages that are laid down at once, and the pause after them, in seconds: the window goes on meanwhile.
+#: Messages of so few elements each are laid down together, so many elements at once.
+_SMALL_SECTION, _AT_ONCE = 256, 1 << 19
+#: Messages that are laid down one by one, and the pause after them, in seconds: the window goes on meanwhile.
 _ROUND, _REST = 256, 0.0005
 
 
@@ -41,6 +43,11 @@ class Positions:
     def is_any(self) -> npt.NDArray[np.bool_]:
         """Which messages give any."""
         return self.stop > self.first
+
+    @property
+    def count(self) -> Ints:
+        """How many each gives, where it gives any."""
+        return (self.stop - self.first - 1) // self.step + 1
 
 
 def _along(sections: Sections, axis: int) -> tuple[Ints, Ints, Ints]:
@@ -128,17 +135,12 @@ class Supply:
 
     def box(self, row: int) -> tuple[slice, ...]:
         """Return which positions of `rows` a message gave: the one of a row of `numbers`."""
-        at = np.searchsorted(self.sections.numbers, self.numbers[row])
-        chosen = np.array([True])
-        return tuple(
-            next(
-                _slices(
-                    positions_in(taken, *(column[at : at + 1] for column in _along(self.sections, axis))),
-                    chosen,
-                )
-            )
-            for axis, taken in zip(self.axes, self.ranges, strict=True)
-        )
+        at = int(np.searchsorted(self.sections.numbers, self.numbers[row]))
+        found = []
+        for axis, taken in zip(self.axes, self.ranges, strict=True):
+            columns = (column[at : at + 1] for column in _along(self.sections, axis))
+            found += _slices(positions_in(taken, *columns))
+        return tuple(found)
 
     def message_at(self, position: Sequence[int]) -> int:
         """Return the number of the message that supplied the element at a position of `rows`.
@@ -200,21 +202,70 @@ def supply_of(
     for each in found:
         meets &= each.is_any
     numbers = sections.numbers[meets]
-    bounds = [list(_slices(each, meets)) for each in found]
+    given = [Positions(each.first[meets], each.stop[meets], each.step[meets]) for each in found]
     shape = tuple(len(taken) for taken in ranges)
-    rows, counts = _laid_down(shape, bounds, len(numbers), token or CancelToken())
+    lay = _laid_element_by_element if _are_small(given, len(numbers)) else _laid_one_by_one
+    rows, counts = lay(shape, given, len(numbers), token or CancelToken())
     return Supply(numbers, rows, counts, tuple(axes), tuple(ranges), sections)
 
 
-def _slices(positions: Positions, chosen: npt.NDArray[np.bool_]) -> Any:
-    columns = (positions.first[chosen], positions.stop[chosen], positions.step[chosen])
+def _are_small(given: Sequence[Positions], count: int) -> bool:
+    """Tell whether messages give so few elements each that laying them down one by one would take longer."""
+    elements = np.ones(count)
+    for each in given:
+        elements *= each.count
+    return bool(len(given)) and float(elements.sum()) <= min(_SMALL_SECTION * count, LIMITS.supply_work)
+
+
+def _laid_element_by_element(
+    shape: tuple[int, ...], given: Sequence[Positions], count: int, token: CancelToken
+) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.uint8]]:
+    """Lay the elements of messages down, those of many at once: the last one that is written counts."""
+    rows = np.full(math.prod(shape), NEVER, np.int32)
+    counts = np.zeros(len(rows), np.uint8)
+    elements = np.ones(count, np.int64)
+    for each in given:
+        elements *= each.count
+    ends = np.cumsum(elements)
+    first = 0
+    while first < count:
+        token.check()
+        done = int(ends[first - 1]) if first else 0
+        stop = max(first + 1, int(np.searchsorted(ends, done + _AT_ONCE, "right")))
+        places = _flat_places(shape, given, elements, slice(first, stop))
+        rows[places] = np.repeat(np.arange(first, stop, dtype=np.int32), elements[first:stop])
+        times = np.bincount(places, minlength=len(rows))
+        counts[:] = np.minimum(counts + times, MOST_COUNTED)
+        first = stop
+    return rows.reshape(shape), counts.reshape(shape)
+
+
+def _flat_places(
+    shape: tuple[int, ...], given: Sequence[Positions], elements: Ints, some: slice
+) -> npt.NDArray[np.int64]:
+    """Return where in the picture the elements of some messages are, message after message."""
+    sizes = elements[some]
+    owner = np.repeat(np.arange(len(sizes)), sizes)
+    left = np.arange(len(owner)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    places: Ints = np.zeros(len(owner), np.int64)
+    weight = 1
+    for length, each in zip(reversed(shape), reversed(given), strict=True):
+        left, along = np.divmod(left, each.count[some][owner])
+        places = places + weight * (each.first[some][owner] + along * each.step[some][owner])
+        weight *= length
+    return places
+
+
+def _slices(positions: Positions) -> Any:
+    columns = (positions.first, positions.stop, positions.step)
     return (slice(*each) for each in zip(*(column.tolist() for column in columns), strict=True))
 
 
-def _laid_down(
-    shape: tuple[int, ...], bounds: Sequence[Sequence[slice]], count: int, token: CancelToken
+def _laid_one_by_one(
+    shape: tuple[int, ...], given: Sequence[Positions], count: int, token: CancelToken
 ) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.uint8]]:
     """Lay messages over each other from the last to the first: what is there counts."""
+    bounds = [list(_slices(each)) for each in given]
     rows = np.full(shape, NEVER, np.int32)
     counts = np.zeros(shape, np.uint8)
     work = LIMITS.supply_work
@@ -224,11 +275,11 @@ def _laid_down(
             time.sleep(_REST)
         # With the dots it is a view for a scalar, too.
         where: tuple[Any, ...] = (*(axis[row] for axis in bounds), ...)
-        part, given = rows[where], counts[where]
-        work -= given.size
+        part, times = rows[where], counts[where]
+        work -= times.size
         if work < 0:
             rows[rows == NEVER] = UNDECIDED
             break
-        part[given == 0] = row
-        given += given < MOST_COUNTED
+        part[times == 0] = row
+        times += times < MOST_COUNTED
     return rows, counts

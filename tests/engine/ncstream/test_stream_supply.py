@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
+from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from refbrowser import limits
+from refbrowser.engine.ncstream import supply as module
 from refbrowser.engine.ncstream.supply import (
     NEVER,
     UNDECIDED,
@@ -60,11 +62,13 @@ def cases(
     return shape, parts, indices, tuple(axes), taken
 
 
-@given(cases())
-def test_it_is_what_painting_each_element_gives(case) -> None:
+@given(cases(), st.sampled_from([0, 256]), st.sampled_from([3, 1000]))
+def test_it_is_what_painting_each_element_gives(case, small: int, at_once: int) -> None:
     shape, parts, indices, axes, taken = case
     sections = sections_from(parts, rank=len(shape))
-    supply = supply_of(sections, indices, axes, taken)
+    # Small messages are laid down together, large ones one by one: both ways.
+    with patch.object(module, "_SMALL_SECTION", small), patch.object(module, "_AT_ONCE", at_once):
+        supply = supply_of(sections, indices, axes, taken)
     for position in itertools.product(*(range(len(each)) for each in taken)):
         full = list(indices)
         for axis, each, at in zip(axes, taken, position, strict=True):
