@@ -72,12 +72,12 @@ def test_real_files_have_the_values_that_they_should(shared_data: Path, name: st
             assert hashlib.sha256(data).hexdigest() == said["sha256_of_C_order_little_endian_bytes"]
 
 
-@pytest.mark.parametrize("kind", ["zarr-v2", "zarr-v3", "nczarr"])
-def test_stores_are_read_with_groups_attributes_and_fills(tmp_path: Path, kind: str) -> None:
+@pytest.mark.parametrize("kind", ["zarr-v2", "zarr-v3", "nczarr", "ncstream"])
+def test_datasets_are_read_with_groups_attributes_and_fills(tmp_path: Path, kind: str) -> None:
     path = write_zarr(tmp_path / "s", 3 if kind == "zarr-v3" else 2)
-    if kind == "nczarr":
-        refbrowser.export(path, tmp_path / "n", format="nczarr")
-        path = tmp_path / "n"
+    if kind in ("nczarr", "ncstream"):
+        refbrowser.export(path, tmp_path / "n.ncs", format=kind)
+        path = tmp_path / "n.ncs"
     with refbrowser.open(path) as dataset, Service(dataset) as service:
         assert dataset.format == kind
         remote = siphon.Dataset(service.url)
