@@ -286,7 +286,13 @@ class _Content:
         self._free_enums = FreeNames()
 
     def enumeration(self, element: Element, name: str) -> str:
-        """Return the name of the enumeration of an element; empty where it has none."""
+        """Return the name of the enumeration of an element; empty where it has none.
+
+        Those of members are declared under the names that they have; of two of one name the first counts.
+        """
+        for inner, names in element.member_enums.items():
+            self.enums.setdefault(inner, names)
+            self._free_enums.add(inner)
         if not element.enumeration:
             return ""
         wish = element.enum_name or f"{name}_t"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -53,6 +53,8 @@ class Element:
         That its meaning needs: units of times, names of values.
     enumeration, enum_name
         Names of values, and what they are called together.
+    member_enums
+        Those of members, by name.
     told
         What is not as in the source, in words.
     beside
@@ -68,6 +70,7 @@ class Element:
     attributes: tuple[StreamAttribute, ...] = ()
     enumeration: Mapping[int, str] = field(default_factory=dict)
     enum_name: str = ""
+    member_enums: Mapping[str, Mapping[int, str]] = field(default_factory=dict)
     told: tuple[str, ...] = ()
     beside: tuple[Beside, ...] = ()
 
@@ -232,6 +235,7 @@ def structure_element(dtype: np.dtype[Any]) -> Element:
     made: dict[str, tuple[Element, tuple[int, ...]]] = {}
     beside: list[Beside] = []
     told: list[str] = []
+    enums: dict[str, Mapping[int, str]] = {}
     for name in dtype.names:
         base, shape = dtype.fields[name][0].base, dtype.fields[name][0].shape
         try:
@@ -243,6 +247,10 @@ def structure_element(dtype: np.dtype[Any]) -> Element:
         if inner.is_ragged:
             beside.append(Beside((name,), shape, inner))
             continue
+        if inner.enumeration:
+            inner = replace(inner, enum_name=inner.enum_name or f"{name}_t")
+            enums[inner.enum_name] = inner.enumeration
+        enums |= inner.member_enums
         made[name] = inner, shape
         beside += (Beside((name, *each.names), (*shape, *each.shape), each.element) for each in inner.beside)
     members = in_wire_order([_member(name, *found) for name, found in made.items()])
@@ -257,6 +265,7 @@ def structure_element(dtype: np.dtype[Any]) -> Element:
         dtype=wanted,
         convert=None if plain else _Fields(wanted, {name: inner for name, (inner, _) in made.items()}),
         members=members,
+        member_enums=enums,
         told=tuple(told),
         beside=tuple(beside),
     )
