@@ -7,15 +7,18 @@ from typing import TYPE_CHECKING
 
 from refbrowser.engine.jobs import JobControl
 from refbrowser.engine.resources import Resources
-from refbrowser.errors import ErrorKind, Place, RefbrowserError
+from refbrowser.errors import ErrorKind, Finding, Place, RefbrowserError
 from refbrowser.formats.ncstream.byte_order import StreamOptions
 from refbrowser.formats.ncstream.naming import looks_like_stream
 from refbrowser.formats.sniffing import NotReferencesError
 from refbrowser.io.fetch import Fetcher
+from refbrowser.io.origins import local_path
 from refbrowser.model.reference import ByteRange
 from refbrowser.references.document import ReferenceDocument
 
 if TYPE_CHECKING:
+    from refbrowser.engine.dataset import Dataset
+    from refbrowser.formats.ncstream.messages import StreamIndex
     from refbrowser.io.access import Access
 
 #: What stands before the number of a message where one is named like a key.
@@ -26,6 +29,34 @@ _DIGITS = 18
 def may_be_stream(path: str, error: RefbrowserError) -> bool:
     """Return whether what could not be opened as a document or store begins as a stream does."""
     return isinstance(error, NotReferencesError) and looks_like_stream(error.found.head)
+
+
+def payload_findings(dataset: Dataset, control: JobControl) -> list[Finding]:
+    """Return what is wrong with the payloads of the stream behind a dataset, each read and decoded.
+
+    Raises
+    ------
+    RefbrowserError
+        The stream cannot be read.
+    Cancelled
+        The control's token was cancelled.
+    """
+    from refbrowser.engine.ncstream.soundness import payload_faults
+    from refbrowser.formats.ncstream.bytes import ByteSource, LocalBytes, RemoteBytes
+
+    origin = dataset.document.derived
+    if origin is None or origin.format != "ncstream":
+        return []
+    with ExitStack() as stack:
+        local = local_path(origin.path)
+        source: ByteSource
+        if local is not None:
+            source = stack.enter_context(LocalBytes(local))
+        else:
+            fetcher = dataset.session.fetcher
+            source = RemoteBytes(origin.path, dataset.access, fetcher, control.token)
+        index: StreamIndex = vars(origin)["index"]
+        return [fault.finding(origin.path) for fault in payload_faults(index, source, control)]
 
 
 def message_reference(document: ReferenceDocument, key: str) -> ByteRange | None:
