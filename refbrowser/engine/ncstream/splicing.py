@@ -33,6 +33,11 @@ class Spliced:
         """Bytes in all."""
         return self._starts[-1]
 
+    @property
+    def near(self) -> int:
+        """Bytes that are rather read than jumped over."""
+        return self._source.near
+
     def read(self, offset: int, length: int) -> bytes | memoryview:
         """Return bytes from `offset` on; fewer only at the end."""
         stop = min(offset + length, self.size)

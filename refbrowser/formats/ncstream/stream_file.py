@@ -80,6 +80,9 @@ class StreamFile:
         From any method: the file cannot be written.
     """
 
+    #: Bytes that are rather read than jumped over when it is walked.
+    near = 16 << 10
+
     def __init__(self, file: BinaryIO) -> None:
         self.file = file
         self.size = 0
