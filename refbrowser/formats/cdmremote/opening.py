@@ -74,25 +74,25 @@ class RemoteOrigin:
 
     Attributes
     ----------
-    index
-        Of its answer to the request for its description.
+    header
+        Its answer to the request for its description, walked; its messages are no part of the dataset.
     options
         How its answers are read.
     """
 
-    index: StreamIndex
+    header: StreamIndex
     options: StreamOptions = field(default_factory=StreamOptions)
     format: str = FORMAT
 
     @property
     def path(self) -> str:
         """URL that requests are sent to."""
-        return self.index.url
+        return self.header.url
 
     @cached_property
     def description(self) -> StreamOrigin:
         """What it says of its dataset."""
-        return _Description(self.index, self.options)
+        return _Description(self.header, self.options)
 
     def completed(self, hierarchy: Hierarchy) -> Hierarchy:
         """Return the hierarchy that the document's metadata describes, with what only the service tells."""
@@ -151,7 +151,7 @@ def _document(origin: RemoteOrigin, name: str) -> ReferenceDocument:
         known=KnownMetadata(metadata),
         name=name,
         derived=origin,
-        notes=(*(each.finding(origin.path) for each in origin.index.faults), *findings),
+        notes=(*(each.finding(origin.path) for each in origin.header.faults), *findings),
     )
 
 

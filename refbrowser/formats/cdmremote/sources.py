@@ -64,7 +64,7 @@ class RemoteSource:
             inside = part.inside
         else:
             section = tuple(
-                range(at + taken.start, at + taken.stop, taken.step)
+                range(at + taken.start, at + taken.stop, taken.step or 1)
                 for at, taken in zip(origin, part.inside, strict=True)
             )
             inside = tuple(slice(len(taken)) for taken in section)

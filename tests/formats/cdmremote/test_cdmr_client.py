@@ -271,3 +271,20 @@ def test_a_part_of_ragged_rows_is_asked_for_with_all_of_each(monkeypatch: pytest
         refbrowser.open(f"cdmremote:{server.url('/s')}") as dataset,
     ):
         assert [row.tolist() for row in dataset["/v"][1:3]] == [[1, 2], []]
+
+
+def test_elements_are_explained_by_what_is_asked_for(
+    server: HttpServer, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = f"cdmremote:{server.url('/s')}"
+    server.files["/s?req=data&var=/big(2:2,39999:39999)"] = ints(
+        "big", [(2, 1, 1), (39999, 1, 1)], [77], wire.SHORT, "h"
+    )
+    for array, index, value in (("/x", "3", "3"), ("/big", "2,39999", "77"), ("/now", "1", "8")):
+        assert main(["explain", path, "--array", array, "--index", index]) == 0
+        assert value in capsys.readouterr().out.splitlines()[0], array
+    assert main(["cat", path, "messages/0"]) == 2
+    assert "no key" in capsys.readouterr().err
+    assert main(["plan", path, "/big", "--select", "2,-1", "--json"]) == 0
+    shown = json.loads(capsys.readouterr().out)
+    assert shown["requests"] == [[server.url("/s?req=data&var=/big(2:2,39999:39999)"), 0, None]]
