@@ -247,7 +247,7 @@ def _flat_places(
     sizes = elements[some]
     owner = np.repeat(np.arange(len(sizes)), sizes)
     left = np.arange(len(owner)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-    places: Ints = np.zeros(len(owner), np.int64)
+    places: npt.NDArray[Any] = np.zeros(len(owner), np.int64)
     weight = 1
     for length, each in zip(reversed(shape), reversed(given), strict=True):
         left, along = np.divmod(left, each.count[some][owner])
