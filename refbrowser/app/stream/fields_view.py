@@ -16,6 +16,8 @@ from refbrowser.app.plain_text import one_line
 ROWS_MOST, BELOW_MOST = 5_000, 500
 #: Bytes that are shown of one field.
 _BYTES_SHOWN = 32
+#: So many plain fields stand in one row.
+_IN_A_ROW = 3
 #: Fields with so few rows below them are open at first.
 _OPEN_BELOW = 12
 
@@ -32,7 +34,9 @@ class FieldsView(QTreeWidget):
         self.setHeaderLabels(["Field", "Value"])
         self.header().setStretchLastSection(True)
         self.header().setSectionResizeMode(0, QHeaderView.ResizeMode.Interactive)
-        self.header().resizeSection(0, 130)
+        self.header().setMinimumSectionSize(40)
+        self.header().resizeSection(0, 110)
+        self.setIndentation(14)
         self.setMinimumSize(120, 60)
         self._left = 0
 
@@ -40,7 +44,14 @@ class FieldsView(QTreeWidget):
         """Show the fields of a message; nested values are mappings and sequences."""
         self.clear()
         self._left = ROWS_MOST
-        self._add(self.invisibleRootItem(), fields)
+        title, shown = "Field", fields
+        if isinstance(fields, Mapping) and len(fields) == 1:
+            name, only = next(iter(fields.items()))
+            if isinstance(only, Mapping):
+                # What kind of message it is stands over its fields.
+                title, shown = f"Field of {name}", only
+        self.setHeaderLabels([title, "Value"])
+        self._add(self.invisibleRootItem(), shown)
 
     def say(self, text: str) -> None:
         """Show a sentence in their place."""
@@ -86,7 +97,9 @@ class FieldsView(QTreeWidget):
 
 
 def value_words(value: Any) -> str:
-    """Return one value as text: bytes as hex, texts as they are."""
+    """Return one value as text: bytes as hex, texts as they are, a few fields side by side."""
+    if isinstance(value, Mapping):
+        return ", ".join(f"{name} {value_words(each)}" for name, each in value.items())
     if isinstance(value, bytes | bytearray | memoryview):
         data = bytes(value[:_BYTES_SHOWN])
         more = f" … {theme.count_text(len(value))} bytes" if len(value) > _BYTES_SHOWN else ""
@@ -95,8 +108,15 @@ def value_words(value: Any) -> str:
 
 
 def _is_nested(value: Any) -> bool:
-    return isinstance(value, Mapping) or (
-        isinstance(value, Sequence) and not isinstance(value, str | bytes | bytearray | memoryview)
+    """Tell whether a value has rows of its own; a few plain ones stand in one row."""
+    if isinstance(value, Mapping):
+        return len(value) > _IN_A_ROW or any(_is_collection(each) for each in value.values())
+    return _is_collection(value)
+
+
+def _is_collection(value: Any) -> bool:
+    return isinstance(value, Mapping | Sequence) and not isinstance(
+        value, str | bytes | bytearray | memoryview
     )
 
 

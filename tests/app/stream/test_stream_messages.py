@@ -19,6 +19,7 @@ from refbrowser.app.centre import MESSAGES, PLOT
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.main_window import MainWindow
 from refbrowser.app.row_model import RowStyle
+from refbrowser.app.stream.fields_view import FieldsView
 from refbrowser.app.stream.messages_link import MessagesLink
 from refbrowser.app.stream.supply_looks import ground_of
 from refbrowser.app.virtual_table import StyledRowModel
@@ -306,3 +307,34 @@ def test_an_array_that_was_not_there_yet_is_plotted_again(
     node = plot.array()
     assert node is not None
     assert node.path == "/temp"
+
+
+def test_the_fields_of_a_message_are_shown(window: MainWindow, ocean: OpenDocument, settle: Settle) -> None:
+    pane = link_of(window).pane
+    choose(window, 5, settle)
+    lines = pane.fields.lines()
+    assert "varName  temp" in lines
+    assert "dataType  FLOAT (5)" in lines
+    assert [line.strip() for line in lines if line.strip().startswith("[")] == [
+        "[0]  start 0, size 1",
+        "[1]  start 6, size 10",
+        "[2]  start 9, size 18",
+    ]
+    header = pane.fields.headerItem()
+    assert header is not None
+    assert header.text(0) == "Field of Data"
+    choose(window, 8, settle)
+    assert header.text(0) == "Field of Header"
+    assert any(line.strip() == "name  salt" for line in pane.fields.lines())
+
+
+def test_very_many_fields_are_cut_and_bytes_are_hexadecimal(qtbot: QtBot) -> None:
+    view = FieldsView()
+    qtbot.addWidget(view)
+    view.show_fields({"list": list(range(2_000)), "data": bytes(range(64)), "deep": {"a": {"b": [1, 2]}}})
+    lines = view.lines()
+    assert lines[0] == f"list  {theme.count_text(2_000)}"
+    assert len(lines) < 600
+    assert any("more" in line for line in lines)
+    assert any(line.startswith("data  00 01 02") and "64 bytes" in line for line in lines)
+    assert [line.strip() for line in lines[-5:]] == ["deep", "a", "b  1, 2", "[0]  1", "[1]  2"]
