@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import zlib
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
+import numpy.typing as npt
 
 from refbrowser.errors import Finding, RefbrowserError, Severity
 from refbrowser.formats.ncstream.layouts import Layout
@@ -13,7 +15,7 @@ from refbrowser.formats.ncstream.messages import Payload, StreamFault, StreamInd
 from refbrowser.formats.ncstream.payload_errors import PayloadError
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class StreamWitness:
     """Tells of the messages that are the chunks of one variable (`ChunkWitness`)."""
 
@@ -22,7 +24,7 @@ class StreamWitness:
 
     def check(self, url: str, offset: int, data: memoryview) -> Finding | None:
         """Return a warning where the checksum of a payload is not that of its message."""
-        number = self._number(url, offset)
+        number = self._number(url, offset) if self._has_checksums else None
         if number is None:
             return None
         expected = int(self.index.table.crc32[number])
@@ -57,12 +59,19 @@ class StreamWitness:
 
     def _number(self, url: str, offset: int) -> int | None:
         """Return the number of the message whose payload begins at an offset; None where none does."""
-        numbers = self.layout.sections.numbers
-        offsets = self.index.table.payload_offset[numbers]
+        offsets = self._offsets
         at = int(np.searchsorted(offsets, offset))
         if url != self.index.url or at == len(offsets) or offsets[at] != offset:
             return None
-        return int(numbers[at])
+        return int(self.layout.sections.numbers[at])
+
+    @cached_property
+    def _offsets(self) -> npt.NDArray[np.int64]:
+        return self.index.table.payload_offset[self.layout.sections.numbers]
+
+    @cached_property
+    def _has_checksums(self) -> bool:
+        return bool((self.index.table.crc32[self.layout.sections.numbers] >= 0).any())
 
 
 def checksum_warning(index: StreamIndex, path: str, number: int, found: int) -> StreamFault:
