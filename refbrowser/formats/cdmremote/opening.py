@@ -8,17 +8,18 @@ from typing import TYPE_CHECKING
 
 from refbrowser.errors import ErrorKind, Place, RefbrowserError
 from refbrowser.formats.cdmremote.naming import endpoint_of, header_url
+from refbrowser.formats.cdmremote.sequences import Sequences, SequenceSource, read_sequences
 from refbrowser.formats.cdmremote.sources import RemoteSource, tile_grid
 from refbrowser.formats.ncstream.byte_order import StreamOptions
 from refbrowser.formats.ncstream.bytes import MemoryBytes
 from refbrowser.formats.ncstream.completed import StreamOrigin
-from refbrowser.formats.ncstream.definition import DataType
 from refbrowser.formats.ncstream.document_text import stream_text
 from refbrowser.formats.ncstream.layouts import Layout, StreamLayouts
 from refbrowser.formats.ncstream.messages import StreamIndex
 from refbrowser.formats.ncstream.walk import walk_stream
 from refbrowser.io.documents import read_document
 from refbrowser.limits import LIMITS
+from refbrowser.model.grid import RegularChunkGrid
 from refbrowser.references.content import KnownMetadata
 from refbrowser.references.document import ReferenceDocument
 
@@ -34,29 +35,40 @@ FORMAT = "cdmremote"
 _NOT_SENT = frozenset({"no-start", "no-end"})
 
 
-class RemoteLayouts(StreamLayouts):
+@dataclass(frozen=True, eq=False)
+class _Layouts(StreamLayouts):
     """The variables of a service: what its description does not hold is asked for by tile."""
+
+    sequences: Sequences = field(default_factory=dict)
 
     @cached_property
     def by_path(self) -> dict[str, Layout]:
         """The layout of each variable by its path, in the order of the definition."""
-        return {path: _asked_for(layout) for path, layout in super().by_path.items()}
+        return {
+            path: _asked_for(layout, self.sequences.get(path)) for path, layout in super().by_path.items()
+        }
 
 
+@dataclass(frozen=True, eq=False)
 class _Description(StreamOrigin):
     """The description of a dataset, which is a stream of one header, and what makes the values."""
+
+    sequences: Sequences = field(default_factory=dict)
 
     @cached_property
     def layouts(self) -> StreamLayouts:
         """How its variables become arrays."""
-        return RemoteLayouts(self.index, self.options)
+        return _Layouts(self.index, self.options, self.sequences)
 
     @cached_property
     def sources(self) -> dict[str, ArraySource]:
         """What makes the values of the variables that stand not in the description, by path."""
         found: dict[str, ArraySource] = dict(super().sources)
         for path, layout in self.layouts.by_path.items():
-            if path in found and layout.variable.immediate is None:
+            sequence = self.sequences.get(path)
+            if isinstance(sequence, SequenceSource):
+                found[path] = sequence
+            elif path in found and layout.variable.immediate is None:
                 found[path] = RemoteSource(
                     endpoint=self.index.url,
                     definition=self.definition,
@@ -78,10 +90,13 @@ class RemoteOrigin:
         Its answer to the request for its description, walked; its messages are no part of the dataset.
     options
         How its answers are read.
+    sequences
+        Those of the dataset, which were asked for when it was opened.
     """
 
     header: StreamIndex
     options: StreamOptions = field(default_factory=StreamOptions)
+    sequences: Sequences = field(default_factory=dict)
     format: str = FORMAT
 
     @property
@@ -92,7 +107,7 @@ class RemoteOrigin:
     @cached_property
     def description(self) -> StreamOrigin:
         """What it says of its dataset."""
-        return _Description(self.header, self.options)
+        return _Description(self.header, self.options, sequences=self.sequences)
 
     def completed(self, hierarchy: Hierarchy) -> Hierarchy:
         """Return the hierarchy that the document's metadata describes, with what only the service tells."""
@@ -107,7 +122,9 @@ def open_remote(
     options: StreamOptions | None = None,
     token: CancelToken | None = None,
 ) -> ReferenceDocument:
-    """Open the dataset of a service of CDM Remote; nothing but its description is asked for.
+    """Open the dataset of a service of CDM Remote.
+
+    Nothing is asked for but its description, and the sequences in that.
 
     Parameters
     ----------
@@ -136,7 +153,9 @@ def open_remote(
             raise RefbrowserError(ErrorKind.SOURCE, said.message, Place(url=endpoint))
         raise RefbrowserError(ErrorKind.FORMAT, "the service sends no description", Place(url=endpoint))
     faults = tuple(each for each in index.faults if each.code not in _NOT_SENT)
-    return _document(RemoteOrigin(replace(index, faults=faults), options or StreamOptions()), path)
+    options = options or StreamOptions()
+    sequences = read_sequences(endpoint, index.definition, options, access, fetcher, token)
+    return _document(RemoteOrigin(replace(index, faults=faults), options, sequences), path)
 
 
 def _document(origin: RemoteOrigin, name: str) -> ReferenceDocument:
@@ -155,11 +174,13 @@ def _document(origin: RemoteOrigin, name: str) -> ReferenceDocument:
     )
 
 
-def _asked_for(layout: Layout) -> Layout:
+def _asked_for(layout: Layout, sequence: SequenceSource | RefbrowserError | None) -> Layout:
     """Return the layout of a variable with the tiles in which a service is asked for it."""
     if layout.error is not None or layout.variable.immediate is not None:
         return layout
-    if layout.variable.type is DataType.SEQUENCE:
-        message = "how many rows a sequence has a service tells with its data only, which is not supported"
-        return replace(layout, error=RefbrowserError(ErrorKind.META, message))
+    if isinstance(sequence, RefbrowserError):
+        return replace(layout, error=sequence)
+    if sequence is not None:
+        shape = (sequence.rows,)
+        return replace(layout, shape=shape, grid=RegularChunkGrid(shape, (max(sequence.rows, 1),)))
     return replace(layout, grid=tile_grid(layout.variable, layout.shape))
