@@ -22,7 +22,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--along",
         metavar="DIM",
-        help="the unlimited dimension that gets longer; the only one of both where not given",
+        help="the dimension that gets longer; the only unlimited one of both where not given",
     )
     parser.add_argument(
         "--overwrite",
@@ -77,4 +77,4 @@ def _write_text(report: AppendReport) -> None:
         if names:
             write_line(f"{what}: {plain(', '.join(names))}")
     for note in report.notes:
-        write_line(f"not kept: {plain(note)}")
+        write_line(f"note: {plain(note)}")

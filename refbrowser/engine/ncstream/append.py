@@ -11,7 +11,7 @@ import numpy as np
 from refbrowser.engine.dataset import Dataset
 from refbrowser.engine.jobs import JobControl
 from refbrowser.engine.metadata import described
-from refbrowser.engine.ncstream.definition_trees import with_chosen
+from refbrowser.engine.ncstream.definition_trees import with_chosen, with_members
 from refbrowser.engine.ncstream.growth import Addition, Growth, attribute_growth, growth_of
 from refbrowser.engine.ncstream.messages_of import Sending, messages_of
 from refbrowser.engine.ncstream.soundness import check_sound, payload_faults
@@ -36,7 +36,7 @@ class AppendRequest:
     Attributes
     ----------
     along
-        Name or path of the unlimited dimension that gets longer; None takes the only one of both.
+        Name or path of the dimension that gets longer; None takes the only unlimited one of both.
     overwrite
         Lay the values over those of the stream, instead of behind them.
     arrays
@@ -147,6 +147,8 @@ class _Appending:
         origin = dataset.document.derived
         if isinstance(origin, StreamOrigin) and origin.path == self._source.path:
             return streamed, attribute_growth(stream, self._unedited(origin), streamed.definition)
+        if isinstance(origin, StreamOrigin):
+            streamed = replace(streamed, definition=with_members(streamed.definition, origin.definition))
         if self._request.arrays is not None:
             paths = {dataset[each].path for each in self._request.arrays}
             chosen = tuple(each for each in streamed.variables if each.node.path in paths)
@@ -192,7 +194,7 @@ class _Appending:
             kept=growth.kept,
             unfilled=growth.unfilled,
             changed=growth.changed,
-            notes=(*growth.not_said, *(losses if growth.additions else ())),
+            notes=(*growth.notes, *(losses if growth.additions else ())),
         )
 
     @property

@@ -93,6 +93,25 @@ def same_attribute(one: StreamAttribute, other: StreamAttribute) -> bool:
     )
 
 
+def with_members(definition: StreamDefinition, said: StreamDefinition) -> StreamDefinition:
+    """Return a definition whose structures have the members that a stream says, with their attributes."""
+    return replace(definition, root=_with_members(definition.root, said.root))
+
+
+def _with_members(group: StreamGroup, said: StreamGroup) -> StreamGroup:
+    variables = {}
+    for name, each in group.variables.items():
+        known = said.variables.get(name)
+        names = [member.name for member in each.members]
+        same = known is not None and names and names == [member.name for member in known.members]
+        variables[name] = replace(each, members=known.members) if known is not None and same else each
+    groups = {
+        name: _with_members(below, said.groups.get(name, StreamGroup()))
+        for name, below in group.groups.items()
+    }
+    return replace(group, variables=variables, groups=groups)
+
+
 def with_chosen(definition: StreamDefinition, paths: Collection[str]) -> StreamDefinition:
     """Return a definition with some of its variables, what they need, and no attributes of groups."""
     return replace(definition, root=_chosen(definition.root, "/", paths))
@@ -199,7 +218,7 @@ class _Parts:
         for name, each in known.items():
             length = lengths.get(self._path_of(name), each.length)
             if length != each.length:
-                found[name] = replace(each, length=length)
+                found[name] = replace(each, length=length, is_unlimited=True)
         for name, each in (self.new.dimensions if self.new is not None else {}).items():
             if name not in known:
                 length = lengths.get(self._path_of(name), each.length)

@@ -73,8 +73,8 @@ class Growth:
         The dimension that gets longer, and its lengths; None where none does.
     changed
         Attributes that are new or other ones, as ``/temp@units``.
-    not_said
-        What a further header cannot say, in words.
+    notes
+        What a further header cannot say, or says beside, in words.
     """
 
     header: StreamDefinition | None = None
@@ -85,7 +85,7 @@ class Growth:
     before: int = 0
     after: int = 0
     changed: tuple[str, ...] = ()
-    not_said: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
 
 
 def growth_of(
@@ -99,8 +99,8 @@ def growth_of(
     Parameters
     ----------
     along
-        Name or path of the dimension that gets longer. None takes the only unlimited one of both; with
-        `overwrite` none gets longer than the source has it.
+        Name or path of the dimension that gets longer, and is unlimited from then on. None takes the only
+        unlimited one of both; with `overwrite` none gets longer than the source has it.
 
     Raises
     ------
@@ -132,7 +132,7 @@ def attribute_growth(stream: StreamDefinition, before: StreamDefinition, after: 
     }
     removed = tuple(f"the attribute {name} was removed, which no header can say" for name in changes.removed)
     header = with_variables(stream, restated, changes.groups, {})
-    return Growth(header=header, changed=changes.names(), not_said=removed)
+    return Growth(header=header, changed=changes.names(), notes=removed)
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,6 +143,7 @@ class _Along:
     name: str
     before: int
     more: int
+    is_unlimited: bool
 
     @property
     def path(self) -> str:
@@ -165,10 +166,6 @@ def _axis(stream: StreamDefinition, source: StreamDefinition, along: str | None)
         message = f"the stream has {what} {quoted(along)}"
         raise RefbrowserError(ErrorKind.USAGE, message, advice=f"there are: {', '.join(here) or 'none'}")
     path = wanted[0]
-    if not here[path].is_unlimited:
-        message = f"the dimension {quoted(path)} of the stream is not unlimited"
-        advice = "export the stream with an unlimited dimension first, or leave --along out"
-        raise RefbrowserError(ErrorKind.USAGE, message, advice=advice)
     if path not in there:
         raise RefbrowserError(ErrorKind.USAGE, f"the source has no dimension {quoted(path)}")
     return _made(path, here, there)
@@ -176,7 +173,8 @@ def _axis(stream: StreamDefinition, source: StreamDefinition, along: str | None)
 
 def _made(path: str, here: Mapping[str, StreamDimension], there: Mapping[str, StreamDimension]) -> _Along:
     group, _, name = path.rpartition("/")
-    return _Along(group or "/", name, here[path].length, there[path].length)
+    found = here[path]
+    return _Along(group or "/", name, found.length, there[path].length, found.is_unlimited)
 
 
 def _dimensions(definition: StreamDefinition) -> Iterator[tuple[str, StreamDimension]]:
@@ -212,6 +210,7 @@ class _Growing:
             self._restate(path, variable, changes)
         header = with_variables(self.stream, self.stated, changes.groups, self.lengths, self.source)
         grown = self.along if self.along is not None and self.along.more else None
+        said = () if grown is None or grown.is_unlimited else (f"{grown.path} is unlimited from now on",)
         return Growth(
             header=header,
             additions=tuple(self.additions),
@@ -220,6 +219,7 @@ class _Growing:
             along=None if grown is None else grown.path,
             before=0 if grown is None else grown.before,
             after=0 if grown is None else grown.before + grown.more,
+            notes=said,
             changed=changes.names(),
         )
 
@@ -238,6 +238,7 @@ class _Growing:
         if axes:
             self._check_shape(path, old, new, but=axes)
             self._check_meaning(path, changes)
+            self._check_immediate(path, old, axes)
             self._place(path, _lengthened(old, axes, self._length()), axes)
         elif old.type is DataType.SEQUENCE:
             self._check_meaning(path, changes)
@@ -320,6 +321,11 @@ class _Growing:
                 message = f"the dimension {quoted(mine.name)} is {lengths}"
                 raise RefbrowserError(ErrorKind.META, message, Place(path=path))
 
+    def _check_immediate(self, path: str, old: StreamVariable, axes: tuple[int, ...]) -> None:
+        if old.immediate is not None and axes != (0,):
+            message = "its values stand in a header, and get longer along another dimension than the first"
+            raise RefbrowserError(ErrorKind.META, message, Place(path=path), "compact the stream before")
+
     def _check_meaning(self, path: str, changes: AttributeChanges) -> None:
         changed = changes.variables.get(path, {})
         gone = {name.rpartition("@")[2] for name in changes.removed if name.startswith(f"{path}@")}
@@ -355,7 +361,7 @@ def _lengthened(variable: StreamVariable, axes: tuple[int, ...], length: int) ->
     if not axes:
         return variable
     dimensions = tuple(
-        replace(each, length=length) if axis in axes else each
+        replace(each, length=length, is_unlimited=True) if axis in axes else each
         for axis, each in enumerate(variable.dimensions)
     )
     return replace(variable, dimensions=dimensions)

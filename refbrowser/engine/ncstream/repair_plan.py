@@ -14,6 +14,15 @@ from refbrowser.formats.ncstream.faults import FaultCode
 from refbrowser.formats.ncstream.magics import END, START
 from refbrowser.formats.ncstream.messages import MessageKind, StreamFault, StreamIndex
 
+_KINDS = {
+    MessageKind.HEADER: "a header",
+    MessageKind.DATA: "data",
+    MessageKind.DATA_COLUMN: "a column of data",
+    MessageKind.ERROR: "an error",
+    MessageKind.POINT: "a point",
+    MessageKind.DAMAGED: "damage",
+}
+
 
 @dataclass(frozen=True, slots=True)
 class LostMessage:
@@ -113,7 +122,7 @@ def _lost(index: StreamIndex, number: int, reason: str) -> LostMessage:
         number,
         int(table.offset[number]),
         int(table.stop[number]),
-        MessageKind(int(table.kind[number])).name.lower().replace("_", " "),
+        _KINDS[MessageKind(int(table.kind[number]))],
         table.names[variable] if variable >= 0 else None,
         reason,
     )

@@ -384,4 +384,32 @@ def test_the_command(stream: Path, more: Path, capsys: pytest.CaptureFixture[str
     assert main(["append", str(stream), str(more), "--along", "time"]) == 0
     assert "/time: 5 before, 6 now" in capsys.readouterr().out
     check_days(stream, *range(6))
-    assert main(["append", str(stream), str(more), "--along", "x"]) == ErrorKind.USAGE.exit_code
+    assert main(["append", str(stream), str(more), "--along", "y"]) == ErrorKind.USAGE.exit_code
+
+
+def test_members_keep_their_attributes(tmp_path: Path) -> None:
+    member = enc.variable("a", enc.INT, (), [enc.text_attribute("units", "m")])
+    n = enc.dimension("n", 1)
+    root = enc.group(dimensions=[n], structures=[enc.structure("s", shape=[n], variables=[member])])
+    rows = enc.regular(enc.structure_body(enc.numbers("i", [7]), count=1, row_length=4))
+    sent = enc.data(enc.data_body("s", enc.STRUCTURE, [(0, 1, None)], bigend=True), rows)
+    stream, source = tmp_path / "s.ncs", tmp_path / "more.ncs"
+    stream.write_bytes(enc.stream(enc.header(enc.group())))
+    source.write_bytes(enc.stream(enc.header(root), sent))
+    appended(stream, source)
+    (found,) = index_of(stream).definition.root.variables["s"].members
+    assert found.attributes["units"].values == ("m",)
+
+
+def test_a_dimension_that_is_named_gets_longer(tmp_path: Path) -> None:
+    x = enc.dimension("x", 2)
+    root = enc.group(dimensions=[x], variables=[enc.variable("v", enc.INT, [x])])
+    sent = enc.data(enc.data_body("v", enc.INT, [(0, 2, None)], bigend=True), enc.regular(bytes(8)))
+    stream, source = tmp_path / "s.ncs", tmp_path / "more.ncs"
+    stream.write_bytes(enc.stream(enc.header(root), sent))
+    source.write_bytes(stream.read_bytes())
+    report = appended(stream, source, along="x")
+    assert "unlimited from now on" in report.notes[0]
+    with refbrowser.open(str(stream)) as dataset:
+        assert dataset["/v"][...].tolist() == [0, 0, 0, 0]
+        assert dataset.hierarchy.root.dimensions["x"].unlimited

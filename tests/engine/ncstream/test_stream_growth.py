@@ -134,15 +134,32 @@ def test_what_means_something_else_is_refused(source: StreamDefinition, what: st
     assert caught.value.kind is ErrorKind.META
 
 
-def test_the_dimension_must_be_known_and_unlimited() -> None:
-    for name, what in (("level", "no dimension"), ("x", "not unlimited")):
-        with pytest.raises(RefbrowserError, match=what) as caught:
-            growth_of(days(3), days(2), name)
-        assert caught.value.kind is ErrorKind.USAGE
+def test_the_dimension_must_be_known() -> None:
+    with pytest.raises(RefbrowserError, match="no dimension") as caught:
+        growth_of(days(3), days(2), "level")
+    assert caught.value.kind is ErrorKind.USAGE
     lacking = StreamDefinition(root=group("", variable("x", dim("x", 4)), dims=(dim("x", 4),)))
     with pytest.raises(RefbrowserError, match="the source has no dimension"):
         growth_of(days(3), lacking, "time")
     assert growth_of(days(3), lacking).along is None
+
+
+def test_a_dimension_that_is_named_becomes_unlimited() -> None:
+    x = dim("x", 4)
+    stream = StreamDefinition(root=group("", variable("v", x), dims=(x,)))
+    assert growth_of(stream, stream).along is None
+    growth = growth_of(stream, stream, "x")
+    assert growth.header.root.dimensions == {"x": dim("x", 8, unlimited=True)}
+    assert growth.header.root.variables["v"].dimensions == (dim("x", 8, unlimited=True),)
+    assert "unlimited from now on" in growth.notes[0]
+    assert growth_of(days(3), days(2)).notes == ()
+
+
+def test_values_of_headers_get_longer_along_the_first_dimension_alone() -> None:
+    time, x = dim("time", 2, unlimited=True), dim("x", 1)
+    stream = StreamDefinition(root=group("", variable("v", x, time, immediate=bytes(8)), dims=(x, time)))
+    with pytest.raises(RefbrowserError, match="stand in a header"):
+        growth_of(stream, stream)
 
 
 def test_one_of_several_unlimited_dimensions_must_be_named() -> None:
@@ -202,5 +219,5 @@ def test_an_edit_says_its_attributes_alone() -> None:
     growth = attribute_growth(stream, before, after)
     assert growth.changed == ("/@more", "/temp@long_name")
     assert shapes(growth.header) == {"/temp": (3, 4)}
-    assert "/@gone" in growth.not_said[0]
+    assert "/@gone" in growth.notes[0]
     assert attribute_growth(stream, before, before).header is None

@@ -107,7 +107,7 @@ def test_what_stands_behind_the_damage_is_kept_or_cut(tmp_path: Path, cut: bool)
     report, content = repaired(tmp_path, damaged, cut=cut)
     kept = MESSAGES[:3] if cut else MESSAGES
     assert content == enc.stream(*kept)
-    lost = [each for each in report.lost if each.what == "damaged"]
+    lost = [each for each in report.lost if each.what == "damage"]
     assert [(each.start, each.stop) for each in lost] == [(4 + sum(map(len, MESSAGES[:3])), lost[0].stop)]
     assert report.lost_bytes == (len(damaged) - len(content) if cut else len(noise))
 
