@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -89,7 +90,8 @@ class StreamDialog(QDialog):
         self._start.setDefault(True)
         self._close = push_button("Close", f"{name}CloseButton", self._cancel_or_close)
         buttons = QHBoxLayout()
-        buttons.addWidget(self._bar, 1)
+        buttons.addWidget(self._bar, 4)
+        buttons.addStretch(1)
         for button in (self._open, self._start, self._close):
             buttons.addWidget(button)
         layout = QVBoxLayout(self)
@@ -99,13 +101,29 @@ class StreamDialog(QDialog):
         layout.addWidget(plain_label(text, role="muted"))
         layout.addLayout(self.form)
         layout.addWidget(self._report, 1)
+        # In its place while there is none.
+        layout.addStretch(0)
         layout.addLayout(buttons)
         document.tasks.statusChanged.connect(self._follow)
-        self._show_state()
 
     def work(self) -> Work:
         """Return what is to be done, as the form says now."""
         raise NotImplementedError
+
+    def finish(self) -> None:
+        """Let the keyboard go through the form first; called when that is filled."""
+        stops: list[QWidget] = []
+        for row in range(self.form.rowCount()):
+            item = self.form.itemAt(row, QFormLayout.ItemRole.FieldRole)
+            inside = None if item is None else item.layout()
+            items = [item] if inside is None else [inside.itemAt(at) for at in range(inside.count())]
+            found = (None if each is None else each.widget() for each in items)
+            stops += [widget for widget in found if widget is not None]
+        stops += [self._report, self._open, self._start, self._close]
+        for before, after in pairwise(stops):
+            self.setTabOrder(before, after)
+        stops[0].setFocus()
+        self._show_state()
 
     def report(self) -> str:
         """Return the report that is shown."""
@@ -203,6 +221,7 @@ class StreamDialog(QDialog):
         self._bar.setRange(0, 0)
         self._start.setEnabled(not running)
         self._close.setText("Cancel" if running else "Close")
+        self._report.setVisible(bool(self.report()))
         self._open.setVisible(bool(self._target) and self._target != self.document.path)
 
     def _cancel_or_close(self) -> None:
@@ -230,6 +249,7 @@ class RepairDialog(StreamDialog):
         self._field = self.target_field("repaired")
         self._cut = self.tick("Cut", "&Keep nothing behind the first damage")
         self._force = self.tick("Force", "&Replace what is there")
+        self.finish()
 
     def work(self) -> Work:
         path, target = self.document.path, self._field.text().strip()
@@ -264,6 +284,7 @@ class CompactDialog(StreamDialog):
         self.form.addRow("&Deflate", self._level)
         self._checksum = self.tick("Checksum", "Tell &checksums (crc32)", on=True)
         self._force = self.tick("Force", "&Replace what is there")
+        self.finish()
 
     def work(self) -> Work:
         dataset, target, level = self.document.dataset, self._field.text().strip(), self._level.currentData()
@@ -304,7 +325,7 @@ class AppendDialog(StreamDialog):
             self._source.addItem("The unsaved edits of its attributes", document)
         for other in others:
             self._source.addItem(one_line(other.title), other)
-        self._source.setCurrentIndex(1 if self._source.count() > 1 else 0)
+        self._source.setCurrentIndex(1 if document.is_dirty else 0)
         self._source.currentIndexChanged.connect(lambda _row: self._show_source())
         self.form.addRow("&Append", self._source)
         self._field = self.path_field("&Path", "Path", "", self._browse)
@@ -316,6 +337,7 @@ class AppendDialog(StreamDialog):
         self._overwrite = self.tick("Overwrite", "&Lay the values over those that are there")
         self._force = self.tick("Force", "&Drop what stands behind the end of the stream")
         self._show_source()
+        self.finish()
 
     def _show_source(self) -> None:
         named = self._source.currentData() is None

@@ -45,10 +45,11 @@ class LengthsView(QWidget):
         self.setMinimumSize(150, 90)
         self._bars: Sequence[Bar] = ()
         self._at: int | None = None
+        self._of = ""
 
-    def set_bars(self, bars: Sequence[Bar]) -> None:
-        """Show other bars."""
-        self._bars, self._at = tuple(bars), None
+    def set_bars(self, bars: Sequence[Bar], of: str = "length of a row") -> None:
+        """Show other bars; `of` says what they are of."""
+        self._bars, self._at, self._of = tuple(bars), None, of
         most = max(self._bars, key=lambda bar: bar.count, default=None)
         self.setAccessibleDescription("" if most is None else f"Most frequent: {bar_words(most)}")
         self.update()
@@ -104,7 +105,7 @@ class LengthsView(QWidget):
         else:
             painter.drawText(below, Qt.AlignmentFlag.AlignLeft, low)
             painter.drawText(below, Qt.AlignmentFlag.AlignRight, high)
-        painter.drawText(below.translated(0, line), Qt.AlignmentFlag.AlignHCenter, "length of a row")
+        painter.drawText(below.translated(0, line), Qt.AlignmentFlag.AlignHCenter, self._of)
         beside = QRectF(theme.SMALL, area.top() - line / 2, area.left() - theme.MEDIUM, line)
         painter.drawText(beside, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, self._top())
 

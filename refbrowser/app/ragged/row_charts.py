@@ -100,7 +100,10 @@ class RowCharts(QWidget):
         """More rows have come."""
         if self._picture is not None:
             rows = rows_come(self._picture)
-            self.lengths.set_bars(length_bars(_objects(rows)))
+            shape, axes = self._picture.node.shape, self._picture.plan.slice.axes
+            listed = len(self._picture.values)
+            first = f", first {count_text(listed)}" if axes and listed < shape[axes[0]] else ""
+            self.lengths.set_bars(length_bars(_objects(rows)), f"length of a row{first}")
         self._draw()
 
     def clear(self) -> None:
