@@ -153,13 +153,15 @@ def open_named(
         return stream()
     try:
         return OpenedDocument(*document_or_store(store, read, session, control.token))
-    except NeitherError:
+    except NeitherError as error:
+        if may_be_stream(error):
+            return stream()
         found = service_if_any(store, options, session, control.token)
         if found is None:
             raise
         return OpenedDocument(*found, None)
     except RefbrowserError as error:
-        if not may_be_stream(path, error):
+        if not may_be_stream(error):
             raise
         return stream()
 

@@ -26,9 +26,10 @@ MESSAGES = "messages"
 _DIGITS = 18
 
 
-def may_be_stream(path: str, error: RefbrowserError) -> bool:
+def may_be_stream(error: RefbrowserError) -> bool:
     """Return whether what could not be opened as a document or store begins as a stream does."""
-    return isinstance(error, NotReferencesError) and looks_like_stream(error.found.head)
+    found = error if isinstance(error, NotReferencesError) else error.__cause__
+    return isinstance(found, NotReferencesError) and looks_like_stream(found.found.head)
 
 
 def payload_findings(dataset: Dataset, control: JobControl) -> list[Finding]:
