@@ -15,6 +15,7 @@ from refbrowser.formats.ncstream.header_merge import merged
 from refbrowser.formats.ncstream.messages import MessageKind, Payload, StreamFault, StreamIndex
 from refbrowser.formats.ncstream.point import POINT_CLASSES
 from refbrowser.formats.ncstream.rows import Row, Rows
+from refbrowser.formats.ncstream.runs import Runs
 from refbrowser.formats.ncstream.schema import ERROR, text_of
 from refbrowser.formats.ncstream.window import Window
 from refbrowser.io.cancel import CancelToken
@@ -77,6 +78,7 @@ class MessageReader:
         self.known: Row | None = None
         self._window = window
         self._token = token
+        self._runs = Runs(window, self.rows, self.facts)
         self._read = {
             magics.DATA: self._data,
             magics.HEADER: self._header,
@@ -96,6 +98,7 @@ class MessageReader:
         del self.headers[state.headers :]
         del self.faults[state.faults :]
         self.facts.forget(state.names)
+        self._runs.forget()
         self.has_end = False
         if self.definition is not state.definition:
             self.definition = state.definition
@@ -109,6 +112,7 @@ class MessageReader:
         self.faults = list(faults)
         self.facts = DataFacts(index.table.names, self.rows.ranges)
         self.facts.define(self.definition)
+        self._runs = Runs(self._window, self.rows, self.facts)
 
     def message(self, offset: int) -> int:
         """Read the message at `offset` into a row; return the offset behind it.
@@ -133,6 +137,10 @@ class MessageReader:
         if magic in magics.COVERAGES:
             raise FramingError(FaultCode.BAD_MAGIC, "messages of coverages are not supported")
         raise FramingError(FaultCode.BAD_MAGIC, f"no message begins with {magic.hex()}")
+
+    def alike(self, offset: int, most: int) -> int:
+        """Read at most `most` messages that look like those before; return where they end."""
+        return self._runs.read(offset, most)
 
     def fault(
         self,
@@ -171,6 +179,8 @@ class MessageReader:
             raise self._judged(error, facts) from None
         row = _row(MessageKind.DATA, offset, part, facts)
         self.rows.add(row if is_deflated == facts.deflated else row._replace(deflated=is_deflated))
+        if facts.payload == Payload.REGULAR:
+            self._runs.meet(message)
         if len(part.checkpoints) > 1:
             self.rows.checkpoints[len(self.rows) - 1] = part.checkpoints
         return part.stop
@@ -234,6 +244,7 @@ class MessageReader:
         except RefbrowserError as error:
             raise FramingError(FaultCode.BAD_PROTOBUF, error.message, stop=span.stop) from None
         self.facts.define(self.definition)
+        self._runs.forget()
         self.headers.append((number, self.definition))
         return self._add(MessageKind.HEADER, offset, span)
 

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from refbrowser.formats.ncstream.faults import FaultCode
 from refbrowser.formats.ncstream.messages import MessageKind, MessageTable, Payload
@@ -96,6 +97,12 @@ class Rows:
     def add(self, row: Iterable[int]) -> None:
         """Add a `Row`, or the same as a plain tuple."""
         self._values.extend(row)
+
+    def add_many(self, **columns: npt.NDArray[Any]) -> None:
+        """Add rows by their columns."""
+        self._values.frombytes(
+            np.stack([columns[name] for name in _TYPES], axis=1).astype(np.int64).tobytes()
+        )
 
     def last(self) -> Row:
         """Return the row that was added last."""

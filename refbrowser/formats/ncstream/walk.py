@@ -129,6 +129,7 @@ class _Walk:
                 self._look()
             try:
                 self._position = reader.message(self._position)
+                self._position = reader.alike(self._position, last - len(reader.rows))
             except FramingError as error:
                 self._position = self._recovered(error)
         self._is_complete = self._position >= size or reader.has_end

@@ -25,6 +25,7 @@ class Window:
 
     def __init__(self, source: ByteSource) -> None:
         self._source = source
+        self._near = source.near
         self._block = _LEAST
         self.size = source.size
         self.data: bytes = b""
@@ -37,7 +38,8 @@ class Window:
         at = offset - self.base
         if at >= 0 and (at + length <= len(self.data) or self.base + len(self.data) >= self.size >= offset):
             return at
-        follows = 0 <= at <= len(self.data) + self._block
+        # Jumps over large payloads, whose bytes nobody wants, are no walk from message to message.
+        follows = 0 <= at <= len(self.data) + self._near
         self._block = min(2 * self._block, _MOST) if follows else _LEAST
         self.data = bytes(self._source.read(offset, max(length, self._block)))
         self.base = offset
