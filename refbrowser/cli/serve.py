@@ -3,13 +3,22 @@
 from __future__ import annotations
 
 import argparse
+import logging
 import sys
 import threading
 
-from refbrowser.cli.console import plain, tell, tell_warning, write_json, write_line
+from refbrowser.cli.console import plain, tell, tell_internal_error, tell_warning, write_json, write_line
 from refbrowser.cli.options import add_json, add_reading, add_templates, add_yes, open_dataset
 from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.io.cancel import CancelToken
+
+
+class _Incidents(logging.Handler):
+    """Tells of requests that failed inside as of all internal errors: by a line, without a traceback."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Tell of the exception that is being handled."""
+        tell_internal_error()
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -33,7 +42,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace, token: CancelToken) -> int:
     """Open the dataset, tell where it is offered, and wait for the end."""
-    from refbrowser.engine.serving.service import Service
+    from refbrowser.engine.serving.service import LOGGER, Service
 
     if not 0 <= arguments.port < 65536:
         raise RefbrowserError(ErrorKind.USAGE, f"{arguments.port} is not a port number")
@@ -54,6 +63,7 @@ def run(arguments: argparse.Namespace, token: CancelToken) -> int:
             for error in said.left_out:
                 tell_warning(error)
             write_line(plain(service.url))
+        logging.getLogger(LOGGER).addHandler(_Incidents(logging.WARNING))
         # Who started us waits for it.
         sys.stdout.flush()
         ended = threading.Event()

@@ -12,6 +12,8 @@ from socketserver import TCPServer, ThreadingMixIn
 from typing import Any
 from wsgiref.simple_server import ServerHandler, WSGIRequestHandler, WSGIServer
 
+from refbrowser.errors import RefbrowserError
+from refbrowser.io.cancel import Cancelled
 from refbrowser.limits import LIMITS
 
 logger = logging.getLogger(__name__)
@@ -145,7 +147,8 @@ class _Answer(ServerHandler):
 
     def log_exception(self, exc_info: Any) -> None:
         """Log what the application raised."""
-        logger.warning("a request failed", exc_info=exc_info)
+        expected = isinstance(exc_info[1], RefbrowserError | Cancelled | OSError)
+        logger.log(logging.DEBUG if expected else logging.WARNING, "a request failed", exc_info=exc_info)
 
 
 class _Deadline(io.RawIOBase):

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from refbrowser.engine.dataset import Dataset
     from refbrowser.formats.ncstream.definition_of import StreamedDataset
 
+#: Name of the logger of what goes wrong inside.
+LOGGER = "refbrowser.engine.serving"
 #: Only this machine can reach what is offered there.
 LOOPBACK = "127.0.0.1"
 _NAMES = ("localhost", "127.0.0.1", "::1")

@@ -5,10 +5,12 @@ from __future__ import annotations
 import contextlib
 import http.client
 import json
+import logging
 import socket
 import threading
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -22,10 +24,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import refbrowser
+from refbrowser.cli.serve import _Incidents
 from refbrowser.engine.serving import data as serving_data
 from refbrowser.engine.serving import http as serving_http
 from refbrowser.engine.serving import offered
-from refbrowser.engine.serving.service import Service, is_loopback
+from refbrowser.engine.serving.service import LOGGER, Service, is_loopback
 from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.limits import LIMITS
 
@@ -316,3 +319,29 @@ def test_clients_are_not_told_where_a_file_is(service: Service, tmp_path: Path) 
     for query in ("req=header", "req=cdl", "req=ncml", "req=capabilities", "req=data&var=/gone", "req=x"):
         assert str(tmp_path).encode() not in ask(service, query)[1], query
     assert b"d&e.json" in ask(service, "req=header")[1]
+
+
+def test_internal_errors_are_told_in_a_line(
+    dataset: refbrowser.Dataset, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    def broken(*arguments: Any, **options: Any) -> None:
+        raise ZeroDivisionError
+
+    monkeypatch.setattr(dataset.session, "read", broken)
+    logger = logging.getLogger(LOGGER)
+    handler = _Incidents(logging.WARNING)
+    logger.addHandler(handler)
+    try:
+        with Service(dataset) as service:
+            status, body, headers = ask(service, "req=data&var=/cube")
+    finally:
+        logger.removeHandler(handler)
+    assert (status, body, headers["Content-Type"]) == (500, b"internal error\n", "text/plain")
+    assert capfd.readouterr().err.count("\n") == 1
+
+
+def test_many_clients_at_once(service: Service) -> None:
+    wanted = ask(service, "req=data&var=/cube(0:1,0:2,0,0:4)")
+    with ThreadPoolExecutor(24) as pool:
+        answers = list(pool.map(lambda _: ask(service, "req=data&var=/cube(0:1,0:2,0,0:4)"), range(96)))
+    assert {(status, body) for status, body, _ in answers} == {wanted[:2]}
