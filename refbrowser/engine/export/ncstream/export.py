@@ -21,7 +21,8 @@ from refbrowser.engine.jobs import JobControl
 from refbrowser.engine.read_plan import size_question
 from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.formats.ncstream import magics
-from refbrowser.formats.ncstream.definition_of import StreamedDataset, definition_of
+from refbrowser.formats.ncstream.definition_of import StreamedDataset, StreamedVariable, definition_of
+from refbrowser.formats.ncstream.dtypes import STRUCTURES
 from refbrowser.formats.ncstream.encoding import header_message
 from refbrowser.formats.ncstream.stream_file import StreamFile
 from refbrowser.io.atomic import fill_atomically, remove_leftovers
@@ -73,7 +74,14 @@ class StreamExport:
 
     def _planned(self) -> list[VariablePlan]:
         """Return how each variable is written, in the order of their messages."""
-        ordered = sorted(self.streamed.variables, key=lambda each: is_last(each.variable))
+        groups = list(dict.fromkeys(each.path.rpartition("/")[0] for each in self.streamed.variables))
+
+        def place(each: StreamedVariable) -> tuple[bool, int, bool]:
+            group = groups.index(each.path.rpartition("/")[0])
+            return is_last(each.variable), group, each.variable.type in STRUCTURES
+
+        # As in the header, where structures stand behind the variables of their group.
+        ordered = sorted(self.streamed.variables, key=place)
         plans = []
         for each in ordered:
             source, selection = self.chosen.sources[each.node.path]

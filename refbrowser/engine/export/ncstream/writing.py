@@ -150,12 +150,16 @@ def _ordered(run: StreamRun, plan: VariablePlan) -> None:
 
 def _whole(run: StreamRun, plan: VariablePlan) -> None:
     """Write a message that is made in memory."""
-    for block in _blocks(run, plan):
-        section = _section(block.box, plan)
-        streamed = plan.streamed
-        message = data_message(streamed.path, streamed.variable, section, block.values, checksum=run.checksum)
-        run.file.whole(streamed.path, section, message[:-1], message[-1:])
+    reader = BlockReader(run.session, run.access, plan, run.token)
+    streamed, box = plan.streamed, tuple(slice(0, length) for length in plan.shape)
+    block, section = reader.read(box), _section(box, plan)
+    for error in block.errors:
+        run.bad(error)
+    message = data_message(streamed.path, streamed.variable, section, block.values, checksum=run.checksum)
+    run.file.whole(streamed.path, section, message[:-1], message[-1:])
+    _count(run, reader)
     _one_message(run, plan)
+    run.step()
 
 
 def _one_message(run: StreamRun, plan: VariablePlan) -> None:
