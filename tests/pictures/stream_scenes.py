@@ -37,8 +37,10 @@ def ragged_rows(stage: Stage) -> None:
 @scene
 def ragged_values(stage: Stage) -> None:
     kinds(stage, "/sounding")
-    button = stage.window.findChild(QWidget, "raggedAllButton")
-    button.click()  # type: ignore[union-attr]
+    plot = stage.window.centre.plot
+    assert plot is not None
+    assert plot.values.charts is not None
+    plot.values.charts.all.click()
     stage.settle()
 
 
