@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,7 @@ import numpy.typing as npt
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, Severity
 from refbrowser.formats.ncstream.byte_order import StreamOptions, little_endian, order_code
 from refbrowser.formats.ncstream.bytes import MemoryBytes
-from refbrowser.formats.ncstream.definition import StreamDefinition, StreamVariable
+from refbrowser.formats.ncstream.definition import StreamDefinition, StreamGroup, StreamVariable
 from refbrowser.formats.ncstream.messages import MessageKind, Payload, StreamIndex
 from refbrowser.formats.ncstream.payloads import PayloadFacts, decode_payload
 from refbrowser.formats.ncstream.walk import walk_stream
@@ -31,7 +31,6 @@ class Question:
         One range for each dimension that has a length; None of a sequence, of which all is sent.
     """
 
-    definition: StreamDefinition
     path: str
     variable: StreamVariable
     section: tuple[range, ...] | None
@@ -45,7 +44,7 @@ class Question:
         RefbrowserError
             `E_FORMAT`: it is no message, damaged, or not of what was asked for; `E_SOURCE`: it is an error.
         """
-        index = walk_stream(MemoryBytes(data), url="", definition=self.definition)
+        index = walk_stream(MemoryBytes(data), url="", definition=_defining(self.path, self.variable))
         self._check(index)
         table = index.table
         start = int(table.payload_offset[0])
@@ -90,6 +89,15 @@ class Question:
     def _wrong(self, what: str) -> RefbrowserError:
         message = f"the service answered with {what}"
         return RefbrowserError(ErrorKind.FORMAT, message, Place(path=self.path))
+
+
+def _defining(path: str, variable: StreamVariable) -> StreamDefinition:
+    """Return a definition of one variable: that of all takes long where there are many."""
+    *groups, name = path.strip("/").split("/")
+    group = StreamGroup(variables={name: variable})
+    for above in reversed(groups):
+        group = StreamGroup(groups={above: replace(group, name=above)})
+    return StreamDefinition(root=group)
 
 
 def _same(answered: tuple[range, ...], asked: tuple[range, ...]) -> bool:

@@ -71,7 +71,6 @@ class _Description(StreamOrigin):
             elif path in found and layout.variable.immediate is None:
                 found[path] = RemoteSource(
                     endpoint=self.index.url,
-                    definition=self.definition,
                     path=path,
                     variable=layout.variable,
                     grid=layout.grid,

@@ -85,7 +85,7 @@ def read_sequences(
     for path, variable in definition.variables():
         if variable.type is not DataType.SEQUENCE:
             continue
-        question = Question(definition, path, variable, None, options)
+        question = Question(path, variable, None, options)
         if len(found) >= _MOST:
             message = f"the service has more than {_MOST} sequences; others are not read"
             found[path] = RefbrowserError(ErrorKind.BUDGET, message)

@@ -13,7 +13,7 @@ from refbrowser.errors import Place
 from refbrowser.formats.cdmremote.answers import Question
 from refbrowser.formats.cdmremote.naming import data_url
 from refbrowser.formats.ncstream.byte_order import StreamOptions
-from refbrowser.formats.ncstream.definition import StreamDefinition, StreamVariable
+from refbrowser.formats.ncstream.definition import StreamVariable
 from refbrowser.formats.ncstream.dtypes import is_ragged
 from refbrowser.limits import LIMITS
 from refbrowser.model.grid import ChunkPart, RegularChunkGrid
@@ -50,7 +50,6 @@ class RemoteSource:
     """
 
     endpoint: str
-    definition: StreamDefinition
     path: str
     variable: StreamVariable
     grid: RegularChunkGrid
@@ -71,7 +70,7 @@ class RemoteSource:
         # All of a variable is asked for by its name alone: every service understands that.
         asked = () if tuple(map(len, section)) == self.grid.shape else section
         url = data_url(self.endpoint, self.path, asked, is_ragged=is_ragged(self.variable))
-        question = Question(self.definition, self.path, self.variable, section, self.options)
+        question = Question(self.path, self.variable, section, self.options)
         yield SourcePiece(
             reference=WholeFile(url),
             shape=tuple(map(len, section)),

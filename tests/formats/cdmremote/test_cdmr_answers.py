@@ -28,7 +28,7 @@ def question(
     """Return a question for a section, all of the variable where None."""
     variable = dict(definition.variables())[path]
     taken = tuple(map(range, variable.shape)) if section is None else section
-    return Question(definition, path, variable, taken, StreamOptions(**options))
+    return Question(path, variable, taken, StreamOptions(**options))
 
 
 def recorded(folder: Path, name: str, path: str) -> np.ndarray:
@@ -84,6 +84,16 @@ def test_a_section_with_a_stride() -> None:
     assert little.values(memoryview(answer())).tolist() == [1 << 24, 2 << 24, 3 << 24]
 
 
+def test_a_variable_of_a_group() -> None:
+    inner = wire.group("b", variables=[wire.variable("x", wire.INT)])
+    root = wire.group(groups=[wire.group("a", groups=[inner])])
+    asked = question(definition_in(wire.header(root)), "/a/b/x")
+    for name in ("a/b/x", "/a/b/x"):
+        assert asked.values(memoryview(answer(name, (), (7,)))).tolist() == 7
+    with pytest.raises(RefbrowserError):
+        asked.values(memoryview(answer("b/x", (), (7,))))
+
+
 def test_a_scalar() -> None:
     for section in ((), None):
         body = wire.data_body("s", wire.DOUBLE, section, bigend=True)
@@ -98,7 +108,7 @@ def test_a_scalar() -> None:
         (b"<html>", "not-ncstream|bad-magic"),
         (answer()[:-1], "length-too-large|truncated"),
         (answer()[:5], "bad-varint|truncated|length-too-large"),
-        (answer("y"), "another variable"),
+        (answer("y"), "unknown-variable|another variable"),
         (answer("z"), "unknown-variable|another variable"),
         (answer(section=((0, 3, 2),)), "another section"),
         (answer(section=((1, 3, 1),)), "another section"),
