@@ -25,7 +25,8 @@ class Window:
 
     def __init__(self, source: ByteSource) -> None:
         self._source = source
-        self._near = source.near
+        # Of a local file a jump costs nothing.
+        self._near = getattr(source, "near", _LEAST)
         self._block = _LEAST
         self.size = source.size
         self.data: bytes = b""
