@@ -27,6 +27,11 @@ class ByteSource(Protocol):
         """Bytes in all."""
         ...
 
+    @property
+    def near(self) -> int:
+        """Bytes that are rather read than jumped over."""
+        ...
+
     def read(self, offset: int, length: int) -> bytes | memoryview:
         """Return `length` bytes from byte `offset` on; fewer only at the end."""
         ...
@@ -34,6 +39,8 @@ class ByteSource(Protocol):
 
 class MemoryBytes:
     """Bytes that are in memory, as the answer of a server."""
+
+    near = 16 << 10
 
     def __init__(self, data: bytes | memoryview) -> None:
         self._data = memoryview(data).cast("B")
@@ -56,6 +63,8 @@ class LocalBytes:
     RefbrowserError
         `E_IO`: it cannot be opened; `E_UNSAFE`: it is not a regular file.
     """
+
+    near = 16 << 10
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = os.path.realpath(path)

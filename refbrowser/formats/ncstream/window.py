@@ -25,8 +25,7 @@ class Window:
 
     def __init__(self, source: ByteSource) -> None:
         self._source = source
-        # Of a local file a jump costs nothing.
-        self._near = getattr(source, "near", _LEAST)
+        self._near = source.near
         self._block = _LEAST
         self.size = source.size
         self.data: bytes = b""
