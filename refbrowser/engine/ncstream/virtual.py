@@ -11,7 +11,7 @@ import base64
 import json
 import zlib
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import product
 from math import prod
 from typing import Any
@@ -53,6 +53,8 @@ def virtual_document(dataset: Dataset, control: JobControl) -> tuple[ReferenceDo
         The control's token was cancelled.
     """
     writing = _Writing(dataset, control)
+    if not writing.changes_anything:
+        return replace(dataset.document, derived=None), writing.losses
     how = Rewriting(keeps=writing.keeps, metadata=writing.metadata, added=iter(writing.references))
     made = rewritten(dataset.document, how, control.token)
     return made, writing.losses
@@ -92,6 +94,11 @@ class _Writing:
             if isinstance(node, ArrayNode):
                 self.control.check()
                 self._add(node)
+
+    @property
+    def changes_anything(self) -> bool:
+        """Whether the document differs from that of the stream."""
+        return bool(self._gone or self._remade or self.metadata)
 
     def keeps(self, key: str) -> bool:
         """Tell whether an entry stays: not of arrays that are left out, nor chunks that are made anew."""
