@@ -79,7 +79,7 @@ class DocumentStream(QObject):
             return
 
         def show(control: TaskControl) -> Opened:
-            from refbrowser.app.controller.stream_work import shown_with
+            from refbrowser.app.controller.stream_shown import shown_with
 
             return shown_with(dataset, options, wants, identity, control)
 
