@@ -272,3 +272,18 @@ def test_streams_on_servers(name):
         assert dataset["/temp"][1].tolist() == [3, 4]
         assert dataset["/obs"][1]["day"] == 8
         assert [row.tolist() for row in dataset["/rows"][:]] == [[], [5]]
+
+
+def test_zarr_reads_what_is_assembled_and_never_fill_values_instead(path):
+    import zarr
+
+    late = data("temp", encode.FLOAT, [(2, 1, None), (1, 1, None)], encode.regular(encode.numbers("f", [9])))
+    Path(path).write_bytes(encode.stream(*MESSAGES, late))
+    with refbrowser.open(path) as dataset:
+        assert dataset["/temp"].node.source is not None
+        group = zarr.open_group(dataset.store(), mode="r", zarr_format=2)
+        assert group["temp"][...].tolist() == [[1, 2], [3, 4], [-1, 9]]
+        assert group["name"][...].tolist() == ["a", "ü"]
+        assert group["x"][...].tolist() == [10, 20]
+        with pytest.raises(RefbrowserError, match="no form"):
+            group["rows"][...]
