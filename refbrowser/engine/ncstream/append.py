@@ -241,7 +241,7 @@ class _Appending:
         before, token = self._index, self._control.token
         with LocalBytes(self._source.path) as file:
             made = Spliced(file, [(0, self._end), first, (self._end + len(first), stop)])
-            again = walk_stream(made, url=before.url, token=token)
+            again = walk_stream(made, url=before.url, token=token, resume=before)
             count = len(again.table) - len(before.table)
             wrong = list(payload_faults(again, made, JobControl(token), first=len(before.table)))
         bad = bool(np.any(again.table.fault[len(before.table) :])) or any(wrong)

@@ -113,6 +113,17 @@ def test_days_come_behind_days(stream: Path, more: Path) -> None:
     assert report.messages == len(index_of(stream).table) - 5
 
 
+def test_an_index_goes_on_where_it_was(stream: Path, more: Path) -> None:
+    before = index_of(stream)
+    appended(stream, more)
+    after = index_of(stream)
+    found = walk_stream(MemoryBytes(stream.read_bytes()), url=str(stream), resume=before)
+    assert found.definition == after.definition
+    for name in ("kind", "offset", "stop", "variable", "payload_offset", "crc32", "fault", "starts", "sizes"):
+        assert getattr(found.table, name).tolist() == getattr(after.table, name).tolist()
+    assert [number for number, _ in found.headers] == [0, 5]
+
+
 @settings(max_examples=20, deadline=None)
 @given(counts=st.lists(st.integers(1, 5), min_size=1, max_size=5), deflated=st.booleans())
 def test_any_number_of_times(tmp_path_factory, counts, deflated) -> None:
