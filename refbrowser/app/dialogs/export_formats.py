@@ -60,7 +60,7 @@ FORMATS = (
     ExportFormat("refs-parquet", "Reference document, parquet form", ".parq", is_store=False),
 )
 #: Formats that other software reads, so that a result can be checked with it.
-CHECKED = ("zarr-v3", "zarr-v2", "nczarr")
+CHECKED = ("zarr-v3", "zarr-v2", "nczarr", "ncstream")
 #: Codec, title, and the levels that it has: lowest, highest, usual; None where it has none.
 CODECS: tuple[tuple[str, str, tuple[int, int, int] | None], ...] = (
     ("keep", "As in the source", None),

@@ -19,12 +19,13 @@ import numpy.typing as npt
 from refbrowser.engine.export import check_child
 from refbrowser.engine.export.blocks import element_size
 from refbrowser.engine.export.layout import ArrayLayout
-from refbrowser.engine.export.request import ExportRequest
+from refbrowser.engine.export.request import STREAM_FORMAT, ExportRequest
 from refbrowser.engine.export.store import StoreExport
 from refbrowser.engine.export.store_options import Sides
 from refbrowser.engine.export.targets import STORE_FORMATS
 from refbrowser.engine.jobs import JobControl
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
+from refbrowser.io.cancel import CancelToken
 from refbrowser.io.processes import run_program
 from refbrowser.limits import LIMITS
 from refbrowser.model.grid import RegularChunkGrid
@@ -120,19 +121,23 @@ def check_export(dataset: Dataset, request: ExportRequest, control: JobControl |
     Raises
     ------
     RefbrowserError
-        `E_USAGE`: it is no store, or is not there. The source cannot be read.
+        `E_USAGE`: it is no store and no stream, or is not there. The source cannot be read.
     Cancelled
         The control's token was cancelled.
     """
-    if request.format not in STORE_FORMATS:
-        raise RefbrowserError(ErrorKind.USAGE, "only stores are checked with other software")
+    if request.format not in (*STORE_FORMATS, STREAM_FORMAT):
+        raise RefbrowserError(ErrorKind.USAGE, "only stores and streams are checked with other software")
     if not os.path.lexists(request.target):
-        raise RefbrowserError(ErrorKind.IO, "there is no such store", Place(path=request.target))
+        raise RefbrowserError(ErrorKind.IO, "there is no such target", Place(path=request.target))
+    if request.format == STREAM_FORMAT:
+        from refbrowser.engine.export.ncstream.check import check_stream
+
+        return check_stream(dataset, request, control or JobControl())
     return _Check(dataset, request, control or JobControl()).report()
 
 
 @dataclass(slots=True)
-class _Answers:
+class Answers:
     """What a program said, so far."""
 
     version: str = ""
@@ -159,6 +164,34 @@ class _Answers:
             self.failures[self.at] = found["ended"]
         else:
             self.nodes[found.get("group", found.get("array"))] = found
+
+
+def ask_program(program: str, asked: dict[str, Any], answers: Answers, token: CancelToken) -> str:
+    """Have a program read a target in a process of its own; returns why it ended before it was done.
+
+    Parameters
+    ----------
+    asked
+        What `refbrowser.engine.export.check_child` takes, but for the name of the program and its memory.
+
+    Raises
+    ------
+    Cancelled
+        `token` was cancelled.
+    """
+    asked = asked | {"program": program, "target": os.path.realpath(asked["target"])}
+    asked["memory"] = LIMITS.check_memory
+    command = [sys.executable, "-I", str(Path(check_child.__file__))]
+    try:
+        ended = run_program(command, json.dumps(asked).encode(), answers.take, LIMITS.check_time, token)
+    except OSError as error:
+        return f"{program} cannot be started: {error.strerror}"
+    if not ended.in_time:
+        return f"{program} was ended after {LIMITS.check_time:g} s"
+    if ended.code:
+        last = ended.errors.strip().splitlines()[-1:] or [""]
+        return f"{program} crashed ({_how(ended.code)}) {last[0]}".strip()
+    return ""
 
 
 class _Check:
@@ -197,9 +230,9 @@ class _Check:
 
     # Asking
 
-    def _ask(self, program: str) -> _Answers:
+    def _ask(self, program: str) -> Answers:
         """Return what a program reads; what makes it crash is one of its answers."""
-        answers = _Answers()
+        answers = Answers()
         arrays = list(self.boxes)
         for _ in range(_RESTARTS + 1):
             told = self._run(program, answers, arrays, show=False)
@@ -213,32 +246,18 @@ class _Check:
             answers.failures[path] = "not read: the program had crashed too often"
         return answers
 
-    def _run(self, program: str, answers: _Answers, arrays: list[str], *, show: bool) -> str:
+    def _run(self, program: str, answers: Answers, arrays: list[str], *, show: bool) -> str:
         """Run a program; returns why it ended before it was done."""
         options = self.request.options
         asked = {
-            "program": program,
-            "target": os.path.realpath(self.request.target),
+            "target": self.request.target,
             "container": options.container,
             "zip_folder": options.zip_folder.strip("/"),
-            "memory": LIMITS.check_memory,
             "show": show,
             "groups": [path for path in self._groups() if path != "/"],
             "arrays": [[path, self.boxes[path]] for path in arrays],
         }
-        command = [sys.executable, "-I", str(Path(check_child.__file__))]
-        try:
-            ended = run_program(
-                command, json.dumps(asked).encode(), answers.take, LIMITS.check_time, self.control.token
-            )
-        except OSError as error:
-            return f"{program} cannot be started: {error.strerror}"
-        if not ended.in_time:
-            return f"{program} was ended after {LIMITS.check_time:g} s"
-        if ended.code:
-            last = ended.errors.strip().splitlines()[-1:] or [""]
-            return f"{program} crashed ({_how(ended.code)}) {last[0]}".strip()
-        return ""
+        return ask_program(program, asked, answers, self.control.token)
 
     def _groups(self) -> dict[str, dict[str, Any]]:
         """Return the attributes of the groups by their paths in the target."""
@@ -249,14 +268,14 @@ class _Check:
 
     # Comparing
 
-    def _compared(self, program: str, answers: _Answers) -> Iterator[CheckItem]:
+    def _compared(self, program: str, answers: Answers) -> Iterator[CheckItem]:
         nodes = [*self._groups(), *self.layouts]
         for path, failure in answers.failures.items():
             what = "opening" if path not in answers.nodes else "reading"
             yield CheckItem(program, path, what, False, "a node that is read", failure)
         for path, expected in self._groups().items():
             if path in answers.nodes:
-                yield from _attributes(program, path, expected, answers.nodes[path]["attributes"])
+                yield from compared_attributes(program, path, expected, answers.nodes[path]["attributes"])
         for number, (path, layout) in enumerate(self.layouts.items()):
             self.control.progress(number, len(self.layouts))
             if path in answers.nodes:
@@ -271,14 +290,14 @@ class _Check:
         shape = list(layout.wanted.shape)
         if not shape and program == "zarr-python" and self.export.target.flavour is Flavour.NCZARR:
             shape = [1]  # So NCZarr stores a scalar.
-        yield _item(program, path, "shape", shape, found["shape"])
+        yield compared(program, path, "shape", shape, found["shape"])
         if found["dimensions"] is not None and any(target.dimensions):
             names = list(target.dimensions)[: len(shape)]
-            yield _item(program, path, "dimensions", names, found["dimensions"])
+            yield compared(program, path, "dimensions", names, found["dimensions"])
         expected = self.export.target.attributes(layout.wanted)
-        yield from _attributes(program, path, expected, found["attributes"])
+        yield from compared_attributes(program, path, expected, found["attributes"])
 
-    def _values(self, program: str, layout: ArrayLayout, answers: _Answers) -> CheckItem:
+    def _values(self, program: str, layout: ArrayLayout, answers: Answers) -> CheckItem:
         path = layout.target.path
         scope = _scope(layout, len(self.boxes[path]))
         for box in self.boxes[path]:
@@ -321,7 +340,7 @@ class _Check:
             return f"elements of type {kind}", f"elements of type {found[0]}"
         path, place = layout.target.path, (layout.target.path, json.dumps(box))
         kept, self.boxes[path] = self.boxes[path], [box]
-        answers = _Answers()
+        answers = Answers()
         try:
             self._run(program, answers, [path], show=True)
         finally:
@@ -366,14 +385,14 @@ def _scope(layout: ArrayLayout, count: int) -> str:
     return "whole" if count >= parts else f"sampled: {count} of {parts} parts of at most {PART >> 20} MiB"
 
 
-def _is_ended(answers: _Answers, nodes: list[str]) -> bool:
+def _is_ended(answers: Answers, nodes: list[str]) -> bool:
     """Whether a program could not go on from some node: what comes after it is not missing."""
     return any(path not in answers.nodes for path in nodes if path in answers.failures) or (
         "/" in answers.failures
     )
 
 
-def _attributes(
+def compared_attributes(
     program: str, path: str, expected: dict[str, Any], found: dict[str, Any]
 ) -> Iterator[CheckItem]:
     """Yield one comparison where all attributes are equal, else one for each that differs."""
@@ -409,7 +428,8 @@ def _alike(one: Any, other: Any) -> bool:
     return type(one) is type(other) and bool(one == other)
 
 
-def _item(program: str, path: str, what: str, expected: Any, found: Any) -> CheckItem:
+def compared(program: str, path: str, what: str, expected: Any, found: Any) -> CheckItem:
+    """Return the comparison of two JSON values."""
     if expected == found:
         return CheckItem(program, path, what, True)
     return CheckItem(program, path, what, False, _words(expected), _words(found))

@@ -12,6 +12,9 @@ import pytest
 from exported_streams import attributes_by_siphon, exported, opened, read_by_siphon
 
 import refbrowser
+from refbrowser.engine.export.check import check_export
+from refbrowser.engine.export.request import ExportRequest
+from refbrowser.engine.export.run import estimate_export, run_export
 from refbrowser.engine.export.stream_options import PROFILES, StreamOptions, stream_codec
 from refbrowser.engine.jobs import JobControl
 from refbrowser.errors import RefbrowserError
@@ -245,9 +248,6 @@ def test_cancelling_leaves_nothing(tmp_path: Path) -> None:
     dataset = opened(tmp_path, {"a": facts, "b": facts})
     token = CancelToken()
     control = JobControl(token, lambda changes: token.cancel())
-    from refbrowser.engine.export.request import ExportRequest
-    from refbrowser.engine.export.run import run_export
-
     with pytest.raises(Cancelled):
         run_export(dataset, ExportRequest(str(tmp_path / "a.ncs"), "ncstream"), control)
     assert [path.name for path in tmp_path.iterdir()] == ["source.json"]
@@ -307,9 +307,6 @@ def test_deflate_is_another_word_for_zlib() -> None:
 
 
 def test_the_estimate_is_made_without_reading(tmp_path: Path) -> None:
-    from refbrowser.engine.export.request import ExportRequest
-    from refbrowser.engine.export.run import estimate_export
-
     facts = {"values": cube(), "chunks": (1, 6, 7), "missing": [(0, 0, 0)], "fill_value": 1}
     dataset = opened(tmp_path, {"a": facts})
     stream = StreamOptions(tile_size=6 * 7 * 4)
@@ -325,3 +322,50 @@ def test_a_stream_begins_with_its_one_header(tmp_path: Path) -> None:
     assert index.table.kind.tolist() == [MessageKind.HEADER, MessageKind.DATA]
     assert index.has_start
     assert index.has_end
+
+
+# Checking with siphon
+
+
+def request_for(target: Path, profile: str = "compatible") -> ExportRequest:
+    return ExportRequest(str(target), "ncstream", force=True, stream=StreamOptions(profile=profile))
+
+
+def test_siphon_checks_the_compatible_profile(tmp_path: Path) -> None:
+    rows = np.zeros(3, [("a", "<i2"), ("b", "<f8")])
+    rows["a"] = [1, 2, 3]
+    arrays = {
+        "g/n": {"values": cube("<f4"), "chunks": (2, 2, 2), "attributes": {"units": "m", "r": [0.5, 2]}},
+        "t": {"values": np.array([["a", "ö"], ["", "z"]]), "dimensions": ["y", "x"]},
+        "s": {"values": rows},
+    }
+    dataset = opened(tmp_path, arrays, groups=("g",))
+    request = request_for(tmp_path / "a.ncs")
+    run_export(dataset, request)
+    report = check_export(dataset, request)
+    assert report.is_equal
+    assert [each.name for each in report.programs] == ["siphon"]
+    assert {item.path for item in report.items if item.what == "values"} == {"/g/n", "/t", "/s"}
+
+
+def test_siphon_finds_what_is_not_as_in_the_source(tmp_path: Path) -> None:
+    facts = {"values": cube("<i4"), "attributes": {"units": "m"}}
+    dataset = opened(tmp_path, {"a": facts, "b": facts})
+    request = request_for(tmp_path / "a.ncs")
+    run_export(dataset, request)
+    data = bytearray((tmp_path / "a.ncs").read_bytes())
+    data[data.rindex(cube(">i4").tobytes()) + 3] ^= 1
+    at = data.index(b"units") + 5
+    data[data.index(b"m", at)] = ord("k")
+    (tmp_path / "a.ncs").write_bytes(data)
+    differing = [(item.path, item.what) for item in check_export(dataset, request).items if not item.is_equal]
+    assert differing == [("/a", "attribute 'units'"), ("/b", "values")]
+
+
+def test_the_full_profile_is_not_checked_with_siphon(tmp_path: Path) -> None:
+    dataset = opened(tmp_path, {"a": {"values": cube()}})
+    request = request_for(tmp_path / "a.ncs", "full")
+    run_export(dataset, request)
+    report = check_export(dataset, request)
+    assert report.programs == ()
+    assert "compatible" in report.notes[0]
