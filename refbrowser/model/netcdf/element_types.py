@@ -147,7 +147,8 @@ def _field(name: str, dtype: np.dtype[Any], notes: list[str]) -> CompoundField:
     base, shape = dtype.base, tuple(dtype.shape)
     if base.kind == "S":
         # Fields are of fixed size, so text is a row of characters.
-        return CompoundField(name, AtomicType.CHAR, (*shape, base.itemsize))
+        text = () if base.itemsize == 1 else (base.itemsize,)
+        return CompoundField(name, AtomicType.CHAR, (*shape, *text))
     if base.kind == "U":
         notes.append(f"the text of field {quoted(name)} is shown as code points")
         return CompoundField(name, AtomicType.UINT, (*shape, base.itemsize // 4))

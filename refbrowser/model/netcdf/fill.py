@@ -5,14 +5,16 @@ from __future__ import annotations
 import base64
 import binascii
 import struct
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from refbrowser.errors import quoted
 from refbrowser.model.netcdf.attributes import FILL_ATTRIBUTE, values_of_type
 from refbrowser.model.netcdf.types import (
+    ATOMIC_OF,
     AtomicType,
     AttributeType,
     CompoundType,
@@ -115,8 +117,34 @@ def _row(value: Any, type: VlenType) -> tuple[Any, ...] | None:
     return tuple(np.asarray(list(value) if isinstance(value, bytes) else value).reshape(-1).tolist()) or None
 
 
+def _is_unset(value: npt.NDArray[Any]) -> bool:
+    """Tell whether a structure holds nothing but zeros, or what netCDF takes by default for each field."""
+    if not value.dtype.hasobject and not any(value.tobytes()):
+        return True
+    return all(map(_is_unset_leaf, _leaves(value)))
+
+
+def _leaves(value: npt.NDArray[Any]) -> Iterator[npt.NDArray[Any]]:
+    """Yield the fields of a structure that are none themselves."""
+    if value.dtype.names is None:
+        yield value
+        return
+    for name in value.dtype.names:
+        yield from _leaves(value[name])
+
+
+def _is_unset_leaf(value: npt.NDArray[Any]) -> bool:
+    if value.dtype.kind == "O":
+        # Texts, bytes and rows, all of which are empty by default.
+        return not any(map(len, value.reshape(-1).tolist()))
+    atomic = ATOMIC_OF.get(value.dtype.newbyteorder("="))
+    if atomic is None:
+        return not any(value.tobytes())
+    return all(_is_default(item, atomic) for item in value.reshape(-1).tolist())
+
+
 def _note_of_structure(value: Any) -> Note | None:
-    if not any(np.asarray(value).tobytes()):
+    if _is_unset(np.asarray(value)):
         return None
     message = f"the fill value {quoted(value)} is not shown: an attribute cannot have a compound type"
     return Note(message, FILL_ATTRIBUTE)

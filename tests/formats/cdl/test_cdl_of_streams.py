@@ -123,6 +123,27 @@ def test_ncgen_reads_it_and_ncdump_writes_the_same(tmp_path):
     assert bare(dumped(generated(cdl, tmp_path))) == bare(cdl)
 
 
+def test_a_fill_value_of_defaults_alone_is_not_told():
+    dtype = structure()
+    unset, rain = np.zeros((), dtype), np.zeros((), dtype)
+    for each in (unset, rain):
+        each["station"] = each["names"] = ""
+        each["levels"], each["reports"], each["blob"] = np.zeros(0), np.zeros(0, "i4"), b""
+        each["sky"], each["inner"] = 255, (-2147483647, 9.969209968386869e36)
+    rain["sky"] = 7
+    assert variable("/a", (2,), dtype, fill_value=unset[()]).notes == variable("/a", (2,), dtype).notes
+    (told,) = (
+        note.message for note in variable("/a", (2,), dtype, fill_value=rain[()]).notes if note.attribute
+    )
+    assert "cannot have a compound type" in told
+
+
+def test_characters_of_structures_have_the_shape_of_their_field():
+    dtype = np.dtype([("one", "S1"), ("three", "S1", (3,)), ("text", "S4", (2,))])
+    fields = variable("/a", (2,), dtype).type.fields
+    assert [field.shape for field in fields] == [(), (3,), (2, 4)]
+
+
 def test_the_grammar_of_nczarr_has_warnings_for_them():
     assert {finding.severity.value for finding in validate(view(group("/", *nodes())))} == {"warning"}
 
