@@ -125,16 +125,16 @@ def test_ncgen_reads_it_and_ncdump_writes_the_same(tmp_path):
 
 def test_a_fill_value_of_defaults_alone_is_not_told():
     dtype = structure()
-    unset, rain = np.zeros((), dtype), np.zeros((), dtype)
-    for each in (unset, rain):
-        each["station"] = each["names"] = ""
-        each["levels"], each["reports"], each["blob"] = np.zeros(0), np.zeros(0, "i4"), b""
-        each["sky"], each["inner"] = 255, (-2147483647, 9.969209968386869e36)
-    rain["sky"] = 7
-    assert variable("/a", (2,), dtype, fill_value=unset[()]).notes == variable("/a", (2,), dtype).notes
-    (told,) = (
-        note.message for note in variable("/a", (2,), dtype, fill_value=rain[()]).notes if note.attribute
-    )
+    values = np.zeros(2, dtype)
+    values["station"] = values["names"] = ""
+    for at in range(2):
+        values["levels"][at], values["reports"][at], values["blob"][at] = np.zeros(0), np.zeros(0, "i4"), b""
+    values["sky"] = [255, 7]
+    values["inner"]["k"], values["inner"]["p"] = -2147483647, 9.969209968386869e36
+    unset, rain = values
+    assert variable("/a", (2,), dtype, fill_value=unset).notes == variable("/a", (2,), dtype).notes
+    notes = variable("/a", (2,), dtype, fill_value=rain).notes
+    (told,) = (note.message for note in notes if note.attribute)
     assert "cannot have a compound type" in told
 
 
