@@ -1,9 +1,13 @@
 """What headers say: attributes of all kinds, dimensions, groups, enumerations; and the CDL of it."""
 
+import shutil
+import subprocess
+
 import pytest
 import stream_encoder as enc
 from stream_encoder import dimension, group, header, stream, variable
 from stream_reading import opened
+from structure_constructs import ALL
 
 NUMBERS = {
     enc.BYTE: (-1, 2),
@@ -163,3 +167,26 @@ def test_structures_and_sequences_in_cdl(tmp_path):
         lines = [line.strip() for line in dataset.cdl().splitlines()]
     for line in ("string names(2) ;", "table_t table(n) ;", "log_row_t(*) log_t ;", "log_t log ;"):
         assert line in lines
+
+
+#: Those whose definitions differ.
+OF_ALL_TYPES = [
+    each
+    for each in ALL
+    if each.name.startswith(("type-1", "string", "opaque", "ragged", "two", "escaped", "zeros", "char"))
+    or each.name in ("structure", "structure-of-everything", "sequence", "column-structure", "gaps-fill")
+]
+
+
+@pytest.mark.skipif(shutil.which("ncgen") is None, reason="ncgen (netcdf-bin) is not there")
+@pytest.mark.parametrize("construct", OF_ALL_TYPES, ids=lambda each: each.name)
+def test_ncgen_reads_the_cdl_of_every_construct(construct, tmp_path):
+    with opened(tmp_path, construct.stream) as dataset:
+        text = dataset.cdl()
+    assert "is not written" not in text
+    source = tmp_path / "a.cdl"
+    source.write_text(text, "utf-8")
+    made = subprocess.run(
+        ["ncgen", "-4", "-o", tmp_path / "a.nc", source], capture_output=True, text=True, check=False
+    )
+    assert made.returncode == 0, f"{made.stderr}\n{text}"
