@@ -256,3 +256,88 @@ def test_the_rule_of_byte_order(tmp_path, version, bigend, chosen, expected):
         array = dataset["/x"]
         assert array.dtype == np.dtype(expected + "i2")
         assert np.asarray(array).tolist() == ([1, 512] if expected == ">" else [256, 2])
+
+
+def objects_stream(variable, type, count, part, shape=None):
+    names = [encode.dimension("n", count)]
+    root = encode.group(dimensions=names, variables=[variable])
+    ranges = [(0, count, None)]
+    return encode.stream(
+        encode.header(root), encode.data(encode.data_body("v", type, ranges, bigend=True), part)
+    )
+
+
+def bytes_planned(array, text):
+    plan = array.plan(Selection.from_text(text, array.shape))
+    return sum(stop - start for _, start, stop in plan.requests)
+
+
+@pytest.mark.parametrize("select", ["9000", "4095:4097", "0:10:3", "19990:20000", "8191:8193", "4096:8192"])
+def test_a_part_of_many_objects_is_read_without_the_rest(tmp_path, select):
+    count = 20_000
+    texts = [f"text {number}" * (number % 3) for number in range(count)]
+    size = [encode.dimension("n", count)]
+    data = objects_stream(
+        encode.variable("v", encode.STRING, size), encode.STRING, count, encode.objects(texts)
+    )
+    with opened(tmp_path, data) as dataset:
+        array = dataset["/v"]
+        selection = Selection.from_text(select, array.shape)
+        found = array.read(selection)[()]
+        assert (found if isinstance(found, str) else found.tolist()) == texts[parsed(select)]
+        assert bytes_planned(array, select) < len(data) / 2
+        assert array[:].tolist() == texts
+
+
+def parsed(text):
+    parts = [int(part) for part in text.split(":")]
+    return parts[0] if len(parts) == 1 else slice(*parts)
+
+
+def test_a_part_of_a_long_sequence_is_read_without_the_rest(tmp_path):
+    member = encode.variable("a", encode.INT)
+    # Payloads that look like the end of a sequence are no end.
+    values = [number if number % 5000 else -303042598 for number in range(15_000)]
+    bodies = [
+        encode.structure_body(encode.numbers("i", values[at : at + 3]), count=3)
+        for at in range(0, len(values), 3)
+    ]
+    root = encode.group(structures=[encode.structure("v", encode.SEQUENCE, variables=[member])])
+    body = encode.data_body("v", encode.SEQUENCE, bigend=True)
+    data = encode.stream(encode.header(root), encode.data(body, encode.sequence(bodies)))
+    with opened(tmp_path, data) as dataset:
+        array = dataset["/v"]
+        assert array.shape == (15_000,)
+        assert array[:]["a"].tolist() == values
+        assert array[12_287:12_290]["a"].tolist() == values[12_287:12_290]
+        assert array[14_999]["a"] == values[14_999]
+        assert bytes_planned(array, "14999") < len(data) / 2
+
+
+def test_rows_of_their_own_length_in_several_messages(tmp_path):
+    rows = encode.variable("v", encode.SHORT, [encode.dimension("n", 5), encode.VLEN])
+    root = encode.group(dimensions=[encode.dimension("n", 5)], variables=[rows])
+
+    def given(start, *values):
+        body = encode.data_body("v", encode.SHORT, [(start, len(values), None)], bigend=True, vdata=True)
+        return encode.data(body, encode.objects([encode.numbers("h", row) for row in values]))
+
+    data = encode.stream(encode.header(root), given(0, [1], [2, 2]), given(1, [3, 3, 3], []), given(4, [5]))
+    with opened(tmp_path, data) as dataset:
+        found = dataset["/v"][:]
+        assert [row.tolist() for row in found] == [[1], [3, 3, 3], [], [], [5]]
+        assert dataset["/v"][1].tolist() == [3, 3, 3]
+        assert [row.dtype for row in found] == [np.dtype(">i2")] * 5
+
+
+def test_a_variable_that_grew_keeps_its_immediate_data(tmp_path):
+    def header(length, **more):
+        time = encode.dimension("time", length, unlimited=True)
+        variable = encode.variable("x", encode.SHORT, [time], **more)
+        return encode.header(encode.group(dimensions=[time], variables=[variable]))
+
+    first = header(2, immediate=encode.numbers("h", [1, 2]))
+    grown = encode.header(encode.group(dimensions=[encode.dimension("time", 4, unlimited=True)]))
+    data = encode.stream(first, grown, message((range(3, 4),), [4], bigend=True))
+    with opened(tmp_path, data) as dataset:
+        assert np.asarray(dataset["/x"]).tolist() == [1, 2, FILL, 4]

@@ -176,7 +176,7 @@ class StreamLayouts:
             variable=variable,
             shape=shape,
             order=order_code(len(little) > 0 and bool(little.all())),
-            grid=RegularChunkGrid(shape, tile_shape(shape, sections, divisible=False)),
+            grid=RegularChunkGrid(shape, tile_shape(shape, sections, divisible=True)),
             sections=sections,
             bad=np.zeros(0, np.int64),
             little=little,
@@ -276,7 +276,8 @@ def _whole_chunks(
 
 
 def _is_divisible(table: MessageTable, variable: StreamVariable, numbers: Ints) -> bool:
-    """Tell whether any part of each message can be read alone."""
+    """Tell whether a part of each message can be read without all of it."""
+    payloads = table.payload[numbers]
     if variable.type.dtype is None or is_ragged(variable):
-        return False
-    return bool(((table.payload[numbers] == Payload.REGULAR) & ~table.deflated[numbers]).all())
+        return bool(np.isin(payloads, (Payload.VARIABLE, Payload.SEQUENCE)).all())
+    return bool(((payloads == Payload.REGULAR) & ~table.deflated[numbers]).all())
