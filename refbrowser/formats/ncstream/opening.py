@@ -8,11 +8,11 @@ from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
 from refbrowser.formats.ncstream.byte_order import StreamOptions
-from refbrowser.formats.ncstream.bytes import ByteSource, LocalBytes, RemoteBytes
+from refbrowser.formats.ncstream.bytes import LocalBytes, RemoteBytes
 from refbrowser.formats.ncstream.completed import StreamOrigin
 from refbrowser.formats.ncstream.document_text import stream_text
+from refbrowser.formats.ncstream.index_cache import indexed
 from refbrowser.formats.ncstream.messages import StreamIndex
-from refbrowser.formats.ncstream.walk import walk_stream
 from refbrowser.io.origins import local_path
 from refbrowser.references.content import KnownMetadata
 from refbrowser.references.document import ReferenceDocument
@@ -57,7 +57,7 @@ def open_stream(
         `token` was cancelled.
     """
     with ExitStack() as stack:
-        source: ByteSource
+        source: LocalBytes | RemoteBytes
         local = local_path(path)
         if local is not None:
             file = stack.enter_context(LocalBytes(os.path.realpath(local)))
@@ -65,7 +65,7 @@ def open_stream(
         else:
             url = access.resolve(path).url
             source = RemoteBytes(path, access, fetcher, token)
-        index = walk_stream(source, url=url, token=token, progress=progress)
+        index = indexed(source, url=url, token=token, progress=progress)
     return document_of_stream(index, options or StreamOptions(), name=path)
 
 

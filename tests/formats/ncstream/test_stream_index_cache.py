@@ -1,0 +1,132 @@
+"""Indexes that are kept: taken only for the stream that they are of, gone on from, bounded, never trusted."""
+
+import os
+
+import numpy as np
+import pytest
+import stream_encoder as enc
+from test_stream_walk import HEADER, facts_of, text, tile, walked
+
+from refbrowser.formats.ncstream import index_cache
+from refbrowser.formats.ncstream.bytes import LocalBytes
+from refbrowser.formats.ncstream.index_cache import cache_folder, indexed
+from refbrowser.limits import LIMITS
+
+MESSAGES = [tile("v", row, 0, 3) if row % 5 else text(row) for row in range(300)]
+
+
+@pytest.fixture(autouse=True)
+def always_kept(monkeypatch):
+    monkeypatch.setattr(index_cache, "_WORTH", 0)
+    monkeypatch.setattr(index_cache, "_recent", index_cache._Recent())
+
+
+@pytest.fixture
+def path(tmp_path):
+    path = tmp_path / "a.ncs"
+    path.write_bytes(enc.stream(HEADER, *MESSAGES))
+    return path
+
+
+@pytest.fixture
+def walks(monkeypatch):
+    """What `walk_stream` was asked for: the index that it was to go on from, each time."""
+    found = []
+    walk = index_cache.walk_stream
+    monkeypatch.setattr(
+        index_cache,
+        "walk_stream",
+        lambda source, **options: found.append(options["resume"]) or walk(source, **options),
+    )
+    return found
+
+
+def index_of(path, *, in_memory=False):
+    if not in_memory:
+        index_cache._recent = index_cache._Recent()
+    with LocalBytes(path) as source:
+        return indexed(source, url=os.fspath(path))
+
+
+def files():
+    return sorted(cache_folder().iterdir())
+
+
+@pytest.mark.parametrize("in_memory", [False, True])
+def test_a_stream_is_walked_once(path, walks, in_memory):
+    whole = walked(path.read_bytes())
+    for _ in range(3):
+        found = index_of(path, in_memory=in_memory)
+        assert facts_of(found) == facts_of(whole)
+        assert found.definition == whole.definition
+        assert found.headers == whole.headers
+    assert walks == [None]
+
+
+@pytest.mark.parametrize("in_memory", [False, True])
+def test_a_stream_that_has_grown_is_gone_on_with(path, walks, in_memory):
+    before = index_of(path)
+    longer = enc.stream(HEADER, *MESSAGES, b"nonsense", *MESSAGES)
+    path.write_bytes(longer)
+    assert facts_of(index_of(path, in_memory=in_memory)) == facts_of(walked(longer))
+    assert [each and each.size for each in walks] == [None, before.size]
+    assert facts_of(index_of(path)) == facts_of(walked(longer))
+    assert len(walks) == 2
+
+
+@pytest.mark.parametrize("in_memory", [False, True])
+def test_another_stream_of_the_same_size_is_walked(path, walks, in_memory):
+    index_of(path)
+    other = enc.stream(HEADER, *MESSAGES[::-1])
+    assert len(other) == path.stat().st_size
+    path.write_bytes(other)
+    os.utime(path, ns=(1, 1))
+    assert facts_of(index_of(path, in_memory=in_memory)) == facts_of(walked(other))
+    assert walks == [None, None]
+
+
+def test_damaged_files_are_not_used(path, walks):
+    expected = facts_of(index_of(path))
+    (kept,) = files()
+    sound = kept.read_bytes()
+    for at in np.linspace(0, len(sound) - 1, 60).astype(int).tolist():
+        kept.write_bytes(sound[:at] + bytes([sound[at] ^ 0x15]) + sound[at + 1 :])
+        assert facts_of(index_of(path)) == expected
+        kept.write_bytes(sound[:at])
+        assert facts_of(index_of(path)) == expected
+    kept.unlink()
+    kept.mkdir()
+    assert facts_of(index_of(path)) == expected
+
+
+def test_what_is_walked_at_once_is_not_kept(path, monkeypatch):
+    monkeypatch.setattr(index_cache, "_WORTH", 3600)
+    index_of(path)
+    assert not cache_folder().exists()
+
+
+def test_all_indexes_together_are_bounded(tmp_path, monkeypatch):
+    paths = [tmp_path / f"{number}.ncs" for number in range(6)]
+    for path in paths:
+        path.write_bytes(enc.stream(HEADER, *MESSAGES))
+    index_of(paths[0])
+    size = files()[0].stat().st_size
+    object.__setattr__(LIMITS, "stream_cache", 3 * size + size // 2)
+    try:
+        for moment, path in enumerate(paths):
+            index_of(path)
+            for each in files():
+                if each.stat().st_mtime_ns > 10**12:
+                    os.utime(each, ns=(moment, moment))
+        assert len(files()) == 3
+    finally:
+        object.__setattr__(LIMITS, "stream_cache", 256 << 20)
+
+
+def test_a_large_index_is_not_kept(path):
+    object.__setattr__(LIMITS, "stream_index", 1000)
+    try:
+        index_of(path)
+        assert not cache_folder().exists()
+    finally:
+        object.__setattr__(LIMITS, "stream_index", 128 << 20)
