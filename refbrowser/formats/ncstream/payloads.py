@@ -78,7 +78,11 @@ def decode_payload(variable: StreamVariable, facts: PayloadFacts, data: Any) -> 
     if facts.payload is Payload.STRUCTURE:
         return rows_of(variable, bytes_, facts.order, prod(facts.shape)).reshape(facts.shape)
     if facts.payload is Payload.VARIABLE:
-        count, start = read_length(bytes_, 0)
+        count, start = prod(facts.shape), 0
+        if facts.deflated:
+            bytes_ = memoryview(_inflated_objects(bytes_))
+        else:
+            count, start = read_length(bytes_, 0)
         if count != prod(facts.shape):
             raise size_mismatch(count, prod(facts.shape), "objects")
         objects = split_objects(bytes_[start:], count)
@@ -138,6 +142,14 @@ def inflated(data: memoryview, size: int) -> npt.NDArray[np.uint8]:
     if len(plain) != size:
         raise size_mismatch(len(plain), size, "inflated bytes")
     return plain
+
+
+def _inflated_objects(data: memoryview) -> Any:
+    """Return lengths and objects from a zlib stream without their count, as one writer sends them."""
+    try:
+        return Zlib(1).decode(as_bytes(data), Room(None, LIMITS.chunk_size), None).data
+    except DecodeError as error:
+        raise PayloadError("deflate", str(error)) from None
 
 
 def split_objects(data: memoryview, count: int) -> list[memoryview]:

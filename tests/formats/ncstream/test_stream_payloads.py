@@ -86,6 +86,14 @@ def test_strings_opaque_and_ragged_rows():
     assert same[0].tolist() == [0]
 
 
+def test_objects_that_one_writer_deflates():
+    facts = PayloadFacts(Payload.VARIABLE, (2,), deflated=True)
+    strings = variable("s", DataType.STRING, 2)
+    packed = zlib.compress(encode.objects(["a", "bc"])[1:])
+    assert decode_payload(strings, facts, packed).tolist() == ["a", "bc"]
+    assert code_of(strings, facts, packed[:-1]) == "deflate"
+
+
 @pytest.mark.parametrize(
     ("data", "code"),
     [
