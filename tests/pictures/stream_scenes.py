@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from kinds_stream import write_kinds
-from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QDialog, QPushButton, QWidget
 from scenes import Stage, scene
+from streams_made import write_doubtful, write_ocean
 
 from refbrowser.app.controller.open_document import OpenDocument
 
@@ -63,14 +63,50 @@ def enumeration(stage: Stage) -> None:
     kinds(stage, "/weather")
 
 
-@scene
-def messages(stage: Stage) -> None:
-    kinds(stage, "/field")
-    stage.wait(lambda: stage.window.actions_["show_messages"].isEnabled())
+def show_message(stage: Stage, number: int) -> None:
+    """Show the messages of a stream with tiles, a correction and holes, one of them chosen."""
+    stage.open(write_ocean(stage.folder), "/temp")
+    stage.settle()
+    stage.wait(lambda: stage.window.messages.link is not None)
     stage.trigger("show_messages")
     stage.settle()
-    QTest.qWait(300)
+    link = stage.window.messages.link
+    assert link is not None
+    link.pane.show_message(number)
     stage.settle()
+    # What is chosen lights up for a moment.
+    stage.wait(lambda: not link.mark.is_lit())
+    stage.settle()
+
+
+@scene
+def messages(stage: Stage) -> None:
+    show_message(stage, 5)
+
+
+@scene
+def message_in_plot(stage: Stage) -> None:
+    show_message(stage, 5)
+    stage.trigger("show_plot")
+    stage.settle()
+
+
+@scene
+def messages_as_of(stage: Stage) -> None:
+    show_message(stage, 5)
+    document = stage.window.documents.current
+    assert document is not None
+    document.stream.show_until(4)
+    stage.wait(lambda: document.stream.last == 4)
+    stage.settle()
+
+
+@scene
+def byte_order(stage: Stage) -> QWidget:
+    stage.open(write_doubtful(stage.folder), "/t")
+    stage.settle()
+    stage.wait(lambda: stage.window.messages.link is not None)
+    return stage.dialog("compare_orders")
 
 
 @scene

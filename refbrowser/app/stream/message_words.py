@@ -12,7 +12,7 @@ KINDS = {
     MessageKind.POINT: "point",
     MessageKind.DAMAGED: "damaged",
 }
-ORDERS = {ByteOrder.ABSENT: "not told", ByteOrder.LITTLE: "little", ByteOrder.BIG: "big"}
+ORDERS = {ByteOrder.ABSENT: "absent", ByteOrder.LITTLE: "little", ByteOrder.BIG: "big"}
 _CONTENTS = {
     Payload.NONE: "",
     Payload.REGULAR: "plain",
@@ -45,9 +45,7 @@ def codec_words(table: MessageTable, row: int) -> str:
     payload = Payload(int(table.payload[row]))
     if bool(table.deflated[row]):
         return "deflate"
-    count = int(table.count[row])
-    words = _CONTENTS[payload]
-    return f"{count} {words}" if count >= 0 and payload is Payload.VARIABLE else words
+    return _CONTENTS[payload]
 
 
 def crc_words(table: MessageTable, row: int) -> str:

@@ -88,11 +88,15 @@ class MessagesPane(QWidget):
         if not changed:
             self.table.refresh()
             return
+        if other:
+            # Messages of another stream have nothing but their numbers in common.
+            self.table.set_model(NoRows(COLUMNS))
+            self._told.stop()
+            self.picture.frame(None)
+            self.fields.say(NO_MESSAGE)
         self._faults = Faults(() if index is None else index.faults)
         self.filter.set_index(index)
         self._show_rows(keep=not other)
-        if other:
-            self.fields.say(NO_MESSAGE)
 
     def message(self) -> int | None:
         """Return the number of the current message."""

@@ -21,6 +21,7 @@ from refbrowser.app.main_window import MainWindow
 from refbrowser.app.row_model import RowStyle
 from refbrowser.app.stream.fields_view import FieldsView
 from refbrowser.app.stream.messages_link import MessagesLink
+from refbrowser.app.stream.messages_pane import NO_MESSAGE
 from refbrowser.app.stream.supply_looks import ground_of
 from refbrowser.app.virtual_table import StyledRowModel
 
@@ -338,3 +339,21 @@ def test_very_many_fields_are_cut_and_bytes_are_hexadecimal(qtbot: QtBot) -> Non
     assert any("more" in line for line in lines)
     assert any(line.startswith("data  00 01 02") and "64 bytes" in line for line in lines)
     assert [line.strip() for line in lines[-5:]] == ["deep", "a", "b  1, 2", "[0]  1", "[1]  2"]
+
+
+def test_another_stream_begins_without_a_chosen_message(
+    window: MainWindow, ocean: OpenDocument, opened: Open, settle: Settle, tmp_path: Path
+) -> None:
+    pane = link_of(window).pane
+    choose(window, 1, settle)
+    assert pane.fields.lines()[0] == "varName  temp"
+    folder = tmp_path / "other"
+    folder.mkdir()
+    other = opened(write_ocean(folder))
+    settle()
+    assert pane.message() is None
+    assert pane.fields.lines() == [NO_MESSAGE]
+    assert pane.picture.view.mark.part() is None
+    choose(window, 1, settle)
+    assert pane.fields.lines()[0] == "varName  temp"
+    assert window.documents.current is other
