@@ -11,6 +11,7 @@ from refbrowser.engine.dataset import Dataset
 from refbrowser.engine.jobs import JobControl
 from refbrowser.engine.opening import OpenRequest, open_dataset, open_document
 from refbrowser.errors import ErrorKind, Place, RefbrowserError
+from refbrowser.formats.ncstream.byte_order import Order, StreamOptions
 from refbrowser.limits import LIMITS
 from refbrowser.model.nodes import Flavour
 from refbrowser.references.document import ReferenceDocument
@@ -29,13 +30,15 @@ def open(
     storage_options: Iterable[str] = (),
     templates: Mapping[str, str] | None = None,
     flavour: str | None = None,
+    byte_order: Order | None = None,
+    until: int | None = None,
 ) -> Dataset:
     """Open a dataset.
 
     Parameters
     ----------
     path
-        A local path or a URL of a reference document or of a store.
+        A local path or a URL of a reference document, a store or a stream.
     allow
         Origins (``https://host``, a folder) that the document may read from besides its own folder.
     storage_options
@@ -45,6 +48,10 @@ def open(
     flavour
         Opens a store as ``zarr-v2``, ``zarr-v3``, ``nczarr``, ``zarr-v3-draft`` or ``zarr-v3-draft-2020``
         whatever it looks like.
+    byte_order
+        Of the numbers of a stream: ``big``, ``little``, or ``flag`` to do just as its messages say.
+    until
+        Shows a stream as it was after the message of this number.
 
     Raises
     ------
@@ -58,6 +65,7 @@ def open(
             _texts(storage_options),
             dict(templates or {}),
             None if flavour is None else Flavour.named(flavour),
+            StreamOptions(byte_order, until),
         )
     )
 

@@ -217,14 +217,10 @@ def test_tiles_are_neither_tiny_nor_huge(tmp_path):
 
 
 def test_the_stream_as_it_was_after_a_message(tmp_path):
-    tiles = [message((range(at, at + 1),), [at + 1]) for at in range(3)]
     path = tmp_path / "x.ncs"
-    path.write_bytes(stream_of((3,), tiles))
-    from refbrowser.engine.opening import OpenRequest, open_dataset
-    from refbrowser.formats.ncstream.byte_order import StreamOptions
-
+    path.write_bytes(stream_of((3,), [message((range(at, at + 1),), [at + 1]) for at in range(3)]))
     for until, expected in ((0, [FILL] * 3), (2, [1, 2, FILL]), (9, [1, 2, 3])):
-        with open_dataset(OpenRequest(str(path), stream=StreamOptions(until=until))) as dataset:
+        with refbrowser.open(path, until=until) as dataset:
             assert np.asarray(dataset["/x"]).tolist() == expected
 
 
@@ -246,13 +242,10 @@ def test_the_stream_as_it_was_after_a_message(tmp_path):
     ],
 )
 def test_the_rule_of_byte_order(tmp_path, version, bigend, chosen, expected):
-    from refbrowser.engine.opening import OpenRequest, open_dataset
-    from refbrowser.formats.ncstream.byte_order import StreamOptions
-
     body = encode.data_body("x", encode.SHORT, [(0, 2, None)], bigend=bigend, version=version)
     path = tmp_path / "x.ncs"
     path.write_bytes(stream_of((2,), [encode.data(body, encode.regular(b"\0\1\2\0"))]))
-    with open_dataset(OpenRequest(str(path), stream=StreamOptions(byte_order=chosen))) as dataset:
+    with refbrowser.open(path, byte_order=chosen) as dataset:
         array = dataset["/x"]
         assert array.dtype == np.dtype(expected + "i2")
         assert np.asarray(array).tolist() == ([1, 512] if expected == ">" else [256, 2])
