@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from refbrowser.engine.export import check_child
 from refbrowser.engine.export.blocks import TASK_BYTES
-from refbrowser.engine.export.check import (
+from refbrowser.engine.export.checking import (
     Answers,
     CheckItem,
     CheckReport,
