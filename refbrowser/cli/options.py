@@ -166,10 +166,7 @@ def open_document(path: str, arguments: argparse.Namespace, token: CancelToken) 
 def _stream_options(arguments: argparse.Namespace) -> StreamOptions:
     from refbrowser.formats.ncstream.byte_order import StreamOptions
 
-    until = getattr(arguments, "until", None)
-    if until is not None and until < 0:
-        raise RefbrowserError(ErrorKind.USAGE, "--until takes the number of a message, 0 or more")
-    return StreamOptions(getattr(arguments, "byte_order", None), until)
+    return StreamOptions(getattr(arguments, "byte_order", None), getattr(arguments, "until", None))
 
 
 def _how(arguments: argparse.Namespace) -> dict[str, Any]:
