@@ -6,8 +6,6 @@ import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-import numpy as np
-
 from refbrowser.engine.export.folder import TargetFolder
 from refbrowser.engine.jobs import JobControl
 from refbrowser.engine.ncstream.repair_plan import LostMessage, RepairPlan, repair_plan
@@ -15,7 +13,7 @@ from refbrowser.engine.ncstream.soundness import payload_faults
 from refbrowser.engine.ncstream.splicing import Spliced
 from refbrowser.engine.ncstream.stream_bytes import opened_bytes
 from refbrowser.errors import ErrorKind, Place, RefbrowserError
-from refbrowser.formats.ncstream.bytes import ByteSource, LocalBytes
+from refbrowser.formats.ncstream.bytes import LocalBytes
 from refbrowser.formats.ncstream.messages import StreamFault, StreamIndex
 from refbrowser.formats.ncstream.walk import walk_stream
 from refbrowser.io.access import Access
@@ -25,9 +23,6 @@ from refbrowser.io.fetch import Fetcher
 from refbrowser.io.identity import FileIdentity
 from refbrowser.io.origins import Origin
 from refbrowser.io.settings import parse_storage_options
-
-#: A message may only make sense by another that is lost: so often is looked again.
-_ROUNDS = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,44 +92,25 @@ def repair(request: RepairRequest, control: JobControl | None = None) -> RepairR
     with Fetcher() as fetcher, opened_bytes(request.path, access, fetcher, control.token) as source:
         index = walk_stream(source, url=request.path, token=control.token)
         found = list(payload_faults(index, source, control))
-        plan, made = _settled(index, source, found, request, control.token)
+        plan = repair_plan(index, found, cut=request.cut)
+        if not plan.kept.any():
+            message = "nothing of the stream is sound"
+            raise RefbrowserError(ErrorKind.FORMAT, message, Place(path=request.path))
+        made = Spliced(source, plan.parts(index))
+        _checked(plan, made, request, control.token)
         in_place = isinstance(source, LocalBytes) and os.path.realpath(request.target) == source.path
         expected = source.identity if isinstance(source, LocalBytes) and in_place else None
         _write(request.target, made, expected, control)
     return _report(request, index, plan, made, found)
 
 
-def _settled(
-    index: StreamIndex,
-    source: ByteSource,
-    found: list[StreamFault],
-    request: RepairRequest,
-    token: CancelToken,
-) -> tuple[RepairPlan, Spliced]:
-    """Return what is kept, and the stream of it, which is sound."""
-    faults = list(found)
-    for _ in range(_ROUNDS):
-        plan = repair_plan(index, faults, cut=request.cut)
-        if not plan.kept.any():
-            message = "nothing of the stream is sound"
-            raise RefbrowserError(ErrorKind.FORMAT, message, Place(path=request.path))
-        made = Spliced(source, plan.parts(index))
-        again = walk_stream(made, url=request.path, token=token)
-        more = list(_in_source(again, plan))
-        if not more:
-            return plan, made
-        faults += more
-    message = f"the stream does not become sound in {_ROUNDS} rounds"
-    raise RefbrowserError(ErrorKind.FORMAT, message, Place(path=request.path), "cut it: --cut")
-
-
-def _in_source(again: StreamIndex, plan: RepairPlan) -> Iterator[StreamFault]:
-    """Yield what would be left out of the repaired stream, with the numbers of the damaged one."""
-    numbers = np.flatnonzero(plan.kept)
-    for lost in repair_plan(again, (), cut=False).lost:
-        if lost.number < len(numbers):
-            number = int(numbers[lost.number])
-            yield StreamFault(code="lost", message=lost.reason, number=number, offset=lost.start)
+def _checked(plan: RepairPlan, made: Spliced, request: RepairRequest, token: CancelToken) -> None:
+    """Raise why what is kept is no sound stream by itself."""
+    again = walk_stream(made, url=request.path, token=token)
+    lost = repair_plan(again, (), cut=False).lost
+    if lost or len(again.table) != int(plan.kept.sum()):
+        message = f"what is left does not make a sound stream{f': {lost[0]}' if lost else ''}"
+        raise RefbrowserError(ErrorKind.FORMAT, message, Place(path=request.path), "cut it: --cut")
 
 
 def _write(target: str, made: Spliced, expected: FileIdentity | None, control: JobControl) -> None:

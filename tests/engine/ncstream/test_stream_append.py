@@ -196,6 +196,26 @@ def test_values_are_laid_over_others(stream: Path, tmp_path: Path) -> None:
     assert report.along is None
 
 
+def test_what_is_missing_in_the_source_is_laid_over_values_too(stream: Path, tmp_path: Path) -> None:
+    source = tmp_path / "more.ncs"
+    time, x = enc.dimension("time", 3, unlimited=True), enc.dimension("x", SIDE)
+    temp = enc.variable("temp", enc.FLOAT, [time, x], [enc.text_attribute("units", "K")])
+    source.write_bytes(enc.stream(enc.header(enc.group(dimensions=[time, x], variables=[temp]))))
+    appended(stream, source, overwrite=True)
+    with refbrowser.open(str(stream)) as dataset:
+        assert (dataset["/temp"][...] == np.float32(FILL)).all()
+
+
+def test_what_is_missing_in_the_source_is_not_sent_otherwise(stream: Path, tmp_path: Path) -> None:
+    source = tmp_path / "more.ncs"
+    time, x = enc.dimension("time", 3, unlimited=True), enc.dimension("x", SIDE)
+    temp = enc.variable("temp", enc.FLOAT, [time, x], [enc.text_attribute("units", "K")])
+    source.write_bytes(enc.stream(enc.header(enc.group(dimensions=[time, x], variables=[temp]))))
+    assert appended(stream, source).messages == 1
+    with refbrowser.open(str(stream)) as dataset:
+        assert (dataset["/temp"][3:] == np.float32(FILL)).all()
+
+
 def test_immediate_values_along_the_dimension_are_kept(tmp_path: Path) -> None:
     def clock(*values: int) -> bytes:
         time = enc.dimension("time", len(values), unlimited=True)
