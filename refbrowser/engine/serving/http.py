@@ -20,6 +20,8 @@ logger = logging.getLogger(__name__)
 
 #: How often a server that waits looks whether it is to end, in seconds.
 _LOOK = 0.05
+#: Bytes that a client must take within `LIMITS.serve_send`.
+_SLICE = 64 * 1024
 #: Head of a request beside its first line.
 _HEAD = 64 * 1024
 _BUSY = b"HTTP/1.0 503 Service Unavailable\r\nRetry-After: 1\r\n\r\ntoo many requests\n"
@@ -144,6 +146,12 @@ class _Answer(ServerHandler):
     server_software = "refbrowser"
     error_headers = [("Content-Type", "text/plain")]  # noqa: RUF012 - as in the standard library
     error_body = b"internal error\n"
+
+    def _write(self, data: bytes) -> None:
+        # The time limit of a socket holds for all of what is sent at once: slow clients are no hung ones.
+        view = memoryview(data)
+        for start in range(0, len(view), _SLICE):
+            self.stdout.write(view[start : start + _SLICE])
 
     def log_exception(self, exc_info: Any) -> None:
         """Log what the application raised."""

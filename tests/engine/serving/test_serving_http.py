@@ -345,3 +345,28 @@ def test_many_clients_at_once(service: Service) -> None:
     with ThreadPoolExecutor(24) as pool:
         answers = list(pool.map(lambda _: ask(service, "req=data&var=/cube(0:1,0:2,0,0:4)"), range(96)))
     assert {(status, body) for status, body, _ in answers} == {wanted[:2]}
+
+
+@pytest.mark.long
+def test_a_slow_client_is_waited_for_and_a_hung_one_is_not(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    document = ValueDocument(tmp_path)
+    document.add("large", np.zeros((12, 1 << 20), "u1"), chunks=(1, 1 << 20))
+    (tmp_path / "l.json").write_text(json.dumps(document.refs))
+    monkeypatch.setattr(serving_http._Handler, "timeout", 1.5)
+    with refbrowser.open(tmp_path / "l.json") as dataset, Service(dataset) as service:
+        for pause in (0.02, 0.0):
+            with socket.socket() as connection:
+                connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1 << 16)
+                connection.settimeout(30)
+                connection.connect(("127.0.0.1", port_of(service)))
+                connection.sendall(b"GET /?req=data&var=/large HTTP/1.0\r\nHost: localhost\r\n\r\n")
+                if not pause:
+                    time.sleep(4)
+                received = 0
+                with contextlib.suppress(ConnectionResetError):
+                    while data := connection.recv(1 << 16):
+                        received += len(data)
+                        time.sleep(pause)
+            assert (received > 12 << 20) == bool(pause)
