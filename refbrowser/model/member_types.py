@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 Rows = type[str] | type[bytes] | np.dtype[Any]
 
@@ -50,6 +51,28 @@ def leaf_fields(dtype: np.dtype[Any], above: str = "") -> Iterator[tuple[str, np
         return
     for name in base.names:
         yield from leaf_fields(base.fields[name][0], f"{above}.{name}" if above else name)
+
+
+def without_names(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Return values whose type names none of them, for files that hold no names; objects stay."""
+    has_names = any(leaf.metadata for _, leaf in leaf_fields(values.dtype))
+    return values.view(_bare_type(values.dtype)) if has_names and not values.dtype.hasobject else values
+
+
+def _bare_type(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    if dtype.subdtype is not None:
+        return np.dtype((_bare_type(dtype.base), dtype.shape))
+    if dtype.names is None or dtype.fields is None:
+        return np.dtype(dtype.str) if dtype.metadata else dtype
+    fields = [dtype.fields[name] for name in dtype.names]
+    return np.dtype(
+        {
+            "names": dtype.names,
+            "formats": [_bare_type(field[0]) for field in fields],
+            "offsets": [field[1] for field in fields],
+            "itemsize": dtype.itemsize,
+        }
+    )
 
 
 def _facts(dtype: np.dtype[Any]) -> Mapping[str, Any]:

@@ -6,7 +6,14 @@ from ncgen_read import bare, dumped, generated, needs_ncgen
 from netcdf_nodes import array, group, variable, view
 
 from refbrowser.formats.cdl.writer import cdl_text
-from refbrowser.model.member_types import enum_name_of, named_values, names_of, rows_of, rows_type
+from refbrowser.model.member_types import (
+    enum_name_of,
+    named_values,
+    names_of,
+    rows_of,
+    rows_type,
+    without_names,
+)
 from refbrowser.model.netcdf.types import AtomicType, CompoundField, CompoundType, EnumType, VlenType
 from refbrowser.model.netcdf.validation import validate
 from refbrowser.model.netcdf.values import NetcdfAttribute
@@ -146,6 +153,20 @@ def test_characters_of_structures_have_the_shape_of_their_field():
 
 def test_the_grammar_of_nczarr_has_warnings_for_them():
     assert {finding.severity.value for finding in validate(view(group("/", *nodes())))} == {"warning"}
+
+
+def test_files_of_numpy_hold_no_names_of_values(tmp_path, recwarn):
+    sky = named_values(np.dtype("u1"), SKY, "sky")
+    dtype = np.dtype(
+        {"names": ["a", "b", "c"], "formats": ["i4", (sky, 2), [("d", sky)]], "offsets": [2, 6, 9]}
+    )
+    values = np.zeros(3, dtype)
+    values["b"] = 7
+    np.save(tmp_path / "a.npy", without_names(values))
+    assert not list(recwarn)
+    np.testing.assert_array_equal(np.load(tmp_path / "a.npy"), values)
+    plain = np.zeros(3, [("a", "i4")])
+    assert without_names(plain) is plain
 
 
 def test_what_members_hold_is_kept_by_types():
