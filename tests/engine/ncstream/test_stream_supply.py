@@ -8,7 +8,7 @@ from unittest.mock import patch
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from refbrowser import limits
@@ -62,6 +62,7 @@ def cases(
     return shape, parts, indices, tuple(axes), taken
 
 
+@settings(max_examples=150)
 @given(cases(), st.sampled_from([0, 256]), st.sampled_from([3, 1000]))
 def test_it_is_what_painting_each_element_gives(case, small: int, at_once: int) -> None:
     shape, parts, indices, axes, taken = case
@@ -83,6 +84,15 @@ def test_it_is_what_painting_each_element_gives(case, small: int, at_once: int) 
         assert messages_of_element(sections, full) == givers
     assert supply.seen.sum() + supply.count(NEVER) == supply.rows.size
     assert supply.overwritten == int((supply.counts > 1).sum())
+
+
+@pytest.mark.parametrize("small", [0, 256])
+def test_overlaps_are_counted_over_all_messages(small: int) -> None:
+    parts = [(range(0, 4), range(0, 5)), (range(1, 3), range(0, 5, 2)), (range(1, 2), range(2, 4))] * 2
+    with patch.object(module, "_SMALL_SECTION", small), patch.object(module, "_AT_ONCE", 3):
+        supply = supply_of(sections_from(parts), (0, 0), (0, 1), [range(4), range(5)])
+    assert supply.counts.tolist() == [[2] * 5, [4, 2, 6, 4, 4], [4, 2, 4, 2, 4], [2] * 5]
+    assert supply.rows.tolist() == [[3] * 5, [4, 3, 5, 5, 4], [4, 3, 4, 3, 4], [3] * 5]
 
 
 def test_sections_as_large_as_numbers_are_met_without_overflow() -> None:
