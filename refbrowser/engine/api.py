@@ -19,6 +19,7 @@ from refbrowser.references.document import ReferenceDocument
 if TYPE_CHECKING:
     from refbrowser.engine.export.request import ExportReport
     from refbrowser.engine.export.store_options import StoreOptions
+    from refbrowser.engine.export.stream_options import StreamOptions as StreamWriting
 
 Path = str | os.PathLike[str]
 
@@ -128,7 +129,7 @@ def export(
     force: bool = False,
     resume: bool = False,
     skip_bad: bool = False,
-    options: StoreOptions | None = None,
+    options: StoreOptions | StreamWriting | None = None,
     allow: Iterable[str] = (),
     progress: Callable[..., None] | None = None,
 ) -> ExportReport:
@@ -141,7 +142,8 @@ def export(
     target
         The file or folder to be made.
     format
-        ``refs-v0``, ``refs-v1``, ``refs-parquet``, ``zarr-v2``, ``zarr-v3``, ``zarr-v3-draft`` or ``nczarr``.
+        ``refs-v0``, ``refs-v1``, ``refs-parquet``, ``zarr-v2``, ``zarr-v3``, ``zarr-v3-draft``, ``nczarr``
+        or ``ncstream``.
     arrays
         Paths of the arrays to be written, all when None; as a mapping, path to an index as numpy takes it, or
         to text as ``--select`` takes it.
@@ -152,7 +154,7 @@ def export(
     skip_bad
         Leave out what cannot be read, and list it in the report.
     options
-        How a store is laid out: chunks, codec, shards, folder or zip file.
+        How a store is laid out: chunks, codec, shards, folder or zip file; or how a stream is written.
     allow
         Origins that may be read from, where `dataset` is a path.
     progress
@@ -170,6 +172,8 @@ def export(
     """
     from refbrowser.engine.export.request import ArrayChoice, ExportRequest
     from refbrowser.engine.export.run import run_export
+    from refbrowser.engine.export.store_options import StoreOptions
+    from refbrowser.engine.export.stream_options import StreamOptions as StreamWriting
 
     if not isinstance(dataset, Dataset):
         with open(dataset, allow=allow) as opened:
@@ -195,7 +199,8 @@ def export(
         force=force,
         resume=resume,
         skip_bad=skip_bad,
-        options=options or _options_of(os.fspath(target), format),
+        options=options if isinstance(options, StoreOptions) else _options_of(os.fspath(target), format),
+        stream=options if isinstance(options, StreamWriting) else StreamWriting(),
     )
     return run_export(dataset, request, _control(progress))
 

@@ -369,3 +369,12 @@ def test_the_full_profile_is_not_checked_with_siphon(tmp_path: Path) -> None:
     report = check_export(dataset, request)
     assert report.programs == ()
     assert "compatible" in report.notes[0]
+
+
+def test_programs_choose_how_a_stream_is_written(tmp_path: Path) -> None:
+    opened(tmp_path, {"a": {"values": cube(), "chunks": (1, 6, 7)}})
+    options = StreamOptions(tile_size=6 * 7 * 4)
+    report = refbrowser.export(
+        tmp_path / "source.json", tmp_path / "a.ncs", format="ncstream", options=options
+    )
+    assert report.chunks == 5
