@@ -70,13 +70,10 @@ class StreamSource:
 
     def kinds_at(self, coords: Ints) -> npt.NDArray[np.uint8]:
         """Return the kind of each of some tiles, shape (n, ndim)."""
-        whole = self.layout.variable.immediate is not None
-        found = [whole or len(self._table.rows(tuple(at))) > 0 for at in coords.tolist()]
-        return np.where(found, ReferenceKind.DERIVED, ReferenceKind.MISSING).astype(np.uint8)
-
-    def messages_at(self, coords: tuple[int, ...]) -> list[int]:
-        """Return the numbers of the messages that give elements of a tile."""
-        return [int(number) for number in self.layout.sections.numbers[self._table.rows(coords)]]
+        if self.layout.variable.immediate is not None:
+            return np.full(len(coords), ReferenceKind.DERIVED, np.uint8)
+        touched = self._table.touches(coords)
+        return np.where(touched, ReferenceKind.DERIVED, ReferenceKind.MISSING).astype(np.uint8)
 
     @cached_property
     def _messages(self) -> MessagePieces:

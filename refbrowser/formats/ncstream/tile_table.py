@@ -52,6 +52,20 @@ class TileTable:
         first, stop = np.searchsorted(tiles, [number, number + 1])
         return np.sort(np.concatenate([rows[first:stop], large]))
 
+    def touches(self, coords: Ints) -> npt.NDArray[np.bool_]:
+        """Tell of each of some tiles, shape (n, ndim), whether any section touches it."""
+        found = np.zeros(len(coords), bool)
+        if len(self._small):
+            tiles, numbers = self._entries[0], self._number(coords)
+            at = np.minimum(np.searchsorted(tiles, numbers), len(tiles) - 1)
+            found |= tiles[at] == numbers
+        for row in self._large.tolist():
+            if found.all():
+                break
+            low = self._low[row]
+            found |= ((low <= coords) & (coords < low + self._spans[row])).all(axis=1)
+        return found
+
     def touched(self) -> npt.NDArray[np.bool_]:
         """Return which tiles any section touches, in the shape of the grid: it must fit memory."""
         found = np.zeros(self._grid.grid_shape, bool)
