@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 from kinds_stream import PROFILES, STATIONS, profile
 from PySide6.QtCore import Qt, QUrl
+from PySide6.QtGui import QGuiApplication
 from pytestqt.qtbot import QtBot
 from window_fixtures import drop
 
@@ -170,3 +171,37 @@ def test_a_tile_tells_which_messages_it_is_made_of(
     pane.view.setFocus()
     qtbot.keyClick(pane.view, Qt.Key.Key_Right)
     qtbot.waitUntil(lambda: pane.is_settled() and "assembled from" in pane.foot.readout.text())
+
+
+def test_python_for_a_stream_runs_as_pasted(
+    window: MainWindow, kinds: Path, settle: Settle, qtbot: QtBot
+) -> None:
+    window.open_path(str(kinds))
+    plot = shown(window, settle, "/field")
+    plot.set_index(0, 2)
+    settle()
+    QGuiApplication.clipboard().clear()
+    window.actions_["copy_python"].trigger()
+    qtbot.waitUntil(lambda: "refbrowser.open" in QGuiApplication.clipboard().text())
+    names: dict[str, object] = {}
+    exec(QGuiApplication.clipboard().text(), names)
+    picture = plot.picture()
+    assert picture is not None
+    assert np.array_equal(names["values"], picture.values)  # type: ignore[arg-type]
+    names["dataset"].close()  # type: ignore[attr-defined]
+
+
+def test_the_table_is_written_with_all_columns_while_one_is_plotted(
+    window: MainWindow, kinds: Path, settle: Settle, tmp_path: Path, qtbot: QtBot
+) -> None:
+    window.open_path(str(kinds))
+    plot = shown(window, settle, "/obs")
+    plot.choose_part("height")
+    settle()
+    window.commands.values.write_view(str(tmp_path / "plot.csv"))
+    window.centre.show_tab(TABLE)
+    settle()
+    window.commands.values.write_view(str(tmp_path / "table.csv"))
+    settle()
+    assert (tmp_path / "plot.csv").read_text().splitlines()[2] == "1,2962"
+    assert (tmp_path / "table.csv").read_text().splitlines()[2] == "1,16,2962,-7.25,Zugspitze,12.0 4.0"
