@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from refbrowser.codecs.objects import VLenBytes, VLenText
 from refbrowser.engine.dataset import Dataset
 from refbrowser.engine.export.request import Loss
 from refbrowser.engine.export.rewritten import Rewriting, rewritten
@@ -28,6 +29,7 @@ from refbrowser.errors import RefbrowserError
 from refbrowser.formats.ncstream.completed import StreamOrigin
 from refbrowser.formats.zarr.hierarchy import DIMENSIONS_ATTRIBUTE
 from refbrowser.limits import LIMITS
+from refbrowser.model.cf_flags import named_flags
 from refbrowser.model.grid import RegularChunkGrid
 from refbrowser.model.nodes import ArrayNode
 from refbrowser.model.reference import ByteRange, Inline, Reference
@@ -130,8 +132,7 @@ class _Writing:
                 name or f"{node.name}_{axis}" for axis, name in enumerate(node.dimensions)
             ]
         if node.enumeration and "flag_meanings" not in node.attributes:
-            words = ("_".join(name.split()) or "_" for name in node.enumeration.values())
-            changed |= {"flag_values": list(node.enumeration), "flag_meanings": " ".join(words)}
+            changed |= named_flags(node.enumeration)
         if changed:
             key = f"{node.key_prefix}.zattrs"
             stored = self.dataset.document.expansion.value(key)
@@ -177,10 +178,14 @@ class _Writing:
         return origin.path
 
     def _tiles(self, node: ArrayNode) -> VirtualTiles | None:
-        """Return the chunks of an array, all made where it is no stream's; None where they are too many."""
+        """Return the chunks of an array; None where they are too many.
+
+        All are made where it is no stream's, and of structures: xarray knows no fill value of theirs.
+        """
         origin = self.dataset.document.derived
         assert node.grid is not None
-        if isinstance(origin, StreamOrigin):
+        assert node.dtype is not None
+        if isinstance(origin, StreamOrigin) and node.dtype.names is None:
             return virtual_tiles(origin.index, origin.layouts.by_path[node.path])
         if node.grid.size > MOST_TILES:
             return None
@@ -234,8 +239,7 @@ def _form_of(node: ArrayNode) -> _Form | None:
         if any(each.kind in "OV" or each.shape for each in fields):
             return None
         described = [[name, each.str] for name, each in zip(dtype.names, fields, strict=True)]
-        fill = base64.b64encode(np.asarray(node.fill_value, dtype).tobytes()).decode("ascii")
-        return _Form({"dtype": described, "filters": None, "fill_value": fill})
+        return _Form({"dtype": described, "filters": None, "fill_value": None})
     return _Form({"dtype": dtype.str, "filters": None})
 
 
@@ -267,8 +271,6 @@ def _encoded(values: npt.NDArray[Any], form: _Form, tiles: VirtualTiles) -> byte
     if form.objects is None:
         data = np.ascontiguousarray(values).tobytes()
     else:
-        import numcodecs
-
-        codec = numcodecs.VLenUTF8() if form.objects == "vlen-utf8" else numcodecs.VLenBytes()
-        data = bytes(codec.encode(np.ascontiguousarray(values).reshape(-1)))
+        codec = VLenText() if form.objects == "vlen-utf8" else VLenBytes()
+        data = codec.encode(values.reshape(-1)).tobytes()
     return zlib.compress(data, _LEVEL) if tiles.is_deflated else data

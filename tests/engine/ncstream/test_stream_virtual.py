@@ -203,6 +203,40 @@ def test_enumerations_become_flags_and_dimensions_get_names(tmp_path: Path) -> N
     assert read_by_others(target, "/sky").tolist() == [0, 1, 0]
 
 
+def test_xarray_reads_what_others_do(tmp_path: Path) -> None:
+    import xarray
+
+    source, target = tmp_path / "a.ncs", tmp_path / "out.json"
+    private, n = enc.dimension(None, 2, private=True), enc.dimension("n", 3)
+    members = [enc.variable("a", enc.INT), enc.variable("b", enc.DOUBLE)]
+    root = enc.group(
+        dimensions=[n],
+        variables=[enc.variable("v", enc.FLOAT, [private]), enc.variable("t", enc.STRING, [n])],
+        structures=[enc.structure("s", shape=[n], variables=members)],
+    )
+    rows = enc.structure_body(enc.numbers("i", [5]) + enc.numbers("d", [0.5]), count=1, row_length=12)
+    source.write_bytes(
+        enc.stream(
+            enc.header(root),
+            enc.data(enc.data_body("v", enc.FLOAT, [(0, 2, None)]), enc.regular(enc.numbers("f", [1, 2]))),
+            enc.data(enc.data_body("t", enc.STRING, [(0, 3, None)]), enc.objects(["a", "b", "ü"])),
+            enc.data(enc.data_body("s", enc.STRUCTURE, [(1, 1, None)], bigend=True), enc.regular(rows)),
+        )
+    )
+    virtualised(source, target)
+    options = {"fo": str(target), "remote_protocol": "file", "simple_templates": False}
+    with xarray.open_dataset(
+        "reference://",
+        engine="zarr",
+        # It cannot mask structures, wherever they come from.
+        mask_and_scale=False,
+        backend_kwargs={"storage_options": options, "consolidated": False},
+    ) as dataset:
+        assert dataset["v"].values.tolist() == [1, 2]
+        assert dataset["t"].values.tolist() == ["a", "b", "ü"]
+        assert dataset["s"].values["a"].tolist() == [-2147483647, 5, -2147483647]
+
+
 def test_the_parquet_form(tmp_path: Path) -> None:
     pytest.importorskip("pyarrow")
     source, target = tmp_path / "a.ncs", tmp_path / "out.parq"
