@@ -247,6 +247,23 @@ def test_a_shape_that_no_array_has_hides_nothing_else(tmp_path):
             dataset["/bad"][()]
 
 
+def test_what_a_header_says_wrongly_hides_nothing_else(tmp_path):
+    variables = [
+        encode.variable("text", encode.STRING, [X], enum="kinds"),
+        encode.variable(
+            "x", encode.INT, [X], [encode.attribute("odd", length=1, data=b"ab", data_type=encode.STRUCTURE)]
+        ),
+    ]
+    root = encode.group(dimensions=[X], variables=variables, enums=[encode.enumeration("kinds", {1: "one"})])
+    file = tmp_path / "a.ncs"
+    file.write_bytes(encode.stream(encode.header(root)))
+    with refbrowser.open(file) as dataset:
+        assert dataset["/text"].node.enumeration == {}
+        assert dataset["/text"][:].tolist() == ["", ""]
+        assert dataset["/x"][:].tolist() == [-2147483647] * 2
+        assert "string text(x) ;" in dataset.cdl()
+
+
 def test_names_that_no_key_can_hold_are_told(tmp_path):
     variables = [encode.variable("..", encode.INT), encode.variable("good", encode.INT)]
     file = tmp_path / "a.ncs"

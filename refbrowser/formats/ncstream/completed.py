@@ -17,7 +17,7 @@ from refbrowser.formats.ncstream.definition import (
     StreamVariable,
 )
 from refbrowser.formats.ncstream.document_text import attribute_value
-from refbrowser.formats.ncstream.dtypes import row_dtype_of, shown_dtype_of
+from refbrowser.formats.ncstream.dtypes import names_for, row_dtype_of, shown_dtype_of
 from refbrowser.formats.ncstream.fills import fill_of
 from refbrowser.formats.ncstream.layouts import Layout, StreamLayouts
 from refbrowser.formats.ncstream.messages import StreamIndex
@@ -167,8 +167,8 @@ class StreamOrigin:
             error = _located(layout.error, self.path, node.path)
             return replace(node, **common, manifest=None, grid=None, error=error)
         common |= {
-            "enumeration": enums.get(variable.enum_name, {}),
-            "enum_name": variable.enum_name,
+            "enumeration": names_for(variable, enums),
+            "enum_name": variable.enum_name if names_for(variable, enums) else "",
             "is_sequence": variable.type is DataType.SEQUENCE,
         }
         source = self.sources.get(node.path)
@@ -218,7 +218,7 @@ def typed_attributes(
         is_text = attribute.type in (DataType.STRING, DataType.CHAR)
         if not is_text:
             values[name] = list(attribute.values) if len(attribute.values) != 1 else attribute.values[0]
-        if attribute.type is not DataType.STRING or len(attribute.values) > 1:
+        if attribute.type in _NAMES and (attribute.type is not DataType.STRING or len(attribute.values) > 1):
             types[name] = str(_NAMES[attribute.type])
     return values, types
 

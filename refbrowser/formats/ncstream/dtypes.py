@@ -90,10 +90,16 @@ def shown_dtype_of(variable: StreamVariable, order: str, enums: Mapping[str, Map
             return (rows_type(rows) if member.type is DataType.SEQUENCE else rows), shape
         if member.type in _OBJECTS:
             return rows_type(_OBJECTS[member.type]), shape
-        names = enums.get(member.enum_name)
+        names = names_for(member, enums)
         return named_values(dtype, names, member.enum_name) if names else dtype, shape
 
     return _structure(variable.members, shown)
+
+
+def names_for(variable: StreamVariable, enums: Mapping[str, Mapping[int, str]]) -> Mapping[int, str]:
+    """Return the names of the values of a variable; empty where these are no integers."""
+    dtype = variable.type.dtype
+    return enums.get(variable.enum_name, {}) if dtype is not None and dtype.kind in "iu" else {}
 
 
 def stored_dtype_of(members: Sequence[StreamVariable], order: str = BIG) -> DType:
