@@ -89,6 +89,7 @@ class Limits:
     stream_message: int = _limit(512 * MIB, "bytes", "protobuf message or compressed block of a stream")
     stream_messages: int = _limit(5_000_000, "messages", "messages of one stream that are listed")
     stream_search: int = _limit(GIB, "bytes", "search for the next sound message, over a damaged stream")
+    stream_search_remote: int = _limit(64 * MIB, "bytes", "such a search in a stream of a server")
     stream_faults: int = _limit(1_000, "faults", "faults of one stream that are listed one by one")
     stream_recent: int = _limit(64 * MIB, "bytes", "indexes of streams that are kept in memory")
     stream_index: int = _limit(128 * MIB, "bytes", "index of one stream that is kept between runs")

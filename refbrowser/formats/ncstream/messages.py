@@ -196,7 +196,8 @@ class StreamIndex:
     definition
         What the headers say, those of all messages together.
     headers
-        Message number and definition after it, of each header: what the dataset was then.
+        Message number and definition after it, of each header: what the dataset was then. Of
+        very many headers some are left out.
     faults
         Faults and warnings in order of their place.
     has_start, has_end

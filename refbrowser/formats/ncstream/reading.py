@@ -24,6 +24,8 @@ from refbrowser.limits import LIMITS
 #: Bytes that the first look at a message needs.
 _FIRST = 64
 _HEADER_COST = 15
+#: Headers whose definitions are kept.
+_HEADERS = 4096
 
 
 class ReaderState(NamedTuple):
@@ -138,6 +140,11 @@ class MessageReader:
             raise FramingError(FaultCode.BAD_MAGIC, "messages of coverages are not supported")
         raise FramingError(FaultCode.BAD_MAGIC, f"no message begins with {magic.hex()}")
 
+    def thin_headers(self) -> None:
+        """Forget some of the definitions where there are very many, not the first and the last one."""
+        if len(self.headers) > _HEADERS:
+            del self.headers[1:-1:2]
+
     def alike(self, offset: int, most: int) -> int:
         """Read at most `most` messages that look like those before; return where they end."""
         return self._runs.read(offset, most)
@@ -217,7 +224,7 @@ class MessageReader:
         if is_right is None:
             return error
         code = FaultCode.TRUNCATED if is_right else FaultCode.LENGTH_TOO_LARGE
-        return FramingError(code, error.message, stop=self._window.size if is_right else None)
+        return FramingError(code, error.message)
 
     def _elements(self, facts: Facts) -> int:
         elements = 1

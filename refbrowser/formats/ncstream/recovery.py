@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from refbrowser.formats.ncstream import magics
-from refbrowser.formats.ncstream.bytes import ByteSource
+from refbrowser.formats.ncstream.bytes import ByteSource, RemoteBytes
 from refbrowser.formats.ncstream.faults import FramingError
 from refbrowser.formats.ncstream.framing import is_boundary
 from refbrowser.formats.ncstream.messages import MessageKind
@@ -36,7 +36,8 @@ class Recovery:
         self._window = window
         self._reader = reader
         self._token = token
-        self._left = LIMITS.stream_search
+        is_remote = isinstance(source, RemoteBytes)
+        self._left = LIMITS.stream_search_remote if is_remote else LIMITS.stream_search
 
     def next_message(self, offset: int, limit: int | None = None) -> int | None:
         """Return where the first sound message at or behind `offset` begins; None where there is none.

@@ -127,6 +127,7 @@ class _Walk:
         while self._position < size and not reader.has_end and len(reader.rows) < last:
             if not len(reader.rows) & _TURN:
                 self._look()
+                reader.thin_headers()
             try:
                 self._position = reader.message(self._position)
                 self._position = reader.alike(self._position, last - len(reader.rows))
