@@ -15,10 +15,10 @@ import refbrowser
 from refbrowser.engine.export.check import check_export
 from refbrowser.engine.export.request import ExportRequest
 from refbrowser.engine.export.run import estimate_export, run_export
-from refbrowser.engine.export.stream_options import PROFILES, StreamOptions, stream_codec
+from refbrowser.engine.export.stream_options import KEPT_LEVEL, PROFILES, StreamOptions, stream_codec
 from refbrowser.engine.jobs import JobControl
 from refbrowser.errors import RefbrowserError
-from refbrowser.formats.ncstream import stream_file
+from refbrowser.formats.ncstream import header_parts, stream_file
 from refbrowser.formats.ncstream.bytes import LocalBytes
 from refbrowser.formats.ncstream.messages import MessageKind
 from refbrowser.formats.ncstream.walk import walk_stream
@@ -302,7 +302,7 @@ def test_codecs_that_streams_lack_are_refused(text: str) -> None:
 def test_deflate_is_another_word_for_zlib() -> None:
     assert StreamOptions(codec="deflate:5").level(is_compressed=False) == 5
     assert StreamOptions(codec="keep").level(is_compressed=False) is None
-    assert StreamOptions(codec="keep").level(is_compressed=True) == 1
+    assert StreamOptions(codec="keep").level(is_compressed=True) == KEPT_LEVEL
     assert StreamOptions(codec="keep", profile="compatible").level(is_compressed=True) is None
 
 
@@ -378,3 +378,24 @@ def test_programs_choose_how_a_stream_is_written(tmp_path: Path) -> None:
         tmp_path / "source.json", tmp_path / "a.ncs", format="ncstream", options=options
     )
     assert report.chunks == 5
+
+
+@pytest.mark.parametrize("profile", PROFILES)
+def test_a_large_definition_is_told_by_several_headers_that_extend_each_other(
+    tmp_path: Path, profile: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    facts = {"values": cube(), "attributes": {"text": "x" * 200}, "dimensions": ["t", "y", "x"]}
+    names = ("b", "a", "g/d", "g/c", "g/h/e", "g/h/f")
+    dataset = opened(tmp_path, dict.fromkeys(names, facts), groups=("g", "g/h", "empty"))
+    monkeypatch.setattr(header_parts, "MOST", 600)
+    exported(dataset, tmp_path / "a.ncs", profile=profile)
+    index = walked(tmp_path / "a.ncs")
+    headers = [row for row in range(len(index.table)) if index.table.kind[row] == MessageKind.HEADER]
+    assert len(headers) == (1 if profile == "compatible" else 4)
+    found = refbrowser.open(tmp_path / "a.ncs")
+    assert list(found) == list(dataset)
+    assert list(found.groups) == list(dataset.groups)
+    for path, array in found.arrays.items():
+        assert same(array[...], cube())
+        assert dict(array.attrs)["text"] == "x" * 200, path
+        assert array.dimensions == ("t", "y", "x")

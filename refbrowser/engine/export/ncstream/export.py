@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, BinaryIO
 
 from refbrowser.engine.decoding import DecodePool, MemoryBudget
@@ -24,6 +24,7 @@ from refbrowser.formats.ncstream import magics
 from refbrowser.formats.ncstream.definition_of import StreamedDataset, StreamedVariable, definition_of
 from refbrowser.formats.ncstream.dtypes import STRUCTURES
 from refbrowser.formats.ncstream.encoding import header_message
+from refbrowser.formats.ncstream.header_parts import header_messages
 from refbrowser.formats.ncstream.stream_file import StreamFile
 from refbrowser.io.atomic import fill_atomically, remove_leftovers
 from refbrowser.io.cancel import CancelToken
@@ -171,7 +172,8 @@ class StreamExport:
         )
         try:
             file.append((magics.START,))
-            file.whole("", None, (), (header_message(self.streamed.definition),))
+            for header in self._headers():
+                file.whole("", None, (), (header,))
             with file.flushed():
                 self.write_data(run)
             file.append((magics.END,))
@@ -181,6 +183,11 @@ class StreamExport:
             session.pool.close()
             session.pool.join()
         return file
+
+    def _headers(self) -> Iterable[bytes]:
+        definition = self.streamed.definition
+        # Other readers know but one.
+        return [header_message(definition)] if self.options.is_compatible else header_messages(definition)
 
     def write_data(self, run: StreamRun) -> None:
         """Write the data messages."""
