@@ -27,11 +27,11 @@ COLUMNS = (
     Column("No.", 40, right=True),
     Column("Offset", 62, right=True),
     Column("Kind", 66, mono=False),
-    Column("Variable", 64, 2, elide=Qt.TextElideMode.ElideMiddle),
+    Column("Variable", 66, 2, elide=Qt.TextElideMode.ElideMiddle),
     Column("Section", 106, 3),
     Column("Bytes", 54, right=True),
     Column("Codec", 68, mono=False),
-    Column("Order", 56, mono=False),
+    Column("Order", 62, mono=False),
     Column("CRC-32", 76),
     Column("Notes", 44, 4, mono=False),
 )
