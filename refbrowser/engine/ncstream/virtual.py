@@ -72,10 +72,13 @@ class _Form:
         Of the array: its type, and the filter of objects.
     objects
         The name of that filter; None for elements of fixed size.
+    dtype
+        Of the elements where that is not the type of the array.
     """
 
     metadata: Mapping[str, Any]
     objects: str | None = None
+    dtype: np.dtype[Any] | None = None
 
 
 @dataclass(slots=True)
@@ -238,8 +241,10 @@ def _form_of(node: ArrayNode) -> _Form | None:
         fields = [dtype[name] for name in dtype.names]
         if any(each.kind in "OV" or each.shape for each in fields):
             return None
-        described = [[name, each.str] for name, each in zip(dtype.names, fields, strict=True)]
-        return _Form({"dtype": described, "filters": None, "fill_value": None})
+        # xarray takes structures in no other order.
+        little = dtype.newbyteorder("<")
+        described = [[name, little[name].str] for name in dtype.names]
+        return _Form({"dtype": described, "filters": None, "fill_value": None}, dtype=little)
     return _Form({"dtype": dtype.str, "filters": None})
 
 
@@ -269,7 +274,7 @@ def _fill(value: Any) -> Any:
 def _encoded(values: npt.NDArray[Any], form: _Form, tiles: VirtualTiles) -> bytes:
     """Return the bytes of a chunk."""
     if form.objects is None:
-        data = np.ascontiguousarray(values).tobytes()
+        data = np.ascontiguousarray(values, form.dtype).tobytes()
     else:
         codec = VLenText() if form.objects == "vlen-utf8" else VLenBytes()
         data = codec.encode(values.reshape(-1)).tobytes()

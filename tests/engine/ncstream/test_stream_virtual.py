@@ -228,8 +228,6 @@ def test_xarray_reads_what_others_do(tmp_path: Path) -> None:
     with xarray.open_dataset(
         "reference://",
         engine="zarr",
-        # It cannot mask structures, wherever they come from.
-        mask_and_scale=False,
         backend_kwargs={"storage_options": options, "consolidated": False},
     ) as dataset:
         assert dataset["v"].values.tolist() == [1, 2]
