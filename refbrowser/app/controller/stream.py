@@ -59,17 +59,29 @@ class DocumentStream(QObject):
         origin = self.origin
         return None if origin is None else origin.options.until
 
+    @property
+    def why_fixed(self) -> str:
+        """Why the stream cannot be shown otherwise now, for people; empty where it can."""
+        document = self._document
+        if document.is_pending:
+            return "Save or undo the edits first: they would be lost"
+        # Once its edits were saved as a document beside it, that is what is open.
+        is_stream = "://" in document.path or document.file.is_stream
+        return "" if is_stream else "Open the stream itself for that: this is a document made from it"
+
     def show_until(self, last: int | None) -> None:
         """Show the stream as it was after a message; all of it where None. The history begins anew."""
         origin = self.origin
-        if origin is not None and origin.options.until != last:
+        if origin is not None and origin.options.until != last and not self.why_fixed:
             self._show(replace(origin.options, until=last), "Show as it was after a message")
 
     def read_in(self, byte_order: Order | None) -> None:
         """Read its numbers in another byte order; None for the rule. The history begins anew."""
-        self.byte_order = byte_order or ""
         origin = self.origin
-        if origin is not None and origin.options.byte_order != byte_order:
+        if origin is None or self.why_fixed:
+            return
+        self.byte_order = byte_order or ""
+        if origin.options.byte_order != byte_order:
             self._show(replace(origin.options, byte_order=byte_order), "Read in another byte order")
 
     def _show(self, options: StreamOptions, title: str) -> None:

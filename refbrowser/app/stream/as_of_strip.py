@@ -12,7 +12,6 @@ from refbrowser.app.widgets import plain_label, push_button
 #: A slider that rests so long, in milliseconds, is taken at its word.
 REST = 160
 _LARGEST = 2**31 - 1
-WHY_NOT = "Save or undo the edits first: they were made to the whole stream"
 
 
 class AsOfStrip(QWidget):
@@ -55,8 +54,11 @@ class AsOfStrip(QWidget):
         for widget in (self.field, self._of, self.all):
             layout.addWidget(widget)
 
-    def set_stream(self, count: int, last: int | None, *, is_edited: bool) -> None:
-        """Show how many messages there are and which is the last that counts (None: all)."""
+    def set_stream(self, count: int, last: int | None, why_fixed: str) -> None:
+        """Show how many messages there are and which is the last that counts (None: all).
+
+        `why_fixed` tells why that cannot be changed now; empty where it can.
+        """
         self._rest.stop()
         self._quiet = True
         self._count = count
@@ -64,11 +66,11 @@ class AsOfStrip(QWidget):
         for control in (self.slider, self.field):
             control.setRange(0, most)
             control.setValue(most if last is None else min(last, most))
-            control.setEnabled(count > 1 and not is_edited)
+            control.setEnabled(count > 1 and not why_fixed)
         self.slider.setPageStep(max(1, count // 10))
         self._of.setText(f"of {theme.count_text(most)}" if count else "")
-        self.all.setEnabled(last is not None and not is_edited)
-        self.setToolTip(WHY_NOT if is_edited else "Show the data as they were before later messages came")
+        self.all.setEnabled(last is not None and not why_fixed)
+        self.setToolTip(why_fixed or "Show the data as they were before later messages came")
         self._quiet = False
 
     def _slid(self, value: int) -> None:

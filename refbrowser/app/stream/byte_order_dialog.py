@@ -104,7 +104,7 @@ class ByteOrderDialog(QDialog):
         big = push_button("Big endian", "byteOrderBigButton", lambda: self._choose("big"))
         little = push_button("Little endian", "byteOrderLittleButton", lambda: self._choose("little"))
         for button, order in ((rule, None), (flag, "flag"), (big, "big"), (little, "little")):
-            button.setEnabled(order != now)
+            button.setEnabled(order != now and not self._document.stream.why_fixed)
         buttons.addWidget(push_button("Close", "byteOrderCloseButton", self.reject))
         buttons.addStretch(1)
         for button in (rule, flag, big, little):
@@ -162,7 +162,11 @@ class ByteOrderDialog(QDialog):
         self._mark(likelier)
         count = theme.count_text(found.count)
         words = f"{_TITLES[likelier]} makes more sense" if likelier else "Both make sense, or neither does"
-        self._summary.setText(f"{words}, by {count} values. {self._now()} The choice is kept for this file.")
+        self._summary.setText(f"{words}, by {count} values. {self._now()} {self._prospect()}.")
+
+    def _prospect(self) -> str:
+        """Return what a choice means, or why there is none."""
+        return self._document.stream.why_fixed or "The choice is kept for this file"
 
     def _now(self) -> str:
         """Return how the stream is read now."""

@@ -54,8 +54,8 @@ class MessagesLink(QObject):
         index = None if stream is None else stream.index
         last = None if stream is None or index is None else stream.last
         shown = document if index is not None else None
-        is_edited = document is not None and document.is_pending
-        self.pane.set_stream(shown, index, last, is_edited=is_edited)
+        why_fixed = "" if stream is None else stream.why_fixed
+        self.pane.set_stream(shown, index, last, why_fixed)
         self.as_of_bar.set_last(last, 0 if index is None else len(index.table))
         self._show_order(shown)
         if shown is None:
@@ -64,6 +64,7 @@ class MessagesLink(QObject):
     def _show_order(self, document: OpenDocument | None) -> None:
         origin = None if document is None else document.stream.origin
         if origin is None:
+            self._doubt = None
             self.order_bar.set_stream(None, doubtful=False, chosen=None)
             return
         if self._doubt is None or self._doubt[0] is not origin.index:
@@ -173,5 +174,6 @@ class MessagesLink(QObject):
         dialog.open()
 
     def _read_in(self, document: OpenDocument, order: Order | None) -> None:
-        self._window.settings.set_byte_order(document.path, order or "")
-        document.stream.read_in(order)
+        if not document.stream.why_fixed:
+            self._window.settings.set_byte_order(document.path, order or "")
+            document.stream.read_in(order)

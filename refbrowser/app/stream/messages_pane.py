@@ -75,12 +75,12 @@ class MessagesPane(QWidget):
     # What is shown
 
     def set_stream(
-        self, document: OpenDocument | None, index: StreamIndex | None, last: int | None, *, is_edited: bool
+        self, document: OpenDocument | None, index: StreamIndex | None, last: int | None, why_fixed: str
     ) -> None:
         """Show the messages of a stream, of which those up to `last` count (all where None)."""
         other = document is not self._document
         self.picture.set_stream(document, index, last)
-        self.as_of.set_stream(0 if index is None else len(index.table), last, is_edited=is_edited)
+        self.as_of.set_stream(0 if index is None else len(index.table), last, why_fixed)
         if index is self._index and not other and last == self._last:
             return
         changed = index is not self._index

@@ -117,6 +117,9 @@ class SupplyPane(QWidget):
         if (document, index, until) != (self._document, self._index, self._until):
             self._document, self._index, self._until = document, index, until
             self.found = None
+            if document is None:
+                # What was shown may be large.
+                self._show(None)
             self._plot_changed()
 
     def frame(self, message: int | None) -> None:

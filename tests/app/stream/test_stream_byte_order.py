@@ -123,3 +123,19 @@ def test_a_stream_without_doubt_has_no_bar_and_can_be_compared(
     assert dialog.texts()["Least"][0] == "300"
     assert "Big endian" in dialog.summary()
     dialog.reject()
+
+
+def test_with_unsaved_edits_nothing_can_be_chosen(
+    window: MainWindow, opened: Open, settle: Settle, tmp_path: Path
+) -> None:
+    from refbrowser.references.edits import RemoveReference
+
+    document = opened(write_ocean(tmp_path))
+    settle()
+    assert document.apply(RemoveReference("salt/.zattrs"))
+    settle()
+    dialog = compare(window, settle)
+    for name in ("Rule", "Flag", "Big", "Little"):
+        assert not button(dialog, f"byteOrder{name}Button").isEnabled()
+    assert dialog.summary().endswith("Save or undo the edits first: they would be lost.")
+    dialog.reject()

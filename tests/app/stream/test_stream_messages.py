@@ -252,6 +252,11 @@ def test_edits_keep_the_stream_as_it_is(
     assert ocean.is_dirty
     assert not strip.slider.isEnabled()
     assert "edits" in strip.toolTip()
+    ocean.stream.show_until(2)
+    ocean.stream.read_in("little")
+    settle()
+    assert ocean.is_dirty
+    assert ocean.stream.last is None
     ocean.undo()
     settle()
     assert strip.slider.isEnabled()
