@@ -118,3 +118,9 @@ def _meanings(written: Any) -> list[str]:
     if isinstance(written, list):
         return [str(item)[:200] for item in written[:MEANINGS_MOST]]
     return []
+
+
+def named_flags(names: Mapping[int, str]) -> dict[str, Any]:
+    """Return the attributes that name values; blanks in names become underscores."""
+    words = ("_".join(name.split()) or "_" for name in names.values())
+    return {"flag_values": list(names), "flag_meanings": " ".join(words)}

@@ -250,8 +250,9 @@ class _Axis:
         taken = taken[: self.size]
         if not taken or taken.step >= side:
             return 1.0
-        starts = np.arange(0, len(taken), length, dtype=np.int64)[:_SAMPLED]
-        stops = np.minimum(starts + length, len(taken))
+        starts = np.arange(min(_SAMPLED, -(-len(taken) // length)), dtype=np.int64) * length
+        # In this form no sum can overflow.
+        stops = starts + np.minimum(len(taken) - starts, length)
         first, last = taken.start + starts * taken.step, taken.start + (stops - 1) * taken.step
         pairs = int((last // side - first // side + 1).sum())
         distinct = int(last[-1] // side - first[0] // side + 1)

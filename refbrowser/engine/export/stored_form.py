@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -10,6 +9,7 @@ import numpy as np
 
 from refbrowser.codecs.pipeline import CodecPipeline
 from refbrowser.errors import quoted
+from refbrowser.model.cf_flags import named_flags
 from refbrowser.model.member_types import leaf_fields, names_of
 from refbrowser.model.netcdf.types import ATOMIC_OF
 from refbrowser.model.nodes import ArrayNode, CodecSpec
@@ -58,22 +58,14 @@ def _with_flags(node: ArrayNode) -> tuple[ArrayNode, str]:
     if not node.attributes.keys().isdisjoint((VALUES, MEANINGS)):
         return plain, f"names of the values of enumeration{named} are left out: {VALUES} is there already"
     dtype = node.dtype if node.row_dtype is None else node.row_dtype
-    attributes, types = _flags(dtype, node.enumeration)
+    atomic = None if dtype is None else ATOMIC_OF.get(dtype.newbyteorder("="))
+    types = {} if atomic is None else {VALUES: str(atomic)}
     told = f"values of enumeration{named} are integers, {MEANINGS} has their names"
     return (
         replace(
             plain,
-            attributes={**node.attributes, **attributes},
+            attributes={**node.attributes, **named_flags(node.enumeration)},
             attribute_types={**node.attribute_types, **types},
         ),
         told,
     )
-
-
-def _flags(
-    dtype: np.dtype[Any] | None, names: Mapping[int, str]
-) -> tuple[Mapping[str, Any], Mapping[str, str]]:
-    meanings = " ".join("_".join(name.split()) or "_" for name in names.values())
-    atomic = None if dtype is None else ATOMIC_OF.get(dtype.newbyteorder("="))
-    types = {} if atomic is None else {VALUES: str(atomic)}
-    return {VALUES: list(names), MEANINGS: meanings}, types

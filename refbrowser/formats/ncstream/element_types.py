@@ -13,6 +13,7 @@ from refbrowser.errors import ErrorKind, RefbrowserError, quoted
 from refbrowser.formats.ncstream.definition import DataType, StreamAttribute, StreamDimension, StreamVariable
 from refbrowser.formats.ncstream.encode_rows import in_wire_order
 from refbrowser.formats.ncstream.stream_times import time_numbers
+from refbrowser.model.cf_flags import named_flags
 from refbrowser.model.member_types import enum_name_of, names_of, rows_of
 
 Values = npt.NDArray[Any]
@@ -184,16 +185,13 @@ def enum_element(dtype: np.dtype[Any], names: Mapping[int, str], name: str) -> E
     if type is not None and all(code >= 0 for code in names):
         return Element(type=type, dtype=dtype, enumeration=dict(names), enum_name=name)
     plain = _INTEGERS[f"{dtype.kind}{dtype.itemsize}"]
+    said = named_flags(names)
     flags = (
-        StreamAttribute("flag_values", plain, tuple(names)),
-        StreamAttribute("flag_meanings", DataType.STRING, (" ".join(map(_word, names.values())),)),
+        StreamAttribute("flag_values", plain, tuple(said["flag_values"])),
+        StreamAttribute("flag_meanings", DataType.STRING, (said["flag_meanings"],)),
     )
     told = "streams have no such enumerations: integers with flag_values and flag_meanings are written"
     return Element(type=plain, dtype=dtype, attributes=flags, told=(told,))
-
-
-def _word(name: str) -> str:
-    return "_".join(name.split()) or "_"
 
 
 def ragged_element(rows: Any) -> Element:

@@ -205,3 +205,20 @@ def test_an_estimate_reads_nothing(tmp_path):
         estimate = StoreExport(dataset, request).estimate(CancelToken())
     assert estimate.chunks == 1
     assert any(loss.path == "/log" and "left out" in loss.what for loss in estimate.losses)
+
+
+@pytest.mark.parametrize("format", FORMATS[:2])
+def test_texts_that_are_no_utf8_are_refused(format, tmp_path):
+    sent = data(data_body("w", enc.STRING, [(0, 3, 1)]), objects([b"\xff", b"", b"a"]))
+    texts = variable("w", enc.STRING, [N3])
+    refused = pytest.raises(RefbrowserError, match="no Unicode text")
+    with opened(tmp_path, texts, messages=[sent]) as dataset, refused:
+        exported(dataset, tmp_path, format)
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_arrays_of_more_chunks_than_memory_are_refused(format, tmp_path):
+    sparse = variable("x", enc.INT, [dimension("n", 2**62, private=True)])
+    with opened(tmp_path, sparse) as dataset, pytest.raises(RefbrowserError) as caught:
+        exported(dataset, tmp_path, format)
+    assert caught.value.kind is ErrorKind.BUDGET
