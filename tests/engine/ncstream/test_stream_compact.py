@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "formats" / "ncstream"))
 
+from servers.http_server import HttpServer
 from stream_reading import plain
 from structure_constructs import ALL
 
@@ -34,7 +35,7 @@ SPARSE = next(each for each in ALL if each.name == "sparse")
 DENSE = [each for each in ALL if each is not SPARSE]
 
 
-def compacted(source: Path, target: Path, **options) -> CompactReport:
+def compacted(source: Path | str, target: Path, **options) -> CompactReport:
     with refbrowser.open(str(source)) as dataset:
         return compact(dataset, CompactRequest(target=str(target), **options))
 
@@ -141,6 +142,20 @@ def test_values_of_headers_become_messages(tmp_path: Path) -> None:
     compacted(source, target)
     assert values_in(target) == {"/x": [5, 6, 7]}
     assert len(index_of(target).table) == 2
+
+
+def test_a_stream_of_a_server_is_compacted(tmp_path: Path) -> None:
+    source = tmp_path / "a.ncs"
+    source.write_bytes(
+        enc.stream(head(3), rows_of(np.ones((2, SIDE))), rows_of(np.zeros((2, SIDE)), start=1))
+    )
+    wanted = values_in(source)
+    with (
+        HttpServer({"/s.ncs": source.read_bytes()}) as server,
+        refbrowser.open(server.url("/s.ncs")) as dataset,
+    ):
+        compact(dataset, CompactRequest(target=str(tmp_path / "b.ncs")))
+    assert values_in(tmp_path / "b.ncs") == wanted
 
 
 def test_a_damaged_stream_is_refused(tmp_path: Path) -> None:

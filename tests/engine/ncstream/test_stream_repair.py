@@ -11,6 +11,7 @@ import pytest
 import stream_encoder as enc
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from servers.http_server import HttpServer
 
 from refbrowser.cli.program import main
 from refbrowser.engine.ncstream.repair import RepairReport, RepairRequest, repair
@@ -192,6 +193,13 @@ def test_in_place_the_stream_is_replaced_in_one_step(tmp_path: Path) -> None:
     assert path.read_bytes() == enc.stream(*MESSAGES[:-1])
     assert path.stat().st_mode & 0o777 == 0o640
     assert [each.name for each in tmp_path.iterdir()] == ["s.ncs"]
+
+
+def test_a_stream_of_a_server_is_repaired(tmp_path: Path) -> None:
+    with HttpServer({"/s.ncs": WHOLE[:-20]}) as server:
+        report = repair(RepairRequest(server.url("/s.ncs"), str(tmp_path / "t.ncs")))
+    assert (tmp_path / "t.ncs").read_bytes() == enc.stream(*MESSAGES[:-1])
+    assert report.messages == len(MESSAGES) - 1
 
 
 def test_a_cancelled_repair_leaves_everything_as_it_was(tmp_path: Path) -> None:
