@@ -367,14 +367,16 @@ def test_a_crash_at_any_write_leaves_what_was_there(
     pytest.fail("it never came to its end")
 
 
+@pytest.mark.parametrize("what", ["values", "end"])
 def test_what_does_not_read_as_it_should_is_not_kept(
-    stream: Path, more: Path, monkeypatch: pytest.MonkeyPatch
+    stream: Path, more: Path, monkeypatch: pytest.MonkeyPatch, what: str
 ) -> None:
     before, write = stream.read_bytes(), extending._write_at
 
     def flips(descriptor: int, data: memoryview, offset: int) -> int:
         changed = bytearray(data)
-        if len(changed) == SIDE * 2 * 4:
+        is_end = changed == enc.MAGIC_END and offset > len(before)
+        if is_end if what == "end" else len(changed) == SIDE * 2 * 4:
             changed[-1] ^= 0xFF
         return write(descriptor, memoryview(changed), offset)
 

@@ -141,7 +141,9 @@ def test_values_of_headers_become_messages(tmp_path: Path) -> None:
     source.write_bytes(enc.stream(enc.header(enc.group(dimensions=[x], variables=[variable]))))
     compacted(source, target)
     assert values_in(target) == {"/x": [5, 6, 7]}
-    assert len(index_of(target).table) == 2
+    index = index_of(target)
+    assert len(index.table) == 2
+    assert index.definition.root.variables["x"].immediate is None
 
 
 def test_a_stream_of_a_server_is_compacted(tmp_path: Path) -> None:
