@@ -49,7 +49,7 @@ def test_tiles_codec_and_checksums_can_be_chosen(
     assert report["copied"] == 0
     assert report["written_bytes"] < 1_400_000
     assert main([*command, "--estimate", "--tile-size", "100KiB"]) == 0
-    assert "18 chunks" in capsys.readouterr().out
+    assert "18 messages" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(

@@ -81,6 +81,11 @@ class ExportRequest:
     stream: StreamOptions = field(default_factory=StreamOptions)
 
 
+def unit_of(format: str) -> str:
+    """Return what data is written as in a format, in the singular."""
+    return "message" if format == STREAM_FORMAT else "chunk"
+
+
 @dataclass(frozen=True, slots=True)
 class Loss:
     """Something that the target cannot hold as the source has it."""
