@@ -14,6 +14,10 @@ if TYPE_CHECKING:
     from refbrowser.engine.ncstream.repair import RepairReport
 
 
+#: Lines about messages that are written.
+_SHOWN = 50
+
+
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the verb."""
     parser.add_argument("path", metavar="STREAM", help="the stream: a file or a URL")
@@ -60,7 +64,12 @@ def _write_text(report: RepairReport) -> None:
         f"{plain(report.target)}: {report.messages} messages kept, {len(report.lost)} lost; "
         f"written {size_text(report.written_bytes)}, lost {size_text(report.lost_bytes)}"
     )
-    for lost in report.lost:
-        write_line(f"lost: {plain(lost)}")
-    for note in report.notes:
-        write_line(plain(note))
+    _write_some([f"lost: {plain(lost)}" for lost in report.lost[:_SHOWN]], len(report.lost))
+    _write_some([plain(note) for note in report.notes[:_SHOWN]], len(report.notes))
+
+
+def _write_some(lines: list[str], count: int) -> None:
+    for line in lines:
+        write_line(line)
+    if count > len(lines):
+        write_line(f"and {count - len(lines)} more; --json lists all")

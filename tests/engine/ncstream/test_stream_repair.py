@@ -224,3 +224,12 @@ def test_the_command_tells_what_is_lost(tmp_path: Path, capsys: pytest.CaptureFi
     assert main(["repair", str(source), str(target)]) == ErrorKind.IO.exit_code
     assert main(["repair", str(source), str(target), "--force"]) == 0
     assert "lost: message 6" in capsys.readouterr().out
+
+
+def test_the_command_lists_some_of_very_many(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    source = tmp_path / "s.ncs"
+    source.write_bytes(enc.stream(*MESSAGES, *[enc.error(f"no {number}") for number in range(60)]))
+    assert main(["repair", str(source), str(tmp_path / "t.ncs")]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert sum(line.startswith("lost: ") for line in lines) == 50
+    assert lines[-1] == "and 10 more; --json lists all"
