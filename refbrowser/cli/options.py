@@ -39,9 +39,14 @@ def add_allow(parser: argparse.ArgumentParser) -> None:
 
 def add_reading(parser: argparse.ArgumentParser) -> None:
     """Add what every verb that reads data takes."""
-    add_allow(parser)
     add_flavour(parser)
     add_stream(parser)
+    add_origins(parser)
+
+
+def add_origins(parser: argparse.ArgumentParser) -> None:
+    """Add where may be read from, and how."""
+    add_allow(parser)
     parser.add_argument(
         "--storage-option",
         action="append",

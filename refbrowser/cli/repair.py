@@ -6,7 +6,7 @@ import argparse
 from typing import TYPE_CHECKING, Any
 
 from refbrowser.cli.console import plain, write_json, write_line
-from refbrowser.cli.options import add_json, add_reading, job_control
+from refbrowser.cli.options import add_json, add_origins, job_control
 from refbrowser.cli.progress import ProgressBar, size_text
 from refbrowser.io.cancel import CancelToken
 
@@ -29,7 +29,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--force", action="store_true", help="replace the target")
     add_json(parser)
-    add_reading(parser)
+    add_origins(parser)
 
 
 def run(arguments: argparse.Namespace, token: CancelToken) -> int:
