@@ -334,3 +334,44 @@ def test_a_variable_that_grew_keeps_its_immediate_data(tmp_path):
     data = encode.stream(first, grown, message((range(3, 4),), [4], bigend=True))
     with opened(tmp_path, data) as dataset:
         assert np.asarray(dataset["/x"]).tolist() == [1, 2, FILL, 4]
+
+
+@pytest.mark.parametrize(
+    ("index", "most"),
+    [
+        (np.s_[:], 8),
+        (np.s_[3], 1),
+        (np.s_[100:140], 1),
+        (np.s_[::7], 42),
+        (np.s_[126:130, 1], 1),
+        (np.s_[::-1], 8),
+        (np.s_[5:5], 0),
+        (np.s_[-1, 2:], 1),
+    ],
+)
+def test_many_small_messages_are_read_together(tmp_path, monkeypatch, index, most):
+    monkeypatch.setattr("refbrowser.formats.ncstream.layouts.MANY", 100)
+    count = 300
+    expected = np.arange(count * 3, dtype="i2").reshape(count, 3)
+    messages = []
+    for at in range(count):
+        if at not in (7, 8, 200):
+            messages.append(message((range(at, at + 1), range(3)), expected[at : at + 1], bigend=True))
+    # One that comes late, one that is far from its neighbours, and one that counts instead of another.
+    messages.append(message((range(8, 9), range(3)), expected[8:9], bigend=True))
+    messages.append(message((range(250, 251), range(3)), expected[250:251] * -1, bigend=True))
+    expected[[7, 200]] = FILL
+    expected[250] *= -1
+    with opened(tmp_path, stream_of((count, 3), messages)) as dataset:
+        array = dataset["/x"]
+        assert array.node.source is not None
+        selection = Selection.from_index(index, array.shape)
+        assert np.array_equal(array.read(selection), expected[index])
+        assert len(array.plan(selection).requests) <= most
+
+
+def test_small_messages_with_checksums_stay_chunks(tmp_path, monkeypatch):
+    monkeypatch.setattr("refbrowser.formats.ncstream.layouts.MANY", 2)
+    tiles = [message((range(at, at + 1),), [at], crc32=0, bigend=True) for at in range(4)]
+    with opened(tmp_path, stream_of((4,), tiles)) as dataset:
+        assert dataset["/x"].node.source is None

@@ -23,6 +23,8 @@ from refbrowser.model.grid import RegularChunkGrid
 Ints = npt.NDArray[np.int64]
 #: Immediate data of more bytes are not written into the document of a stream.
 INLINE = 1 << 20
+#: So many messages of so few bytes are no chunks: each would take longer to plan than to read.
+MANY, SMALL = 4096, 4096
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -49,6 +51,8 @@ class Layout:
         Each message of `sections` is one whole chunk of the grid: references can say all of it.
     is_deflated
         Of regular chunks: whether they are zlib streams.
+    is_fine
+        The messages are regular chunks along the first dimension, and too many and small to be read alone.
     inline
         The values that stood in a header, where they are all that there is, whole and not many.
     error
@@ -65,6 +69,7 @@ class Layout:
     little: npt.NDArray[np.bool_]
     is_regular: bool = False
     is_deflated: bool = False
+    is_fine: bool = False
     inline: bytes | None = None
     error: RefbrowserError | None = None
 
@@ -150,9 +155,16 @@ class StreamLayouts:
         chunks = None
         if not len(bad) and variable.immediate is None and _is_uniform(table, variable, sections, little):
             chunks = _whole_chunks(table, variable, sections)
-        if chunks is None:
-            sides = tile_shape(shape, sections, divisible=_is_divisible(table, variable, sections.numbers))
-            return {"grid": RegularChunkGrid(shape, sides), "sections": sections, "little": little}
+        is_fine = chunks is not None and _is_fine(table, chunks[1], shape)
+        if chunks is None or is_fine:
+            kept = sections if chunks is None else chunks[1]
+            sides = tile_shape(shape, kept, divisible=_is_divisible(table, variable, kept.numbers))
+            return {
+                "grid": RegularChunkGrid(shape, sides),
+                "sections": kept,
+                "little": np.full(len(kept), little[0]) if is_fine else little,
+                "is_fine": is_fine,
+            }
         sides, kept = chunks
         return {
             "grid": RegularChunkGrid(shape, sides),
@@ -273,6 +285,15 @@ def _whole_chunks(
     if (table.payload_length[kept.numbers][plain] != size).any():
         return None
     return None if size > LIMITS.chunk_size and not plain.all() else chunks
+
+
+def _is_fine(table: MessageTable, kept: Sections, shape: tuple[int, ...]) -> bool:
+    """Tell whether regular chunks are many and small, plain, and whole in all dimensions but the first."""
+    numbers = kept.numbers
+    if len(kept) < MANY or (table.payload_length[numbers] > SMALL).any():
+        return False
+    plain = not table.deflated[numbers].any() and (table.crc32[numbers] < 0).all()
+    return bool(plain) and tuple(kept.sizes[0, 1:].tolist()) == shape[1:]
 
 
 def _is_divisible(table: MessageTable, variable: StreamVariable, numbers: Ints) -> bool:

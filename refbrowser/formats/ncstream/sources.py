@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from refbrowser.errors import Place
 from refbrowser.formats.ncstream.byte_order import StreamOptions
+from refbrowser.formats.ncstream.combs import Combs
 from refbrowser.formats.ncstream.definition import StreamVariable
 from refbrowser.formats.ncstream.layouts import Layout
 from refbrowser.formats.ncstream.message_pieces import MessagePieces
@@ -49,6 +50,9 @@ class StreamSource:
         if layout.variable.immediate is not None:
             yield from self._immediate(taken, part.target)
         rows = self._table.rows(part.coords)
+        if layout.is_fine:
+            yield from self._runs(rows, taken, part.target)
+            return
         faulty = self.index.table.fault[layout.sections.numbers[rows]] != 0
         for row in [*rows[faulty].tolist(), *rows[~faulty].tolist()]:
             section = self._messages.section(row)
@@ -74,6 +78,16 @@ class StreamSource:
             return np.full(len(coords), ReferenceKind.DERIVED, np.uint8)
         touched = self._table.touches(coords)
         return np.where(touched, ReferenceKind.DERIVED, ReferenceKind.MISSING).astype(np.uint8)
+
+    def _runs(self, rows: Ints, taken: tuple[range, ...], target: tuple[slice, ...]) -> Iterator[SourcePiece]:
+        for run in self._combs.runs(rows, taken[0]):
+            met = _met(self._combs.section(run), taken, target)
+            if met is not None:
+                yield self._combs.piece(run, *met)
+
+    @cached_property
+    def _combs(self) -> Combs:
+        return Combs(self.index, self.layout)
 
     @cached_property
     def _messages(self) -> MessagePieces:
