@@ -134,6 +134,23 @@ def test_small_messages_are_put_together(tmp_path: Path) -> None:
     assert table.crc32.tolist() == [-1, -1]
 
 
+def test_a_stream_as_it_was_is_compacted(tmp_path: Path) -> None:
+    source, target = tmp_path / "a.ncs", tmp_path / "b.ncs"
+    more = enc.header(enc.group(variables=[enc.variable("late", enc.FLOAT)]))
+    ones, zeros = rows_of(np.ones((3, SIDE))), rows_of(np.zeros((3, SIDE)))
+    source.write_bytes(enc.stream(head(3), ones, zeros, more))
+    assert main(["compact", str(source), str(target), "--until", "1"]) == 0
+    assert values_in(target) == {"/temp": [[1.0] * SIDE] * 3}
+
+
+def test_a_level_that_there_is_not_is_refused(tmp_path: Path) -> None:
+    source = tmp_path / "a.ncs"
+    source.write_bytes(enc.stream(head(3), rows_of(np.ones((3, SIDE)))))
+    with pytest.raises(RefbrowserError) as caught:
+        compacted(source, tmp_path / "b.ncs", level=77)
+    assert caught.value.kind is ErrorKind.USAGE
+
+
 def test_values_of_headers_become_messages(tmp_path: Path) -> None:
     source, target = tmp_path / "a.ncs", tmp_path / "b.ncs"
     x = enc.dimension("x", 3)

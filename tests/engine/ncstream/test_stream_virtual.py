@@ -137,13 +137,15 @@ def test_of_messages_that_overlap_the_last_whole_one_is_the_reference(tmp_path: 
     np.testing.assert_array_equal(read_by_others(target, "/temp"), wanted)
 
 
-def test_the_other_byte_order_is_written_out(tmp_path: Path) -> None:
+@pytest.mark.parametrize("odd", [{"order": "<"}, {"deflated": True}])
+def test_messages_of_another_kind_are_written_out(tmp_path: Path, odd: dict[str, Any]) -> None:
     source, target = tmp_path / "a.ncs", tmp_path / "out.json"
     values = np.arange(6 * SIDE, dtype="f4").reshape(6, SIDE)
-    orders = [rows_of(values[at : at + 2], order, start=at) for at, order in ((0, ">"), (2, "<"), (4, ">"))]
-    source.write_bytes(enc.stream(head(6), *orders))
+    messages = [rows_of(values[at : at + 2], start=at, **(odd if at == 2 else {})) for at in (0, 2, 4)]
+    source.write_bytes(enc.stream(head(6), *messages))
     virtualised(source, target)
-    assert [isinstance(each, str) for each in chunks(target, "temp").values()].count(True) == 1
+    found = chunks(target, "temp")
+    assert [isinstance(found[key], str) for key in ("0.0", "1.0", "2.0")] == [False, True, False]
     np.testing.assert_array_equal(read_by_others(target, "/temp"), values)
 
 
