@@ -87,7 +87,9 @@ class _Explaining:
         )
 
     def _key_links(self) -> tuple[Link, ...]:
-        return (Link(LinkKind.KEY, "Go to the key", self.key),) if self.key else ()
+        # What is assembled from messages has no key of its own.
+        is_made = self.node is not None and self.node.source is not None
+        return (Link(LinkKind.KEY, "Go to the key", self.key),) if self.key and not is_made else ()
 
     # What is asked about
 

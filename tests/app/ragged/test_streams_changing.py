@@ -17,6 +17,7 @@ from PySide6.QtWidgets import QCheckBox, QLineEdit, QPushButton
 from pytestqt.qtbot import QtBot
 from window_fixtures import Open
 
+from refbrowser.app.centre import TABLE
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.damage_bar import damage_words
 from refbrowser.app.dialogs.open_url_dialog import OpenRemoteDialog
@@ -324,3 +325,29 @@ def test_a_service_is_opened_by_its_address(
     picture = window.centre.plot.picture()
     assert picture is not None
     assert picture.all_done
+
+
+def test_the_table_stays_where_it_is_when_a_stream_grows(
+    window: MainWindow, opened: Open, settle: Settle, tmp_path: Path, qtbot: QtBot
+) -> None:
+    path = write_growing(tmp_path / "live.ncs", STEPS + 60)
+    document = opened(path)
+    settle()
+    window.hierarchy.select_node(document, "/field")
+    settle()
+    plot, table = window.centre.plot, window.centre.table
+    assert plot is not None
+    assert table is not None
+    plot.header.yChosen.emit(None)
+    plot.header.xChosen.emit(0)
+    window.centre.show_tab(TABLE)
+    settle()
+    table.grid.set_current((STEPS + 50, 0))
+    before = table.grid.seen()[0].start
+    assert before > 0
+    grow(path, STEPS + 60)
+    qtbot.waitUntil(lambda: steps_of(document) == STEPS + 61, timeout=WATCHED)
+    settle()
+    assert table.grid.current() == (STEPS + 50, 0)
+    assert table.grid.seen()[0].start == before
+    assert table.grid.model().rows == STEPS + 61
