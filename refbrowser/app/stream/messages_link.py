@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from refbrowser.app.controller.open_document import OpenDocument
     from refbrowser.app.main_window import MainWindow
     from refbrowser.app.plot.pane import PlotPane
-    from refbrowser.app.stream.byte_order_bar import AsOfBar, ByteOrderBar
+    from refbrowser.app.stream.as_of_bar import AsOfBar
+    from refbrowser.app.stream.byte_order_bar import ByteOrderBar
     from refbrowser.app.stream.messages_pane import MessagesPane
     from refbrowser.formats.ncstream.byte_order import Order
     from refbrowser.formats.ncstream.messages import StreamIndex

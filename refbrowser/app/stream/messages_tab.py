@@ -70,7 +70,8 @@ class MessagesTab(QObject):
         self._window.tasks.run("prepare messages", "Load the messages", load, lambda _none: self._make())
 
     def _make(self) -> None:
-        from refbrowser.app.stream.byte_order_bar import AsOfBar, ByteOrderBar
+        from refbrowser.app.stream.as_of_bar import AsOfBar
+        from refbrowser.app.stream.byte_order_bar import ByteOrderBar
         from refbrowser.app.stream.messages_link import MessagesLink
         from refbrowser.app.stream.messages_pane import MessagesPane
 

@@ -142,10 +142,6 @@ class SupplyPane(QWidget):
             return ""
         return supplied_words(messages_of_element(found.sections, index))
 
-    def is_settled(self) -> bool:
-        """Whether the picture is that of the plot."""
-        return not (self._soon.isActive() or self._stale)
-
     # Following the plot
 
     def _plot_changed(self) -> None:
