@@ -52,7 +52,7 @@ def arrays(draw: Any) -> dict[str, Any]:
     return made
 
 
-@settings(max_examples=40)
+@settings(max_examples=30)
 @given(
     st.dictionaries(st.sampled_from(["x", "y.z", "ä"]), arrays(), min_size=1, max_size=3),
     st.sampled_from(PROFILES),

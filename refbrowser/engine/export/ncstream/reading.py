@@ -105,7 +105,7 @@ class BlockReader:
     ) -> Block:
         streamed = self._plan.streamed
         if not failed:
-            return Block(box, streamed.converted(values), state)
+            return Block(box, self._big_endian(streamed.converted(values), values), state)
         # What could not be read may hold anything, also what cannot be converted.
         for target, _ in failed:
             index: tuple[Any, ...] = (*target, ...)
@@ -117,6 +117,15 @@ class BlockReader:
             place: tuple[Any, ...] = (*target, ...)
             put_everywhere(converted[place], fill_of(streamed.variable))
         return Block(box, converted, state, [error for _, error in failed])
+
+    def _big_endian(self, converted: npt.NDArray[Any], values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        """Return elements in the order in which they are sent: swapped where they lie, no memory is taken."""
+        sent = self._plan.streamed.variable.type.dtype
+        if converted is not values or sent is None or values.dtype == sent:
+            return converted
+        if values.dtype.newbyteorder(">") != sent:
+            return converted
+        return values.byteswap(inplace=True).view(sent)
 
     def _unit(self, box: Box) -> tuple[int, ...]:
         """Return the sides of the tiles within a block, for what became of each."""
