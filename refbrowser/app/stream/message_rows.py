@@ -35,15 +35,25 @@ COLUMNS = (
     Column("CRC-32", 76),
     Column("Notes", 44, 4, mono=False),
 )
-#: Widths of a digit and of what is around a number, in pixels, about.
-_DIGIT, _AROUND = 8, 18
+#: Widths of a character and of what is around a text, in pixels, about.
+_CHARACTER, _AROUND = 8, 18
+#: Characters of a name that have room at first, and names that are looked at.
+_NAME, _NAMES = 14, 500
 
 
-def columns_for(count: int, size: int) -> Sequence[Column]:
-    """Return the columns, with room for the numbers of so many messages in so many bytes."""
-    digits = {"No.": len(count_text(count)), "Offset": len(str(size))}
+def columns_for(index: StreamIndex) -> Sequence[Column]:
+    """Return the columns, with room for the numbers and names of a stream."""
+    table = index.table
+    longest = int((table.stop - table.offset).max()) if len(table) else 0
+    characters = {
+        "No.": len(count_text(len(table))),
+        "Offset": len(str(index.size)),
+        "Bytes": len(count_text(longest)),
+        "Variable": min(_NAME, max(map(len, table.names[:_NAMES]), default=0)),
+    }
     return [
-        replace(each, width=max(each.width, _DIGIT * digits.get(each.title, 0) + _AROUND)) for each in COLUMNS
+        replace(each, width=max(each.width, _CHARACTER * characters.get(each.title, 0) + _AROUND))
+        for each in COLUMNS
     ]
 
 
@@ -68,7 +78,7 @@ class MessageRows:
         last: Callable[[], int | None],
     ) -> None:
         self.index, self._numbers, self._faults, self._last = index, numbers, faults, last
-        self.columns = columns_for(len(index.table), index.size)
+        self.columns = columns_for(index)
 
     def row_count(self) -> int:
         """Return the number of rows."""
