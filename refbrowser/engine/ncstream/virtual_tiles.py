@@ -67,7 +67,7 @@ def virtual_tiles(index: StreamIndex, layout: Layout) -> VirtualTiles | None:
     made = []
     for at in sorted(last):
         row = last[at]
-        if is_chunk[row] and not _reaches_over(grid, at):
+        if is_chunk[row]:
             number = sections.numbers[row]
             ranges[at] = int(table.payload_offset[number]), int(table.payload_length[number])
         else:
@@ -109,8 +109,3 @@ def _are_elements(table: MessageTable, layout: Layout) -> npt.NDArray[np.bool_]:
     good &= layout.little == (layout.order == "<") if layout.dtype.itemsize > 1 else True
     deflated = table.deflated[numbers]
     return good & (deflated | (table.payload_length[numbers] == size))
-
-
-def _reaches_over(grid: RegularChunkGrid, at: Coords) -> bool:
-    """Tell whether a chunk reaches over the edge of the array: a message holds less than it does."""
-    return grid.extent(at) != grid.chunk_shape

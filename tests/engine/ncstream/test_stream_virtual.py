@@ -170,7 +170,9 @@ def test_whatever_was_sent_others_read_the_same(tmp_path_factory, given) -> None
     np.testing.assert_array_equal(read_by_others(target, "/temp"), wanted)
 
 
-def test_what_has_no_room_is_left_out_and_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("room", [300, 450])
+def test_what_has_no_room_is_left_out_and_told(tmp_path: Path, room: int) -> None:
+    """Of texts it is known when they were read."""
     source, target = tmp_path / "a.ncs", tmp_path / "out.json"
     x = enc.dimension("x", 50)
     texts = enc.data(enc.data_body("names", enc.STRING, [(0, 50, None)]), enc.objects(["long text"] * 50))
@@ -178,7 +180,7 @@ def test_what_has_no_room_is_left_out_and_told(tmp_path: Path, monkeypatch: pyte
     variables = [enc.variable("names", enc.STRING, [x]), enc.variable("n", enc.INT, [x])]
     root = enc.group(dimensions=[x], variables=variables)
     source.write_bytes(enc.stream(enc.header(root), texts, fixed))
-    object.__setattr__(LIMITS, "inlined_members", 300)
+    object.__setattr__(LIMITS, "inlined_members", room)
     try:
         report = virtualised(source, target)
     finally:
