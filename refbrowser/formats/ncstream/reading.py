@@ -186,8 +186,8 @@ class MessageReader:
             raise self._judged(error, facts) from None
         row = _row(MessageKind.DATA, offset, part, facts)
         self.rows.add(row if is_deflated == facts.deflated else row._replace(deflated=is_deflated))
-        if facts.payload == Payload.REGULAR:
-            self._runs.meet(message)
+        if facts.payload != Payload.SEQUENCE:
+            self._runs.meet(message, facts.payload)
         if len(part.checkpoints) > 1:
             self.rows.checkpoints[len(self.rows) - 1] = part.checkpoints
         return part.stop

@@ -33,9 +33,13 @@ _STREAK = 2
 _FORMS = 32
 #: Bytes behind a protobuf message that must be in memory: the length of the payload.
 _BEHIND = 8
+#: Bytes within which a message begins, as a rule.
+_SHORT = 512
 #: Numbers of more bytes are parsed one by one.
 _LONGEST = 8
-_WIDTH = 6
+_WIDTH = 7
+#: Objects of a payload that are stepped over here; where there are more, that is what takes the time.
+_OBJECTS = 64
 
 
 class _Form(NamedTuple):
@@ -78,19 +82,25 @@ class Runs:
         self._facts = facts
         #: How the messages of a variable begin that was met: its name and type.
         self._keys: dict[bytes, int] = {}
+        #: The payload of the messages of each key.
+        self._payloads: list[int] = []
         self._forms: dict[tuple[int, int], list[_Form]] = {}
         self._wait = 0
 
     def forget(self) -> None:
         """Forget all variables, which may be others by now."""
         self._keys.clear()
+        self._payloads.clear()
         self._forms.clear()
 
-    def meet(self, message: bytes) -> None:
-        """Take note of a Data message whose payload is regular."""
+    def meet(self, message: bytes, payload: int) -> None:
+        """Take note of a Data message with a payload that is no sequence."""
         # Name and type, each with its tag, as all writers put them; else no other message begins so.
         if message[:1] == b"\x0a" and len(message) > 3 and message[1] < 0x80:
-            self._keys.setdefault(message[: message[1] + 4], len(self._keys))
+            key = message[: message[1] + 4]
+            if key not in self._keys:
+                self._keys[key] = len(self._payloads)
+                self._payloads.append(payload)
 
     def read(self, offset: int, most: int) -> int:
         """Read the messages from `offset` on that look like some that were met, at most `most` of them.
@@ -108,18 +118,19 @@ class Runs:
             stop, count = self._taken(found)
             if count < len(found):
                 # Something about them is not as it seemed: one by one, then.
-                self._keys.clear()
+                self.forget()
                 return stop
             offset, most = stop, most - count
         return offset
 
     def _found(self, offset: int, most: int) -> Ints:
-        """Return where messages are, a row each: magic, Data, its length, key, payload, its length."""
+        """Return where messages are, a row each: magic, Data and length, key, payload and length, objects."""
         window = self._window
         at = window.load(offset, 64)
         found, reached = self._scan(at, most)
-        if len(found) < _FEW * _WIDTH and at and reached < len(window.data):
-            # The end of what is in memory cut the run short, perhaps.
+        is_short = len(found) < _FEW * _WIDTH and 0 <= len(window.data) - reached < _SHORT
+        if is_short and at and window.base + len(window.data) < window.size:
+            # The end of what is in memory cut the run short.
             found, _ = self._scan(window.load(offset, len(window.data) - at + 1), most)
         return np.array(found, np.int64).reshape(-1, _WIDTH)
 
@@ -129,7 +140,7 @@ class Runs:
         last = len(data) - _BEHIND
         found = array("q")
         add = found.extend
-        magic, most = magics.DATA, most * _WIDTH
+        magic, most, variable = magics.DATA, most * _WIDTH, int(Payload.VARIABLE)
         stride, streak, wanted = 0, 0, _STREAK
         # Written out: this is done for each message, and a call takes longer than all of it.
         while at < last and len(found) < most and data[at : at + 4] == magic:
@@ -144,6 +155,13 @@ class Runs:
             key = keys.get(data[start : start + data[start + 1] + 4])
             if key is None:
                 break
+            if self._payloads[key] == variable:
+                count, behind = data[stop], self._behind_objects(stop)
+                if behind > limit:
+                    break
+                add((at, start, length, key, stop, behind - stop, count))
+                at, streak, stride = behind, 0, 0
+                continue
             size, shift = data[stop], 0
             payload = stop + 1
             if size > 0x7F:
@@ -154,33 +172,54 @@ class Runs:
                     payload += 1
             if data[payload - 1] > 0x7F or payload + size > limit:
                 break
-            add((at, start, length, key, payload, size))
+            add((at, start, length, key, payload, size, -1))
             streak = streak + 1 if payload + size - at == stride else 0
             stride = payload + size - at
             if streak >= wanted:
-                last_known = np.array(found[-_WIDTH:], np.int64)
-                more = self._ahead(
-                    last_known, stride, min(last, limit), most // _WIDTH - len(found) // _WIDTH
-                )
-                wanted = _STREAK if len(more) >= _FEW else min(2 * wanted, _FEW)
+                known = np.array(found[-_WIDTH:], np.int64)
+                more = self._ahead(known, stride, min(last, limit), (most - len(found)) // _WIDTH)
+                wanted = _STREAK if len(more) >= _FEW else 2 * wanted
                 found.frombytes(more.tobytes())
                 at, streak = at + stride * len(more), 0
             at += stride
         return found, at
 
+    def _behind_objects(self, at: int) -> int:
+        """Return where a few objects in memory end; beyond all bytes where they are not few and small."""
+        data = self._window.data
+        last, nowhere = len(data) - _BEHIND, self._window.size + 1
+        count, at = data[at], at + 1
+        if count > _OBJECTS:
+            return nowhere
+        for _ in range(count):
+            if at >= last:
+                return nowhere
+            size = data[at]
+            if size > 0x7F:
+                if data[at + 1] > 0x7F:
+                    return nowhere
+                size, at = size & 0x7F | data[at + 1] << 7, at + 1
+            at += size + 1
+        return at
+
     def _ahead(self, known: Ints, stride: int, stop: int, most: int) -> Ints:
         """Return the messages behind one that have its size and begin as it does."""
         data = np.frombuffer(self._window.data, np.uint8)
-        at, start, _, _, payload, _ = known.tolist()
+        at, start, length, _, payload, _, _ = known.tolist()
         count = min((stop - at) // stride - 1, most)
-        if count < 1:
-            return np.empty((0, _WIDTH), np.int64)
-        same = [*range(at, start + int(data[start + 1]) + 4), *range(start + int(known[2]), payload)]
-        table = data[at + stride : at + stride * (count + 1)].reshape(count, stride)
-        agree = (table[:, np.array(same) - at] == data[same]).all(axis=1)
-        count = count if agree.all() else int(np.argmin(agree))
+        same = [*range(at, start + int(data[start + 1]) + 4), *range(start + length, payload)]
+        places, wanted = np.array(same) - at, data[same]
+        # A look at some first: where they differ all the others would be compared in vain.
+        for some in (min(count, _FEW), count):
+            if some < 1:
+                return np.empty((0, _WIDTH), np.int64)
+            table = data[at + stride : at + stride * (some + 1)].reshape(some, stride)
+            agree = (table[:, places] == wanted).all(axis=1)
+            if not agree.all():
+                count = int(np.argmin(agree))
+                break
         steps = np.arange(1, count + 1)[:, np.newaxis] * stride
-        return known + steps * np.array([1, 1, 0, 0, 1, 0])
+        return known + steps * np.array([1, 1, 0, 0, 1, 0, 0])
 
     def _taken(self, found: Ints) -> tuple[int, int]:
         """Add the rows of messages; return where the next one begins, and how many were added."""
@@ -191,10 +230,15 @@ class Runs:
         for (key, length), rows in _groups(found):
             messages = buffer[found[rows, 1][:, np.newaxis] + np.arange(length)]
             self._read_group((key, length), messages, rows, table, sound)
-        sound &= table[:, _COLUMN["payload"]] == Payload.REGULAR
-        sound &= (table[:, _COLUMN["deflated"]] == 0) | (found[:, 5] <= LIMITS.stream_message)
+        payload, deflated = table[:, _COLUMN["payload"]], table[:, _COLUMN["deflated"]]
+        sound &= payload == np.array(self._payloads)[found[:, 3]]
+        # Those of structures are sent plain, whatever they say.
+        deflated[payload == Payload.STRUCTURE] = 0
+        sound &= (deflated == 0) | (payload == Payload.REGULAR)
+        sound &= ((deflated == 0) & (payload != Payload.STRUCTURE)) | (found[:, 5] <= LIMITS.stream_message)
         wrong = np.flatnonzero(~sound)
         count = int(wrong[0]) if len(wrong) else len(found)
+        begin = base + int(found[0, 0])
         found, table = found[:count], table[:count]
         start, size = found[:, 4] + base, found[:, 5]
         if count:
@@ -204,11 +248,11 @@ class Runs:
                 stop=start + size,
                 payload_offset=start,
                 payload_length=size,
-                count=np.full(count, -1),
+                count=found[:, 6],
                 **{name: table[:, at] for name, at in _COLUMN.items()},
             )
             return int(start[-1] + size[-1]), count
-        return base + int(wrong[0]), 0
+        return begin, 0
 
     def _read_group(
         self,

@@ -21,7 +21,8 @@ VARIABLES = [
     enc.variable("w", enc.SHORT, SHAPE),
     enc.variable("s", enc.STRING, [enc.dimension("t", ROWS)]),
 ]
-HEADER = enc.header(enc.group(dimensions=SHAPE, variables=VARIABLES))
+STRUCTURES = [enc.structure("o", shape=SHAPE[:1], variables=[enc.variable("a", enc.INT)])]
+HEADER = enc.header(enc.group(dimensions=SHAPE, variables=VARIABLES, structures=STRUCTURES))
 
 
 def walked(stream, **options):
@@ -58,10 +59,15 @@ def text(row):
     return enc.data(enc.data_body("s", enc.STRING, [(row, 1, 1)], bigend=True), enc.objects([f"text {row}"]))
 
 
+def structure(row, **facts):
+    rows = enc.regular(enc.structure_body(enc.numbers("i", [row]), row_length=4))
+    return enc.data(enc.data_body("o", enc.STRUCTURE, [(row, 1, 1)], **facts), rows)
+
+
 #: How a message may differ from the one before it.
 MESSAGES = st.lists(
     st.tuples(
-        st.sampled_from("vvvvws"),
+        st.sampled_from("vvvvwso"),
         st.integers(0, 9),
         st.sampled_from([0, 1, 127, 128, 200]),
         st.sampled_from([1, 5, 5, 5, 40]),
@@ -81,7 +87,10 @@ def test_runs_are_read_as_one_by_one(messages, cut):
         for _ in range(repeats):
             row = (row + step) % ROWS
             facts = {"bigend": bigend, "crc32": crc32, "deflated": deflated}
-            made.append(text(row) if name == "s" else tile(name, row, column, width, **facts))
+            if name in "so":
+                made.append(text(row) if name == "s" else structure(row, compress=int(deflated)))
+            else:
+                made.append(tile(name, row, column, width, **facts))
     stream = enc.stream(HEADER, *made)
     stream = stream[: len(stream) - 7 * cut]
     with pytest.MonkeyPatch.context() as monkeypatch:
@@ -110,11 +119,15 @@ def test_most_messages_of_a_run_take_no_call_each(monkeypatch):
     assert len(calls) < 60
 
 
-def test_a_message_that_says_otherwise_ends_a_run(monkeypatch):
+@pytest.mark.parametrize("before", [1, 2, 3, 17, 100])
+@pytest.mark.parametrize("row", [b"\0\0\0\1", b""])
+def test_a_message_that_says_otherwise_ends_a_run(before, row, monkeypatch):
     body = enc.data_body("v", enc.INT, [(5, 1, None), (None, 1, None)]) + enc.number(7, 1)
-    ragged = enc.data(body, enc.objects([b"\0\0\0\1"]))
-    stream = enc.stream(HEADER, *(tile("v", row, 0, 3) for row in range(100)), ragged, tile("v", 7, 0, 3))
+    ragged = enc.data(body, enc.objects([row]))
+    tiles = [tile("v", row, 0, 3) for row in range(before)]
+    stream = enc.stream(HEADER, *tiles, ragged, *(tile("v", 7, 0, 3) for _ in range(40)))
     found = walked(stream)
+    assert len(found.table) == before + 42
     assert facts_of(found) == facts_of(one_by_one(stream, monkeypatch))
     assert found.table.payload.tolist().count(Payload.VARIABLE) == 1
 
