@@ -399,3 +399,12 @@ def test_a_large_definition_is_told_by_several_headers_that_extend_each_other(
         assert same(array[...], cube())
         assert dict(array.attrs)["text"] == "x" * 200, path
         assert array.dimensions == ("t", "y", "x")
+
+
+def test_what_a_damaged_source_lacks_is_told(tmp_path: Path) -> None:
+    dataset = opened(tmp_path, {"a": {"values": cube()}, "b": {"values": cube()}})
+    exported(dataset, tmp_path / "a.ncs", profile="compatible")
+    (tmp_path / "cut.ncs").write_bytes((tmp_path / "a.ncs").read_bytes()[:-100])
+    report = exported(refbrowser.open(tmp_path / "cut.ncs"), tmp_path / "b.ncs")
+    assert [(loss.path, "truncated" in loss.what) for loss in report.losses] == [("/b", True)]
+    assert same(refbrowser.open(tmp_path / "b.ncs")["a"][...], cube())

@@ -19,7 +19,7 @@ from refbrowser.engine.export.request import ExportEstimate, ExportReport, Expor
 from refbrowser.engine.export.source_losses import unread_attributes
 from refbrowser.engine.jobs import JobControl
 from refbrowser.engine.read_plan import size_question
-from refbrowser.errors import ErrorKind, RefbrowserError
+from refbrowser.errors import ErrorKind, RefbrowserError, Severity
 from refbrowser.formats.ncstream import magics
 from refbrowser.formats.ncstream.definition_of import StreamedDataset, StreamedVariable, definition_of
 from refbrowser.formats.ncstream.dtypes import STRUCTURES
@@ -96,6 +96,10 @@ class StreamExport:
         found = [Loss(loss.path, loss.what) for loss in self.streamed.losses]
         if self.options.is_compatible:
             found += (Loss(loss.path, loss.what) for loss in compatible_notes(self.streamed))
+        for note in self.dataset.document.notes:
+            if note.severity is Severity.FAULT:
+                # What a damaged source never told is not there to be read, and no read of it fails.
+                found.append(Loss(note.place.path or "/", f"the source is not whole: {note.message}"))
         nodes = [*self.chosen.hierarchy.walk()]
         return (*unread_attributes(self.dataset.hierarchy, nodes), *found)
 
