@@ -246,10 +246,10 @@ class _Axis:
         """Return how often a chunk of the source is read when blocks have `count` units."""
         if self.source is None:
             return 1.0
-        (taken, side), length = self.source, count * self.unit
-        taken = taken[: self.size]
+        taken, side = self.source.taken[: self.size], self.source.side
         if not taken or taken.step >= side:
             return 1.0
+        length = min(count * self.unit, len(taken))
         starts = np.arange(min(_SAMPLED, -(-len(taken) // length)), dtype=np.int64) * length
         # In this form no sum can overflow.
         stops = starts + np.minimum(len(taken) - starts, length)

@@ -216,9 +216,10 @@ def test_texts_that_are_no_utf8_are_refused(format, tmp_path):
         exported(dataset, tmp_path, format)
 
 
+@pytest.mark.parametrize("length", [2**62, 2**63 - 1])
 @pytest.mark.parametrize("format", FORMATS)
-def test_arrays_of_more_chunks_than_memory_are_refused(format, tmp_path):
-    sparse = variable("x", enc.INT, [dimension("n", 2**62, private=True)])
+def test_arrays_of_more_chunks_than_memory_are_refused(format, length, tmp_path):
+    sparse = variable("x", enc.INT, [dimension("n", length, private=True)])
     with opened(tmp_path, sparse) as dataset, pytest.raises(RefbrowserError) as caught:
         exported(dataset, tmp_path, format)
     assert caught.value.kind is ErrorKind.BUDGET
