@@ -13,6 +13,7 @@ from __future__ import annotations
 import struct
 import zlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
 
 MAGIC_START = b"CDFS"
 MAGIC_HEADER = bytes.fromhex("adecceda")
@@ -157,7 +158,7 @@ def number_attribute(name: str, type: int, *values: float, unsigned: bool | None
     return attribute(name, type=type, length=len(values), data=data, unsigned=unsigned)
 
 
-def typed_attribute(name: str, data_type: int, *values: float | str) -> bytes:
+def typed_attribute(name: str, data_type: int, *values: Any) -> bytes:
     """Return an attribute as servers since 5.0 write it: its type in field 7."""
     if data_type == STRING:
         return attribute(name, length=len(values), texts=map(str, values), data_type=data_type)
