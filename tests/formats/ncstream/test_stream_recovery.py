@@ -133,7 +133,7 @@ def test_a_header_that_does_not_parse_is_passed_over():
     found = walked(enc.stream(HEADER, broken, GOOD))
     assert [fault.code for fault in found.faults] == ["bad-protobuf"]
     assert found.table.stop[1] == FIRST + len(broken)
-    assert [path for path, _ in found.definition.variables()] == ["/v", "/w", "/s"]
+    assert [path for path, _ in found.definition.variables()] == ["/v", "/w", "/s", "/o"]
 
 
 def test_magics_within_data_begin_no_message():
