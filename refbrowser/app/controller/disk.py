@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
@@ -17,7 +16,7 @@ if TYPE_CHECKING:
     from refbrowser.app.controller.work import OnDisk
     from refbrowser.io.identity import FileIdentity
     from refbrowser.references.compare import Part
-    from refbrowser.references.content import StoreOrigin
+    from refbrowser.references.content import DerivedOrigin, StoreOrigin
 
 
 class FileState(StrEnum):
@@ -57,15 +56,20 @@ class DocumentFile(QObject):
         self.state = FileState.SAME
         self.follows = True
         self.has_grown = False
+        #: The stream, and the path at which it was opened.
+        self._origin: DerivedOrigin | None = None
+        self._opened = ""
         document.reloadFailed.connect(self._not_read)
 
     @property
     def is_stream(self) -> bool:
         """Whether it is a local file of messages, which may grow while it is open."""
         state = self._document.document
-        derived = None if state is None else state.derived
+        derived, path = None if state is None else state.derived, self._document.path
+        if derived is not self._origin:
+            self._origin, self._opened = derived, path
         # Not once its edits were saved as a document beside it.
-        return derived is not None and os.path.realpath(self._document.path) == derived.path
+        return derived is not None and "://" not in path and path == self._opened
 
     def set_follows(self, follows: bool) -> None:
         """Read a stream again whenever it grows, or tell only that it did."""
@@ -117,6 +121,7 @@ class DocumentFile(QObject):
 
     def settled(self) -> None:
         """Note that document and file agree: it was read or saved."""
+        self.has_grown = self.has_grown and self.is_stream
         self._set(FileState.SAME)
 
     def keep_mine(self) -> None:

@@ -273,6 +273,8 @@ def test_saving_a_stream_writes_a_document_that_goes_on(
     settle()
     assert target.exists()
     assert "field/0.0.0" in json.loads(target.read_bytes())["refs"]
+    assert document.can_save_in_place
+    assert not window.actions_["append_stream"].isEnabled()
 
 
 # Serving
