@@ -138,11 +138,6 @@ def open_named(
     """
     path = store.path
 
-    def stream() -> OpenedDocument:
-        access = Access.for_document(path, store.allow, store.settings)
-        identity = _identity(path)
-        return OpenedDocument(open_stream_document(path, access, options, session, control), access, identity)
-
     if names_service(path):
         return OpenedDocument(*open_service(store, options, session, control.token), None)
     if looks_like_service(path):
@@ -150,12 +145,12 @@ def open_named(
         if found is not None:
             return OpenedDocument(*found, None)
     if store.flavour is None and names_stream(path):
-        return stream()
+        return _open_stream(store, options, session, control)
     try:
         return OpenedDocument(*document_or_store(store, read, session, control.token))
     except NeitherError as error:
         if may_be_stream(error):
-            return stream()
+            return _open_stream(store, options, session, control)
         found = service_if_any(store, options, session, control.token)
         if found is None:
             raise
@@ -163,7 +158,16 @@ def open_named(
     except RefbrowserError as error:
         if not may_be_stream(error):
             raise
-        return stream()
+        return _open_stream(store, options, session, control)
+
+
+def _open_stream(
+    store: StoreRequest, options: StreamOptions, session: Session | None, control: JobControl
+) -> OpenedDocument:
+    access = Access.for_document(store.path, store.allow, store.settings)
+    identity = _identity(store.path)
+    document = open_stream_document(store.path, access, options, session, control)
+    return OpenedDocument(document, access, identity)
 
 
 def _identity(path: str) -> Identity | None:
