@@ -12,10 +12,10 @@ from refbrowser.engine.ncstream.stream_bytes import copied
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, Severity
 from refbrowser.formats.ncstream.bytes import ByteSource
 from refbrowser.formats.ncstream.definition import StreamVariable
+from refbrowser.formats.ncstream.message_pieces import payload_crc32
 from refbrowser.formats.ncstream.messages import MessageKind, Payload, StreamFault, StreamIndex
 from refbrowser.formats.ncstream.payload_errors import PayloadError
 from refbrowser.formats.ncstream.payloads import PayloadFacts, decode_payload
-from refbrowser.formats.ncstream.message_pieces import payload_crc32
 from refbrowser.limits import LIMITS
 
 #: Messages between two reports of progress.
