@@ -138,6 +138,8 @@ def test_a_header_that_does_not_parse_is_passed_over():
 
 def test_magics_within_data_begin_no_message():
     inner = enc.MAGIC_END + enc.MAGIC_DATA + enc.MAGIC_HEADER + enc.MAGIC_POINT + b"\0\0" + enc.MAGIC_ERR
+    # A whole message too, which none follows.
+    inner += GOOD + b"no magic"
     body = enc.data_body("s", enc.STRING, [(0, 1, 1)])
     holding = enc.data(body, enc.objects([inner]))
     assert not walked(enc.stream(HEADER, holding, GOOD)).faults
