@@ -88,6 +88,9 @@ class Limits:
     stream_nesting: int = _limit(64, "levels", "groups in groups, or structures in structures, of a stream")
     stream_message: int = _limit(512 * MIB, "bytes", "protobuf message or compressed block of a stream")
     stream_messages: int = _limit(5_000_000, "messages", "messages of one stream that are listed")
+    stream_headers: int = _limit(
+        20_000_000, "parts", "groups, dimensions, variables that headers of a stream extend, header by header"
+    )
     stream_search: int = _limit(GIB, "bytes", "search for the next sound message, over a damaged stream")
     stream_search_remote: int = _limit(64 * MIB, "bytes", "such a search in a stream of a server")
     stream_faults: int = _limit(1_000, "faults", "faults of one stream that are listed one by one")

@@ -11,6 +11,7 @@ from refbrowser.formats.ncstream.data_facts import DataFacts, Facts, item_size, 
 from refbrowser.formats.ncstream.definition import StreamDefinition
 from refbrowser.formats.ncstream.faults import FaultCode, FramingError, HeaderNote
 from refbrowser.formats.ncstream.framing import Span, block, deflated_objects, objects, sequence
+from refbrowser.formats.ncstream.header_history import HeaderHistory, parts_of
 from refbrowser.formats.ncstream.header_merge import merged
 from refbrowser.formats.ncstream.messages import MessageKind, Payload, StreamFault, StreamIndex
 from refbrowser.formats.ncstream.point import POINT_CLASSES
@@ -24,8 +25,8 @@ from refbrowser.limits import LIMITS
 #: Bytes that the first look at a message needs.
 _FIRST = 64
 _HEADER_COST = 15
-#: Headers whose definitions are kept.
-_HEADERS = 4096
+#: What each part of the definition that a header extends costs, in bytes that could be looked at instead.
+_PART_COST = 64
 
 
 class ReaderState(NamedTuple):
@@ -37,6 +38,7 @@ class ReaderState(NamedTuple):
     headers: int
     faults: int
     names: int
+    merged: int
 
 
 class MessageReader:
@@ -59,7 +61,7 @@ class MessageReader:
         The variables that they are of.
     definition
         What the headers so far say.
-    headers
+    history
         Number of each header, and the definition after it.
     faults
         Faults and warnings so far.
@@ -74,7 +76,9 @@ class MessageReader:
         self.facts = DataFacts((), self.rows.ranges)
         self.facts.define(definition)
         self.definition = definition
-        self.headers: list[tuple[int, StreamDefinition]] = []
+        self.history = HeaderHistory()
+        #: Parts of definitions that were looked at for all headers so far.
+        self._merged = 0
         self.faults: list[StreamFault] = []
         self.has_end = False
         self.known: Row | None = None
@@ -92,16 +96,18 @@ class MessageReader:
     def state(self) -> ReaderState:
         """Return what to give to `restore`."""
         lengths = len(self.rows), len(self.rows.ranges)
-        return ReaderState(*lengths, self.definition, len(self.headers), len(self.faults), len(self.facts))
+        others = len(self.history), len(self.faults), len(self.facts), self._merged
+        return ReaderState(*lengths, self.definition, *others)
 
     def restore(self, state: ReaderState) -> None:
         """Forget all that was read since `state`."""
         self.rows.cut(state.rows, state.ranges)
-        del self.headers[state.headers :]
+        self.history.cut(state.headers)
         del self.faults[state.faults :]
         self.facts.forget(state.names)
         self._runs.forget()
         self.has_end = False
+        self._merged = state.merged
         if self.definition is not state.definition:
             self.definition = state.definition
             self.facts.define(state.definition)
@@ -109,7 +115,7 @@ class MessageReader:
     def take_over(self, index: StreamIndex, count: int, faults: Iterable[StreamFault]) -> None:
         """Begin with the first `count` messages of an index, and with some of its faults."""
         self.rows = Rows.of(index.table, count)
-        self.headers = [each for each in index.headers if each[0] < count]
+        self.history = HeaderHistory(tuple(each for each in index.headers if each[0] < count))
         self.definition = index.definition
         self.faults = list(faults)
         self.facts = DataFacts(index.table.names, self.rows.ranges)
@@ -139,11 +145,6 @@ class MessageReader:
         if magic in magics.COVERAGES:
             raise FramingError(FaultCode.BAD_MAGIC, "messages of coverages are not supported")
         raise FramingError(FaultCode.BAD_MAGIC, f"no message begins with {magic.hex()}")
-
-    def thin_headers(self) -> None:
-        """Forget some of the definitions where there are very many, not the first and the last one."""
-        if len(self.headers) > _HEADERS:
-            del self.headers[1:-1:2]
 
     def alike(self, offset: int, most: int) -> int:
         """Read at most `most` messages that look like those before; return where they end."""
@@ -241,7 +242,14 @@ class MessageReader:
         span, message = self._body(offset, "a header")
         window, number = self._window, len(self.rows)
         # Each value becomes an object: a search must not do that again and again.
-        window.spent += _HEADER_COST * len(message)
+        before = parts_of(self.definition)
+        window.spent += _HEADER_COST * len(message) + _PART_COST * before
+        self._merged += before
+        if self._merged > LIMITS.stream_headers:
+            text = f"the headers so far extend each other by more than {LIMITS.stream_headers} parts"
+            raise FramingError(FaultCode.LENGTH_TOO_LARGE, text, stop=span.stop)
+        if self._token is not None:
+            self._token.check()
 
         def note(found: HeaderNote) -> None:
             self.fault(found.code, found.message, offset, found.severity, found.path)
@@ -252,7 +260,7 @@ class MessageReader:
             raise FramingError(FaultCode.BAD_PROTOBUF, error.message, stop=span.stop) from None
         self.facts.define(self.definition)
         self._runs.forget()
-        self.headers.append((number, self.definition))
+        self.history.add(number, self.definition)
         return self._add(MessageKind.HEADER, offset, span)
 
     def _error(self, offset: int) -> int:

@@ -127,7 +127,7 @@ class _Walk:
         while self._position < size and not reader.has_end and len(reader.rows) < last:
             if not len(reader.rows) & _TURN:
                 self._look()
-                reader.thin_headers()
+            reader.history.thin()
             try:
                 self._position = reader.message(self._position)
                 self._position = reader.alike(self._position, last - len(reader.rows))
@@ -151,7 +151,7 @@ class _Walk:
             walked=walked,
             table=table,
             definition=reader.definition,
-            headers=tuple(reader.headers),
+            headers=tuple(reader.history.headers),
             faults=tuple(sorted(faults, key=lambda each: (each.number, each.offset))),
             has_start=self._has_start,
             has_end=reader.has_end,
