@@ -14,7 +14,8 @@ from refbrowser.formats.ncstream.window import Window
 from refbrowser.io.cancel import CancelToken
 from refbrowser.limits import LIMITS
 
-_BLOCK = 1 << 20
+#: Bytes that are searched at once: few at first, since what is sought is near where little is damaged.
+_FIRST, _BLOCK = 1 << 16, 1 << 20
 #: What a trial costs at least, in bytes that could be searched instead.
 _TRIAL = 4096
 _WANTED = (*sorted(magics.MESSAGES), magics.END)
@@ -54,33 +55,61 @@ class Recovery:
         for candidate in self._candidates(offset, stop):
             if self._left <= 0:
                 return None
-            if self._is_message(candidate):
+            if self._end_of_message(candidate) is not None:
+                return candidate
+        return None
+
+    def across(self, offset: int, position: int) -> int | None:
+        """Return where a message begins that the one at `offset` has swallowed; None where none does.
+
+        A length that is too large, or bytes that were lost, make a message reach into those behind it. One
+        of them lies across the end of the first then, which data that look like messages do not.
+
+        Parameters
+        ----------
+        position
+            Where the message at `offset` ends, by its lengths.
+        """
+        # This is not to cost so much that nothing is left for what lies ahead.
+        first = max(offset + 1, position - self._left // 16)
+        for candidate in self._candidates(first, position):
+            if self._left <= 0:
+                return None
+            end: int | None = candidate
+            while end is not None and end < position:
+                end = self._end_of_message(end)
+            if end is not None and end > position:
                 return candidate
         return None
 
     def _candidates(self, offset: int, stop: int) -> Iterator[int]:
         """Yield where magics stand, in order."""
         overlap = magics.LENGTH - 1
-        for start in range(offset, stop, _BLOCK):
+        start, block = offset, min(_FIRST, _BLOCK)
+        while start < stop:
             if self._token is not None:
                 self._token.check()
-            self._left -= _BLOCK
+            self._left -= block
             if self._left <= 0:
                 return
-            data = bytes(self._source.read(start, min(_BLOCK, stop - start) + overlap))
+            data = bytes(self._source.read(start, min(block, stop - start) + overlap))
             for at in sorted(at for magic in _WANTED for at in _places(data, magic)):
                 yield start + at
+            start += block
+            block = min(2 * block, _BLOCK)
 
-    def _is_message(self, offset: int) -> bool:
+    def _end_of_message(self, offset: int) -> int | None:
+        """Return where the sound message at `offset` ends; None where there is none."""
         window, reader = self._window, self._reader
         state, before = reader.state(), window.spent
         try:
             stop = reader.message(offset)
-            if reader.has_end:
-                return stop == window.size
-            return self._is_credible() and is_boundary(window, stop)
+            is_sound = (
+                stop == window.size if reader.has_end else self._is_credible() and is_boundary(window, stop)
+            )
+            return stop if is_sound else None
         except FramingError:
-            return False
+            return None
         finally:
             reader.restore(state)
             self._left -= _TRIAL + window.spent - before

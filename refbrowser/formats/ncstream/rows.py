@@ -112,8 +112,9 @@ class Rows:
         """Keep the first `count` rows and so many numbers of `ranges`."""
         del self._values[count * _WIDTH :]
         del self.ranges[ranges:]
-        for number in [each for each in self.checkpoints if each >= count]:
-            del self.checkpoints[number]
+        for marks in (self.checkpoints, self._old_checkpoints):
+            for number in [each for each in marks if each >= count]:
+                del marks[number]
 
     def table(self, names: tuple[str, ...]) -> MessageTable:
         """Return the rows as a table."""

@@ -181,6 +181,8 @@ class _Walk:
 
     def _recovered(self, error: FramingError) -> int:
         """Note that the message at the position is damaged; return where the next one begins."""
+        if (swallowed := self._swallowed()) is not None:
+            return swallowed
         offset, size, known = self._position, self._window.size, self._reader.known
         following: int | None = error.stop
         if following is None or not is_boundary(self._window, following):
@@ -193,6 +195,24 @@ class _Walk:
         path = None if known is None else self._reader.facts.names[known.variable]
         self._reader.fault(code, error.message, offset, path=path)
         self._reader.rows.add(damaged(offset, following, code, known))
+        return following
+
+    def _swallowed(self) -> int | None:
+        """Take back the last message where it reaches into the one behind it; return where that begins."""
+        rows = self._reader.rows
+        last = rows.last() if len(rows) else None
+        if last is None or last.kind not in _OF_DATA or last.stop != self._position:
+            return None
+        following = None
+        if not is_boundary(self._window, last.stop):
+            following = self._recovery.across(last.offset, last.stop)
+        if following is None:
+            return None
+        rows.cut(len(rows) - 1, len(rows.ranges))
+        code, path = FaultCode.LENGTH_TOO_LARGE, self._reader.facts.names[last.variable]
+        text = f"it is so long that it reaches into the message at byte {following}"
+        self._reader.fault(code, text, last.offset, path=path)
+        rows.add(damaged(last.offset, following, code, last))
         return following
 
     def _of_ends(self, count: int) -> list[StreamFault]:

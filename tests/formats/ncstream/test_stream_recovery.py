@@ -204,3 +204,37 @@ def test_garbled_streams_are_read_without_other_errors(data):
     assert (table.offset[1:] == table.stop[:-1]).all()
     assert (table.stop <= found.size).all()
     assert (table.payload_offset + table.payload_length <= found.size).all()
+
+
+def swallowing(lost):
+    """Return a stream whose second data message has lost bytes of its payload, and the messages behind it."""
+    behind = [tile("v", row, 0, 3) for row in range(2, 6)]
+    return enc.MAGIC_START + HEADER + GOOD + GOOD[:-lost] + b"".join(behind) + enc.MAGIC_END, behind
+
+
+@pytest.mark.parametrize("lost", range(1, 12))
+def test_a_message_that_lost_bytes_does_not_take_the_next_one_with_it(lost):
+    stream, behind = swallowing(lost)
+    table = walked(stream).table
+    damage = FIRST + len(GOOD)
+    assert table.offset.tolist()[:4] == [4, FIRST, damage, damage + len(GOOD) - lost]
+    assert table.kind.tolist()[2:] == [DAMAGED, *[MessageKind.DATA] * len(behind)]
+    assert not table.fault[3:].any()
+
+
+def test_several_messages_can_be_swallowed():
+    behind = [tile("v", row, 0, 3) for row in range(1, 5)]
+    size = len(behind[0])
+    long = enc.MAGIC_DATA + enc.regular(BODY) + enc.varint(12 + 2 * size + size // 2) + VALUES
+    stream = enc.stream(HEADER, long, *behind)
+    table = walked(stream).table
+    assert table.kind.tolist() == [MessageKind.HEADER, DAMAGED, *[MessageKind.DATA] * 4]
+    assert b"".join(stream[table.offset[at] : table.stop[at]] for at in range(2, 6)) == b"".join(behind)
+
+
+def test_data_that_hold_messages_are_kept_before_damage():
+    inside = GOOD + GOOD
+    body = enc.data_body("s", enc.STRING, [(0, 1, 1)])
+    opaque = enc.data(body, enc.objects([inside]))
+    table = walked(enc.stream(HEADER, opaque, b"\xff" * 9, GOOD, GOOD)).table
+    assert table.kind.tolist() == [MessageKind.HEADER, MessageKind.DATA, DAMAGED, *[MessageKind.DATA] * 2]
