@@ -196,7 +196,8 @@ class _Batch:
         placed: dict[int, memoryview] = {}
 
         def destination(position: int) -> memoryview | None:
-            view = self._place(wanted, numbers[position])
+            row = numbers[position]
+            view = None if row in keys else self._place(wanted, row)
             if view is not None:
                 placed[position] = view
             return view
@@ -221,7 +222,7 @@ class _Batch:
             reader.access,
             deliver,
             cancel=reader.token,
-            destination=None if reader.keep else destination,
+            destination=destination,
             key=lambda position: self._key(wanted, numbers[position]),
             export=reader.options.export,
             priority=reader.options.priority,
@@ -326,7 +327,11 @@ class _Batch:
     # The cache
 
     def _cache_keys(self, wanted: Wanted, rows: npt.NDArray[np.int64]) -> dict[int, Hashable]:
-        """Return the cache key of each row that may be read; permission is asked before the cache is."""
+        """Return the cache key of each row that may be read and is worth keeping.
+
+        Permission is asked before the cache is. Uncompressed bytes of a local file are in the system's cache:
+        another copy would cost more than reading them again.
+        """
         columns, access = wanted.columns, self.reader.access
         how = (*self.reader.how, wanted.pipeline.shape)
         places: dict[int, str | None] = {}
@@ -336,15 +341,20 @@ class _Batch:
                 continue
             number = int(columns.url[row])
             if number not in places:
-                try:
-                    places[number] = access.resolve(columns.urls[number]).url
-                except RefbrowserError:
-                    places[number] = None
+                places[number] = self._kept_place(columns.urls[number], wanted.pipeline)
             if (url := places[number]) is not None:
                 span = () if row in wanted.spans else how
                 extent = int(columns.offset[row]), int(columns.length[row])
                 keys[row] = (access.memory, url, *extent, span)
         return keys
+
+    def _kept_place(self, url: str, pipeline: CodecPipeline) -> str | None:
+        """Return the canonical form of a URL whose chunks are kept, or None where they are not."""
+        try:
+            place = self.reader.access.resolve(url)
+        except RefbrowserError:
+            return None
+        return None if pipeline.is_raw and place.scheme == "file" else place.url
 
     def _kept_rows(self, wanted: Wanted) -> Set[int]:
         """Return the rows of uncompressed chunks that are in memory whole while only a part is wanted."""
