@@ -10,6 +10,7 @@ from scenes import Stage, scene
 from streams_made import write_doubtful, write_ocean
 
 from refbrowser.app.controller.open_document import OpenDocument
+from refbrowser.app.stream.page_switch import PICTURE
 
 
 def kinds(stage: Stage, array: str) -> OpenDocument:
@@ -85,6 +86,15 @@ def messages(stage: Stage) -> None:
 
 
 @scene
+def message_picture(stage: Stage) -> None:
+    show_message(stage, 5)
+    link = stage.window.messages.link
+    assert link is not None
+    link.pane.switch.set_page(PICTURE)
+    stage.settle()
+
+
+@scene
 def message_in_plot(stage: Stage) -> None:
     show_message(stage, 5)
     stage.trigger("show_plot")
@@ -93,7 +103,7 @@ def message_in_plot(stage: Stage) -> None:
 
 @scene
 def messages_as_of(stage: Stage) -> None:
-    show_message(stage, 5)
+    message_picture(stage)
     document = stage.window.documents.current
     assert document is not None
     document.stream.show_until(4)

@@ -35,8 +35,8 @@ class FieldsView(QTreeWidget):
         self.header().setStretchLastSection(True)
         self.header().setSectionResizeMode(0, QHeaderView.ResizeMode.Interactive)
         self.header().setMinimumSectionSize(40)
-        self.header().resizeSection(0, 110)
-        self.setIndentation(14)
+        self.header().resizeSection(0, 104)
+        self.setIndentation(12)
         self.setMinimumSize(120, 60)
         self._left = 0
 
@@ -80,7 +80,7 @@ class FieldsView(QTreeWidget):
                 self._add(row, each)
                 row.setExpanded(row.childCount() <= _OPEN_BELOW)
             else:
-                self._row(parent, name, value_words(each))
+                self._row(parent, name, _checksum(each) if name == "crc32" else value_words(each))
         if len(entries) > BELOW_MOST:
             self._row(parent, f"and {theme.count_text(len(entries) - BELOW_MOST)} more", "", muted=True)
 
@@ -88,7 +88,7 @@ class FieldsView(QTreeWidget):
         self._left -= 1
         row = QTreeWidgetItem([one_line(name), one_line(value)])
         row.setSizeHint(0, QSize(0, theme.ROW))
-        row.setFont(1, theme.mono_font())
+        row.setFont(1, theme.mono_font(-0.5))
         row.setToolTip(1, theme.plain_tooltip(value))
         if muted:
             row.setForeground(0, QColor(theme.colors().muted))
@@ -105,6 +105,11 @@ def value_words(value: Any) -> str:
         more = f" … {theme.count_text(len(value))} bytes" if len(value) > _BYTES_SHOWN else ""
         return data.hex(" ") + more
     return "" if value is None else str(value)
+
+
+def _checksum(value: Any) -> str:
+    """Return a checksum as the table of messages has it."""
+    return f"{value:08x}" if isinstance(value, int) else value_words(value)
 
 
 def _is_nested(value: Any) -> bool:
@@ -132,7 +137,6 @@ def _summary(value: Any) -> str:
     if isinstance(value, Mapping):
         name = value.get("name", value.get("varName"))
         return name if isinstance(name, str) else ""
-    plain = [each for each in value[:8] if not _is_nested(each)]
-    if len(value) <= 8 and len(plain) == len(value):
-        return ", ".join(map(value_words, plain))
+    if len(value) <= 8 and not any(isinstance(each, Mapping) or _is_nested(each) for each in value):
+        return ", ".join(map(value_words, value))
     return theme.count_text(len(value))

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLineEdit, QWidget
 from refbrowser.app import theme
 from refbrowser.app.plain_text import one_line
 from refbrowser.app.stream.message_rows import Faults
-from refbrowser.app.widgets import plain_label, push_button
+from refbrowser.app.widgets import plain_label
 from refbrowser.engine.ncstream.sections import messages_of
 from refbrowser.formats.ncstream.messages import MessageKind, StreamIndex
 
@@ -39,22 +39,23 @@ class MessageFilter(QWidget):
         self.choice.setObjectName("messagesFilter")
         self.choice.setAccessibleName("Messages that are listed")
         self.choice.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
-        self.choice.setMinimumContentsLength(24)
+        self.choice.setMinimumContentsLength(10)
         self.choice.currentIndexChanged.connect(lambda _at: self.changed.emit())
         self.go = QLineEdit()
         self.go.setObjectName("messagesGoTo")
         self.go.setAccessibleName("Go to a message")
         self.go.setPlaceholderText("Go to message")
-        self.go.setClearButtonEnabled(True)
+        self.go.setToolTip("The number of a message; Return goes to it")
+        self.go.setMinimumWidth(116)
         self.go.returnPressed.connect(self._go)
         self._count = plain_label("", role="muted", wrap=False)
         self._count.setObjectName("messagesCount")
+        self._count.setToolTip("Messages that are listed, of all in the stream")
         layout = QHBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(theme.MEDIUM)
         layout.addWidget(self.choice, 2)
         layout.addWidget(self.go, 1)
-        layout.addWidget(push_button("Go", "messagesGoButton", self._go))
         layout.addWidget(self._count)
 
     def set_index(self, index: StreamIndex | None) -> None:
@@ -96,8 +97,7 @@ class MessageFilter(QWidget):
 
     def say_count(self, shown: int, total: int) -> None:
         """Say how many messages are listed."""
-        of = f" of {theme.count_text(total)}" if shown != total else ""
-        self._count.setText(f"{theme.count_text(shown)}{of} message{'' if total == 1 else 's'}")
+        self._count.setText(f"{theme.count_text(shown)} of {theme.count_text(total)}")
 
     def _go(self) -> None:
         text = _digits(self.go.text())

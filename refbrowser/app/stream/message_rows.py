@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
-from PySide6.QtCore import Qt
+from PySide6.QtGui import QFontMetrics, QGuiApplication
 
+from refbrowser.app import theme
 from refbrowser.app.row_model import Column, RowStyle
 from refbrowser.app.stream.message_words import (
     KINDS,
@@ -19,42 +20,51 @@ from refbrowser.app.stream.message_words import (
     order_words,
     section_words,
 )
-from refbrowser.app.theme import count_text
 from refbrowser.errors import Severity
 from refbrowser.formats.ncstream.messages import MessageKind, StreamFault, StreamIndex
 
 COLUMNS = (
-    Column("No.", 40, right=True),
-    Column("Offset", 62, right=True),
-    Column("Kind", 66, mono=False),
-    Column("Variable", 66, 2, elide=Qt.TextElideMode.ElideMiddle),
-    Column("Section", 106, 3),
-    Column("Bytes", 54, right=True),
-    Column("Codec", 68, mono=False),
-    Column("Order", 62, mono=False),
-    Column("CRC-32", 76),
-    Column("Notes", 44, 4, mono=False),
+    Column("No.", 38, right=True),
+    Column("Kind", 44, mono=False),
+    Column("Variable", 72, 1),
+    Column("Section", 64),
+    Column("Bytes", 44, right=True),
+    Column("Codec", 52, mono=False),
+    Column("Order", 50, mono=False),
+    Column("Offset", 52, right=True),
+    Column("CRC-32", 62),
+    Column("Notes", 50, mono=False),
 )
-#: Widths of a character and of what is around a text, in pixels, about.
-_CHARACTER, _AROUND = 8, 18
-#: Characters of a name that have room at first, and names that are looked at.
-_NAME, _NAMES = 14, 500
+#: Free around a text, in pixels.
+_AROUND = 16
+#: Rows at either end that are looked at for the widths of columns, and the widest one at first, in pixels.
+_SAMPLE, _WIDEST = 400, 180
 
 
-def columns_for(index: StreamIndex) -> Sequence[Column]:
-    """Return the columns, with room for the numbers and names of a stream."""
-    table = index.table
-    longest = int((table.stop - table.offset).max()) if len(table) else 0
-    characters = {
-        "No.": len(count_text(len(table))),
-        "Offset": len(str(index.size)),
-        "Bytes": len(count_text(longest)),
-        "Variable": min(_NAME, max(map(len, table.names[:_NAMES]), default=0)),
-    }
+def columns_for(rows: MessageRows) -> Sequence[Column]:
+    """Return the columns, with room for the texts of a stream; what is left is the variable's.
+
+    There are notes only where something is wrong with a message.
+    """
+    # Of all messages, so that no filter moves the columns.
+    count = len(rows.index.table)
+    sample = sorted({*range(min(count, _SAMPLE)), *range(max(0, count - _SAMPLE), count)})
+    texts = (
+        zip(*(rows.texts(message) for message in sample), strict=True) if sample else ([""],) * len(COLUMNS)
+    )
+    shown = COLUMNS if rows.index.faults else COLUMNS[:-1]
+    mono, plain = QFontMetrics(theme.mono_font()), QFontMetrics(QGuiApplication.font())
     return [
-        replace(each, width=max(each.width, _CHARACTER * characters.get(each.title, 0) + _AROUND))
-        for each in COLUMNS
+        replace(column, width=max(column.width, min(_WIDEST, widest + _AROUND) if widest else 0))
+        for column, cells in zip(shown, texts, strict=False)
+        for widest in (_widest(mono if column.mono else plain, cells),)
     ]
+
+
+def _widest(font: QFontMetrics, texts: Iterable[str]) -> int:
+    """Return the width of the widest of some texts; of those of many characters only."""
+    several = sorted(set(texts), key=len)[-8:]
+    return max(map(font.horizontalAdvance, several), default=0)
 
 
 class MessageRows:
@@ -78,7 +88,11 @@ class MessageRows:
         last: Callable[[], int | None],
     ) -> None:
         self.index, self._numbers, self._faults, self._last = index, numbers, faults, last
-        self.columns = columns_for(index)
+
+    @cached_property
+    def columns(self) -> Sequence[Column]:
+        """The columns, left to right."""
+        return columns_for(self)
 
     def row_count(self) -> int:
         """Return the number of rows."""
@@ -97,23 +111,24 @@ class MessageRows:
 
     def page(self, start: int, stop: int) -> list[list[str]]:
         """Return the texts of rows."""
-        return [self._texts(self.message(row)) for row in range(start, stop)]
+        return [self.texts(self.message(row)) for row in range(start, stop)]
 
     def styles(self, start: int, stop: int) -> list[RowStyle]:
         """Return the marks of rows."""
         return [self._style(self.message(row)) for row in range(start, stop)]
 
-    def _texts(self, message: int) -> list[str]:
+    def texts(self, message: int) -> list[str]:
+        """Return the cells of a message."""
         table = self.index.table
         return [
-            count_text(message),
-            str(int(table.offset[message])),
+            theme.count_text(message),
             KINDS[MessageKind(int(table.kind[message]))],
             name_of(table, message),
-            section_words(table.ranges(message)),
-            count_text(int(table.stop[message]) - int(table.offset[message])),
+            section_words(table.ranges(message)).replace(", ", ","),
+            theme.count_text(int(table.stop[message]) - int(table.offset[message])),
             codec_words(table, message),
             order_words(table, message),
+            str(int(table.offset[message])),
             crc_words(table, message),
             self._faults.words(message),
         ]

@@ -81,5 +81,5 @@ class MessagesTab(QObject):
         pane, as_of, order = MessagesPane(plot), AsOfBar(), ByteOrderBar()
         window.centre.add_messages(pane, (as_of, order))
         self.link = MessagesLink(window, plot, pane, as_of, order)
-        window.layout_kept.restore_columns(pane)
+        window.layout_kept.restore_messages(pane)
         self._update()

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QEvent, Qt, Signal
+from PySide6.QtCore import QEvent, Signal
 from PySide6.QtGui import QShowEvent
-from PySide6.QtWidgets import QSplitter, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QStackedWidget, QVBoxLayout, QWidget
 
 from refbrowser.app import theme
 from refbrowser.app.elided_label import ElidedLabel
@@ -53,11 +53,6 @@ class Supplied:
 class SupplyPane(QWidget):
     """Follows a plot: the same array and slice.
 
-    Parameters
-    ----------
-    beside
-        Stands at the right of the picture.
-
     Signals
     -------
     messageWanted(int)
@@ -69,7 +64,7 @@ class SupplyPane(QWidget):
     messageWanted = Signal(int)
     changed = Signal()
 
-    def __init__(self, plot: PlotPane, beside: QWidget, parent: QWidget | None = None) -> None:
+    def __init__(self, plot: PlotPane, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("messagesPicturePane")
         self._plot = plot
@@ -92,15 +87,7 @@ class SupplyPane(QWidget):
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(theme.SMALL)
-        self._split = QSplitter(Qt.Orientation.Horizontal)
-        self._split.setObjectName("messagesBelow")
-        self._split.setChildrenCollapsible(False)
-        self._split.addWidget(self._pages)
-        self._split.addWidget(beside)
-        self._split.setSizes([400, 220])
-        for at, share in enumerate((3, 2)):
-            self._split.setStretchFactor(at, share)
-        layout.addWidget(self._split, 1)
+        layout.addWidget(self._pages, 1)
         for widget in (self.legend, self.sliders, self.status):
             layout.addWidget(widget)
         self._soon = one_shot(self, 0, self._follow)

@@ -21,7 +21,7 @@ from refbrowser.app.main_window import MainWindow
 from refbrowser.app.row_model import RowStyle
 from refbrowser.app.stream.fields_view import FieldsView
 from refbrowser.app.stream.messages_link import MessagesLink
-from refbrowser.app.stream.messages_pane import NO_MESSAGE
+from refbrowser.app.stream.page_switch import LIST, PICTURE
 from refbrowser.app.stream.supply_looks import ground_of
 from refbrowser.app.virtual_table import StyledRowModel
 
@@ -75,11 +75,11 @@ def test_each_message_is_a_row_and_the_filter_lists_some(
     table = pane.table
     messages = ocean_messages()
     offset = len(enc.MAGIC_START) + sum(map(len, messages[:2]))
-    assert table.row_text(0)[:4] == ["0", "4", "header", ""]
-    assert table.row_text(2)[:4] == ["2", str(offset), "data", "/temp"]
-    assert table.row_text(2)[4] == "0, 0:12, 18:36"
-    assert table.row_text(2)[5].replace("\N{NARROW NO-BREAK SPACE}", "") == str(len(messages[2]))
-    assert table.row_text(2)[6:8] == ["deflate", "big"]
+    assert table.row_text(0)[:3] == ["0", "header", ""]
+    assert table.row_text(0)[7] == "4"
+    assert table.row_text(2)[:4] == ["2", "data", "/temp", "0,0:12,18:36"]
+    assert table.row_text(2)[4].replace("\N{NARROW NO-BREAK SPACE}", "") == str(len(messages[2]))
+    assert table.row_text(2)[5:8] == ["deflate", "big", str(offset)]
     assert len(table.row_text(3)[8]) == 8
     for what, numbers in (
         ("headers", [0, 8]),
@@ -100,6 +100,7 @@ def test_a_message_selects_its_array_and_its_slice_and_is_framed(
     window: MainWindow, ocean: OpenDocument, settle: Settle
 ) -> None:
     link, plot = link_of(window), window.centre.plot
+    link.pane.switch.set_page(PICTURE)
     assert plot is not None
     choose(window, 5, settle)
     for mark in (link.mark, link.pane.picture.view.mark):
@@ -129,6 +130,8 @@ def test_the_picture_tells_who_supplied_each_element(
     window: MainWindow, ocean: OpenDocument, settle: Settle, qtbot: QtBot
 ) -> None:
     pane = link_of(window).pane
+    pane.switch.set_page(PICTURE)
+    settle()
     picture = pane.picture
     assert picture.found is not None
     assert picture.found.shown is not None
@@ -176,6 +179,7 @@ def test_colours_and_hatches_are_drawn_where_they_belong(
 ) -> None:
     theme.apply(qapp, scheme)
     try:
+        link_of(window).pane.switch.set_page(PICTURE)
         settle()
         picture = link_of(window).pane.picture
         view = picture.view
@@ -207,6 +211,8 @@ def test_the_stream_as_it_was_after_a_message(
 ) -> None:
     link, plot = link_of(window), window.centre.plot
     assert plot is not None
+    link.pane.switch.set_page(PICTURE)
+    settle()
     strip, bar = link.pane.as_of, link.as_of_bar
     assert not bar.isVisible()
 
@@ -264,6 +270,7 @@ def test_edits_keep_the_stream_as_it_is(
 
 def test_a_line_and_a_scalar_are_no_trouble(window: MainWindow, ocean: OpenDocument, settle: Settle) -> None:
     link = link_of(window)
+    link.pane.switch.set_page(PICTURE)
     window.hierarchy.select_node(ocean, "/lat")
     settle()
     found = link.pane.picture.found
@@ -289,6 +296,10 @@ def test_what_is_damaged_is_marked(window: MainWindow, opened: Open, settle: Set
     assert model.row_count() >= 1
     assert model.styles(0, 1)[0] & RowStyle.FAULT
     assert pane.table.row_text(0)[9]
+    pane.table.set_current(0)
+    settle()
+    # There is little room for it in the table.
+    assert pane.beside.note() == pane.table.row_text(0)[9]
 
 
 def test_an_array_that_was_not_there_yet_is_plotted_again(
@@ -329,6 +340,9 @@ def test_the_fields_of_a_message_are_shown(window: MainWindow, ocean: OpenDocume
     header = pane.fields.headerItem()
     assert header is not None
     assert header.text(0) == "Field of Data"
+    choose(window, 3, settle)
+    # As the table writes it.
+    assert f"crc32  {pane.table.row_text(3)[8]}" in pane.fields.lines()
     choose(window, 8, settle)
     assert header.text(0) == "Field of Header"
     assert any(line.strip() == "name  salt" for line in pane.fields.lines())
@@ -357,8 +371,113 @@ def test_another_stream_begins_without_a_chosen_message(
     other = opened(write_ocean(folder))
     settle()
     assert pane.message() is None
-    assert pane.fields.lines() == [NO_MESSAGE]
+    assert not pane.beside.isVisible()
     assert pane.picture.view.mark.part() is None
     choose(window, 1, settle)
     assert pane.fields.lines()[0] == "varName  temp"
     assert window.documents.current is other
+
+
+def test_the_list_has_the_tab_for_itself_and_so_has_the_picture(
+    window: MainWindow, ocean: OpenDocument, settle: Settle, qtbot: QtBot
+) -> None:
+    pane = link_of(window).pane
+    list_button, picture_button = pane.switch.buttons()
+    assert pane.table.isVisible()
+    assert pane.filter.isVisible()
+    assert not pane.picture.isVisible()
+    high = pane.table.height()
+    qtbot.mouseClick(picture_button, Qt.MouseButton.LeftButton)
+    settle()
+    assert not pane.table.isVisible()
+    assert not pane.filter.isVisible()
+    assert pane.picture.height() >= high
+    assert pane.caption.text() == "/temp: which message supplied each element"
+    pane.picture.messageWanted.emit(5)
+    settle()
+    assert pane.switch.page() == PICTURE
+    assert pane.caption.text() == "/temp: message 5 gave 0, 6:16, 9:27"
+    window.centre.show_tab(PLOT)
+    window.centre.show_tab(MESSAGES)
+    assert pane.picture.view.hasFocus()
+    qtbot.mouseClick(list_button, Qt.MouseButton.LeftButton)
+    settle()
+    assert pane.message() == 5
+    assert pane.beside.isVisible()
+    assert "varName  temp" in pane.fields.lines()
+    window.centre.show_tab(MESSAGES)
+    assert pane.table.hasFocus()
+
+
+def test_the_fields_are_there_for_a_chosen_message_until_they_are_closed(
+    window: MainWindow, ocean: OpenDocument, settle: Settle, qtbot: QtBot
+) -> None:
+    pane = link_of(window).pane
+    assert not pane.beside.isVisible()
+    choose(window, 1, settle)
+    assert pane.beside.isVisible()
+    qtbot.mouseClick(pane.beside.close_button, Qt.MouseButton.LeftButton)
+    assert not pane.beside.isVisible()
+    assert pane.table.hasFocus()
+    choose(window, 2, settle)
+    assert not pane.beside.isVisible()
+    pane.fields_button.click()
+    settle()
+    assert pane.beside.isVisible()
+    assert "compress  DEFLATE (1)" in pane.fields.lines()
+    pane.fields_button.click()
+    # A header gave nothing to plot: its fields are what there is to see.
+    pane.show_message(0)
+    qtbot.keyClick(pane.table, Qt.Key.Key_Return)
+    settle()
+    assert window.centre.tabs.currentIndex() == MESSAGES
+    assert pane.beside.isVisible()
+
+
+def test_what_is_in_front_is_kept_until_the_layout_is_reset(
+    window: MainWindow, ocean: OpenDocument, settle: Settle
+) -> None:
+    pane = link_of(window).pane
+    pane.switch.set_page(PICTURE)
+    pane.fields_button.setChecked(False)
+    window.layout_kept.keep()
+    pane.switch.set_page(LIST)
+    window.layout_kept.restore_messages(pane)
+    assert pane.look() == [PICTURE, 0]
+    window.actions_["reset_layout"].trigger()
+    assert pane.look() == [LIST, 1]
+    assert window.settings.view("messagesLook") == []
+
+
+def test_tab_goes_through_the_list_as_it_is_read(
+    window: MainWindow, ocean: OpenDocument, settle: Settle, qtbot: QtBot
+) -> None:
+    pane = link_of(window).pane
+    choose(window, 1, settle)
+    pane.switch.buttons()[0].setFocus()
+    stops = []
+    for _ in range(8):
+        focus = QApplication.focusWidget()
+        assert focus is not None
+        stops.append(focus.objectName())
+        qtbot.keyClick(focus, Qt.Key.Key_Tab)
+    assert stops == [
+        "messagesListButton",
+        "messagesFilter",
+        "messagesGoTo",
+        "messageFieldsButton",
+        "messagesTable",
+        "messageFieldsCloseButton",
+        "messageFields",
+        "messagesAsOfSlider",
+    ]
+
+
+def test_long_names_have_the_room_that_is_left(window: MainWindow, ocean: OpenDocument) -> None:
+    table = link_of(window).pane.table
+    titles = [column.title for column in table.model().columns]
+    assert sum(table.column_widths()) == table.viewport().width()
+    spare = [
+        wide - column.width for wide, column in zip(table.column_widths(), table.model().columns, strict=True)
+    ]
+    assert {title for title, more in zip(titles, spare, strict=True) if more > 0} <= {"Variable"}
