@@ -28,11 +28,13 @@ from refbrowser.formats.ncstream.bytes import ByteSource, LocalBytes, RemoteByte
 from refbrowser.formats.ncstream.definition import StreamDefinition
 from refbrowser.formats.ncstream.header_history import HeaderHistory
 from refbrowser.formats.ncstream.header_merge import merged
+from refbrowser.formats.ncstream.kept_table import check_table
 from refbrowser.formats.ncstream.messages import MessageKind, MessageTable, StreamFault, StreamIndex
 from refbrowser.formats.ncstream.walk import WalkProgress, begins_with, walk_stream
 from refbrowser.io.atomic import is_leftover, write_atomically
 from refbrowser.io.cancel import CancelToken
 from refbrowser.io.identity import ObjectIdentity
+from refbrowser.io.local import open_regular
 from refbrowser.limits import LIMITS
 
 _MARK = b"refbrowser index 1\n"
@@ -40,7 +42,16 @@ _MARK = b"refbrowser index 1\n"
 _WORTH = 1.0
 _SUFFIX = ".index"
 _NOT_COLUMNS = ("names", "checkpoints")
-_WRONG = (OSError, ValueError, KeyError, TypeError, IndexError, zlib.error, RefbrowserError)
+_WRONG = (
+    OSError,
+    ValueError,
+    KeyError,
+    TypeError,
+    IndexError,
+    RecursionError,
+    zlib.error,
+    RefbrowserError,
+)
 
 
 def cache_folder() -> Path:
@@ -168,6 +179,9 @@ def _keep(path: Path, index: StreamIndex, state: list[Any]) -> None:
     }
     with contextlib.suppress(*_WRONG):
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if path.is_symlink():
+            # What it leads to is no index, and would be replaced.
+            path.unlink()
         body = json.dumps(facts).encode() + b"\n" + packed
         write_atomically(path, [_MARK, b"%08x\n" % zlib.crc32(body), body])
         _prune(path.parent)
@@ -190,22 +204,40 @@ def _prune(folder: Path) -> None:
 def _loaded(path: Path, url: str, source: ByteSource) -> _Kept | None:
     """Return an index of the folder; None where there is none that can be read."""
     try:
-        if path.stat().st_size > LIMITS.stream_index:
-            return None
-        checksum, _, body = path.read_bytes().removeprefix(_MARK).partition(b"\n")
+        data = _read(path)
+        checksum, _, body = data.removeprefix(_MARK).partition(b"\n")
         if int(checksum, 16) != zlib.crc32(body):
             return None
         line, _, packed = body.partition(b"\n")
         facts = json.loads(line)
         if facts["url"] != url:
             return None
-        index = _index(facts, _table(facts, packed), source)
+        table = _table(facts, packed)
+        check_table(table, facts["size"])
+        index = _index(facts, table, source)
         with contextlib.suppress(OSError):
             # The time of last use is what decides which ones are kept.
             os.utime(path)
         return _Kept(facts["state"], index)
     except _WRONG:
         return None
+
+
+def _read(path: Path) -> bytes:
+    """Return the bytes of a file of the folder; links are not followed.
+
+    Raises
+    ------
+    ValueError
+        It is too large for an index.
+    OSError, RefbrowserError
+        It cannot be read.
+    """
+    with open_regular(os.fspath(path)) as (descriptor, identity):
+        if identity.size > LIMITS.stream_index:
+            raise ValueError("it is too large")
+        with open(descriptor, "rb", closefd=False) as file:
+            return file.read(LIMITS.stream_index)
 
 
 def _table(facts: dict[str, Any], packed: bytes) -> MessageTable:

@@ -1,6 +1,8 @@
 """Indexes that are kept: taken only for the stream that they are of, gone on from, bounded, never trusted."""
 
+import json
 import os
+import zlib
 
 import numpy as np
 import pytest
@@ -100,6 +102,70 @@ def test_damaged_files_are_not_used(path, walks):
     kept.unlink()
     kept.mkdir()
     assert facts_of(index_of(path)) == expected
+
+
+def forged(kept, change):
+    """Give a file of the folder other facts and columns, with a checksum that is right."""
+    _, _, body = kept.read_bytes().removeprefix(index_cache._MARK).partition(b"\n")
+    line, _, packed = body.partition(b"\n")
+    facts, data, at = json.loads(line), zlib.decompress(packed), 0
+    columns = {}
+    for name, dtype, count in facts["columns"]:
+        columns[name] = np.frombuffer(data, dtype, count, at).copy()
+        at += columns[name].nbytes
+    change(facts, columns)
+    facts["columns"] = [[name, each.dtype.str, len(each)] for name, each in columns.items()]
+    packed = zlib.compress(b"".join(each.tobytes() for each in columns.values()) + data[at:])
+    body = json.dumps(facts).encode() + b"\n" + packed
+    kept.write_bytes(index_cache._MARK + b"%08x\n" % zlib.crc32(body) + body)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda facts, columns: columns.update(kind=columns["kind"][:3]),
+        lambda facts, columns: columns.update(sizes=columns["sizes"][:3]),
+        lambda facts, columns: columns["variable"].fill(77),
+        lambda facts, columns: columns["section"].fill(-9),
+        lambda facts, columns: columns["rank"].fill(3000),
+        lambda facts, columns: columns["payload_offset"].fill(2**60),
+        lambda facts, columns: columns["stop"].fill(2**62),
+        lambda facts, columns: columns["offset"].fill(4),
+        lambda facts, columns: columns["kind"].fill(99),
+        lambda facts, columns: columns.update(start=columns["starts"].astype(float)),
+        lambda facts, columns: facts.update(names=[1, 2]),
+        lambda facts, columns: facts.update(state=None, names=None),
+    ],
+)
+def test_forged_files_are_not_used(path, walks, change):
+    expected = facts_of(index_of(path))
+    (kept,) = files()
+    forged(kept, lambda facts, columns: None)
+    assert facts_of(index_of(path)) == expected
+    assert len(walks) == 1
+    forged(kept, change)
+    assert facts_of(index_of(path)) == expected
+    assert len(walks) == 2
+
+
+def test_facts_that_are_nested_too_deeply_are_not_used(path):
+    expected = facts_of(index_of(path))
+    (kept,) = files()
+    body = b"[" * 100_000 + b"\n"
+    kept.write_bytes(index_cache._MARK + b"%08x\n" % zlib.crc32(body) + body)
+    assert facts_of(index_of(path)) == expected
+
+
+def test_links_are_not_followed(path, tmp_path):
+    expected = facts_of(index_of(path))
+    (kept,) = files()
+    other = tmp_path / "other"
+    other.write_bytes(b"not to be touched")
+    kept.unlink()
+    kept.symlink_to(other)
+    assert facts_of(index_of(path)) == expected
+    assert other.read_bytes() == b"not to be touched"
+    assert not kept.is_symlink()
 
 
 def test_what_is_walked_at_once_is_not_kept(path, monkeypatch):
