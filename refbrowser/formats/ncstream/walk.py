@@ -181,9 +181,10 @@ class _Walk:
 
     def _recovered(self, error: FramingError) -> int:
         """Note that the message at the position is damaged; return where the next one begins."""
+        # A search leaves its own there.
+        offset, size, known = self._position, self._window.size, self._reader.known
         if (swallowed := self._swallowed()) is not None:
             return swallowed
-        offset, size, known = self._position, self._window.size, self._reader.known
         following: int | None = error.stop
         if following is None or not is_boundary(self._window, following):
             following = self._recovery.next_message(offset + 1)

@@ -238,3 +238,11 @@ def test_data_that_hold_messages_are_kept_before_damage():
     opaque = enc.data(body, enc.objects([inside]))
     table = walked(enc.stream(HEADER, opaque, b"\xff" * 9, GOOD, GOOD)).table
     assert table.kind.tolist() == [MessageKind.HEADER, MessageKind.DATA, DAMAGED, *[MessageKind.DATA] * 2]
+
+
+def test_what_a_search_tried_is_not_told_of_the_damage():
+    tried = enc.MAGIC_DATA + enc.regular(enc.data_body("new", enc.INT, [(0, 1, 1)])) + enc.varint(2**40)
+    opaque = enc.data(enc.data_body("s", enc.STRING, [(0, 1, 1)]), enc.objects([tried]))
+    index = walked(enc.stream(HEADER, opaque, b"\xff" * 9, GOOD, GOOD))
+    assert index.table.names == ("/s", "/v")
+    assert index.faults[0].path is None
