@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from itertools import chain
 
 import numpy as np
 
@@ -171,13 +172,14 @@ class _Appending:
 
     def report(self, path: str) -> AppendReport:
         """Write everything and tell what was done."""
-        growth, size = self._growth, self._end
-        if growth.header is not None or growth.additions:
+        growth, size, blocks = self._growth, self._end, self._blocks()
+        # Variables without elements, or whose source has none of theirs, add nothing.
+        if (first := next(blocks, None)) is not None:
             extend_file(
                 self._source.path,
                 size,
                 END,
-                self._blocks(),
+                chain((first,), blocks),
                 expected=self._source.identity,
                 check=self._check,
                 cancel=self._control.token,

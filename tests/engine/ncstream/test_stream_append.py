@@ -446,3 +446,12 @@ def test_a_dimension_that_is_named_gets_longer(tmp_path: Path) -> None:
     with refbrowser.open(str(stream)) as dataset:
         assert dataset["/v"][...].tolist() == [0, 0, 0, 0]
         assert dataset.hierarchy.root.dimensions["x"].unlimited
+
+
+def test_no_days_add_nothing(stream: Path, tmp_path: Path) -> None:
+    source = tmp_path / "none.ncs"
+    source.write_bytes(days(9, 0))
+    before = stream.read_bytes()
+    report = appended(stream, source)
+    assert (report.messages, report.written_bytes) == (0, 0)
+    assert stream.read_bytes() == before
