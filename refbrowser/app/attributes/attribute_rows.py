@@ -93,7 +93,7 @@ def _document(document: OpenDocument, internal: bool) -> list[Section]:
     pairs = [("Path", document.path), ("Format", format_words(document))]
     state = document.document
     if state is not None:
-        pairs += document_pairs(state)
+        pairs += document_pairs(state) if state.derived is None else stream_pairs(state.derived)
     found = [_section("Document", pairs)]
     if document.template_values:
         found.append(_section("Template values", list(document.template_values.items())))
@@ -227,6 +227,14 @@ def document_pairs(document: Any) -> list[tuple[str, str]]:
     return pairs
 
 
+def stream_pairs(origin: Any) -> list[tuple[str, str]]:
+    """Return what is told about a stream: its messages, and the bytes that they take; nothing of a server."""
+    index = getattr(origin, "index", None)
+    if index is None:
+        return []
+    return [("Messages", theme.count_text(len(index.table))), ("Size", theme.size_text(index.size))]
+
+
 def array_pairs(node: Any) -> list[tuple[str, str]]:
     """Return the metadata of an array, in the words of the field."""
     pairs = [("Path", node.path), ("Shape", extent_text(node) or "scalar")]
@@ -240,16 +248,24 @@ def array_pairs(node: Any) -> list[tuple[str, str]]:
         if node.dtype is not None and not node.dtype.hasobject:
             pairs.append(("Chunk size", theme.size_text(_bytes(node.dtype.itemsize, node.grid.chunk_shape))))
     if node.source is not None:
-        pairs.append(("Made from", "messages: the chunk map and Explain tell which"))
+        pairs.append(("Made from", "messages, see Explain"))
     else:
         codecs = " → ".join(codec_text(codec) for codec in node.codecs)
         pairs += [("Codecs", codecs or "none"), ("Order", node.order)]
-    fill = "undefined" if node.fill_value is None else str(node.fill_value)
-    pairs.append(("Fill value", "an empty row" if node.row_dtype is not None else fill))
+    pairs.append(("Fill value", _fill_text(node)))
     if node.dtype is not None and not node.dtype.hasobject:
         pairs.append(("Decoded size", theme.size_text(_bytes(node.dtype.itemsize, node.shape))))
     pairs.append(("Format", node.format))
     return pairs
+
+
+def _fill_text(node: Any) -> str:
+    """Return what stands where nothing is stored."""
+    if node.row_dtype is not None:
+        return "an empty row"
+    if isinstance(node.fill_value, bytes):
+        return f"0x{node.fill_value.hex()}" if node.fill_value else "no bytes"
+    return "undefined" if node.fill_value is None else str(node.fill_value)
 
 
 def type_pairs(node: Any) -> list[tuple[str, str]]:

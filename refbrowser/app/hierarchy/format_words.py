@@ -33,7 +33,7 @@ def format_words(document: OpenDocument) -> str:
     if state.store is not None and document.store.is_here:
         return f"{hierarchy.flavour.label}{age}, {_CONTAINERS[state.store.container]}"
     if state.derived is not None:
-        return f"{STREAMS.get(state.derived.format, state.derived.format)}, read as references of Version 1"
+        return STREAMS.get(state.derived.format, state.derived.format)
     form = "parquet form" if state.from_parquet else f"Version {state.version}"
     return f"{hierarchy.flavour.label}{age}, as references of {form}"
 

@@ -229,8 +229,7 @@ class HierarchyModel(QAbstractItemModel):
             self._add(children, ItemKind.ARRAY, item.document, "/", item, root)
         else:
             self._add_nodes(item, root)
-        document = item.document.document
-        if document is not None and document.version == 1:
+        if _has_rules(item.document):
             self._add(children, ItemKind.TEMPLATES, item.document, "", item)
             self._add(children, ItemKind.RULES, item.document, "", item)
 
@@ -340,6 +339,14 @@ class HierarchyModel(QAbstractItemModel):
             words += [problem_of(item), badge_words(badge_of(item)), changed_words(item)]
             return ", ".join(word for word in words if word)
         return None
+
+
+def _has_rules(document: OpenDocument) -> bool:
+    """Tell whether templates and rules have a place in the tree: nobody wrote the one of a stream."""
+    state = document.document
+    if state is None or state.version != 1:
+        return False
+    return state.derived is None or bool(state.rules) or len(state.templates.templates) > 1
 
 
 def name_of(item: Item) -> str:

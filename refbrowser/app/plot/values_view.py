@@ -72,7 +72,7 @@ def _columns(node: ArrayNode) -> tuple[Column, ...]:
     if node.dtype is None or node.dtype.names is None:
         return (Column("Value", 400),)
     fields = ((name, node.dtype[name]) for name in node.dtype.names)
-    return tuple(Column(name, 110, right=kind.kind in NUMBER_KINDS) for name, kind in fields)
+    return tuple(Column(name, 104, right=kind.kind in NUMBER_KINDS) for name, kind in fields)
 
 
 class ValuesView(QStackedWidget):
@@ -131,6 +131,7 @@ class ValuesView(QStackedWidget):
             self._rows.insertWidget(0, self.charts)
             self._rows.setStretchFactor(0, 1)
             self._rows.setStretchFactor(1, 1)
+            self._rows.setSizes([200, 160])
             self.table.currentChanged.connect(self.charts.set_row)
         return self.charts
 

@@ -15,6 +15,8 @@ from refbrowser.app.theme import count_text
 if TYPE_CHECKING:
     from refbrowser.engine.views.ragged import Bar
 
+#: What the height of a bar counts.
+_UP = "rows"
 _STEPS = {Qt.Key.Key_Left: -1, Qt.Key.Key_Right: 1}
 
 
@@ -62,7 +64,7 @@ class LengthsView(QWidget):
 
     def _area(self) -> QRectF:
         line = self.fontMetrics().height()
-        left = self.fontMetrics().horizontalAdvance(self._top()) + theme.MEDIUM
+        left = max(map(self.fontMetrics().horizontalAdvance, (self._top(), _UP))) + theme.MEDIUM
         whole = QRectF(self.rect())
         return whole.adjusted(left, line * 0.7, -theme.MEDIUM, -2 * line - theme.SMALL)
 
@@ -107,7 +109,9 @@ class LengthsView(QWidget):
             painter.drawText(below, Qt.AlignmentFlag.AlignRight, high)
         painter.drawText(below.translated(0, line), Qt.AlignmentFlag.AlignHCenter, self._of)
         beside = QRectF(theme.SMALL, area.top() - line / 2, area.left() - theme.MEDIUM, line)
-        painter.drawText(beside, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, self._top())
+        for text in (self._top(), _UP):
+            painter.drawText(beside, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, text)
+            beside.translate(0, line)
 
     # Events
 

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 _OFFERED = 500
 _TITLES = {"big": "Big endian", "little": "Little endian"}
 _WORDS = {
-    None: "it is read by the rule",
+    None: "it is read by the rule for old servers",
     "flag": "it is read as the messages say",
     "big": "it is read as big endian",
     "little": "it is read as little endian",

@@ -29,14 +29,14 @@ COLUMNS = (
     Column("Variable", 72, 1),
     Column("Section", 64),
     Column("Bytes", 44, right=True),
-    Column("Codec", 52, mono=False),
-    Column("Order", 50, mono=False),
+    Column("Codec", 54, mono=False),
+    Column("Order", 52, mono=False),
     Column("Offset", 52, right=True),
     Column("CRC-32", 62),
     Column("Notes", 50, mono=False),
 )
 #: Free around a text, in pixels.
-_AROUND = 16
+_AROUND = 18
 #: Rows at either end that are looked at for the widths of columns, and the widest one at first, in pixels.
 _SAMPLE, _WIDEST = 400, 180
 

@@ -94,7 +94,11 @@ def legend_entries(shown: ColouredSupply) -> list[tuple[SupplyClass, bool, str]]
     if overwritten:
         count = theme.count_text(sum(each.overwritten for each in overwritten))
         found.append((overwritten[0], True, f"replaced an earlier message  {count}"))
-    words = {SupplyKind.NEVER: "never sent: fill value", SupplyKind.UNDECIDED: "not found out"}
+    words = {
+        SupplyKind.NEVER: "never sent: fill value",
+        SupplyKind.UNDECIDED: "not found out",
+        SupplyKind.LOST: "cut off: did not arrive",
+    }
     found += [
         (each, False, f"{words[each.kind]}  {theme.count_text(each.elements)}")
         for each in shown.legend

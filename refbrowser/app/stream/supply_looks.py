@@ -41,6 +41,8 @@ def ground_of(entry: SupplyClass, dark: bool) -> QColor:
         return state_colors(ChunkState.MISSING)[0]
     if entry.kind is SupplyKind.UNDECIDED:
         return state_colors(ChunkState.PENDING)[0]
+    if entry.kind is SupplyKind.LOST:
+        return state_colors(ChunkState.FAILED)[0]
     if not entry.is_scale:
         return QColor(_SINGLE[entry.place % len(_SINGLE)])
     part = entry.place / max(1, entry.total - 1)
@@ -63,6 +65,8 @@ def _mark_of(entry: SupplyClass, dark: bool) -> QColor:
         return state_colors(ChunkState.MISSING)[1]
     if entry.kind is SupplyKind.UNDECIDED:
         return state_colors(ChunkState.PENDING)[1]
+    if entry.kind is SupplyKind.LOST:
+        return state_colors(ChunkState.FAILED)[1]
     mark = ink_on(ground_of(entry, dark))
     mark.setAlpha(150)
     return mark
@@ -74,7 +78,7 @@ def _tile(entry: SupplyClass, overwritten: bool, dark: bool) -> QImage:
     tile.fill(ground_of(entry, dark))
     painter = QPainter(tile)
     mark, side = _mark_of(entry, dark), float(TILE)
-    if overwritten or entry.kind is SupplyKind.UNDECIDED:
+    if overwritten or entry.kind in (SupplyKind.UNDECIDED, SupplyKind.LOST):
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setPen(QPen(mark, 1.2))
         for shift in (-side, 0.0, side):

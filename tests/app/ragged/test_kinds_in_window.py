@@ -10,12 +10,15 @@ from kinds_stream import PROFILES, STATIONS, profile
 from PySide6.QtCore import Qt, QUrl
 from PySide6.QtGui import QGuiApplication
 from pytestqt.qtbot import QtBot
-from window_fixtures import drop
+from window_fixtures import Open, drop
 
+from refbrowser.app.attributes.attribute_rows import sections_of
 from refbrowser.app.centre import TABLE
-from refbrowser.app.hierarchy.hierarchy_model import detail_of
+from refbrowser.app.hierarchy.hierarchy_model import ItemKind, detail_of
 from refbrowser.app.main_window import MainWindow
 from refbrowser.app.plot.pane import PlotPane
+from refbrowser.app.theme import size_text
+from refbrowser.references.template_edits import AddTemplate
 
 Settle = Callable[[], None]
 
@@ -58,6 +61,33 @@ def test_a_dropped_stream_shows_what_its_variables_are(
     assert document is not None
     assert not document.can_save_in_place, "a document must never be saved over its stream"
     assert str(kinds) in window.settings.recent()
+
+
+def test_a_stream_is_told_of_as_one(window: MainWindow, kinds: Path, settle: Settle, opened: Open) -> None:
+    """Nobody wrote the references that it is read by, nor their template."""
+    document = opened(kinds)
+    settle()
+    model = window.hierarchy.model
+    root = model.item(model.index(0, 0))
+    assert root is not None
+    told = {row.name: row.value for row in sections_of(root)[0].rows}
+    assert document.stream.index is not None
+    assert told == {
+        "Path": str(kinds),
+        "Format": "ncstream",
+        "Messages": str(len(document.stream.index.table)),
+        "Size": size_text(kinds.stat().st_size),
+    }
+
+    def kinds_below() -> list[ItemKind]:
+        rows = (model.index(row, 0, model.index(0, 0)) for row in range(model.rowCount(model.index(0, 0))))
+        return [item.kind for item in map(model.item, rows) if item is not None]
+
+    assert ItemKind.TEMPLATES not in kinds_below()
+    assert ItemKind.RULES not in kinds_below()
+    assert document.apply(AddTemplate("own", "x"))
+    settle()
+    assert kinds_below()[-2:] == [ItemKind.TEMPLATES, ItemKind.RULES]
 
 
 def test_fields_of_a_structure_are_columns_that_can_be_plotted(
