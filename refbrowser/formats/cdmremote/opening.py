@@ -13,14 +13,13 @@ from refbrowser.formats.cdmremote.sources import RemoteSource, tile_grid
 from refbrowser.formats.ncstream.byte_order import StreamOptions
 from refbrowser.formats.ncstream.bytes import MemoryBytes
 from refbrowser.formats.ncstream.completed import StreamOrigin
-from refbrowser.formats.ncstream.document_text import stream_text
+from refbrowser.formats.ncstream.document_text import document_of_layouts
 from refbrowser.formats.ncstream.layouts import Layout, StreamLayouts
 from refbrowser.formats.ncstream.messages import StreamIndex
 from refbrowser.formats.ncstream.walk import walk_stream
 from refbrowser.io.documents import read_document
 from refbrowser.limits import LIMITS
 from refbrowser.model.grid import RegularChunkGrid
-from refbrowser.references.content import KnownMetadata
 from refbrowser.references.document import ReferenceDocument
 
 if TYPE_CHECKING:
@@ -159,18 +158,8 @@ def open_remote(
 
 def _document(origin: RemoteOrigin, name: str) -> ReferenceDocument:
     """Return the document of a service; a variable without data in it is asked for when it is shown."""
-    text, metadata, findings = stream_text(origin.description.layouts)
-    before, entries = text.parts()
-    return ReferenceDocument.of_parts(
-        before,
-        entries,
-        templates=text.templates,
-        gen=text.gen,
-        known=KnownMetadata(metadata),
-        name=name,
-        derived=origin,
-        notes=(*(each.finding(origin.path) for each in origin.header.faults), *findings),
-    )
+    faults = [each.finding(origin.path) for each in origin.header.faults]
+    return document_of_layouts(origin.description.layouts, origin, faults, name=name)
 
 
 def _asked_for(layout: Layout, sequence: SequenceSource | RefbrowserError | None) -> Layout:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import json
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -20,6 +20,8 @@ from refbrowser.formats.stores.text import ROOT, StoreText
 from refbrowser.formats.zarr.hierarchy import DIMENSIONS_ATTRIBUTE
 from refbrowser.limits import LIMITS
 from refbrowser.model.metadata_keys import METADATA_NAMES
+from refbrowser.references.content import DerivedOrigin, KnownMetadata
+from refbrowser.references.document import ReferenceDocument
 
 Ints = npt.NDArray[np.int64]
 #: What zlib streams of a level that nobody knows are read with.
@@ -82,6 +84,34 @@ def stream_text(layouts: StreamLayouts) -> tuple[StreamText, dict[str, bytes], l
     for path, layout in shown.items():
         _add_chunks(text, key_prefix(path), layout, layouts)
     return text, metadata, findings
+
+
+def document_of_layouts(
+    layouts: StreamLayouts, origin: DerivedOrigin, faults: Iterable[Finding], *, name: str
+) -> ReferenceDocument:
+    """Return the document of a stream.
+
+    Parameters
+    ----------
+    origin
+        What the stream tells beside.
+    faults
+        What is wrong with it; what the document leaves out of it is added to them.
+    name
+        For messages.
+    """
+    text, metadata, findings = stream_text(layouts)
+    before, entries = text.parts()
+    return ReferenceDocument.of_parts(
+        before,
+        entries,
+        templates=text.templates,
+        gen=text.gen,
+        known=KnownMetadata(metadata),
+        name=name,
+        derived=origin,
+        notes=(*faults, *findings),
+    )
 
 
 def groups_of(definition: StreamDefinition) -> Iterator[tuple[str, StreamGroup]]:

@@ -10,11 +10,10 @@ from typing import TYPE_CHECKING
 from refbrowser.formats.ncstream.byte_order import StreamOptions
 from refbrowser.formats.ncstream.bytes import LocalBytes, RemoteBytes
 from refbrowser.formats.ncstream.completed import StreamOrigin
-from refbrowser.formats.ncstream.document_text import stream_text
+from refbrowser.formats.ncstream.document_text import document_of_layouts
 from refbrowser.formats.ncstream.index_cache import indexed
 from refbrowser.formats.ncstream.messages import StreamIndex
 from refbrowser.io.origins import local_path
-from refbrowser.references.content import KnownMetadata
 from refbrowser.references.document import ReferenceDocument
 
 if TYPE_CHECKING:
@@ -78,18 +77,7 @@ def document_of_stream(index: StreamIndex, options: StreamOptions, *, name: str)
         For messages.
     """
     origin = StreamOrigin(index, options)
-    text, metadata, findings = stream_text(origin.layouts)
-    before, entries = text.parts()
     # What is said of the end of the stream has the number behind the last message.
     last = len(index.table) if options.until is None else options.until
     faults = [each.finding(index.url) for each in index.faults if each.number <= last]
-    return ReferenceDocument.of_parts(
-        before,
-        entries,
-        templates=text.templates,
-        gen=text.gen,
-        known=KnownMetadata(metadata),
-        name=name,
-        derived=origin,
-        notes=(*faults, *findings),
-    )
+    return document_of_layouts(origin.layouts, origin, faults, name=name)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import sys
 import zlib
 from pathlib import Path
 
@@ -13,9 +12,6 @@ import pytest
 import stream_encoder as enc
 from hypothesis import given, settings
 from hypothesis import strategies as st
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "formats" / "ncstream"))
-
 from stream_reading import plain
 from structure_constructs import ALL
 

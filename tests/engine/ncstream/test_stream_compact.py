@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
-import zlib
 from pathlib import Path
 
 import numpy as np
@@ -12,12 +10,10 @@ import pytest
 import stream_encoder as enc
 from hypothesis import given, settings
 from hypothesis import strategies as st
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "formats" / "ncstream"))
-
 from servers.http_server import HttpServer
 from stream_reading import plain
 from structure_constructs import ALL
+from temperature_rows import SIDE, head, rows_of
 
 import refbrowser
 from refbrowser.cli.program import main
@@ -29,7 +25,6 @@ from refbrowser.formats.ncstream.messages import MessageKind, StreamIndex
 from refbrowser.formats.ncstream.walk import walk_stream
 from refbrowser.io.cancel import Cancelled, CancelToken
 
-SIDE = 6
 #: Of 10^18 elements.
 SPARSE = next(each for each in ALL if each.name == "sparse")
 DENSE = [each for each in ALL if each is not SPARSE]
@@ -75,20 +70,6 @@ def test_what_was_never_sent_costs_nothing(tmp_path: Path) -> None:
     with refbrowser.open(str(source)) as one, refbrowser.open(str(target)) as other:
         for index in ((10**9 - 1, 7), (-1, slice(6, 9))):
             np.testing.assert_array_equal(one["/x"][index], other["/x"][index])
-
-
-def rows_of(values: np.ndarray, order: str = ">", *, deflated: bool = False, start: int = 0) -> bytes:
-    """Return a message with rows of ``temp``."""
-    payload = values.astype(f"{order}f4").tobytes()
-    facts = {"compress": enc.DEFLATE, "uncompressed": len(payload)} if deflated else {}
-    ranges = [(start, len(values), None), (0, SIDE, None)]
-    body = enc.data_body("temp", enc.FLOAT, ranges, bigend=order == ">", **facts)
-    return enc.data(body, enc.regular(zlib.compress(payload) if deflated else payload))
-
-
-def head(rows: int) -> bytes:
-    shape = [enc.dimension("time", rows, unlimited=True), enc.dimension("x", SIDE)]
-    return enc.header(enc.group(dimensions=shape, variables=[enc.variable("temp", enc.FLOAT, shape)]))
 
 
 patches = st.lists(

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
-import zlib
 from pathlib import Path
 from typing import Any
 
@@ -15,18 +13,15 @@ import stream_encoder as enc
 import zarr
 from hypothesis import given, settings
 from hypothesis import strategies as st
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "formats" / "ncstream"))
-
 from stream_reading import close, plain
 from structure_constructs import ALL
+from temperature_rows import SIDE, head, rows_of
 
 import refbrowser
 from refbrowser.engine.export.request import ExportReport
 from refbrowser.engine.ncstream import virtual
 from refbrowser.limits import LIMITS
 
-SIDE = 6
 FILL = 9.969209968386869e36
 
 
@@ -60,20 +55,6 @@ def chunks(document: Path, name: str) -> dict[str, Any]:
         key.removeprefix(prefix): each for key, each in entries(document).items() if key.startswith(prefix)
     }
     return {key: each for key, each in found.items() if not key.startswith(".z")}
-
-
-def rows_of(values: np.ndarray, order: str = ">", *, deflated: bool = False, start: int = 0) -> bytes:
-    """Return a message with rows of ``temp``."""
-    payload = values.astype(f"{order}f4").tobytes()
-    facts = {"compress": enc.DEFLATE, "uncompressed": len(payload)} if deflated else {}
-    ranges = [(start, len(values), None), (0, SIDE, None)]
-    body = enc.data_body("temp", enc.FLOAT, ranges, bigend=order == ">", **facts)
-    return enc.data(body, enc.regular(zlib.compress(payload) if deflated else payload))
-
-
-def head(rows: int) -> bytes:
-    shape = [enc.dimension("time", rows, unlimited=True), enc.dimension("x", SIDE)]
-    return enc.header(enc.group(dimensions=shape, variables=[enc.variable("temp", enc.FLOAT, shape)]))
 
 
 @pytest.mark.parametrize("format", ["refs-v0", "refs-v1"])

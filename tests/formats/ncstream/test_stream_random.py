@@ -11,24 +11,12 @@ import stream_encoder as enc
 from hypothesis import given
 from hypothesis import strategies as st
 from stream_constructs import ALL_PLAIN
-from stream_reading import close, opened, plain
+from stream_reading import NUMBERS, close, opened, plain
 from structure_constructs import ALL
 
 import refbrowser
 from refbrowser.errors import RefbrowserError
 
-NUMBERS = {
-    enc.BYTE: "i1",
-    enc.SHORT: "i2",
-    enc.INT: "i4",
-    enc.LONG: "i8",
-    enc.FLOAT: "f4",
-    enc.DOUBLE: "f8",
-    enc.UBYTE: "u1",
-    enc.USHORT: "u2",
-    enc.UINT: "u4",
-    enc.ULONG: "u8",
-}
 FILLS = {
     "i1": -127,
     "i2": -32767,

@@ -10,21 +10,7 @@ import pytest
 import stream_encoder as enc
 from hypothesis import given
 from hypothesis import strategies as st
-from stream_reading import close, opened, plain
-
-#: Letters of numpy by type.
-LETTERS = {
-    enc.BYTE: "i1",
-    enc.SHORT: "i2",
-    enc.INT: "i4",
-    enc.LONG: "i8",
-    enc.FLOAT: "f4",
-    enc.DOUBLE: "f8",
-    enc.UBYTE: "u1",
-    enc.USHORT: "u2",
-    enc.UINT: "u4",
-    enc.ULONG: "u8",
-}
+from stream_reading import NUMBERS, close, opened, plain
 
 
 @pytest.fixture(scope="module")
@@ -41,7 +27,7 @@ def ncstream():
 @st.composite
 def numbers(draw):
     """Return a stream of one variable in one message, as compatible writers make it."""
-    type, letter = draw(st.sampled_from(sorted(LETTERS.items())))
+    type, letter = draw(st.sampled_from(sorted(NUMBERS.items())))
     shape = draw(st.lists(st.integers(1, 4), min_size=1, max_size=3))
     size = int(np.prod(shape))
     payload = draw(

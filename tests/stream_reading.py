@@ -5,8 +5,23 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import stream_encoder as enc
 
 import refbrowser
+
+#: The types of numbers, as numpy spells them.
+NUMBERS = {
+    enc.BYTE: "i1",
+    enc.SHORT: "i2",
+    enc.INT: "i4",
+    enc.LONG: "i8",
+    enc.FLOAT: "f4",
+    enc.DOUBLE: "f8",
+    enc.UBYTE: "u1",
+    enc.USHORT: "u2",
+    enc.UINT: "u4",
+    enc.ULONG: "u8",
+}
 
 
 def plain(values: Any) -> Any:
