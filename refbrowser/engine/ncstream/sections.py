@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
+from refbrowser.formats.ncstream.cut_pieces import arrived_elements
 from refbrowser.formats.ncstream.definition import StreamDefinition, StreamGroup, StreamVariable
 from refbrowser.formats.ncstream.messages import MessageKind, Payload, StreamIndex
 from refbrowser.formats.ncstream.tiles import Ints, Sections, sections_of
@@ -14,9 +16,12 @@ _DATA = (MessageKind.DATA, MessageKind.DATA_COLUMN)
 
 
 def messages_of(index: StreamIndex, path: str, until: int | None = None) -> Ints:
-    """Return the numbers of the data messages of a variable up to `until`, ascending."""
+    """Return the numbers of the data messages of a variable up to `until`, ascending.
+
+    The one that the stream was cut off within is one of them.
+    """
     numbers = index.of_variable(path)
-    numbers = numbers[np.isin(index.table.kind[numbers], _DATA)]
+    numbers = numbers[np.isin(index.table.kind[numbers], _DATA) | (numbers == index.table.cut)]
     return numbers if until is None else numbers[numbers <= until]
 
 
@@ -39,6 +44,9 @@ def supplied_sections(
     if (payload == Payload.SEQUENCE).any():
         return _rows_of_sequence(index, numbers[payload == Payload.SEQUENCE])
     found, _bad = sections_of(index.table, numbers, tuple(shape))
+    variable = variable_of(index.definition, path)
+    if len(found) and int(found.numbers[-1]) == index.table.cut and variable is not None:
+        found = replace(found, arrived=arrived_elements(index.table, variable))
     header = immediate_header(index, path, until)
     if header is None:
         return found
@@ -48,6 +56,7 @@ def supplied_sections(
         np.concatenate([np.zeros_like(whole), found.starts]),
         np.concatenate([whole, found.sizes]),
         np.concatenate([np.ones_like(whole), found.strides]),
+        found.arrived,
     )
 
 

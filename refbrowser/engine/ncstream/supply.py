@@ -5,19 +5,22 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from refbrowser.formats.ncstream.arrivals import arrived_stretches, lost_sections
 from refbrowser.formats.ncstream.tiles import Ints, Sections
 from refbrowser.io.cancel import CancelToken
 from refbrowser.limits import LIMITS
 
 #: In the place of a row of `Supply.numbers`: no message gave the element; it was not found out.
 NEVER, UNDECIDED = -1, -2
+#: Nor in this case: a message was to give the element, but the stream was cut off before it.
+LOST = -3
 #: More messages than these are not counted one by one.
 MOST_COUNTED = 255
 #: Factors up to this one are multiplied without a thought of overflow.
@@ -99,7 +102,8 @@ class Supply:
     numbers
         Numbers of the messages that have a part in the slice, ascending.
     rows
-        For each element the row in `numbers` of the message that counts, int32; else `NEVER` or `UNDECIDED`.
+        For each element the row in `numbers` of the message that counts, int32; else `NEVER`, `UNDECIDED` or
+        `LOST`.
         In the order of the axes: ``(y, x)`` or ``(x,)``.
     counts
         How many messages gave it, uint8, at most `MOST_COUNTED`.
@@ -130,7 +134,7 @@ class Supply:
         return int(np.count_nonzero(self.counts > 1))
 
     def count(self, what: int) -> int:
-        """Return how many elements are `NEVER` sent or `UNDECIDED`."""
+        """Return how many elements are `NEVER` sent, `UNDECIDED` or `LOST`."""
         return int(np.count_nonzero(self.rows == what))
 
     def box(self, row: int) -> tuple[slice, ...]:
@@ -145,7 +149,7 @@ class Supply:
     def message_at(self, position: Sequence[int]) -> int:
         """Return the number of the message that supplied the element at a position of `rows`.
 
-        `NEVER` or `UNDECIDED` where there is none.
+        `NEVER`, `UNDECIDED` or `LOST` where there is none.
         """
         row = int(self.rows[tuple(position)])
         return row if row < 0 else int(self.numbers[row])
@@ -153,12 +157,31 @@ class Supply:
 
 def messages_of_element(sections: Sections, index: Sequence[int]) -> list[int]:
     """Return the numbers of all messages that gave one element, in their order: the last one counts."""
+    given = _announced(sections, index)
+    if is_lost(sections, index):
+        given[-1] = False
+    return [int(number) for number in sections.numbers[given]]
+
+
+def is_lost(sections: Sections, index: Sequence[int]) -> bool:
+    """Tell whether the stream was cut off before one element, in the message that was to give it."""
+    if sections.arrived < 0 or not _announced(sections, index)[-1]:
+        return False
+    steps = (np.asarray(index, np.int64) - sections.starts[-1]) // sections.strides[-1]
+    place = 0
+    for step, size in zip(steps.tolist(), sections.sizes[-1].tolist(), strict=True):
+        place = place * size + step
+    return place >= sections.arrived
+
+
+def _announced(sections: Sections, index: Sequence[int]) -> npt.NDArray[np.bool_]:
+    """Return in which sections one element is."""
     at = np.asarray(index, np.int64)[None, :]
     distance = at - sections.starts
     given = (
         (distance >= 0) & (distance % sections.strides == 0) & (distance // sections.strides < sections.sizes)
     )
-    return [int(number) for number in sections.numbers[given.all(axis=1)]]
+    return given.all(axis=1)
 
 
 def taken_for(lengths: Sequence[int], most: int | None = None) -> tuple[range, ...]:
@@ -194,19 +217,55 @@ def supply_of(
     Cancelled
         `token` was cancelled.
     """
-    fixed = [axis for axis in range(len(indices)) if axis not in axes]
-    meets = np.ones(len(sections.numbers), bool)
-    for axis in fixed:
-        meets &= positions_in(range(indices[axis], indices[axis] + 1), *_along(sections, axis)).is_any
-    found = [positions_in(taken, *_along(sections, axis)) for axis, taken in zip(axes, ranges, strict=True)]
-    for each in found:
-        meets &= each.is_any
-    numbers = sections.numbers[meets]
+    whole = sections if sections.arrived < 0 else sections.taken(np.arange(len(sections) - 1))
+    meets, found = _met(whole, indices, axes, ranges)
+    numbers = whole.numbers[meets]
     given = [Positions(each.first[meets], each.stop[meets], each.step[meets]) for each in found]
     shape = tuple(len(taken) for taken in ranges)
     lay = _laid_element_by_element if _are_small(given, len(numbers)) else _laid_one_by_one
     rows, counts = lay(shape, given, len(numbers), token or CancelToken())
-    return Supply(numbers, rows, counts, tuple(axes), tuple(ranges), sections)
+    supply = Supply(numbers, rows, counts, tuple(axes), tuple(ranges), sections)
+    return supply if whole is sections else _with_cut(supply, indices)
+
+
+def _met(
+    sections: Sections, indices: Sequence[int], axes: Sequence[int], ranges: Sequence[range]
+) -> tuple[npt.NDArray[np.bool_], list[Positions]]:
+    """Return which sections have a part in a slice, and where each of them is along its axes."""
+    meets = np.ones(len(sections.numbers), bool)
+    for axis in range(len(indices)):
+        if axis not in axes:
+            meets &= positions_in(range(indices[axis], indices[axis] + 1), *_along(sections, axis)).is_any
+    found = [positions_in(taken, *_along(sections, axis)) for axis, taken in zip(axes, ranges, strict=True)]
+    for each in found:
+        meets &= each.is_any
+    return meets, found
+
+
+def _with_cut(supply: Supply, indices: Sequence[int]) -> Supply:
+    """Return a slice with what arrived of the last message over it, and the `LOST` elements below."""
+    sections = supply.sections
+    columns = (sections.starts[-1], sections.sizes[-1], sections.strides[-1])
+    each = zip(*(column.tolist() for column in columns), strict=True)
+    section = tuple(range(start, start + (size - 1) * by + 1, by) for start, size, by in each)
+    for lost in lost_sections(section, sections.arrived):
+        for where in _places(supply, indices, lost):
+            part = supply.rows[where]
+            part[part == NEVER] = LOST
+    row = len(supply.numbers)
+    for stretch in arrived_stretches(section, sections.arrived):
+        for where in _places(supply, indices, stretch.section):
+            supply.rows[where] = row
+            supply.counts[where] += supply.counts[where] < MOST_COUNTED
+    return replace(supply, numbers=np.append(supply.numbers, sections.numbers[-1]))
+
+
+def _places(supply: Supply, indices: Sequence[int], box: Sequence[range]) -> list[tuple[Any, ...]]:
+    """Return which positions of a slice a box gives, as an index; none where it has no part in it."""
+    each = np.array([(side.start, len(side), side.step) for side in box], np.int64).reshape(1, -1, 3)
+    sections = Sections(np.zeros(1, np.int64), each[..., 0], each[..., 1], each[..., 2])
+    meets, found = _met(sections, indices, supply.axes, supply.ranges)
+    return [tuple(slice for each in found for slice in _slices(each))] if meets[0] else []
 
 
 def _are_small(given: Sequence[Positions], count: int) -> bool:

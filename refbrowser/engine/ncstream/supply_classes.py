@@ -9,7 +9,7 @@ from enum import StrEnum
 import numpy as np
 import numpy.typing as npt
 
-from refbrowser.engine.ncstream.supply import NEVER, UNDECIDED, Supply
+from refbrowser.engine.ncstream.supply import LOST, NEVER, UNDECIDED, Supply
 
 #: So many messages have a class each; more are put together, in so many classes.
 MOST_ALONE, TOGETHER = 12, 16
@@ -36,6 +36,8 @@ class SupplyKind(StrEnum):
     #: Nothing gave them: they hold the fill value.
     NEVER = "never"
     UNDECIDED = "undecided"
+    #: The stream was cut off before them: they are an error.
+    LOST = "lost"
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,8 +96,8 @@ def coloured(supply: Supply) -> ColouredSupply:
         if is_scale
         else [seen[at : at + 1] for at in range(len(seen))]
     )
-    # One more place for each of the two that stand for no message, reached by -1 and -2.
-    place_of = np.zeros(len(supply.numbers) + 2, np.uint8)
+    # One more place for each of the three that stand for no message, reached by -1 to -3.
+    place_of = np.zeros(len(supply.numbers) + 3, np.uint8)
     legend = []
     repeated = supply.counts > 1
     places: Sequence[int] = range(len(groups)) if is_scale else _own_places(supply, seen)
@@ -104,7 +106,8 @@ def coloured(supply: Supply) -> ColouredSupply:
         first, last = int(supply.numbers[rows[0]]), int(supply.numbers[rows[-1]])
         elements = int(supply.seen[rows].sum())
         legend.append(SupplyClass(SupplyKind.MESSAGE, first, last, place, len(groups), is_scale, elements))
-    for what, kind in ((NEVER, SupplyKind.NEVER), (UNDECIDED, SupplyKind.UNDECIDED)):
+    without = {NEVER: SupplyKind.NEVER, UNDECIDED: SupplyKind.UNDECIDED, LOST: SupplyKind.LOST}
+    for what, kind in without.items():
         count = supply.count(what)
         if count:
             place_of[what] = len(legend)

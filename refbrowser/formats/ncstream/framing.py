@@ -77,6 +77,24 @@ def objects(window: Window, offset: int, token: CancelToken | None) -> Span:
     return Span(offset, at, count, tuple(marks))
 
 
+def arrived_objects(window: Window, offset: int, count: int) -> Span:
+    """Return where those of `count` objects are that lie whole before the end of the stream."""
+    marks = []
+    done, at, many = 0, offset, STEP
+    while many and done < count:
+        try:
+            behind = _skipped(window, at, min(many, count - done))
+        except FramingError:
+            # The stream ends among these: it is sought by halves.
+            many //= 2
+            continue
+        if many == STEP:
+            marks.append((done, at))
+        done += min(many, count - done)
+        at = behind
+    return Span(offset, at, done, tuple(marks))
+
+
 def _skipped(window: Window, offset: int, many: int) -> int:
     """Return the offset behind `many` objects, each a length and so many bytes."""
     length = 0

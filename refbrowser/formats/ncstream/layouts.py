@@ -16,7 +16,13 @@ from refbrowser.formats.ncstream.definition import DataType, StreamDefinition, S
 from refbrowser.formats.ncstream.dtypes import dtype_of, element_dtype_of, is_ragged
 from refbrowser.formats.ncstream.messages import MessageKind, MessageTable, Payload, StreamIndex
 from refbrowser.formats.ncstream.payload_errors import PayloadError
-from refbrowser.formats.ncstream.tiles import Sections, regular_chunks, sections_of, tile_shape
+from refbrowser.formats.ncstream.tiles import (
+    Sections,
+    cut_tile_shape,
+    regular_chunks,
+    sections_of,
+    tile_shape,
+)
 from refbrowser.limits import LIMITS
 from refbrowser.model.grid import RegularChunkGrid
 
@@ -113,6 +119,7 @@ class StreamLayouts:
         table = self.index.table
         last = len(table) if self.options.until is None else self.options.until + 1
         is_data = np.isin(table.kind[:last], (MessageKind.DATA, MessageKind.DATA_COLUMN))
+        is_data |= np.arange(len(is_data)) == table.cut
         numbers = np.flatnonzero(is_data & (table.variable[:last] >= 0))
         of = table.variable[numbers]
         ordered = numbers[np.argsort(of, kind="stable")]
@@ -152,10 +159,19 @@ class StreamLayouts:
     ) -> dict[str, Any]:
         """Return the fields of a layout that tell its tiles: the chunks that the messages are, or others."""
         table, shape = self.index.table, variable.shape
+        is_cut = sections.numbers == table.cut
         chunks = None
-        if not len(bad) and variable.immediate is None and _is_uniform(table, variable, sections, little):
-            chunks = _whole_chunks(table, variable, sections)
+        if not len(bad) and variable.immediate is None:
+            chunks = _whole_chunks(table, variable, sections.taken(~is_cut), little[~is_cut])
         is_fine = chunks is not None and _is_fine(table, chunks[1], shape)
+        if is_cut.any():
+            divisible = bool(table.count[table.cut]) or _is_divisible(table, variable, sections.numbers)
+            return {
+                "grid": RegularChunkGrid(shape, cut_tile_shape(shape, sections, is_cut, divisible=divisible)),
+                "sections": sections,
+                "little": little,
+                "is_fine": is_fine,
+            }
         if chunks is None or is_fine:
             kept = sections if chunks is None else chunks[1]
             sides = tile_shape(shape, kept, divisible=_is_divisible(table, variable, kept.numbers))
@@ -273,10 +289,10 @@ def type_fits(named: int, type: DataType) -> bool:
 
 
 def _whole_chunks(
-    table: MessageTable, variable: StreamVariable, sections: Sections
+    table: MessageTable, variable: StreamVariable, sections: Sections, little: npt.NDArray[np.bool_]
 ) -> tuple[tuple[int, ...], Sections] | None:
-    """Return the chunks that messages are, where their bytes are as many as they should be."""
-    chunks = regular_chunks(sections)
+    """Return the chunks that messages are, where they are alike and their bytes as many as they should be."""
+    chunks = regular_chunks(sections) if _is_uniform(table, variable, sections, little) else None
     if chunks is None:
         return None
     sides, kept = chunks

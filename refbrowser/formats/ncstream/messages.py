@@ -26,6 +26,7 @@ class MessageKind(IntEnum):
     #: Of a pointStream; listed with its fields, not read as values.
     POINT = 4
     #: Bytes between messages that are none; `fault_of` tells why.
+    #: Of the message that the stream was cut off within, `MessageTable.cut`, some elements may be there.
     DAMAGED = 5
 
 
@@ -70,9 +71,11 @@ class MessageTable:
     payload_offset, payload_length
         Bytes behind the protobuf message and their count: of `REGULAR` the stored block without its length,
         of `STRUCTURE` the StructureData, of `VARIABLE` and `SEQUENCE` all of it with counts and lengths; of
-        `COLUMN` the DataCol; of messages without data the protobuf message itself.
+        `COLUMN` the DataCol; of messages without data the protobuf message itself. Of the message that the
+        stream was cut off within: the whole elements that arrived, without the count of objects.
     count
-        Objects of `VARIABLE`, rows of `SEQUENCE`, else -1.
+        Objects of `VARIABLE`, rows of `SEQUENCE`, else -1. Of the message that the stream was cut off within:
+        how many elements arrived, the first ones in row-major order; -1 where they cannot be told.
     data_type
         `DataType` that the message names, int8; -1 where none.
     byte_order
@@ -124,6 +127,14 @@ class MessageTable:
 
     def __len__(self) -> int:
         return len(self.kind)
+
+    @property
+    def cut(self) -> int | None:
+        """Number of the message that the stream was cut off within, where it is known what it gives."""
+        last = len(self) - 1
+        if last < 0 or self.kind[last] != MessageKind.DAMAGED or self.fault[last] != FaultCode.TRUNCATED:
+            return None
+        return last if self.count[last] >= 0 else None
 
     def ranges(self, row: int) -> tuple[range, ...] | None:
         """Return the section of a message, one range an axis; None where it has none."""

@@ -77,8 +77,7 @@ def run_of(
         return None
     first, last = inside[0].start, inside[0].stop
     each = prod(shape[1:])
-    before = max(int(np.searchsorted(marks[:, 0], first * each, "right")) - 1, 0)
-    behind = int(np.searchsorted(marks[:, 0], last * each))
+    before, behind = _marks_around(marks, first * each, last * each)
     if before == 0 and behind == len(marks):
         return None
     end = int(table.payload_offset[number] + table.payload_length[number])
@@ -90,3 +89,38 @@ def run_of(
         inside=(slice(0, last - first, inside[0].step), *inside[1:]),
         is_last=behind == len(marks),
     )
+
+
+def arrived_run(
+    table: MessageTable, number: int, start: int, shape: tuple[int, ...], inside: tuple[slice, ...]
+) -> ObjectRun:
+    """Return the run that holds some elements of a message that the stream was cut off within.
+
+    Parameters
+    ----------
+    start
+        Number of the first of the objects that `shape` has; they follow each other.
+    """
+    end = int(table.payload_offset[number] + table.payload_length[number])
+    marks = table.checkpoints.get(number)
+    if marks is None:
+        marks = np.array([[0, int(table.payload_offset[number])]])
+    axis = next((at for at, length in enumerate(shape) if length > 1), len(shape) - 1)
+    taken, each = inside[axis], prod(shape[axis + 1 :])
+    first, last = start + taken.start * each, start + taken.stop * each
+    before, behind = _marks_around(marks, first, last)
+    length = taken.stop - taken.start
+    return ObjectRun(
+        start=int(marks[before, 1]),
+        stop=int(marks[behind, 1]) if behind < len(marks) else end,
+        skipped=first - int(marks[before, 0]),
+        shape=(*shape[:axis], length, *shape[axis + 1 :]),
+        inside=(*inside[:axis], slice(0, length, taken.step), *inside[axis + 1 :]),
+        is_last=behind == len(marks),
+    )
+
+
+def _marks_around(marks: npt.NDArray[np.int64], first: int, last: int) -> tuple[int, int]:
+    """Return the rows of the checkpoints before the object `first`, and not before the object `last`."""
+    before = max(int(np.searchsorted(marks[:, 0], first, "right")) - 1, 0)
+    return before, int(np.searchsorted(marks[:, 0], last))

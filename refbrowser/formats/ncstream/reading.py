@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from refbrowser.errors import RefbrowserError, Severity, quoted
 from refbrowser.formats.ncstream import magics
+from refbrowser.formats.ncstream.arrivals import arrived_part
 from refbrowser.formats.ncstream.data_facts import DataFacts, Facts, item_size, parsed
 from refbrowser.formats.ncstream.definition import StreamDefinition
 from refbrowser.formats.ncstream.faults import FaultCode, FramingError, HeaderNote
@@ -146,6 +147,18 @@ class MessageReader:
             raise FramingError(FaultCode.BAD_MAGIC, "messages of coverages are not supported")
         raise FramingError(FaultCode.BAD_MAGIC, f"no message begins with {magic.hex()}")
 
+    def arrived(self, cut: Row) -> tuple[Row, int]:
+        """Return the row of a message that the stream ends within, with what arrived of its data.
+
+        Also returns how many elements its section has.
+        """
+        elements = self._elements(cut.section, cut.rank)
+        part = arrived_part(self._window, cut, elements)
+        if len(part.checkpoints) > 1:
+            self.rows.checkpoints[len(self.rows)] = part.checkpoints
+        length = part.stop - part.start
+        return cut._replace(payload_offset=part.start, payload_length=length, objects=part.objects), elements
+
     def alike(self, offset: int, most: int) -> int:
         """Read at most `most` messages that look like those before; return where they end."""
         return self._runs.read(offset, most)
@@ -211,7 +224,7 @@ class MessageReader:
         """Return the error of a payload that does not fit, decided by what its section explains."""
         if error.is_decided or error.length is None:
             return error
-        elements = self._elements(facts)
+        elements = self._elements(facts.section, facts.rank)
         expected = elements
         if facts.payload == Payload.REGULAR:
             expected = elements * item_size(facts.data_type)
@@ -227,9 +240,9 @@ class MessageReader:
         code = FaultCode.TRUNCATED if is_right else FaultCode.LENGTH_TOO_LARGE
         return FramingError(code, error.message)
 
-    def _elements(self, facts: Facts) -> int:
+    def _elements(self, section: int, rank: int) -> int:
         elements = 1
-        for at in range(facts.section, facts.section + max(facts.rank, 0)):
+        for at in range(section, section + max(rank, 0)):
             elements *= self.rows.ranges[3 * at + 1]
         return elements
 

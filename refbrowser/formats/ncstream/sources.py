@@ -14,6 +14,7 @@ import numpy.typing as npt
 from refbrowser.errors import Place
 from refbrowser.formats.ncstream.byte_order import StreamOptions
 from refbrowser.formats.ncstream.combs import Combs
+from refbrowser.formats.ncstream.cut_pieces import CutPieces
 from refbrowser.formats.ncstream.definition import StreamVariable
 from refbrowser.formats.ncstream.layouts import Layout
 from refbrowser.formats.ncstream.message_pieces import MessagePieces
@@ -50,15 +51,20 @@ class StreamSource:
         if layout.variable.immediate is not None:
             yield from self._immediate(taken, part.target)
         rows = self._table.rows(part.coords)
-        if layout.is_fine:
-            yield from self._runs(rows, taken, part.target)
-            return
+        cut = rows[layout.sections.numbers[rows] == self.index.table.cut].tolist()
+        for row in cut:
+            yield from self._lost(row, taken, part.target)
         faulty = self.index.table.fault[layout.sections.numbers[rows]] != 0
-        for row in [*rows[faulty].tolist(), *rows[~faulty].tolist()]:
-            section = self._messages.section(row)
-            met = _met(section, taken, part.target)
-            if met is not None:
-                yield self._messages.piece(row, tuple(map(len, section)), *met)
+        if layout.is_fine:
+            yield from self._runs(rows[~faulty], taken, part.target)
+        else:
+            for row in [*rows[faulty].tolist(), *rows[~faulty].tolist()]:
+                section = self._messages.section(row)
+                met = None if row in cut else _met(section, taken, part.target)
+                if met is not None:
+                    yield self._messages.piece(row, tuple(map(len, section)), *met)
+        for row in cut:
+            yield from self._arrived(row, taken, part.target)
 
     def kinds(self) -> npt.NDArray[np.uint8]:
         """Return, in the shape of the grid, `ReferenceKind` DERIVED or MISSING of each tile."""
@@ -78,6 +84,29 @@ class StreamSource:
             return np.full(len(coords), ReferenceKind.DERIVED, np.uint8)
         touched = self._table.touches(coords)
         return np.where(touched, ReferenceKind.DERIVED, ReferenceKind.MISSING).astype(np.uint8)
+
+    def _arrived(
+        self, row: int, taken: tuple[range, ...], target: tuple[slice, ...]
+    ) -> Iterator[SourcePiece]:
+        """Yield the elements that arrived of the message that the stream was cut off within."""
+        cut = self._cut(row)
+        for stretch in cut.given():
+            met = _met(stretch.section, taken, target)
+            if met is not None:
+                yield cut.piece(stretch, *met)
+
+    def _lost(self, row: int, taken: tuple[range, ...], target: tuple[slice, ...]) -> Iterator[SourcePiece]:
+        """Yield the error of the elements of that message that did not arrive."""
+        cut = self._cut(row)
+        for section in cut.lost():
+            met = _met(section, taken, target)
+            if met is not None:
+                yield cut.missing(*met)
+
+    def _cut(self, row: int) -> CutPieces:
+        sections, little = self.layout.sections, bool(self.layout.little[row])
+        number = int(sections.numbers[row])
+        return CutPieces(self.index, self.layout, number, little, self._messages.section(row))
 
     def _runs(self, rows: Ints, taken: tuple[range, ...], target: tuple[slice, ...]) -> Iterator[SourcePiece]:
         for run in self._combs.runs(rows, taken[0]):

@@ -15,6 +15,8 @@ Ints = npt.NDArray[np.int64]
 _LEAST = 1 << 16
 #: Elements that a tile has at most where any part of a message can be read alone.
 _MOST = 1 << 21
+#: Tiles of a message that was cut, about, and of a variable that has one.
+_OF_CUT, _OF_ALL = 256, 1 << 16
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -27,12 +29,15 @@ class Sections:
         Of the messages, ascending, shape (n,).
     starts, sizes, strides
         Shape (n, rank); the stride of a single element is 1.
+    arrived
+        Where the stream was cut off within the last of them: how many of its elements are there; else -1.
     """
 
     numbers: Ints
     starts: Ints
     sizes: Ints
     strides: Ints
+    arrived: int = -1
 
     def __len__(self) -> int:
         return len(self.numbers)
@@ -89,36 +94,60 @@ def regular_chunks(sections: Sections) -> tuple[tuple[int, ...], Sections] | Non
     return tuple(chunk.tolist()), sections.taken(rows)
 
 
-def tile_shape(shape: tuple[int, ...], sections: Sections, *, divisible: bool) -> tuple[int, ...]:
+def tile_shape(
+    shape: tuple[int, ...], sections: Sections, *, divisible: bool, least: int = _LEAST, most: int = _MOST
+) -> tuple[int, ...]:
     """Return the shape of tiles in which a variable is read whose messages are no regular chunks.
 
     Parameters
     ----------
     divisible
         Any part of a message can be read alone; else a tile holds a whole one where that is possible.
+    least, most
+        Elements of a tile: smaller ones are joined, larger ones parted where they are `divisible`.
     """
     sides = [1] * len(shape)
     if len(sections):
         reach = (sections.lasts - sections.starts + 1).max(axis=0)
         sides = np.minimum(reach, np.maximum(shape, 1)).tolist()
     if divisible:
-        sides = _smaller(sides)
+        sides = _smaller(sides, most)
     # Small tiles are joined, the last dimensions first.
     for axis in reversed(range(len(shape))):
         others = prod(sides) // sides[axis]
-        if others * sides[axis] >= _LEAST:
+        if others * sides[axis] >= least:
             break
-        times = -(-_LEAST // max(others * sides[axis], 1))
+        times = -(-least // max(others * sides[axis], 1))
         sides[axis] = max(min(sides[axis] * times, shape[axis]), 1)
     return tuple(sides)
 
 
-def _smaller(sides: list[int]) -> list[int]:
+def cut_tile_shape(
+    shape: tuple[int, ...], sections: Sections, is_cut: npt.NDArray[np.bool_], *, divisible: bool
+) -> tuple[int, ...]:
+    """Return the shape of tiles for a variable one of whose messages was cut: one tile hides little.
+
+    Parameters
+    ----------
+    is_cut
+        Which of `sections` that is.
+    """
+    cut = sections.taken(is_cut)
+    return tile_shape(
+        shape,
+        cut if divisible else sections,
+        divisible=divisible,
+        least=min(prod(shape) // _OF_ALL, _MOST),
+        most=max(min(prod(cut.sizes[0].tolist()) // _OF_CUT, _MOST), 1),
+    )
+
+
+def _smaller(sides: list[int], most: int) -> list[int]:
     """Return the sides of a tile of not too many elements, cut along its first dimensions."""
     cut = list(sides)
     for axis in range(len(cut)):
-        if prod(cut) <= _MOST:
+        if prod(cut) <= most:
             break
         inner = prod(cut[axis + 1 :])
-        cut[axis] = max(min(cut[axis], _MOST // inner), 1)
+        cut[axis] = max(min(cut[axis], most // inner), 1)
     return cut

@@ -193,8 +193,13 @@ class _Walk:
             following, self._torn_at = size, offset
             if not error.is_decided:
                 code = FaultCode.TRUNCATED
+        message = error.message
+        if known is not None and code is FaultCode.TRUNCATED and self._torn_at == offset:
+            known, elements = self._reader.arrived(known)
+            if known.objects >= 0:
+                message = f"{message}, of which {known.objects} of {elements} elements arrived"
         path = None if known is None else self._reader.facts.names[known.variable]
-        self._reader.fault(code, error.message, offset, path=path)
+        self._reader.fault(code, message, offset, path=path)
         self._reader.rows.add(damaged(offset, following, code, known))
         return following
 
