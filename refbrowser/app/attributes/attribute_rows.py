@@ -248,7 +248,7 @@ def array_pairs(node: Any) -> list[tuple[str, str]]:
         if node.dtype is not None and not node.dtype.hasobject:
             pairs.append(("Chunk size", theme.size_text(_bytes(node.dtype.itemsize, node.grid.chunk_shape))))
     if node.source is not None:
-        pairs.append(("Made from", "messages, see Explain"))
+        pairs.append(("Made from", "messages"))
     else:
         codecs = " → ".join(codec_text(codec) for codec in node.codecs)
         pairs += [("Codecs", codecs or "none"), ("Order", node.order)]

@@ -37,8 +37,10 @@ COLUMNS = (
 )
 #: Free around a text, in pixels.
 _AROUND = 18
-#: Rows at either end that are looked at for the widths of columns, and the widest one at first, in pixels.
-_SAMPLE, _WIDEST = 400, 180
+#: Rows at either end that are looked at for the widths of columns.
+_SAMPLE = 400
+#: A column is no wider at first, in pixels; that of the variable has what is left besides.
+_WIDEST, _NAME = 180, 120
 
 
 def columns_for(rows: MessageRows) -> Sequence[Column]:
@@ -49,22 +51,18 @@ def columns_for(rows: MessageRows) -> Sequence[Column]:
     # Of all messages, so that no filter moves the columns.
     count = len(rows.index.table)
     sample = sorted({*range(min(count, _SAMPLE)), *range(max(0, count - _SAMPLE), count)})
-    texts = (
-        zip(*(rows.texts(message) for message in sample), strict=True) if sample else ([""],) * len(COLUMNS)
-    )
+    texts = list(zip(*map(rows.texts, sample), strict=True)) or [()] * len(COLUMNS)
     shown = COLUMNS if rows.index.faults else COLUMNS[:-1]
-    mono, plain = QFontMetrics(theme.mono_font()), QFontMetrics(QGuiApplication.font())
-    return [
-        replace(column, width=max(column.width, min(_WIDEST, widest + _AROUND) if widest else 0))
-        for column, cells in zip(shown, texts, strict=False)
-        for widest in (_widest(mono if column.mono else plain, cells),)
-    ]
+    return [replace(column, width=_width(column, cells)) for column, cells in zip(shown, texts, strict=False)]
 
 
-def _widest(font: QFontMetrics, texts: Iterable[str]) -> int:
-    """Return the width of the widest of some texts; of those of many characters only."""
-    several = sorted(set(texts), key=len)[-8:]
-    return max(map(font.horizontalAdvance, several), default=0)
+def _width(column: Column, texts: Iterable[str]) -> int:
+    """Return the least width of a column with some texts."""
+    font = QFontMetrics(theme.mono_font() if column.mono else QGuiApplication.font())
+    # To measure all would take long; the widest has about as many characters as the longest.
+    longest = sorted({text for text in texts if text}, key=len)[-8:]
+    widest = max((font.horizontalAdvance(text) + _AROUND for text in longest), default=0)
+    return max(column.width, min(widest, _NAME if column.stretch else _WIDEST))
 
 
 class MessageRows:

@@ -119,4 +119,4 @@ def _explained(messages: list[SupplyClass]) -> list[SupplyClass]:
 def _name(entry: SupplyClass) -> str:
     if not entry.is_scale:
         return f"message {theme.count_text(entry.first)}  {theme.count_text(entry.elements)}"
-    return f"{theme.count_text(entry.first)} to {theme.count_text(entry.last)}"
+    return f"messages {theme.count_text(entry.first)} to {theme.count_text(entry.last)}"

@@ -481,3 +481,22 @@ def test_long_names_have_the_room_that_is_left(window: MainWindow, ocean: OpenDo
         wide - column.width for wide, column in zip(table.column_widths(), table.model().columns, strict=True)
     ]
     assert {title for title, more in zip(titles, spare, strict=True) if more > 0} <= {"Variable"}
+
+
+def test_long_names_leave_room_for_the_other_columns(
+    window: MainWindow, opened: Open, settle: Settle, tmp_path: Path
+) -> None:
+    name = "a_rather_long_name_" * 6
+    x = enc.dimension("x", 2)
+    header = enc.header(enc.group(dimensions=[x], variables=[enc.variable(name, enc.FLOAT, [x])]))
+    body = enc.data_body(name, enc.FLOAT, [(0, 2, None)], bigend=True)
+    path = tmp_path / "long.ncs"
+    path.write_bytes(enc.stream(header, enc.data(body, enc.regular(enc.numbers("f", [1, 2])))))
+    opened(path)
+    settle()
+    window.centre.show_tab(MESSAGES)
+    settle()
+    table = link_of(window).pane.table
+    assert sum(table.column_widths()) == table.viewport().width()
+    # Nothing is wrong with a message: there are no notes.
+    assert [column.title for column in table.model().columns][-1] == "CRC-32"
