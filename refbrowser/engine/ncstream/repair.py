@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from refbrowser.engine.export.folder import TargetFolder
 from refbrowser.engine.jobs import JobControl
 from refbrowser.engine.ncstream.repair_plan import LostMessage, RepairPlan, repair_plan
+from refbrowser.engine.ncstream.shortened import shortened
 from refbrowser.engine.ncstream.soundness import payload_faults
 from refbrowser.engine.ncstream.splicing import Spliced
 from refbrowser.engine.ncstream.stream_bytes import opened_bytes
@@ -58,7 +59,7 @@ class RepairReport:
     Attributes
     ----------
     messages
-        Kept.
+        Kept; that of which only the first rows are, too.
     lost
         What was left out, and why.
     lost_bytes, written_bytes
@@ -92,7 +93,7 @@ def repair(request: RepairRequest, control: JobControl | None = None) -> RepairR
     with Fetcher() as fetcher, opened_bytes(request.path, access, fetcher, control.token) as source:
         index = walk_stream(source, url=request.path, token=control.token)
         found = list(payload_faults(index, source, control))
-        plan = repair_plan(index, found, cut=request.cut)
+        plan = repair_plan(index, found, cut=request.cut, short=shortened(index, source))
         if not plan.kept.any():
             message = "nothing of the stream is sound"
             raise RefbrowserError(ErrorKind.FORMAT, message, Place(path=request.path))
@@ -108,7 +109,7 @@ def _checked(plan: RepairPlan, made: Spliced, request: RepairRequest, token: Can
     """Raise why what is kept is no sound stream by itself."""
     again = walk_stream(made, url=request.path, token=token)
     lost = repair_plan(again, (), cut=False).lost
-    if lost or len(again.table) != int(plan.kept.sum()):
+    if lost or len(again.table) != plan.messages:
         message = f"what is left does not make a sound stream{f': {lost[0]}' if lost else ''}"
         raise RefbrowserError(ErrorKind.FORMAT, message, Place(path=request.path), "cut it: --cut")
 
@@ -136,7 +137,7 @@ def _report(
             notes.append(f"kept: message {fault.number}{where}: {fault.code}: {fault.message}")
     return RepairReport(
         target=request.target,
-        messages=int(plan.kept.sum()),
+        messages=plan.messages,
         lost=plan.lost,
         lost_bytes=sum(each.stop - each.start for each in plan.lost),
         written_bytes=made.size,

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
 
+from refbrowser.engine.ncstream.shortened import Shortened
 from refbrowser.engine.ncstream.splicing import Part
 from refbrowser.errors import Severity
 from refbrowser.formats.ncstream.faults import FaultCode
@@ -64,17 +65,28 @@ class RepairPlan:
         Whether each message is.
     lost
         What is left out, in order.
+    shortened
+        What is kept of the last message, which the stream was cut off within.
     """
 
     kept: npt.NDArray[np.bool_]
     lost: tuple[LostMessage, ...]
+    shortened: Shortened | None = None
+
+    @property
+    def messages(self) -> int:
+        """How many messages are left."""
+        return int(self.kept.sum()) + (self.shortened is not None)
 
     def parts(self, index: StreamIndex) -> list[Part]:
         """Return the stream without what is lost: START, stretches of it, END."""
-        return [START, *_stretches(index, self.kept), END]
+        last = [] if self.shortened is None else self.shortened.parts
+        return [START, *_stretches(index, self.kept), *last, END]
 
 
-def repair_plan(index: StreamIndex, faults: Sequence[StreamFault], *, cut: bool) -> RepairPlan:
+def repair_plan(
+    index: StreamIndex, faults: Sequence[StreamFault], *, cut: bool, short: Shortened | None = None
+) -> RepairPlan:
     """Return what to keep of a stream.
 
     Parameters
@@ -83,6 +95,8 @@ def repair_plan(index: StreamIndex, faults: Sequence[StreamFault], *, cut: bool)
         Those of payloads, besides those that the index has.
     cut
         Keep nothing behind the first message that is not sound.
+    short
+        What can be kept of the message that the stream was cut off within.
     """
     reasons = _reasons(index, faults)
     kept = np.ones(len(index.table), bool)
@@ -94,7 +108,16 @@ def repair_plan(index: StreamIndex, faults: Sequence[StreamFault], *, cut: bool)
         lost += [_lost(index, number, f"behind message {first}, which is damaged") for number in behind]
         kept[first:] = False
     lost.sort(key=lambda each: each.number)
-    return RepairPlan(kept, (*lost, *_tail(index, reasons)))
+    if short is not None and (not cut or short.number == lost[0].number):
+        lost = [_but_rows(each, short) if each.number == short.number else each for each in lost]
+    else:
+        short = None
+    return RepairPlan(kept, (*lost, *_tail(index, reasons)), short)
+
+
+def _but_rows(lost: LostMessage, short: Shortened) -> LostMessage:
+    """Return what is lost of a message whose first rows are kept."""
+    return replace(lost, start=short.stop, reason=f"{lost.reason}; kept: [{short}]")
 
 
 def _reasons(index: StreamIndex, faults: Sequence[StreamFault]) -> dict[int, str]:

@@ -32,12 +32,13 @@ def head() -> bytes:
     return enc.header(enc.group(dimensions=[time, x], variables=[temp, packed, texts]))
 
 
-def row(number: int) -> bytes:
-    """Return a row of floats, with its checksum."""
-    payload = np.arange(SIDE, dtype=">f4").tobytes()
-    ranges = [(number, 1, None), (0, SIDE, None)]
+def row(number: int, side: int = SIDE) -> bytes:
+    """Return the first floats of a row, of a whole one with its checksum."""
+    payload = np.arange(side, dtype=">f4").tobytes()
+    ranges = [(number, 1, None), (0, side, None)]
+    checksum = zlib.crc32(payload) if side == SIDE else None
     return enc.data(
-        enc.data_body("temp", enc.FLOAT, ranges, bigend=True, crc32=zlib.crc32(payload)), enc.regular(payload)
+        enc.data_body("temp", enc.FLOAT, ranges, bigend=True, crc32=checksum), enc.regular(payload)
     )
 
 
@@ -48,9 +49,9 @@ def deflated(number: int) -> bytes:
     return enc.data(body, enc.deflated(np.full(SIDE, number, ">i4").tobytes()))
 
 
-def texts() -> bytes:
-    words = [f"word {number}" for number in range(SIDE)]
-    return enc.data(enc.data_body("names", enc.STRING, [(0, SIDE, None)], bigend=True), enc.objects(words))
+def texts(side: int = SIDE) -> bytes:
+    words = [f"word {number}" for number in range(side)]
+    return enc.data(enc.data_body("names", enc.STRING, [(0, side, None)], bigend=True), enc.objects(words))
 
 
 MESSAGES = [head(), row(0), deflated(0), texts(), row(1), deflated(1), row(2)]
@@ -90,10 +91,63 @@ def test_a_stream_cut_anywhere_keeps_every_whole_message(tmp_path: Path) -> None
             continue
         whole = int(np.searchsorted(stops, size, side="right")) - 1
         report, content = repaired(tmp_path, WHOLE[:size])
-        assert content == WHOLE[: stops[whole]] + enc.MAGIC_END
-        assert report.messages == whole
-        assert report.lost_bytes == size - stops[whole]
+        rest, used = (b"", 0) if whole == len(MESSAGES) else what_arrived(whole, size - int(stops[whole]))
+        assert content == WHOLE[: stops[whole]] + rest + enc.MAGIC_END
+        assert report.messages == whole + bool(rest)
+        assert report.lost_bytes == size - stops[whole] - used
         assert bool(report.lost) == (size > stops[whole])
+
+
+def what_arrived(message: int, size: int) -> tuple[bytes, int]:
+    """Return the message for what is whole of the first bytes of another one, and how many bytes that is."""
+    each = {1: 4, 4: 4, 6: 4, 3: 7}.get(message)
+    if each is None:
+        return b"", 0
+    before = len(MESSAGES[message]) - SIDE * each
+    count = max(size - before, 0) // each
+    if not count:
+        return b"", 0
+    made = texts(count) if message == 3 else row({1: 0, 4: 1, 6: 2}[message], count)
+    return made, before + count * each
+
+
+def test_of_a_message_that_was_cut_the_whole_rows_are_kept(tmp_path: Path) -> None:
+    y, x = enc.dimension("y", 8), enc.dimension("x", SIDE)
+    header = enc.header(enc.group(dimensions=[y, x], variables=[enc.variable("v", enc.SHORT, [y, x])]))
+    values = np.arange(4 * SIDE, dtype=">i2").reshape(4, SIDE)
+    ranges = [(1, 4, 2), (0, SIDE, None)]
+    body = enc.data_body("v", enc.SHORT, ranges, bigend=False, version=1, uncompressed=values.nbytes)
+    whole = enc.stream(header, enc.data(body, enc.regular(values.astype("<i2").tobytes())))
+    # Of the third row one element is missing.
+    report, content = repaired(tmp_path, whole[: -4 - 2 * SIDE - 1])
+    (lost,) = report.lost
+    assert lost.reason.endswith("of which 14 of 20 elements arrived; kept: [1:5:2, 0:5]")
+    assert lost.stop - lost.start == 2 * SIDE - 1
+    index = index_of(content)
+    check_sound(content, 2)
+    assert index.table.ranges(1) == (range(1, 5, 2), range(5))
+    start, length = int(index.table.payload_offset[1]), int(index.table.payload_length[1])
+    assert content[start : start + length] == values[:2].astype("<i2").tobytes()
+    assert (index.table.byte_order[1], index.table.uncompressed[1]) == (0, -1)
+    damaged = enc.stream(header, b"noise", whole[4 + len(header) : -4 - SIDE])[:-4]
+    report, content = repaired(tmp_path, damaged, cut=True)
+    assert (report.messages, content) == (1, enc.stream(header))
+
+
+@pytest.mark.parametrize("as_range", [True, False])
+def test_ragged_rows_that_arrived_are_kept(tmp_path: Path, as_range: bool) -> None:
+    x = enc.dimension("x", SIDE)
+    shape = [x, enc.VLEN]
+    header = enc.header(enc.group(dimensions=[x], variables=[enc.variable("r", enc.INT, shape)]))
+    rows = [np.arange(at, dtype=">i4").tobytes() for at in range(SIDE)]
+    ranges = [(0, SIDE, None), *([(0, enc.NO_LENGTH, None)] if as_range else [])]
+    body = enc.data_body("r", enc.INT, ranges, bigend=True, vdata=True)
+    report, content = repaired(tmp_path, enc.stream(header, enc.data(body, enc.objects(rows)))[:-7])
+    check_sound(content, 2)
+    index = index_of(content)
+    assert (index.table.ranges(1), index.table.count[1], report.messages) == ((range(4),), 4, 2)
+    start, length = int(index.table.payload_offset[1]), int(index.table.payload_length[1])
+    assert content[start : start + length] == enc.objects(rows[:4])
 
 
 def test_without_a_sound_message_there_is_nothing_to_keep(tmp_path: Path) -> None:
@@ -185,7 +239,7 @@ def test_whatever_the_damage_the_result_is_sound(tmp_path_factory, data) -> None
 
 def test_in_place_the_stream_is_replaced_in_one_step(tmp_path: Path) -> None:
     path = tmp_path / "s.ncs"
-    path.write_bytes(WHOLE[:-20])
+    path.write_bytes(WHOLE[:-24])
     path.chmod(0o640)
     with pytest.raises(RefbrowserError):
         repair(RepairRequest(str(path), str(path)))
@@ -196,7 +250,7 @@ def test_in_place_the_stream_is_replaced_in_one_step(tmp_path: Path) -> None:
 
 
 def test_a_stream_of_a_server_is_repaired(tmp_path: Path) -> None:
-    with HttpServer({"/s.ncs": WHOLE[:-20]}) as server:
+    with HttpServer({"/s.ncs": WHOLE[:-24]}) as server:
         report = repair(RepairRequest(server.url("/s.ncs"), str(tmp_path / "t.ncs")))
     assert (tmp_path / "t.ncs").read_bytes() == enc.stream(*MESSAGES[:-1])
     assert report.messages == len(MESSAGES) - 1
@@ -206,17 +260,17 @@ def test_a_cancelled_repair_leaves_everything_as_it_was(tmp_path: Path) -> None:
     from refbrowser.engine.jobs import JobControl
 
     path = tmp_path / "s.ncs"
-    path.write_bytes(WHOLE[:-20])
+    path.write_bytes(WHOLE[:-24])
     token = CancelToken()
     control = JobControl(token, lambda changes: token.cancel())
     with pytest.raises(Cancelled):
         repair(RepairRequest(str(path), str(path), force=True), control)
-    assert path.read_bytes() == WHOLE[:-20]
+    assert path.read_bytes() == WHOLE[:-24]
 
 
 def test_the_command_tells_what_is_lost(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     source, target = tmp_path / "s.ncs", tmp_path / "t.ncs"
-    source.write_bytes(WHOLE[:-20])
+    source.write_bytes(WHOLE[:-24])
     assert main(["repair", str(source), str(target), "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert found["messages"] == len(MESSAGES) - 1
