@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import stream_encoder as enc
 from exported_streams import exported, opened
 
 import refbrowser
@@ -277,3 +278,21 @@ def test_names_are_escaped_and_found_again(tmp_path: Path) -> None:
     found = refbrowser.open(tmp_path / "a.ncs")
     assert sorted(found) == sorted(f"/{name}" for name in names)
     assert found["/g.1/a.b\\c"][...].tolist() == [0, 1, 2]
+
+
+def test_structures_with_texts_that_cannot_be_read_hold_fill_values(tmp_path: Path) -> None:
+    shape = [enc.dimension("n", 2)]
+    members = [enc.variable("number", enc.INT), enc.variable("text", enc.STRING)]
+    header = enc.header(
+        enc.group(dimensions=shape, structures=[enc.structure("s", shape=shape, variables=members)])
+    )
+    # The second row has a text that is not there.
+    rows = enc.structure_body(enc.numbers("i", [1, 0, 2, 9]), heap=[["a"]], count=2, row_length=8)
+    sent = enc.data(enc.data_body("s", enc.STRUCTURE, [(0, 2, 1)], bigend=True), enc.regular(rows))
+    source = tmp_path / "source.ncs"
+    source.write_bytes(enc.stream(header, sent))
+    target = tmp_path / "a.ncs"
+    with refbrowser.open(str(source)) as dataset:
+        exported(dataset, target, skip_bad=True)
+    with refbrowser.open(str(target)) as again:
+        assert again["/s"][...].tolist() == [(-2147483647, ""), (-2147483647, "")]

@@ -13,6 +13,7 @@ from refbrowser.engine.export.block_reading import BlockState
 from refbrowser.engine.export.ncstream.geometry import Box
 from refbrowser.engine.export.ncstream.plan import VariablePlan
 from refbrowser.engine.pieces import Piece, PieceState
+from refbrowser.engine.source_read import fill_element
 from refbrowser.formats.ncstream.fills import fill_of, put_everywhere
 from refbrowser.model.selection import Selection
 
@@ -109,7 +110,7 @@ class BlockReader:
         # What could not be read may hold anything, also what cannot be converted.
         for target, _ in failed:
             index: tuple[Any, ...] = (*target, ...)
-            values[index] = np.zeros((), values.dtype)[()] if not values.dtype.hasobject else ""
+            values[index] = self._harmless(values.dtype)
         converted = streamed.converted(values)
         if not converted.flags.writeable or converted is values:
             converted = converted.copy()
@@ -117,6 +118,12 @@ class BlockReader:
             place: tuple[Any, ...] = (*target, ...)
             put_everywhere(converted[place], fill_of(streamed.variable))
         return Block(box, converted, state, [error for _, error in failed])
+
+    def _harmless(self, dtype: np.dtype[Any]) -> Any:
+        """Return an element that can be converted, of the type of the source."""
+        if not dtype.hasobject:
+            return np.zeros((), dtype)[()]
+        return "" if dtype.names is None else fill_element(self._plan.source)
 
     def _big_endian(self, converted: npt.NDArray[Any], values: npt.NDArray[Any]) -> npt.NDArray[Any]:
         """Return elements in the order in which they are sent: swapped where they lie, no memory is taken."""
