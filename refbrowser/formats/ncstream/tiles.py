@@ -16,7 +16,7 @@ _LEAST = 1 << 16
 #: Elements that a tile has at most where any part of a message can be read alone.
 _MOST = 1 << 21
 #: Tiles of a message that was cut, about, and of a variable that has one.
-_OF_CUT, _OF_ALL = 256, 1 << 16
+_OF_CUT, _OF_ALL = 64, 1 << 16
 
 
 @dataclass(frozen=True, slots=True, eq=False)

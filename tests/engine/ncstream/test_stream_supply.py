@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
+from dataclasses import replace
 from unittest.mock import patch
 
 import numpy as np
@@ -14,9 +15,11 @@ from hypothesis import strategies as st
 from refbrowser import limits
 from refbrowser.engine.ncstream import supply as module
 from refbrowser.engine.ncstream.supply import (
+    LOST,
     NEVER,
     UNDECIDED,
     Supply,
+    is_lost,
     messages_of_element,
     supply_of,
     taken_for,
@@ -179,3 +182,36 @@ def test_a_message_looks_the_same_in_every_slice() -> None:
 
 def _rows(sections: Sections, rows: range) -> Supply:
     return supply_of(sections, (0, 0), (0, 1), [rows, range(4)])
+
+
+@given(cases(), st.data())
+def test_of_a_message_that_was_cut_what_arrived_counts_and_the_rest_is_lost(case, data):
+    shape, parts, indices, axes, ranges = case
+    if not parts:
+        return
+    elements = list(itertools.product(*parts[-1]))
+    arrived = data.draw(st.integers(0, len(elements) - 1))
+    sections = replace(sections_from(parts, rank=len(shape)), arrived=arrived)
+    supply = supply_of(sections, indices, axes, ranges)
+    last = 10 + len(parts) - 1
+    given_, lost = set(elements[:arrived]), set(elements[arrived:])
+    for position in np.ndindex(supply.rows.shape):
+        element = list(indices)
+        for axis, taken, at in zip(axes, ranges, position, strict=True):
+            element[axis] = taken[at]
+        place = tuple(element)
+        messages = [
+            10 + at
+            for at, part in enumerate(parts[:-1])
+            if all(each in one for each, one in zip(place, part, strict=True))
+        ]
+        messages += [last] if place in given_ else []
+        assert messages_of_element(sections, place) == messages
+        assert is_lost(sections, place) == (place in lost)
+        wanted = messages[-1] if messages else LOST if place in lost else NEVER
+        assert supply.message_at(position) == wanted
+        assert supply.counts[position] == len(messages)
+    kinds = {each.kind for each in coloured(supply).legend}
+    assert (SupplyKind.LOST in kinds) == bool(supply.count(LOST))
+    assert sum(each.elements for each in coloured(supply).legend) == supply.rows.size
+    labels(supply)

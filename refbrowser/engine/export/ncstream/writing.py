@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from refbrowser.engine.export.blocks import TASK_BYTES
@@ -173,16 +173,29 @@ def _tiles(run: StreamRun, plan: VariablePlan) -> None:
         _copied(run, plan)
         return
     reader = BlockReader(run.session, run.access, plan, run.token)
+    # One chunk of the source that is bad is not to hide the others of its tile.
+    assert plan.streamed.node.grid is not None
+    finer = replace(plan, tile=plan.streamed.node.grid.chunk_shape)
+    again = BlockReader(run.session, run.access, finer, run.token)
 
     def made(box: Box) -> list[_Tile | None]:
         block = reader.read(box)
-        return [_tile(run, plan, block, tile) for tile in geometry.boxes_within(box, plan.tile)]
+        tiles: list[_Tile | None] = []
+        for each in geometry.boxes_within(box, plan.tile):
+            tile = _tile(run, plan, block, each)
+            if tile is not None and tile.error is not None and run.skip_bad:
+                part = again.read(each)
+                tiles += [_tile(run, finer, part, one) for one in geometry.boxes_within(each, finer.tile)]
+            else:
+                tiles.append(tile)
+        return tiles
 
     for tiles in in_order(made, geometry.boxes(plan.shape, plan.block), _ahead(plan), run.token):
         for tile in tiles:
             _put(run, plan, tile)
         run.step()
     _count(run, reader)
+    _count(run, again)
 
 
 def _tile(run: StreamRun, plan: VariablePlan, block: Block, box: Box) -> _Tile | None:
