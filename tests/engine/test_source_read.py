@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import zlib
+from functools import partial
+from math import prod
 
 import numpy as np
 import pytest
@@ -14,6 +16,7 @@ import refbrowser
 from refbrowser.engine import stretches
 from refbrowser.engine.pieces import PieceState
 from refbrowser.errors import ErrorKind, RefbrowserError
+from refbrowser.formats.ncstream import layouts
 from refbrowser.model.selection import Selection
 
 FILL = -32767
@@ -154,7 +157,7 @@ def test_one_bad_message_fails_its_tile_and_no_other(tmp_path):
         states = []
         out = np.zeros(5, "i2")
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr("refbrowser.formats.ncstream.tiles._LEAST", 1)
+            patch.setattr(layouts, "tile_shape", partial(layouts.tile_shape, least=1))
             node = refbrowser.open(tmp_path / "x.ncs")["/x"].node
         dataset.session.read(
             node, dataset.access, Selection.whole((5,)), out=out, on_piece=lambda piece: states.append(piece)
@@ -375,3 +378,13 @@ def test_small_messages_with_checksums_stay_chunks(tmp_path, monkeypatch):
     tiles = [message((range(at, at + 1),), [at], crc32=0, bigend=True) for at in range(4)]
     with opened(tmp_path, stream_of((4,), tiles)) as dataset:
         assert dataset["/x"].node.source is None
+
+
+def test_what_was_never_sent_of_small_messages_costs_nothing(tmp_path):
+    count = 10**9
+    tiles = [message((range(at, at + 1),), [at % 100], bigend=True) for at in (0, 5, count - 1)]
+    with opened(tmp_path, stream_of((count,), tiles)) as dataset:
+        array = dataset["/x"]
+        assert prod(array.node.grid.grid_shape) < 10**5
+        assert array[:7].tolist() == [0, *[FILL] * 4, 5, FILL]
+        assert array[-2:].tolist() == [FILL, 99]

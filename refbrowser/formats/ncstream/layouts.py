@@ -31,6 +31,8 @@ Ints = npt.NDArray[np.int64]
 INLINE = 1 << 20
 #: So many messages of so few bytes are no chunks: each would take longer to plan than to read.
 MANY, SMALL = 4096, 4096
+#: Chunks for each message, of small ones, in a grid that is taken for a sparse one.
+_SPARSE = 8
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -300,7 +302,15 @@ def _whole_chunks(
     plain = ~table.deflated[kept.numbers]
     if (table.payload_length[kept.numbers][plain] != size).any():
         return None
+    if _is_sparse(kept, variable.shape, sides, size):
+        return None
     return None if size > LIMITS.chunk_size and not plain.all() else chunks
+
+
+def _is_sparse(kept: Sections, shape: tuple[int, ...], sides: tuple[int, ...], size: int) -> bool:
+    """Tell whether most of very many small chunks were never sent: to look at each would take long."""
+    count = prod(-(-length // side) for length, side in zip(shape, sides, strict=True))
+    return size <= SMALL and count > max(MANY, _SPARSE * len(kept))
 
 
 def _is_fine(table: MessageTable, kept: Sections, shape: tuple[int, ...]) -> bool:
