@@ -69,6 +69,12 @@ class SectionSource:
         """Number of elements."""
         return prod(map(len, self.section))
 
+    @property
+    def decoded(self) -> int:
+        """Bytes of the elements where these are all of one size, else 0."""
+        dtype = self.streamed.variable.type.dtype
+        return self.size * dtype.itemsize if self.is_regular and dtype is not None else 0
+
     def message(self, level: int) -> Message:
         """Return the data message; elements of one size are read while it is sent, others at once.
 

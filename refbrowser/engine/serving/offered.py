@@ -72,12 +72,19 @@ class Offered:
         """
         streamed, spellings = self._described()
         variables = {each.path: each for each in streamed.variables}
-        messages: list[Message] = []
-        total = held = 0
+        sources = []
         for request in requests_in(text, spellings):
             each = variables[request.path]
             section = request.ranges(each.variable.shape, is_ragged=is_ragged(each.variable))
-            message = SectionSource(self.dataset, each, section, token).message(level)
+            sources.append(SectionSource(self.dataset, each, section, token))
+        # Deflated they may be few: reading and deflating them is what takes long.
+        if level and sum(each.decoded for each in sources) > LIMITS.serve_answer:
+            what = f"more than {LIMITS.serve_answer} bytes (serve_answer) are to be deflated"
+            raise RefbrowserError(ErrorKind.BUDGET, what, advice="ask for less at once")
+        messages: list[Message] = []
+        total = held = 0
+        for source in sources:
+            message = source.message(level)
             messages.append(message)
             total, held = total + message.length, held + message.held
             if total > LIMITS.serve_answer or held > LIMITS.serve_whole:

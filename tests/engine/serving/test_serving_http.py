@@ -168,6 +168,7 @@ def test_large_answers_are_read_and_sent_in_blocks(service: Service, monkeypatch
         ({"serve_whole": 20}, "req=data&var=/texts"),
         ({"serve_whole": 100}, "req=data&var=/texts;/texts;/texts;/texts"),
         ({"serve_whole": 300}, "req=data&var=/cube;/cube;/cube&deflate=1"),
+        ({"serve_answer": 600}, "req=data&var=/cube;/cube;/cube&deflate=1"),
     ],
 )
 def test_answers_are_bounded(
