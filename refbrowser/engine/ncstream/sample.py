@@ -10,7 +10,11 @@ import numpy.typing as npt
 
 from refbrowser.engine.jobs import JobControl
 from refbrowser.engine.ncstream.readings import Order, Readings, readings_of
+from refbrowser.formats.ncstream.arrivals import arrived_stretches
 from refbrowser.formats.ncstream.completed import StreamOrigin
+from refbrowser.formats.ncstream.cut_pieces import arrived_elements
+from refbrowser.formats.ncstream.layouts import Layout
+from refbrowser.formats.ncstream.messages import StreamIndex
 from refbrowser.model.nodes import ArrayNode
 from refbrowser.model.selection import Selection
 
@@ -35,11 +39,26 @@ def sample_readings(dataset: Dataset, path: str, control: JobControl) -> Reading
     if not isinstance(node, ArrayNode) or not isinstance(origin, StreamOrigin):
         return None
     layout = origin.layouts.by_path.get(node.path)
+    region = _region(origin.index, layout, node)
+    taken = tuple(
+        slice(of.start + part.start, of.start + part.stop)
+        for of, part in zip(region, sample_of([of.stop - of.start for of in region]), strict=True)
+    )
     values = dataset.session.read(
-        node, dataset.access, Selection.from_index(sample_of(node.shape), node.shape), cancel=control.token
+        node, dataset.access, Selection.from_index(taken, node.shape), cancel=control.token
     )
     order: Order = "little" if layout is not None and layout.order == "<" else "big"
     return readings_of(path, plain_values(values), order, fill_of(node))
+
+
+def _region(index: StreamIndex, layout: Layout | None, node: ArrayNode) -> tuple[slice, ...]:
+    """Return where a sample is taken: anywhere, or of what arrived where the stream was cut off."""
+    if layout is not None and index.table.cut in layout.sections.numbers:
+        section = index.table.ranges(index.table.cut) or ()
+        found = arrived_stretches(section, arrived_elements(index.table, layout.variable))
+        if found:
+            return tuple(slice(each.start, each[-1] + 1) for each in found[0].section)
+    return tuple(slice(0, length) for length in node.shape)
 
 
 def sample_of(shape: Sequence[int], most: int = MOST) -> tuple[slice, ...]:

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import math
+from pathlib import Path
 
 import numpy as np
 import pytest
+import stream_encoder as enc
 
+import refbrowser
+from refbrowser.engine.jobs import JobControl
 from refbrowser.engine.ncstream.readings import readings_of
+from refbrowser.engine.ncstream.sample import sample_readings
 
 SMOOTH = 280 + 10 * np.sin(np.linspace(0, 20, 4_000))
 
@@ -61,3 +66,16 @@ def test_constant_values_tell_by_their_size() -> None:
     found = readings_of("/t", np.full(50, 7, np.int32), "big")
     assert found is not None
     assert found.likelier == "big"
+
+
+def test_of_a_stream_that_was_cut_what_arrived_is_compared(tmp_path: Path) -> None:
+    x = enc.dimension("x", len(SMOOTH))
+    header = enc.header(enc.group(dimensions=[x], variables=[enc.variable("t", enc.DOUBLE, [x])]))
+    body = enc.data_body("t", enc.DOUBLE, enc.whole([len(SMOOTH)]), bigend=False, version=3)
+    path = tmp_path / "a.ncs"
+    numbers = enc.regular(SMOOTH.astype("<f8").tobytes())
+    # The middle of the variable is not among what arrived.
+    path.write_bytes(enc.stream(header, enc.data(body, numbers))[: -4 - 8 * 3_000])
+    found = sample_readings(refbrowser.open(path), "/t", JobControl())
+    assert found is not None
+    assert (found.count, found.likelier) == (1_000, "little")

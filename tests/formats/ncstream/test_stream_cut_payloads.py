@@ -264,7 +264,18 @@ def test_the_whole_message_replaces_the_cut_one_when_the_stream_grows():
         assert getattr(found.table, name).tolist() == getattr(anew.table, name).tolist()
 
 
+def test_an_opened_stream_that_has_grown_is_read_as_a_whole_one(opened):
+    whole = enc.stream(HEADER, block(), objects("s"))
+    half = opened(whole[: len(HEADER) + 300])
+    assert element(half, "/v", (5, 3, 4)) == "truncated"
+    dataset = opened(whole)
+    assert dataset["/v"].node.source is None
+    assert np.array_equal(dataset["/v"][...], VALUES)
+    assert dataset["/s"][...].reshape(-1).tolist() == WORDS
+
+
 def test_as_it_was_before_the_cut_message_nothing_of_it_is_there(tmp_path):
     path = tmp_path / "a.ncs"
     path.write_bytes(cut(block(VALUES + 1000), block(), less=203))
-    assert walk_stream(MemoryBytes(path.read_bytes()), url="x", until=1).table.cut is None
+    with refbrowser.open(path, until=1) as dataset:
+        assert np.array_equal(dataset["/v"][...], VALUES + 1000)
