@@ -53,8 +53,9 @@ def sample_readings(dataset: Dataset, path: str, control: JobControl) -> Reading
 
 def _region(index: StreamIndex, layout: Layout | None, node: ArrayNode) -> tuple[slice, ...]:
     """Return where a sample is taken: anywhere, or of what arrived where the stream was cut off."""
-    if layout is not None and index.table.cut in layout.sections.numbers:
-        section = index.table.ranges(index.table.cut) or ()
+    cut = index.table.cut
+    if layout is not None and cut is not None and cut in layout.sections.numbers:
+        section = index.table.ranges(cut) or ()
         found = arrived_stretches(section, arrived_elements(index.table, layout.variable))
         if found:
             return tuple(slice(each.start, each[-1] + 1) for each in found[0].section)
