@@ -14,6 +14,7 @@ from refbrowser.engine.export.stream_options import StreamOptions
 from refbrowser.engine.jobs import JobControl
 from refbrowser.engine.ncstream.soundness import check_sound
 from refbrowser.engine.ncstream.stream_bytes import copied, opened_bytes
+from refbrowser.engine.ncstream.undeclared import with_declared
 from refbrowser.errors import ErrorKind, Place, RefbrowserError
 from refbrowser.formats.ncstream.bytes import ByteSource
 from refbrowser.formats.ncstream.completed import StreamOrigin
@@ -139,7 +140,7 @@ class _CompactExport(StreamExport):
         kept = {each.path for each in variables}
         definition = self._origin.definition
         return StreamedDataset(
-            definition=replace(definition, root=_without_values(definition.root, "/", kept)),
+            definition=replace(definition, root=with_declared(_without_values(definition.root, "/", kept))),
             variables=tuple(variables),
             left_out=tuple(left_out),
         )

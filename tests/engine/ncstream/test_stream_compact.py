@@ -206,3 +206,23 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     assert index_of(target).table.deflated.tolist() == [False, True]
     assert main(["compact", str(source), str(target), "--force"]) == 0
     assert "2 messages where there were 2" in capsys.readouterr().out
+
+
+def test_dimensions_of_old_headers_are_declared(tmp_path: Path) -> None:
+    source, target = tmp_path / "a.ncs", tmp_path / "b.ncs"
+    long, short = enc.dimension("n", 3), enc.dimension("n", 2)
+    variables = [enc.variable("a", enc.INT, [long]), enc.variable("b", enc.INT, [short])]
+    below = enc.group("g", variables=[enc.variable("c", enc.INT, [long])])
+    sent = [
+        enc.data(
+            enc.data_body(name, enc.INT, [(0, count, None)], bigend=True),
+            enc.regular(enc.numbers("i", range(count))),
+        )
+        for name, count in (("a", 3), ("b", 2), ("g/c", 3))
+    ]
+    source.write_bytes(enc.stream(enc.header(enc.group(variables=variables, groups=[below])), *sent))
+    compacted(source, target)
+    with refbrowser.open(str(target)) as dataset:
+        found = {name: array[...].tolist() for name, array in dataset.arrays.items()}
+    assert found == {"/a": [0, 1, 2], "/b": [0, 1], "/g/c": [0, 1, 2]}
+    assert not index_of(target).faults
