@@ -33,7 +33,8 @@ def check_sound(index: StreamIndex, *, force: bool = False) -> None:
     Raises
     ------
     RefbrowserError
-        `E_FORMAT`: a message is not sound, or something stands behind the end.
+        `E_FORMAT`: a message is not sound, or something stands behind the end. `E_BUDGET`: it has more
+        messages than are listed.
     """
     advice = "repair it first: refbrowser repair"
     for number in np.flatnonzero(index.table.fault).tolist():
@@ -41,6 +42,10 @@ def check_sound(index: StreamIndex, *, force: bool = False) -> None:
         assert fault is not None
         error = fault.error(index.url)
         raise RefbrowserError(error.kind, error.message, error.place, advice)
+    if index.size > index.walked and not index.has_end:
+        # Messages beyond the limit of those that are listed: they are no rubbish.
+        message = f"the stream goes on behind its {len(index.table)} messages that are listed"
+        raise RefbrowserError(ErrorKind.BUDGET, message, Place(url=index.url, start=index.walked))
     if index.size > index.walked and not force:
         behind = index.size - index.walked
         message = f"trailing-bytes: {behind} bytes stand behind the end of the stream"

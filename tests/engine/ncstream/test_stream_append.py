@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import zlib
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -20,11 +21,13 @@ from refbrowser.cli.program import main
 from refbrowser.engine.jobs import JobControl
 from refbrowser.engine.ncstream.append import AppendReport, AppendRequest, append_to
 from refbrowser.errors import ErrorKind, RefbrowserError
+from refbrowser.formats.ncstream import walk
 from refbrowser.formats.ncstream.bytes import MemoryBytes
 from refbrowser.formats.ncstream.messages import StreamIndex
 from refbrowser.formats.ncstream.walk import walk_stream
 from refbrowser.io import extending
 from refbrowser.io.cancel import Cancelled, CancelToken
+from refbrowser.limits import LIMITS
 from refbrowser.references.edits import SetMetadata
 
 SIDE = 4
@@ -290,6 +293,18 @@ def test_what_stands_behind_the_end_is_dropped_on_demand(stream: Path, more: Pat
 
 
 # Edits of the stream itself
+
+
+def test_messages_that_are_not_listed_are_not_dropped(
+    stream: Path, more: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = stream.read_bytes()
+    monkeypatch.setattr(walk, "LIMITS", replace(LIMITS, stream_messages=2))
+    for force in (False, True):
+        with pytest.raises(RefbrowserError) as caught:
+            appended(stream, more, force=force)
+        assert caught.value.kind is ErrorKind.BUDGET
+    assert stream.read_bytes() == before
 
 
 def edited(path: Path, key: str, **attributes: object):
