@@ -19,7 +19,7 @@ from refbrowser.engine.views.slicing import SliceState
 _LINE = "none (a line)"
 _ALL_FIELDS, _ALL_ROWS, _LENGTHS = "all fields", "rows", "lengths of rows"
 #: Dimensions and colour maps may be cut to this, in pixels, where there is no room for all controls.
-_AXIS_WIDTH, _MAP_WIDTH = 92, 110
+_AXIS_WIDTH, _MAP_WIDTH = 62, 72
 
 
 class PlotHeader(QWidget):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from PySide6.QtCore import QSize
+from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QColor
 from PySide6.QtWidgets import QHeaderView, QTreeWidget, QTreeWidgetItem, QWidget
 
@@ -36,6 +36,7 @@ class FieldsView(QTreeWidget):
         self.header().setSectionResizeMode(0, QHeaderView.ResizeMode.Interactive)
         self.header().setMinimumSectionSize(40)
         self.header().resizeSection(0, 104)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setIndentation(12)
         self.setMinimumSize(120, 60)
         self._left = 0

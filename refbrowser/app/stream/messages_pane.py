@@ -266,8 +266,8 @@ class MessagesPane(QWidget):
         split.setChildrenCollapsible(False)
         for widget in (self.table, self.beside):
             split.addWidget(widget)
-        split.setStretchFactor(0, 1)
-        split.setStretchFactor(1, 0)
+        split.setStretchFactor(0, 3)
+        split.setStretchFactor(1, 2)
         split.setSizes([380, 252])
         self.beside.hide()
         self._tools, self._pages = QStackedWidget(), QStackedWidget()
