@@ -25,6 +25,8 @@ MESSAGES = 100_000
 #: Elements of one small message.
 EACH = 100
 VARIABLES = 32
+#: How often an export and a copy are made.
+ROUNDS = 4
 #: Bytes of one message of the large streams.
 TILE = 4 * MIB
 
@@ -178,21 +180,37 @@ def exporting(folder: Path, size: int) -> None:
     large(stream, size, deflated=False)
     as_store(store, size)
     for name, source in (("a Zarr store, little endian", store), ("a stream, big endian", stream)):
-        subprocess.run(["sync"], check=True)
-        ours = cost(EXPORT, OUR_EXPORT, source)
-        target, verified = Path(f"{source}.ncs"), ours.listed / 1e6
-        subprocess.run(["sync"], check=True)
-        began = time.perf_counter()
-        subprocess.run(["cp", target, f"{target}.copy"], check=True)
-        subprocess.run(["sync", f"{target}.copy"], check=True)
-        copied = time.perf_counter() - began
-        figure(f"{name}: time without verification", ours.seconds - verified, "s", other=copied, aim="< 1.67")
-        figure(f"{name}: verification", verified, "s")
-        figure(f"{name}: peak memory", ours.peak / MIB, "MiB", aim="bounded")
-        target.unlink()
-        Path(f"{target}.copy").unlink()
+        # In turn, and the best of each: pages that were not used for a while cost more than all the rest.
+        rounds = [(exported(source), copied(source)) for _ in range(ROUNDS)]
+        ours = min((each for each, _ in rounds), key=lambda each: each[0])
+        theirs = min(each for _, each in rounds)
+        Path(f"{source}.ncs").unlink()
+        figure(f"{name}: time without verification", ours[0], "s", other=theirs, aim="< 1.67")
+        figure(f"{name}: verification", ours[1], "s")
+        figure(f"{name}: peak memory", ours[2], "MiB", aim="bounded")
     stream.unlink()
     shutil.rmtree(store)
+
+
+def exported(source: Path) -> tuple[float, float, float]:
+    """Export; returns seconds without and of the verification, and the memory in MiB."""
+    Path(f"{source}.ncs").unlink(missing_ok=True)
+    subprocess.run(["sync"], check=True)
+    found = cost(EXPORT, OUR_EXPORT, source)
+    verified = found.listed / 1e6
+    return found.seconds - verified, verified, found.peak / MIB
+
+
+def copied(source: Path) -> float:
+    """Copy what was exported and have it on the disk; returns seconds."""
+    target = Path(f"{source}.ncs")
+    subprocess.run(["sync"], check=True)
+    began = time.perf_counter()
+    subprocess.run(["cp", target, f"{target}.copy"], check=True)
+    subprocess.run(["sync", f"{target}.copy"], check=True)
+    took = time.perf_counter() - began
+    Path(f"{target}.copy").unlink()
+    return took
 
 
 def as_store(path: Path, size: int) -> None:
