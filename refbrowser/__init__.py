@@ -2,7 +2,8 @@
 
 ``open(path)`` gives a `Dataset`, ``dataset["/ocean/temp"][0, :, :]`` a numpy array; ``export`` writes a
 dataset as another format, and ``expand`` gives the Version 0 view of a document; ``zarr_draft`` has stores
-and operations of the v3 core protocol draft of 2019. What they need is imported when they are first used.
+and operations of the v3 core protocol draft of 2019, ``ncstream`` appends to streams of messages, compacts
+and repairs them. What they need is imported when they are first used.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from refbrowser.engine.api import expand, export, open
     from refbrowser.engine.dataset import Array, Dataset, Group
+    from refbrowser.engine.ncstream import api as ncstream
     from refbrowser.errors import RefbrowserError
     from refbrowser.formats.zarr_draft import api as zarr_draft
 
@@ -25,6 +27,7 @@ __all__ = [
     "__version__",
     "expand",
     "export",
+    "ncstream",
     "open",
     "zarr_draft",
 ]
@@ -39,7 +42,10 @@ _PLACES = {
     "open": "refbrowser.engine.api",
 }
 #: Modules under another name.
-_MODULES = {"zarr_draft": "refbrowser.formats.zarr_draft.api"}
+_MODULES = {
+    "ncstream": "refbrowser.engine.ncstream.api",
+    "zarr_draft": "refbrowser.formats.zarr_draft.api",
+}
 
 
 def __getattr__(name: str) -> Any:

@@ -85,6 +85,18 @@ class Limits:
     zip_directory: int = _limit(2 * GIB, "bytes", "directory of one zip archive")
     inlined_members: int = _limit(64 * MIB, "bytes", "deflated zip members written into one document")
     zip_kept: int = _limit(128 * MIB, "bytes", "inflated zip members kept while parts of them are read")
+    stream_nesting: int = _limit(64, "levels", "groups in groups, or structures in structures, of a stream")
+    stream_message: int = _limit(512 * MIB, "bytes", "protobuf message or compressed block of a stream")
+    stream_messages: int = _limit(5_000_000, "messages", "messages of one stream that are listed")
+    stream_headers: int = _limit(
+        20_000_000, "parts", "groups, dimensions, variables that headers of a stream extend, header by header"
+    )
+    stream_search: int = _limit(GIB, "bytes", "search for the next sound message, over a damaged stream")
+    stream_search_remote: int = _limit(64 * MIB, "bytes", "such a search in a stream of a server")
+    stream_faults: int = _limit(1_000, "faults", "faults of one stream that are listed one by one")
+    stream_recent: int = _limit(64 * MIB, "bytes", "indexes of streams that are kept in memory")
+    stream_index: int = _limit(128 * MIB, "bytes", "index of one stream that is kept between runs")
+    stream_cache: int = _limit(256 * MIB, "bytes", "all such indexes together, deflated")
     group_nesting: int = _limit(100, "levels", "groups in groups")
     elements: int = _limit(2**63 - 1, "elements", "elements of an array")
     chunk_size: int = _limit(512 * MIB, "bytes", "chunk that must be decoded whole")
@@ -94,6 +106,13 @@ class Limits:
     view_points: int = _limit(1 << 21, "points", "points held by one line; more are sampled")
     table_values: int = _limit(10_000, "values", "texts and structures listed as a table")
     map_chunks: int = _limit(1 << 21, "chunks", "chunks held by one chunk map; more are sampled")
+    supply_elements: int = _limit(
+        1 << 21, "elements", "elements of one picture of messages; more are sampled"
+    )
+    supply_work: int = _limit(
+        1 << 30, "elements", "elements of all messages that are laid over each other for it"
+    )
+    warnings_kept: int = _limit(1_000, "warnings", "warnings of bytes of one dataset that are kept")
     chunk_log: int = _limit(1 << 16, "chunks", "chunks of one array whose last read is remembered")
     view_decoded: int = _limit(2 * GIB, "bytes", "bytes decoded for one view without a question")
     element_size: int = _limit(MIB, "bytes", "one element")
@@ -107,6 +126,18 @@ class Limits:
     export_block: int = _limit(80 * MIB, "bytes", "elements of an export that are held together")
     export_memory: int = _limit(320 * MIB, "bytes", "such blocks, and the bytes that are read for them")
     export_coding: int = _limit(128 * MIB, "bytes", "chunks of an export being decoded or encoded")
+    # CDM Remote
+    remote_tile: int = _limit(16 * MIB, "bytes", "values asked for in one request of CDM Remote")
+    remote_objects: int = _limit(1 << 16, "elements", "texts, rows and structures asked for in one request")
+    remote_header: int = _limit(64 * MIB, "bytes", "description of a dataset of CDM Remote")
+    serve_requests: int = _limit(16, "requests", "requests answered at a time by a service")
+    serve_queue: float = _limit(10, "s", "wait of a request for others to be answered")
+    serve_head: float = _limit(20, "s", "time in which a request must have come")
+    serve_send: float = _limit(30, "s", "wait for a client to take what is sent")
+    serve_answer: int = _limit(2 * GIB, "bytes", "one answer of a service")
+    serve_block: int = _limit(8 * MIB, "bytes", "values of one answer that are held together")
+    serve_whole: int = _limit(64 * MIB, "bytes", "answers that can only be made as a whole")
+    serve_objects: int = _limit(1 << 20, "elements", "texts, rows and structures in one answer")
 
 
 LIMITS = Limits()

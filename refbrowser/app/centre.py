@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -14,6 +14,7 @@ from refbrowser.app.bars import ErrorBar, ReadingStrip
 from refbrowser.app.cards import Card, ErrorCard, LoadingCard, centred
 from refbrowser.app.cdl.pane import CdlPane
 from refbrowser.app.controller.open_document import OpenDocument
+from refbrowser.app.damage_bar import DamageBar
 from refbrowser.app.dialogs.recovery import RecoveryBar
 from refbrowser.app.dialogs.trust import TrustBar
 from refbrowser.app.file_bars import CopyBar, DiskBar, LossBar
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from refbrowser.app.plot.pane import PlotPane
     from refbrowser.app.table.pane import TablePane
 
-PLOT, TABLE, REFERENCES, RAW, CDL = range(5)
+PLOT, TABLE, REFERENCES, RAW, CDL, MESSAGES = range(6)
 
 
 class Centre(QWidget):
@@ -56,6 +57,7 @@ class Centre(QWidget):
         self.trust_bar = TrustBar()
         self.recovery_bar = RecoveryBar()
         self.disk_bar = DiskBar()
+        self.damage_bar = DamageBar()
         self.copy_bar = CopyBar()
         self.loss_bar = LossBar()
         self.error_bar = ErrorBar()
@@ -72,12 +74,13 @@ class Centre(QWidget):
         self._loading_page, self._error_page = centred(self.loading), centred(self.error)
         for page in (self.start, self._loading_page, self._error_page, self.tabs):
             self._pages.addWidget(page)
-        layout = QVBoxLayout(self)
+        layout = self._column = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(theme.MEDIUM - 2)
         for strip in (
             self.trust_bar,
             self.disk_bar,
+            self.damage_bar,
             self.recovery_bar,
             self.copy_bar,
             self.loss_bar,
@@ -106,6 +109,11 @@ class Centre(QWidget):
         tabs.addTab(self.references, "References")
         tabs.addTab(self.raw, "Raw value")
         tabs.addTab(self.cdl, "CDL")
+        self._messages_slot = QStackedWidget()
+        text = "The messages of a stream appear here, and which of them supplied each element."
+        self._messages_slot.addWidget(centred(Card("array", "No messages yet", text)))
+        tabs.addTab(self._messages_slot, "Messages")
+        tabs.setTabVisible(MESSAGES, False)
         return tabs
 
     def make_plot(self) -> None:
@@ -122,6 +130,19 @@ class Centre(QWidget):
             self._table_slot.setCurrentWidget(self.table)
             self.plotMade.emit(self.plot)
 
+    def add_messages(self, pane: QWidget, bars: Sequence[QWidget]) -> None:
+        """Take the pane of messages, which is made for the first stream, and the bars that belong to it."""
+        self._messages_slot.addWidget(pane)
+        self._messages_slot.setCurrentWidget(pane)
+        for bar in bars:
+            self._column.insertWidget(self._column.count() - 1, bar)
+
+    def show_messages_tab(self, shown: bool) -> None:
+        """Offer the tab of messages, or do not."""
+        if not shown and self.tabs.currentIndex() == MESSAGES:
+            self.tabs.setCurrentIndex(PLOT)
+        self.tabs.setTabVisible(MESSAGES, shown)
+
     def show_tab(self, number: int) -> None:
         """Bring a tab to the front and put the keyboard in it."""
         self.tabs.setCurrentIndex(number)
@@ -136,6 +157,9 @@ class Centre(QWidget):
             return self.plot.page()
         if number == TABLE and self.table is not None:
             return self.table.grid
+        if number == MESSAGES:
+            pane = self._messages_slot.currentWidget()
+            return None if pane is None else pane.focusProxy()
         return {REFERENCES: self.references.table, RAW: self.raw.page(), CDL: self.cdl.page()}.get(number)
 
     def table_is_shown(self) -> bool:
@@ -145,7 +169,7 @@ class Centre(QWidget):
     def tab_commands(self) -> dict[str, Callable[[], object]]:
         """Return the actions that show a tab, by their names."""
         tabs = {"show_plot": PLOT, "show_table": TABLE, "show_references": REFERENCES}
-        tabs |= {"show_raw": RAW, "show_cdl": CDL}
+        tabs |= {"show_raw": RAW, "show_cdl": CDL, "show_messages": MESSAGES}
         return {name: partial(self.show_tab, number) for name, number in tabs.items()}
 
     def set_document(self, document: OpenDocument | None) -> None:
@@ -168,6 +192,7 @@ class Centre(QWidget):
         self.trust_bar.set_document(document)
         self.recovery_bar.set_document(document)
         self.disk_bar.set_document(document)
+        self.damage_bar.set_document(document)
         if document is None:
             self._pages.setCurrentWidget(self.start)
         elif document.is_open:

@@ -26,13 +26,14 @@ class DiskBar(QFrame):
 
     Signals
     -------
-    compare(), keep(), reload()
+    compare(), keep(), reload(), follow()
         What the user wants.
     """
 
     compare = Signal()
     keep = Signal()
     reload = Signal()
+    follow = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -44,23 +45,28 @@ class DiskBar(QFrame):
         self._keep.setToolTip("Go on with this document; Save replaces the file")
         self._reload = push_button("Reload", "diskReloadButton", self.reload.emit)
         self._reload.setToolTip("Read the file again (F5)")
-        self._text = _fill(
-            self, "diskText", IconLabel("warning", "warning"), (self._compare, self._keep, self._reload)
-        )
+        self._follow = push_button("Follow", "diskFollowButton", self.follow.emit)
+        self._follow.setToolTip("Read the stream again now, and whenever it grows")
+        buttons = (self._compare, self._keep, self._reload, self._follow)
+        self._text = _fill(self, "diskText", IconLabel("warning", "warning"), buttons)
         self.hide()
 
     def set_document(self, document: OpenDocument | None) -> None:
         """Say what others did with the file of this document."""
         state = FileState.SAME if document is None or not document.is_open else document.file.state
-        self.setVisible(state is not FileState.SAME)
-        if document is None or state is FileState.SAME:
+        is_told = state not in (FileState.SAME, FileState.FOLLOWED)
+        self.setVisible(is_told)
+        if document is None or not is_told:
             return
         is_gone = state is FileState.GONE
         what = "was removed or renamed" if is_gone else "was changed by another program"
         mine = " You have unsaved edits here." if document.is_pending else ""
         self._text.setText(f"{one_line(document.name)} {what}.{mine}")
-        for button in (self._compare, self._reload):
-            button.setVisible(not is_gone)
+        is_stream = document.file.is_stream
+        self._compare.setVisible(not is_gone and not is_stream)
+        self._keep.setVisible(not is_stream)
+        self._reload.setVisible(not is_gone)
+        self._follow.setVisible(is_stream and not is_gone and not document.is_pending)
 
     def text(self) -> str:
         """Return the words shown."""

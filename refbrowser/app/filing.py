@@ -9,6 +9,8 @@ from PySide6.QtCore import QObject
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.controller.titles import Titles
 from refbrowser.app.controller.watching import DiskWatch
+from refbrowser.app.plain_text import one_line
+from refbrowser.app.theme import count_text
 
 if TYPE_CHECKING:
     from refbrowser.app.main_window import MainWindow
@@ -30,6 +32,8 @@ class Filing(QObject):
         centre.disk_bar.compare.connect(saving.compare)
         centre.disk_bar.keep.connect(saving.keep_mine)
         centre.disk_bar.reload.connect(saving.reload)
+        centre.damage_bar.repair.connect(self._window.commands.streams.repair_stream)
+        centre.disk_bar.follow.connect(lambda: self._window.commands.streams.set_follows(True))
         centre.copy_bar.openPath.connect(window.open_path)
         window.problems.placeWanted.connect(problems.go_to)
         window.problems.fixWanted.connect(problems.fix)
@@ -78,7 +82,12 @@ class Filing(QObject):
         from refbrowser.app.editors.drafts import drafts_of
 
         drafts_of(document).clear()
-        self._window.status.say(f"Reloaded {document.path}")
+        index = document.stream.index if document.file.has_grown and document.file.follows else None
+        if index is None:
+            self._window.status.say(f"Reloaded {document.path}")
+        else:
+            messages = count_text(len(index.table))
+            self._window.status.say(f"{one_line(document.title)} has {messages} messages now")
 
     def _counted(self, faults: int, warnings: int) -> None:
         self._window.status.show_problems(faults, warnings)

@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from refbrowser.app.preferences import Preferences
     from refbrowser.app.problems.pane import ProblemsPane
     from refbrowser.app.status_line import StatusLine
+    from refbrowser.app.stream.messages_tab import MessagesTab
     from refbrowser.app.tasks import TaskControl, Tasks
 
 
@@ -79,6 +80,7 @@ class MainWindow(QMainWindow):
     drops: DropTarget
     follower: DocumentFollower
     filing: Filing
+    messages: MessagesTab
     problems: ProblemsPane
     history: HistoryPane
     preferences: Preferences
@@ -139,12 +141,14 @@ class MainWindow(QMainWindow):
         from refbrowser.app.preferences_in_force import PreferencesInForce
         from refbrowser.app.problems.pane import ProblemsPane
         from refbrowser.app.status_line import StatusLine
+        from refbrowser.app.stream.messages_tab import MessagesTab
         from refbrowser.app.tasks import Tasks
 
         if self.is_complete:
             return
         self.tasks = Tasks(self)
         self.documents = Documents(self.tasks, self)
+        self.documents.byte_order_of = self.settings.byte_order
         self.questions = Questions(self)
         self.preferences = Preferences(self.settings, self)
         self.hierarchy = HierarchyPane()
@@ -172,6 +176,7 @@ class MainWindow(QMainWindow):
         self.drops = DropTarget(self)
         self.follower = DocumentFollower(self)
         self.filing = Filing(self)
+        self.messages = MessagesTab(self)
         self._connect()
         self.layout_kept = LayoutKept(self)
         PreferencesInForce(self)
@@ -224,6 +229,7 @@ class MainWindow(QMainWindow):
         self.centre.restyled.connect(self.actions_.set_icons)
         self.centre.openPaths.connect(self.commands.files.open_instead)
         self.status.jobsWanted.connect(self.commands.view.show_jobs)
+        self.status.serviceWanted.connect(self.commands.copying.put)
         self.tasks.statusChanged.connect(lambda _statuses: self.update_actions())
         self.tasks.failed.connect(lambda error: self.centre.error_bar.show_error("A job failed", error))
 

@@ -8,8 +8,9 @@ from PySide6.QtCore import QObject
 
 from refbrowser.app.centre import PLOT, RAW, REFERENCES
 from refbrowser.app.controller.open_document import OpenDocument
+from refbrowser.app.hierarchy.array_words import extent_text, type_text
 from refbrowser.app.hierarchy.dimension_rows import size_words
-from refbrowser.app.hierarchy.hierarchy_model import Item, ItemKind, shape_text, type_text
+from refbrowser.app.hierarchy.hierarchy_model import Item, ItemKind
 from refbrowser.app.plain_text import one_line
 from refbrowser.app.theme import count_text
 
@@ -234,6 +235,8 @@ class Navigation(QObject):
             target = (item.document, cast("ArrayNode", item.node))
             if (
                 self._plotted is None
+                # It may have gone for a while, with an edit.
+                or plot.array() is None
                 or target[0] is not self._plotted[0]
                 or target[1].path != self._plotted[1].path
             ):
@@ -253,10 +256,9 @@ def summary_of(item: Item) -> str:
     if item.kind is ItemKind.DOCUMENT:
         return item.document.path
     if item.kind is ItemKind.ARRAY and item.node is not None:
-        node = item.node
-        names = ", ".join(str(name or "-") for name in getattr(node, "dimensions", ()))
-        shape = shape_text(getattr(node, "shape", ()))
-        return one_line(f"{node.path}   [{names}]   {type_text(node)}   {shape}")  # type: ignore[arg-type]
+        node = cast("ArrayNode", item.node)
+        names = ", ".join(str(name or "-") for name in (*node.dimensions, *filter(None, [node.row_length])))
+        return one_line(f"{node.path}   [{names}]   {type_text(node)}   {extent_text(node)}")
     if item.kind is ItemKind.GROUP:
         return one_line(str(item.place))
     if item.dimension is not None:

@@ -61,25 +61,37 @@ class Settings:
         """Forget the recent documents."""
         self._forget("recent")
         self._forget("flavours")
+        self._forget("byteOrders")
 
     def flavour(self, path: str) -> str:
         """Return the flavour that the user chose for a store that was opened lately; empty for none."""
-        return self._flavours().get(path, "")
+        return self._by_path("flavours").get(path, "")
 
     def set_flavour(self, path: str, flavour: str) -> None:
         """Remember the flavour that the user chose for a store; none where it is empty."""
+        self._set_by_path("flavours", path, flavour)
+
+    def byte_order(self, path: str) -> str:
+        """Return the byte order that the user chose for a stream that was opened lately; empty for none."""
+        return self._by_path("byteOrders").get(path, "")
+
+    def set_byte_order(self, path: str, order: str) -> None:
+        """Remember the byte order that the user chose for a stream; none where it is empty."""
+        self._set_by_path("byteOrders", path, order)
+
+    def _set_by_path(self, name: str, path: str, choice: str) -> None:
         import json
 
         recent = {*self.recent(), path}
-        kept = {other: chosen for other, chosen in self._flavours().items() if other in recent}
-        kept[path] = flavour
-        self._keep("flavours", json.dumps({other: chosen for other, chosen in kept.items() if chosen}))
+        kept = {other: chosen for other, chosen in self._by_path(name).items() if other in recent}
+        kept[path] = choice
+        self._keep(name, json.dumps({other: chosen for other, chosen in kept.items() if chosen}))
 
-    def _flavours(self) -> dict[str, str]:
+    def _by_path(self, name: str) -> dict[str, str]:
         import json
 
         try:
-            value = json.loads(str(self._store.value("flavours", "{}")))
+            value = json.loads(str(self._store.value(name, "{}")))
         except ValueError:
             return {}
         items = value.items() if isinstance(value, dict) else ()

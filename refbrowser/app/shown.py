@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from refbrowser.app.plot.pane import PlotPane
     from refbrowser.engine.views.picture import Picture
     from refbrowser.engine.views.table import TableLayout
+    from refbrowser.model.nodes import ArrayNode
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,19 +51,27 @@ class Shown:
 
 def shown_by(plot: PlotPane | None) -> Shown | None:
     """Return what a plot shows, None where it shows no array."""
+    return None if plot is None else _shown(plot, plot.array())
+
+
+def shown_beside(plot: PlotPane | None) -> Shown | None:
+    """Return what the table beside a plot shows: whole elements, also where a part of each is plotted."""
+    return None if plot is None else _shown(plot, plot.whole())
+
+
+def _shown(plot: PlotPane, node: ArrayNode | None) -> Shown | None:
     from refbrowser.engine.views.interpretation import Interpretation
     from refbrowser.engine.views.table import TableLayout
 
-    node = None if plot is None else plot.array()
-    state = None if plot is None else plot.slice_state()
-    source = None if plot is None else plot.source()
-    if plot is None or node is None or state is None or source is None or source.dataset is None:
+    state, source = plot.slice_state(), plot.source()
+    if node is None or state is None or source is None or source.dataset is None:
         return None
     shown = Interpretation(node, plot.is_decoded())
     layout = TableLayout(node, state, plot.coordinates(), shown)
     ranges = tuple(range(state.shape[axis]) for axis in state.axes)
     picture = plot.picture()
     same = picture is not None and picture.node.path == node.path and picture.plan.slice.axes == state.axes
+    same = same and picture is not None and picture.node.dtype == node.dtype
     if picture is not None and same and shown.is_number:
         ranges = picture.plan.ranges
     return Shown(cast("OpenDocument", source), layout, ranges, picture if same else None)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Qt, Signal
@@ -10,6 +11,7 @@ from PySide6.QtWidgets import QHBoxLayout, QLabel, QStatusBar, QToolButton, QWid
 from refbrowser.app import icons, theme
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.elided_label import ElidedLabel
+from refbrowser.app.hierarchy.format_words import short_format
 from refbrowser.app.plain_text import one_line
 from refbrowser.app.tasks import Tasks
 from refbrowser.app.timers import one_shot
@@ -29,10 +31,13 @@ class StatusLine(QObject):
     -------
     jobsWanted(), problemsWanted()
         The user wants to see the jobs, or the problems.
+    serviceWanted(str)
+        The user wants the address at which a dataset is offered.
     """
 
     jobsWanted = Signal()
     problemsWanted = Signal()
+    serviceWanted = Signal(str)
 
     def __init__(self, bar: QStatusBar, tasks: Tasks, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -52,6 +57,12 @@ class StatusLine(QObject):
         self._problems.setAutoRaise(True)
         self._problems.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
         self._problems.clicked.connect(self.problemsWanted.emit)
+        self._service = QToolButton()
+        self._service.setObjectName("statusServiceButton")
+        self._service.setAutoRaise(True)
+        self._service.setAccessibleName("Copy the address at which the dataset is offered")
+        self._service.hide()
+        self._service.clicked.connect(lambda: self.serviceWanted.emit(self._service.text()))
         self._amount = _label("statusRead")
         self._pending = _label("statusPending")
         self._version = _label("statusVersion")
@@ -63,7 +74,7 @@ class StatusLine(QObject):
         facts = QHBoxLayout(right)
         facts.setContentsMargins(0, 0, theme.MEDIUM, 0)
         facts.setSpacing(theme.HUGE - 8)
-        for label in (self._jobs, self._amount, self._pending, self._problems, self._version):
+        for label in (self._service, self._jobs, self._amount, self._pending, self._problems, self._version):
             facts.addWidget(label, 0, Qt.AlignmentFlag.AlignVCenter)
         bar.addWidget(left, 1)
         bar.addPermanentWidget(right)
@@ -92,6 +103,16 @@ class StatusLine(QObject):
         self._problems.setAccessibleName(words)
         self._problems.setToolTip(words)
 
+    def show_service(self, urls: Sequence[str]) -> None:
+        """Show where datasets are offered: the address that came last; nothing where none is."""
+        self._service.setVisible(bool(urls))
+        if urls:
+            more = f", and {len(urls) - 1} more" if len(urls) > 1 else ""
+            words = f"Copy the address at which the dataset is offered as CDM Remote: {urls[-1]}{more}"
+            self._service.setText(one_line(urls[-1]))
+            self._service.setAccessibleName(words)
+            self._service.setToolTip(theme.plain_tooltip(words))
+
     def text(self) -> str:
         """Return the words shown."""
         return self._hover.text()
@@ -102,6 +123,8 @@ class StatusLine(QObject):
         version = "" if state is None else f"Version {state.version}"
         if document is not None and state is not None and state.store is not None and document.store.is_here:
             version = state.store.flavour.label
+        elif document is not None and state is not None and state.derived is not None:
+            version = short_format(document)
         self._version.setText(version)
         self._pending.setText("" if document is None or state is None else pending_words(document))
 

@@ -238,6 +238,8 @@ QPushButton:hover {{ background: {c.hover}; }}
 QPushButton:pressed {{ background: {c.accent_soft}; }}
 QPushButton:checked {{ background: {c.accent_soft}; border-color: {c.accent}; }}
 QPushButton:focus {{ border-color: {c.accent}; }}
+QPushButton[segment="first"] {{ border-top-right-radius: 0; border-bottom-right-radius: 0; }}
+QPushButton[segment="last"] {{ border-top-left-radius: 0; border-bottom-left-radius: 0; margin-left: -1px; }}
 QPushButton:disabled {{ color: {c.muted}; background: {c.window}; }}
 QPushButton:default {{ background: {c.accent}; color: {c.on_accent}; border-color: {c.accent}; }}
 QPushButton:default:disabled {{ background: {c.window}; color: {c.muted}; border-color: {c.border}; }}

@@ -10,9 +10,11 @@ from refbrowser.cli.options import (
     add_reading,
     add_templates,
     add_yes,
+    job_control,
     list_store,
     open_document,
 )
+from refbrowser.cli.progress import ProgressBar
 from refbrowser.errors import ErrorKind, Finding, RefbrowserError, Severity
 from refbrowser.io.cancel import CancelToken
 
@@ -59,20 +61,25 @@ def _check(path: str, arguments: argparse.Namespace, token: CancelToken) -> int:
 
 
 def _findings(path: str, arguments: argparse.Namespace, token: CancelToken) -> list[Finding]:
-    """Return what is wrong with a document; of a store, what its metadata and a listing of it tell, too."""
+    """Return what is wrong with a document; of a store, what its metadata and a listing of it tell, too.
+
+    Of a stream every payload is looked at.
+    """
     from refbrowser.references.check import all_findings
 
     opened = open_document(path, arguments, token)
     findings = list(all_findings(opened.document, lambda: token.cancelled))
-    if opened.document.store is None:
+    if opened.document.store is None and opened.document.derived is None:
         return findings
     from refbrowser.engine.jobs import JobControl
     from refbrowser.engine.opening import dataset_of
     from refbrowser.engine.session import Session
+    from refbrowser.engine.streams import payload_findings
 
-    with Session() as session:
+    with Session() as session, ProgressBar("checking") as bar:
         dataset = dataset_of(path, opened.document, opened.access, session, JobControl(token))
         listing = list_store(dataset, token)
+        findings += payload_findings(dataset, job_control(token, bar))
     told = {finding.place.key for finding in findings} - {None}
     findings += [each for each in dataset.hierarchy.problems if each.place.key not in told]
     return findings + list(() if listing is None else listing.findings)

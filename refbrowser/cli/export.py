@@ -20,6 +20,7 @@ from refbrowser.cli.options import (
 )
 from refbrowser.cli.progress import ProgressBar, size_text
 from refbrowser.cli.store_options import add_store_options, store_options
+from refbrowser.cli.stream_options import add_stream_options, stream_options
 from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.io.cancel import Cancelled, CancelToken
 
@@ -63,7 +64,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         required=True,
         metavar="FORMAT",
         dest="format",
-        help="refs-v0, refs-v1, refs-parquet, zarr-v2, zarr-v3, zarr-v3-draft or nczarr",
+        help="refs-v0, refs-v1, refs-parquet, zarr-v2, zarr-v3, zarr-v3-draft, nczarr or ncstream",
     )
     parser.add_argument(
         "--array", action=_Choice, dest="arrays", metavar="A", help="write this array only (repeatable)"
@@ -83,9 +84,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--check",
         action="store_true",
-        help="then read the target with zarr-python (and netCDF4) and compare",
+        help="then read the target with other software (zarr-python, netCDF4, siphon) and compare",
     )
     add_store_options(parser)
+    add_stream_options(parser)
     add_json(parser)
     add_reading(parser)
     add_skip_bad(parser)
@@ -97,7 +99,7 @@ def run(arguments: argparse.Namespace, token: CancelToken) -> int:
     """Carry out the export and report."""
     from refbrowser.engine.export.request import ExportRequest
 
-    options = store_options(arguments)
+    options, stream = store_options(arguments), stream_options(arguments)
     with open_dataset(arguments, token) as dataset:
         request = ExportRequest(
             arguments.target,
@@ -107,6 +109,7 @@ def run(arguments: argparse.Namespace, token: CancelToken) -> int:
             resume=arguments.resume,
             skip_bad=arguments.skip_bad,
             options=options,
+            stream=stream,
         )
         if arguments.estimate:
             return _estimate(dataset, request, arguments, token)
@@ -155,6 +158,7 @@ def _check(dataset: Dataset, request: ExportRequest, token: CancelToken) -> Chec
 def _estimate(
     dataset: Dataset, request: ExportRequest, arguments: argparse.Namespace, token: CancelToken
 ) -> int:
+    from refbrowser.engine.export.request import unit_of
     from refbrowser.engine.export.run import estimate_export
 
     with ProgressBar("estimating") as bar:
@@ -164,8 +168,9 @@ def _estimate(
         shape["losses"] = [{"path": loss.path, "what": loss.what} for loss in estimate.losses]
         write_json(shape)
         return 0
+    unit = unit_of(request.format)
     write_line(
-        f"{estimate.chunks} chunks, {estimate.missing} missing; to read {size_text(estimate.source_bytes)}, "
+        f"{estimate.chunks} {unit}s, {estimate.missing} missing; to read {size_text(estimate.source_bytes)}, "
         f"to write {size_text(estimate.target_bytes)} at most"
     )
     for line in (*_ways(estimate), *(f"not kept: {plain(loss)}" for loss in estimate.losses)):
@@ -212,9 +217,12 @@ def _as_json(report: ExportReport) -> dict[str, Any]:
 
 
 def _write_text(report: ExportReport) -> None:
+    from refbrowser.engine.export.request import unit_of
+
+    unit = unit_of(report.format)
     resumed = f", {report.resumed} of them there before" if report.resumed else ""
     write_line(
-        f"{plain(report.target)}: {report.arrays} arrays, {report.chunks} chunks{resumed}, "
+        f"{plain(report.target)}: {report.arrays} arrays, {report.chunks} {unit}s{resumed}, "
         f"{report.copied} copied undecoded, {report.missing} missing, {report.verified} verified; "
         f"read {size_text(report.read_bytes)}, written {size_text(report.written_bytes)}"
     )

@@ -14,7 +14,11 @@ from refbrowser.io.cancel import CancelToken
 if TYPE_CHECKING:
     from refbrowser.engine.dataset import Array, Dataset
     from refbrowser.engine.jobs import JobControl
+    from refbrowser.formats.ncstream.byte_order import StreamOptions
     from refbrowser.model.listing import StoreListing
+
+#: How streams are read; as `refbrowser.formats.ncstream.byte_order` has them, which is not loaded for help.
+ORDERS = ("big", "little", "flag")
 
 
 def add_json(parser: argparse.ArgumentParser) -> None:
@@ -35,8 +39,14 @@ def add_allow(parser: argparse.ArgumentParser) -> None:
 
 def add_reading(parser: argparse.ArgumentParser) -> None:
     """Add what every verb that reads data takes."""
-    add_allow(parser)
     add_flavour(parser)
+    add_stream(parser)
+    add_origins(parser)
+
+
+def add_origins(parser: argparse.ArgumentParser) -> None:
+    """Add where may be read from, and how."""
+    add_allow(parser)
     parser.add_argument(
         "--storage-option",
         action="append",
@@ -64,6 +74,21 @@ def add_flavour(parser: argparse.ArgumentParser) -> None:
         dest="flavour",
         metavar="FLAVOUR",
         help="open a store as zarr-v2, zarr-v3, nczarr, zarr-v3-draft or zarr-v3-draft-2020",
+    )
+
+
+def add_stream(parser: argparse.ArgumentParser) -> None:
+    """Add how streams of messages are read."""
+    parser.add_argument(
+        "--byte-order",
+        choices=ORDERS,
+        help="read all numbers of a stream in this order, or just as its messages say (flag)",
+    )
+    parser.add_argument(
+        "--until",
+        type=int,
+        metavar="NUMBER",
+        help="show a stream as it was after this message; the first one is 0",
     )
 
 
@@ -143,6 +168,12 @@ def open_document(path: str, arguments: argparse.Namespace, token: CancelToken) 
         return open_document(OpenRequest(path, **_how(arguments)), job_control(token, bar))
 
 
+def _stream_options(arguments: argparse.Namespace) -> StreamOptions:
+    from refbrowser.formats.ncstream.byte_order import StreamOptions
+
+    return StreamOptions(getattr(arguments, "byte_order", None), getattr(arguments, "until", None))
+
+
 def _how(arguments: argparse.Namespace) -> dict[str, Any]:
     from refbrowser.model.nodes import Flavour
 
@@ -152,5 +183,6 @@ def _how(arguments: argparse.Namespace) -> dict[str, Any]:
         "allow": tuple(getattr(arguments, "allow", ())),
         "storage_options": tuple(getattr(arguments, "storage_option", ())),
         "templates": template_values(arguments),
+        "stream": _stream_options(arguments),
         "question": lambda error: ask(arguments, error),
     }

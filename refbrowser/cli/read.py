@@ -52,7 +52,7 @@ def run(arguments: argparse.Namespace, token: CancelToken) -> int:
             values = array.read(selection, control=job_control(token, bar))
         if arguments.json and is_text(dataset.hierarchy, array.node):
             values = as_texts(values)
-        tell_findings(dataset.access.memory.identities.warnings)
+        tell_findings(dataset.access.memory.warnings)
     if arguments.json:
         _write_json(values, arguments.output)
     else:
@@ -89,9 +89,10 @@ def _write_npy(values: Any, output: str | None) -> None:
     import numpy as np
 
     from refbrowser.io.atomic import write_atomically
+    from refbrowser.model.member_types import without_names
 
     collector = _Collector()
-    np.lib.format.write_array(collector, np.asanyarray(values), allow_pickle=False)
+    np.lib.format.write_array(collector, without_names(np.asanyarray(values)), allow_pickle=False)
     if output is None:
         write_bytes(collector.blocks)
     else:

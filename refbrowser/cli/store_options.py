@@ -60,14 +60,15 @@ def store_options(arguments: argparse.Namespace) -> StoreOptions:
     RefbrowserError
         `E_USAGE`: one has no meaning, alone or with the format.
     """
-    from refbrowser.engine.export.request import STORE_FORMATS
+    from refbrowser.engine.export.request import STORE_FORMATS, STREAM_FORMAT
     from refbrowser.engine.export.store_options import Sides, StoreOptions
 
     zipped = arguments.zip or arguments.target.lower().endswith(".zip")
     options = StoreOptions(
         chunks=Sides.from_text(arguments.chunks) if arguments.chunks else None,
         array_chunks=dict(map(_array_chunks, arguments.array_chunks)),
-        codec=arguments.codec or "keep",
+        # The codec of a stream is one of its own options.
+        codec=(arguments.format != STREAM_FORMAT and arguments.codec) or "keep",
         shards=Sides.from_text(arguments.shards) if arguments.shards else None,
         container="zip" if zipped and arguments.format in STORE_FORMATS else "folder",
         zip_folder=arguments.zip_folder,
@@ -77,7 +78,7 @@ def store_options(arguments: argparse.Namespace) -> StoreOptions:
     )
     if arguments.format not in STORE_FORMATS and (options != StoreOptions() or arguments.zip):
         raise RefbrowserError(
-            ErrorKind.USAGE, "chunks, codecs and containers are chosen for stores, not for references"
+            ErrorKind.USAGE, "chunks, codecs and containers are chosen for stores, not for this format"
         )
     if arguments.zip_folder and not zipped:
         raise RefbrowserError(ErrorKind.USAGE, "--zip-folder belongs to a zip file", advice="add --zip")

@@ -12,6 +12,7 @@ import numpy.typing as npt
 from refbrowser.codecs.base import Bytes, DecodeError, as_bytes
 from refbrowser.codecs.elements import DType, flat_bytes, label_numbers, label_table, numbers_of
 from refbrowser.codecs.messages import packed, unpacked
+from refbrowser.errors import ErrorKind, RefbrowserError, quoted
 
 Objects = npt.NDArray[np.object_]
 
@@ -71,8 +72,23 @@ class VLenText:
         return _filled([value.decode() for value in VLenBytes().decode(data, count)])
 
     def encode(self, values: Objects) -> Bytes:
-        """Return the bytes of `values`."""
-        return VLenBytes().encode(_filled([str(value).encode() for value in values]))
+        """Return the bytes of `values`.
+
+        Raises
+        ------
+        RefbrowserError
+            `META`: one of them is no Unicode text: bytes, or half of a character.
+        """
+        return VLenBytes().encode(_filled([_utf8(value) for value in values]))
+
+
+def _utf8(value: Any) -> bytes:
+    try:
+        if not isinstance(value, bytes):
+            return str(value).encode()
+    except UnicodeEncodeError:
+        pass
+    raise RefbrowserError(ErrorKind.META, f"{quoted(value)} is no Unicode text, which the array must hold")
 
 
 @dataclass(frozen=True, slots=True)

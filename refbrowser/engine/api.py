@@ -11,6 +11,7 @@ from refbrowser.engine.dataset import Dataset
 from refbrowser.engine.jobs import JobControl
 from refbrowser.engine.opening import OpenRequest, open_dataset, open_document
 from refbrowser.errors import ErrorKind, Place, RefbrowserError
+from refbrowser.formats.ncstream.byte_order import Order, StreamOptions
 from refbrowser.limits import LIMITS
 from refbrowser.model.nodes import Flavour
 from refbrowser.references.document import ReferenceDocument
@@ -18,6 +19,7 @@ from refbrowser.references.document import ReferenceDocument
 if TYPE_CHECKING:
     from refbrowser.engine.export.request import ExportReport
     from refbrowser.engine.export.store_options import StoreOptions
+    from refbrowser.engine.export.stream_options import StreamOptions as StreamWriting
 
 Path = str | os.PathLike[str]
 
@@ -29,13 +31,15 @@ def open(
     storage_options: Iterable[str] = (),
     templates: Mapping[str, str] | None = None,
     flavour: str | None = None,
+    byte_order: Order | None = None,
+    until: int | None = None,
 ) -> Dataset:
     """Open a dataset.
 
     Parameters
     ----------
     path
-        A local path or a URL of a reference document or of a store.
+        A local path or a URL of a reference document, a store or a stream.
     allow
         Origins (``https://host``, a folder) that the document may read from besides its own folder.
     storage_options
@@ -45,6 +49,10 @@ def open(
     flavour
         Opens a store as ``zarr-v2``, ``zarr-v3``, ``nczarr``, ``zarr-v3-draft`` or ``zarr-v3-draft-2020``
         whatever it looks like.
+    byte_order
+        Of the numbers of a stream: ``big``, ``little``, or ``flag`` to do just as its messages say.
+    until
+        Shows a stream as it was after the message of this number.
 
     Raises
     ------
@@ -58,6 +66,7 @@ def open(
             _texts(storage_options),
             dict(templates or {}),
             None if flavour is None else Flavour.named(flavour),
+            StreamOptions(byte_order, until),
         )
     )
 
@@ -120,7 +129,7 @@ def export(
     force: bool = False,
     resume: bool = False,
     skip_bad: bool = False,
-    options: StoreOptions | None = None,
+    options: StoreOptions | StreamWriting | None = None,
     allow: Iterable[str] = (),
     progress: Callable[..., None] | None = None,
 ) -> ExportReport:
@@ -133,7 +142,8 @@ def export(
     target
         The file or folder to be made.
     format
-        ``refs-v0``, ``refs-v1``, ``refs-parquet``, ``zarr-v2``, ``zarr-v3``, ``zarr-v3-draft`` or ``nczarr``.
+        ``refs-v0``, ``refs-v1``, ``refs-parquet``, ``zarr-v2``, ``zarr-v3``, ``zarr-v3-draft``, ``nczarr``
+        or ``ncstream``.
     arrays
         Paths of the arrays to be written, all when None; as a mapping, path to an index as numpy takes it, or
         to text as ``--select`` takes it.
@@ -144,7 +154,7 @@ def export(
     skip_bad
         Leave out what cannot be read, and list it in the report.
     options
-        How a store is laid out: chunks, codec, shards, folder or zip file.
+        How a store is laid out: chunks, codec, shards, folder or zip file; or how a stream is written.
     allow
         Origins that may be read from, where `dataset` is a path.
     progress
@@ -162,6 +172,8 @@ def export(
     """
     from refbrowser.engine.export.request import ArrayChoice, ExportRequest
     from refbrowser.engine.export.run import run_export
+    from refbrowser.engine.export.store_options import StoreOptions
+    from refbrowser.engine.export.stream_options import StreamOptions as StreamWriting
 
     if not isinstance(dataset, Dataset):
         with open(dataset, allow=allow) as opened:
@@ -187,7 +199,8 @@ def export(
         force=force,
         resume=resume,
         skip_bad=skip_bad,
-        options=options or _options_of(os.fspath(target), format),
+        options=options if isinstance(options, StoreOptions) else _options_of(os.fspath(target), format),
+        stream=options if isinstance(options, StreamWriting) else StreamWriting(),
     )
     return run_export(dataset, request, _control(progress))
 

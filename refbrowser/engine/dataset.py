@@ -128,7 +128,7 @@ class Dataset:
         return Dataset(self.path, document, hierarchy, self.access, self.session, elsewhere)
 
     def read_key(self, key: str, token: CancelToken | None = None) -> bytes:
-        """Return the stored bytes of one key, undecoded.
+        """Return the stored bytes of one key, undecoded; of a stream also those of ``messages/12``.
 
         Raises
         ------
@@ -136,11 +136,15 @@ class Dataset:
             `E_USAGE`: there is no such key; else why its bytes cannot be read.
         """
         from refbrowser.engine.keys import reference_of
+        from refbrowser.engine.streams import message_reference
 
-        reference = reference_of(self.document, key)
+        reference = reference_of(self.document, key) or message_reference(self.document, key)
         if reference is None:
             raise RefbrowserError(
-                ErrorKind.USAGE, f"there is no key {quoted(key)}", Place(document=self.path)
+                ErrorKind.USAGE,
+                f"there is no key {quoted(key)}",
+                Place(document=self.path),
+                "" if self.document.derived is None else "messages/0 is the first message of a stream",
             )
         return self.session.read_reference(key, reference, self.access, token or CancelToken())
 

@@ -9,9 +9,14 @@ from dataclasses import dataclass, field
 from refbrowser.engine.dataset import Dataset
 from refbrowser.engine.jobs import JobControl
 from refbrowser.engine.metadata import Elsewhere, described
+from refbrowser.engine.services import open_service, service_if_any
 from refbrowser.engine.session import Session
-from refbrowser.engine.stores import StoreRequest, document_or_store
+from refbrowser.engine.stores import NeitherError, StoreRequest, document_or_store
+from refbrowser.engine.streams import may_be_stream, open_stream_document
 from refbrowser.errors import ErrorKind, Place, RefbrowserError
+from refbrowser.formats.cdmremote.naming import looks_like_service, names_service
+from refbrowser.formats.ncstream.byte_order import StreamOptions
+from refbrowser.formats.ncstream.naming import names_stream
 from refbrowser.formats.references import OpenProgress, open_references
 from refbrowser.io.access import Access
 from refbrowser.io.atomic import identity_on_disk
@@ -46,6 +51,8 @@ class OpenRequest:
         Values for templates; used, never saved.
     flavour
         Whose rules the metadata of a store follows; found out when None. What is named is a store then.
+    stream
+        How a stream of messages is read.
     question
         Asked, with the error that a no becomes, above a size that needs a question.
     """
@@ -55,6 +62,7 @@ class OpenRequest:
     storage_options: tuple[str, ...] = ()
     templates: Mapping[str, str] = field(default_factory=dict)
     flavour: Flavour | None = None
+    stream: StreamOptions = field(default_factory=StreamOptions)
     question: Callable[[RefbrowserError], bool] = _yes
 
 
@@ -70,12 +78,12 @@ class OpenedDocument:
 def open_document(
     request: OpenRequest, control: JobControl | None = None, session: Session | None = None
 ) -> OpenedDocument:
-    """Open a reference document or a store, without looking at what it describes.
+    """Open a reference document, a store or a stream, without looking at what it describes.
 
     Raises
     ------
     RefbrowserError
-        It cannot be read, or it is neither.
+        It cannot be read, or it is none of them.
     Cancelled
         The control's token was cancelled.
     """
@@ -102,7 +110,69 @@ def open_document(
         )
         return document, access, identity
 
-    return OpenedDocument(*document_or_store(store, read, session, control.token))
+    return open_named(store, request.stream, read, session, control)
+
+
+def open_named(
+    store: StoreRequest,
+    options: StreamOptions,
+    read: Callable[[], tuple[ReferenceDocument, Access, Identity | None]],
+    session: Session | None,
+    control: JobControl,
+) -> OpenedDocument:
+    """Open what is named, whatever it is: a stream, a service, a store, or else a document.
+
+    Parameters
+    ----------
+    options
+        How a stream of messages is read.
+    read
+        Reads it as a reference document; returns it with what it may read, and the state of its file.
+
+    Raises
+    ------
+    RefbrowserError
+        It cannot be read, or it is none of them.
+    Cancelled
+        The control's token was cancelled.
+    """
+    path = store.path
+
+    if names_service(path):
+        return OpenedDocument(*open_service(store, options, session, control.token), None)
+    if looks_like_service(path):
+        found = service_if_any(store, options, session, control.token)
+        if found is not None:
+            return OpenedDocument(*found, None)
+    if store.flavour is None and names_stream(path):
+        return _open_stream(store, options, session, control)
+    try:
+        return OpenedDocument(*document_or_store(store, read, session, control.token))
+    except NeitherError as error:
+        if may_be_stream(error):
+            return _open_stream(store, options, session, control)
+        found = service_if_any(store, options, session, control.token)
+        if found is None:
+            raise
+        return OpenedDocument(*found, None)
+    except RefbrowserError as error:
+        if not may_be_stream(error):
+            raise
+        return _open_stream(store, options, session, control)
+
+
+def _open_stream(
+    store: StoreRequest, options: StreamOptions, session: Session | None, control: JobControl
+) -> OpenedDocument:
+    access = Access.for_document(store.path, store.allow, store.settings)
+    identity = _identity(store.path)
+    document = open_stream_document(store.path, access, options, session, control)
+    return OpenedDocument(document, access, identity)
+
+
+def _identity(path: str) -> Identity | None:
+    local = local_path(path)
+    return None if local is None else identity_on_disk(local)
 
 
 def read_reference_document(

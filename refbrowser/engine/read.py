@@ -16,10 +16,11 @@ import numpy.typing as npt
 
 from refbrowser.codecs.pipeline import CodecPipeline
 from refbrowser.codecs.sharding import filled
-from refbrowser.engine.chunk_log import ArrayLog, BatchNotes, marks_of
+from refbrowser.engine.chunk_log import BatchNotes, marks_of
 from refbrowser.engine.columns import taken
 from refbrowser.engine.decoding import Rests
 from refbrowser.engine.fetching import fetch_rows
+from refbrowser.engine.part_reader import PartReader
 from refbrowser.engine.part_table import Parts
 from refbrowser.engine.pieces import Piece, PieceState, ReadOptions
 from refbrowser.engine.resources import Resources
@@ -27,17 +28,13 @@ from refbrowser.engine.shard_memory import ShardMemory
 from refbrowser.engine.shards import open_shards
 from refbrowser.engine.wanted import Wanted, cut_uncompressed, refuse_large, worth_keeping
 from refbrowser.errors import Place, RefbrowserError
-from refbrowser.io.cancel import Cancelled, CancelToken
 from refbrowser.model.grid import ChunkPart
-from refbrowser.model.manifest import ChunkManifest
 from refbrowser.model.nodes import ArrayNode
 from refbrowser.model.reference import ReferenceColumns, ReferenceKind
 
 if TYPE_CHECKING:
     from refbrowser.io.access import Access
 
-#: Chunks that are planned together.
-BATCH = 65_536
 #: Up to this many bytes that need no decoding are copied where they arrive: cheaper than a hand-over.
 AT_ONCE = 256 * 1024
 #: A chunk of up to this many bytes, decoded, is decoded where it arrives. Python takes longer for it than its
@@ -46,18 +43,8 @@ AT_ONCE = 256 * 1024
 TINY = 4096
 
 
-class Reader:
-    """One read of parts of one array into one box.
-
-    Parameters
-    ----------
-    box
-        The result with all axes kept (`Selection.box`); parts write at their `target`.
-    total
-        Number of parts, for the progress.
-    keep
-        Whether decoded chunks go to the cache.
-    """
+class Reader(PartReader):
+    """One read of parts of one array whose chunks have one reference each."""
 
     def __init__(
         self,
@@ -70,57 +57,17 @@ class Reader:
         total: int,
         keep: bool,
     ) -> None:
-        assert node.manifest is not None
-        self.session = session
-        self.node = node
-        self.manifest: ChunkManifest = node.manifest
-        self.access = access
-        self.box = box
-        self.options = options
-        self.keep = keep
+        super().__init__(session, node, access, box, options, total=total, keep=keep)
         self.pipeline = CodecPipeline.for_array(node)
-        self.total = total
-        self.done = 0
-        self.read_bytes = 0
-        self.requests = 0
-        self.error: RefbrowserError | None = None
-        self.token = CancelToken()
-        #: Where the chunks of this read are noted; those of exports are not.
-        self.log: ArrayLog | None = None
-        if not options.export:
-            ndim = len(self.manifest.grid_shape)
-            self.log = session.chunk_log.of(access.memory, node.path, ndim)
-        self._lock = threading.Lock()
 
     @cached_property
     def how(self) -> tuple[Hashable, ...]:
         """What decoding a chunk depends on."""
         return pipeline_key(self.node)
 
-    def read(self, parts: Parts) -> None:
-        """Read all `parts`.
-
-        Raises
-        ------
-        RefbrowserError
-            Without `on_piece`: the first chunk that failed.
-        Cancelled
-            The token of the options was cancelled.
-        """
-        outer = self.options.token
-        forget = outer.on_cancel(self.token.cancel) if outer is not None else None
-        try:
-            for start in range(0, len(parts), BATCH):
-                _Batch(self, parts, start, min(start + BATCH, len(parts))).run()
-        except BaseException as end:
-            self.token.cancel()
-            if self.error is None or not isinstance(end, Cancelled):
-                raise
-        finally:
-            if forget is not None:
-                forget()
-        if self.error is not None:
-            raise self.error
+    def run_batch(self, parts: Parts, start: int, stop: int) -> None:
+        """Read the parts from `start` to `stop`."""
+        _Batch(self, parts, start, stop).run()
 
     def fetch_all(self, columns: ReferenceColumns) -> list[bytes | RefbrowserError]:
         """Return the bytes of each row, or why they could not be had."""
@@ -132,37 +79,6 @@ class Reader:
         """Return the size of an object that was read from."""
         known = self.access.memory.identities.known(self.access.locate(url).url)
         return None if known is None else known.total
-
-    def region(self, part: ChunkPart) -> npt.NDArray[Any]:
-        """Return the view of the result that a part fills."""
-        index: tuple[Any, ...] = (*part.target, ...)
-        return self.box[index]
-
-    def ended(self, piece: Piece) -> None:
-        """Tell one chunk; remember the first failure where nobody wants to be told."""
-        if self.options.on_piece is not None:
-            if not self.token.cancelled:
-                self.options.on_piece(piece)
-        elif piece.state is PieceState.FAILED and self.error is None:
-            self.error = piece.error
-        self.count()
-
-    def count(self) -> None:
-        """Count one chunk that has ended, where anybody wants to know."""
-        if self.options.progress is not None:
-            with self._lock:
-                self.done += 1
-            self.tell()
-
-    def check(self) -> None:
-        """Raise `Cancelled` once a chunk has failed and nobody was told."""
-        if self.error is not None:
-            raise Cancelled
-
-    def tell(self) -> None:
-        """Tell the progress."""
-        if self.options.progress is not None:
-            self.options.progress(self.done, self.total, read_bytes=self.read_bytes, requests=self.requests)
 
 
 class _Picked(Sequence[ChunkPart]):
@@ -280,7 +196,8 @@ class _Batch:
         placed: dict[int, memoryview] = {}
 
         def destination(position: int) -> memoryview | None:
-            view = self._place(wanted, numbers[position])
+            row = numbers[position]
+            view = None if row in keys else self._place(wanted, row)
             if view is not None:
                 placed[position] = view
             return view
@@ -294,6 +211,7 @@ class _Batch:
             reader.read_bytes += len(data)
             reader.tell()
             if position in placed and data.obj is placed[position].obj:
+                self._witnessed(wanted, row, data)
                 self._row_ended(wanted, row, None)
             else:
                 self._take(wanted, row, data, keys.get(row))
@@ -304,7 +222,7 @@ class _Batch:
             reader.access,
             deliver,
             cancel=reader.token,
-            destination=None if reader.keep else destination,
+            destination=destination,
             key=lambda position: self._key(wanted, numbers[position]),
             export=reader.options.export,
             priority=reader.options.priority,
@@ -345,6 +263,7 @@ class _Batch:
     def _decode(self, wanted: Wanted, row: int, data: memoryview, cache_key: Hashable | None) -> None:
         started = time.monotonic()
         try:
+            self._witnessed(wanted, row, data)
             if cache_key is None:
                 self._write(wanted, row, data)
             elif row in wanted.spans:
@@ -358,13 +277,36 @@ class _Batch:
                 self._write_chunk(wanted, row, kept)
                 self.reader.session.cache.put(cache_key, kept)
         except RefbrowserError as error:
-            self._row_ended(wanted, row, error)
+            self._row_ended(wanted, row, self._fault(wanted, row, data) or error)
             if self.reader.error is not None:
                 self.reader.token.cancel()
         else:
             if self._notes is not None:
                 self._notes.took([wanted.owners[row]], time.monotonic() - started)
             self._row_ended(wanted, row, None)
+
+    def _witnessed(self, wanted: Wanted, row: int, data: memoryview) -> None:
+        """Look at the stored bytes of a whole chunk where its file tells more of them."""
+        place = self._stored_at(wanted, row)
+        if place is not None and self.reader.node.witness is not None:
+            finding = self.reader.node.witness.check(*place, data)
+            if finding is not None:
+                self.reader.access.memory.warn(finding)
+
+    def _fault(self, wanted: Wanted, row: int, data: memoryview) -> RefbrowserError | None:
+        """Return why bytes cannot be decoded as their file tells it, where it does."""
+        place = self._stored_at(wanted, row)
+        witness = self.reader.node.witness
+        return None if place is None or witness is None else witness.fault(*place, data)
+
+    def _stored_at(self, wanted: Wanted, row: int) -> tuple[str, int] | None:
+        """Return URL and offset of a chunk that is a range and read whole."""
+        columns = wanted.columns
+        if self.reader.node.witness is None or row in wanted.spans:
+            return None
+        if columns.kind[row] != ReferenceKind.RANGE:
+            return None
+        return columns.urls[columns.url[row]], int(columns.offset[row])
 
     def _write(self, wanted: Wanted, row: int, data: Any) -> None:
         """Decode the bytes of a row to its place in the result."""
@@ -385,7 +327,11 @@ class _Batch:
     # The cache
 
     def _cache_keys(self, wanted: Wanted, rows: npt.NDArray[np.int64]) -> dict[int, Hashable]:
-        """Return the cache key of each row that may be read; permission is asked before the cache is."""
+        """Return the cache key of each row that may be read and is worth keeping.
+
+        Permission is asked before the cache is. Uncompressed bytes of a local file are in the system's cache:
+        another copy would cost more than reading them again.
+        """
         columns, access = wanted.columns, self.reader.access
         how = (*self.reader.how, wanted.pipeline.shape)
         places: dict[int, str | None] = {}
@@ -395,15 +341,20 @@ class _Batch:
                 continue
             number = int(columns.url[row])
             if number not in places:
-                try:
-                    places[number] = access.resolve(columns.urls[number]).url
-                except RefbrowserError:
-                    places[number] = None
+                places[number] = self._kept_place(columns.urls[number], wanted.pipeline)
             if (url := places[number]) is not None:
                 span = () if row in wanted.spans else how
                 extent = int(columns.offset[row]), int(columns.length[row])
                 keys[row] = (access.memory, url, *extent, span)
         return keys
+
+    def _kept_place(self, url: str, pipeline: CodecPipeline) -> str | None:
+        """Return the canonical form of a URL whose chunks are kept, or None where they are not."""
+        try:
+            place = self.reader.access.resolve(url)
+        except RefbrowserError:
+            return None
+        return None if pipeline.is_raw and place.scheme == "file" else place.url
 
     def _kept_rows(self, wanted: Wanted) -> Set[int]:
         """Return the rows of uncompressed chunks that are in memory whole while only a part is wanted."""

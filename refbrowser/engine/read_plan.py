@@ -8,14 +8,19 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from refbrowser.codecs.pipeline import CodecPipeline
+from refbrowser.engine.columns import columns_of
+from refbrowser.engine.layers import layers_of
 from refbrowser.engine.members import known_ranges
+from refbrowser.engine.stretches import stretches_of
 from refbrowser.engine.wanted import Wanted, cut_uncompressed
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
 from refbrowser.io.ranges import RangePlan, Request
 from refbrowser.limits import LIMITS
+from refbrowser.model.grid import ChunkPart
 from refbrowser.model.nodes import ArrayNode
-from refbrowser.model.reference import ReferenceKind
+from refbrowser.model.reference import Inline, ReferenceKind
 from refbrowser.model.selection import Selection
+from refbrowser.model.source import SourcePiece
 
 if TYPE_CHECKING:
     from refbrowser.io.access import Access
@@ -60,18 +65,12 @@ def plan_selection(fetcher: Fetcher, node: ArrayNode, access: Access, selection:
     RefbrowserError
         The array is not readable, or the selection touches too many chunks to plan at once.
     """
+    if node.source is not None:
+        return _plan_source(fetcher, node, access, selection)
     pipeline = CodecPipeline.for_array(node)
     assert node.grid is not None
     assert node.manifest is not None
-    count = node.grid.count(selection)
-    if count > LIMITS.write_out_question:
-        raise RefbrowserError(
-            ErrorKind.BUDGET,
-            f"the selection of {quoted(node.path)} touches {count} chunks, "
-            f"more than {LIMITS.write_out_question} (write_out_question)",
-            advice="plan a smaller selection",
-        )
-    parts = list(node.grid.parts(selection))
+    parts = _parts(node, selection)
     columns = node.manifest.columns(node.grid.coords(selection))
     wanted = cut_uncompressed(Wanted(pipeline, parts, list(range(len(parts))), columns), access)
     planned = known_ranges(wanted.columns, access)
@@ -83,11 +82,58 @@ def plan_selection(fetcher: Fetcher, node: ArrayNode, access: Access, selection:
         ranges,
         useful_bytes=ranges.useful_bytes - gaps,
         wasted_bytes=ranges.wasted_bytes + gaps,
-        chunks=count,
+        chunks=len(parts),
         missing_chunks=int(kinds[ReferenceKind.MISSING])
         + len({wanted.owners[row] for row in np.flatnonzero(absent).tolist()}),
         inline_chunks=int(kinds[ReferenceKind.INLINE]),
         faulty_chunks=int(kinds[ReferenceKind.FAULTY]),
+    )
+
+
+def _parts(node: ArrayNode, selection: Selection) -> list[ChunkPart]:
+    """Return what a selection takes of each chunk."""
+    assert node.grid is not None
+    count = node.grid.count(selection)
+    if count > LIMITS.write_out_question:
+        raise RefbrowserError(
+            ErrorKind.BUDGET,
+            f"the selection of {quoted(node.path)} touches {count} chunks, "
+            f"more than {LIMITS.write_out_question} (write_out_question)",
+            advice="plan a smaller selection",
+        )
+    return list(node.grid.parts(selection))
+
+
+def _plan_source(fetcher: Fetcher, node: ArrayNode, access: Access, selection: Selection) -> ReadPlan:
+    """Plan the reading of an array whose values are made from any number of stretches of bytes."""
+    for error in (node.error, node.unreadable):
+        if error is not None:
+            raise error
+    assert node.source is not None
+    parts = _parts(node, selection)
+    pieces: list[SourcePiece] = []
+    missing = 0
+    for part in parts:
+        found = list(node.source.pieces(part))
+        missing += not found
+        if found:
+            pieces += [found[at] for at in layers_of(found, part.target).seen]
+    stretches = stretches_of(pieces, access)
+    fetched = [each for each in stretches if not isinstance(each.reference, Inline)]
+    ranges = fetcher.plan(columns_of([each.reference for each in fetched]), access)
+    gaps = sum(
+        each.spans[0].length(each.spans[1]) - each.spans[0].selected_bytes(each.spans[1])
+        for each in fetched
+        if each.spans is not None
+    )
+    return ReadPlan(
+        ranges,
+        useful_bytes=ranges.useful_bytes - gaps,
+        wasted_bytes=ranges.wasted_bytes + gaps,
+        chunks=len(parts),
+        missing_chunks=missing,
+        inline_chunks=len(stretches) - len(fetched),
+        faulty_chunks=0,
     )
 
 
@@ -99,6 +145,8 @@ def size_question(node: ArrayNode) -> RefbrowserError | None:
     RefbrowserError
         The array is not readable.
     """
+    if node.source is not None:
+        return None
     pipeline = CodecPipeline.for_array(node)
     while pipeline.shard is not None and isinstance(pipeline.shard.inner, CodecPipeline):
         pipeline = pipeline.shard.inner

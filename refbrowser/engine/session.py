@@ -10,11 +10,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from refbrowser.engine.part_reader import BATCH, PartReader
 from refbrowser.engine.part_table import ListedParts, Parts, PartTable
 from refbrowser.engine.pieces import Piece, Progress, ReadOptions
-from refbrowser.engine.read import BATCH, Reader
+from refbrowser.engine.read import Reader
 from refbrowser.engine.read_plan import ReadPlan, plan_selection
 from refbrowser.engine.resources import Resources
+from refbrowser.engine.source_read import SourceReader
 from refbrowser.errors import ErrorKind, Place, RefbrowserError
 from refbrowser.io.cancel import CancelToken
 from refbrowser.model.grid import RegularChunkGrid
@@ -99,7 +101,7 @@ class Session(Resources):
         options: ReadOptions,
         *,
         total: int,
-    ) -> Reader:
+    ) -> PartReader:
         """Read chosen parts of chunks into `box`, each at its target; returns what was read and how much."""
         grid = readable_grid(node)
         chunk_size = int(np.prod(grid.chunk_shape, dtype=object)) * box.dtype.itemsize
@@ -107,7 +109,8 @@ class Session(Resources):
             not options.export
             and min(total * chunk_size, box.nbytes * 4) <= self.cache.capacity // CACHE_SHARE
         )
-        reader = Reader(self, node, access, box, options, total=total, keep=keep)
+        of_node = Reader if node.source is None else SourceReader
+        reader: PartReader = of_node(self, node, access, box, options, total=total, keep=keep)
         for parts in batches:
             reader.read(parts)
         reader.tell()

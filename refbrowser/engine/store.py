@@ -15,6 +15,7 @@ from zarr.abc.store import (
     SuffixByteRequest,
 )
 
+from refbrowser.engine.assembled_chunks import AssembledChunks
 from refbrowser.engine.columns import columns_of
 from refbrowser.engine.fetching import fetch_rows
 from refbrowser.engine.keys import keys_below, reference_of
@@ -25,7 +26,7 @@ from refbrowser.model.reference import ByteRange, Inline, Reference, WholeFile
 if TYPE_CHECKING:
     from zarr.core.buffer import Buffer, BufferPrototype
 
-    from refbrowser.engine.resources import Resources
+    from refbrowser.engine.session import Session
     from refbrowser.io.access import Access
     from refbrowser.model.nodes import Hierarchy
     from refbrowser.references.document import ReferenceDocument
@@ -65,7 +66,7 @@ class ReferenceStore(Store):
         document: ReferenceDocument,
         hierarchy: Hierarchy,
         access: Access,
-        resources: Resources,
+        resources: Session,
     ) -> None:
         super().__init__(read_only=True)
         self.name = name
@@ -74,6 +75,9 @@ class ReferenceStore(Store):
         self.access = access
         self.resources = resources
         self._waiting: dict[asyncio.AbstractEventLoop, _Batch] = {}
+        self._assembled: AssembledChunks | None = None
+        if document.derived is not None:
+            self._assembled = AssembledChunks(hierarchy, resources, access)
 
     def __eq__(self, other: object) -> bool:
         same = isinstance(other, ReferenceStore) and other.document is self.document
@@ -106,7 +110,12 @@ class ReferenceStore(Store):
         """
         reference = self._reference(key)
         if reference is None:
-            return None
+            tile = None if self._assembled is None else self._assembled.find(key)
+            if self._assembled is None or tile is None:
+                return None
+            loop = asyncio.get_running_loop()
+            made = await loop.run_in_executor(None, self._assembled.data, tile)
+            return prototype.buffer.from_bytes(_cut(made, byte_range))
         if isinstance(reference, Inline):
             return prototype.buffer.from_bytes(_cut(reference.data, byte_range))
         assert isinstance(reference, ByteRange | WholeFile)
@@ -130,6 +139,8 @@ class ReferenceStore(Store):
             The object cannot be asked for.
         """
         reference = self._reference(key)
+        if self._assembled is not None and reference is None:
+            return self._assembled.find(key) is not None
         if self.document.store is None or not isinstance(reference, WholeFile):
             return reference is not None
         try:

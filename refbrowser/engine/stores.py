@@ -28,6 +28,10 @@ State = TypeVar("State")
 _ENDINGS = ("/", ".zarr", ".nczarr", ".zr3", ".zarr3")
 
 
+class NeitherError(RefbrowserError):
+    """A URL can be read, and names neither a document nor a store."""
+
+
 @dataclass(frozen=True, slots=True)
 class StoreRequest:
     """Which store to open, and how; see `OpenRequest`.
@@ -138,6 +142,4 @@ def document_or_store(
         try:
             return (*open_store_document(replace(request, is_archive=is_archive), resources, token), None)
         except NoStoreError as none:
-            raise RefbrowserError(
-                error.kind, error.message, error.place, error.advice or none.advice
-            ) from error
+            raise NeitherError(error.kind, error.message, error.place, error.advice or none.advice) from error

@@ -306,6 +306,7 @@ def hierarchy_of(document: ReferenceDocument, metadata: Mapping[str, bytes] | No
     # With the codecs behind it, a quarter of the modules: first rows are shown before they are loaded.
     from refbrowser.formats.expansion_manifest import ExpansionManifest
     from refbrowser.formats.hierarchies import hierarchy_of_flavour
+    from refbrowser.model.nodes import Flavour
 
     expansion = document.expansion
     source = ExpansionMetadata(expansion, metadata or {})
@@ -326,6 +327,9 @@ def hierarchy_of(document: ReferenceDocument, metadata: Mapping[str, bytes] | No
             return StoreManifest(expansion, prefix, grid.grid_shape, encoding, store=store)
 
         return hierarchy_of_flavour(store.flavour, source, of_store, store.flavour.store_format)
+    derived = document.derived
+    if derived is not None:
+        return derived.completed(hierarchy_of_flavour(Flavour.ZARR_V2, source, manifest, derived.format))
     name = "refs-parquet" if document.from_parquet else f"refs-v{document.version}"
     return hierarchy_of_flavour(None, source, manifest, name)
 

@@ -10,7 +10,7 @@ from urllib.parse import urljoin
 
 import numpy as np
 
-from refbrowser.errors import AbsentError, ErrorKind, Place, RefbrowserError
+from refbrowser.errors import AbsentError, ErrorKind, Finding, Place, RefbrowserError
 from refbrowser.io.address import is_private_name
 from refbrowser.io.chained import chained_url, is_chained, split_chained
 from refbrowser.io.identity import ObjectIdentities
@@ -25,6 +25,7 @@ from refbrowser.io.origins import (
 )
 from refbrowser.io.settings import ConnectionSettings
 from refbrowser.io.zip_archives import ZipArchives
+from refbrowser.limits import LIMITS
 from refbrowser.model.reference import ReferenceColumns, ReferenceKind
 
 _NEVER = ("/proc", "/sys", "/dev")
@@ -101,6 +102,7 @@ class AccessMemory:
         self.archive_places: dict[tuple[str, str], Location] = {}
         self._lock = threading.Lock()
         self._met: dict[Origin, bool] = {}
+        self._warned: dict[Finding, None] = {}
         self._folders: dict[str, str] = {}
 
     def real_path(self, path: str) -> str:
@@ -118,6 +120,18 @@ class AccessMemory:
         """Remember an origin that no reference names (a redirect), or that proved to be private."""
         with self._lock:
             self._met[origin] = self._met.get(origin, False) or private
+
+    def warn(self, finding: Finding) -> None:
+        """Remember what is to be warned of in bytes that were read, once."""
+        with self._lock:
+            if len(self._warned) < LIMITS.warnings_kept:
+                self._warned.setdefault(finding)
+
+    @property
+    def warnings(self) -> tuple[Finding, ...]:
+        """What was to be warned of so far in what was read."""
+        with self._lock:
+            return (*self.identities.warnings, *self._warned)
 
     @property
     def met(self) -> dict[Origin, bool]:

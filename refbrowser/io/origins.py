@@ -29,7 +29,11 @@ PROTOCOLS = {
 DEFAULT_PORTS = {"http": 80, "https": 443}
 OBJECT_STORES = frozenset({"s3", "gs", "abfs"})
 
+#: The protocol of services that answer over http, as people and libraries write it.
+REMOTE = "cdmremote"
+
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.\-]*)://")
+_REMOTE = re.compile(r"cdmremote:(?:(?=https?://)|//)", re.IGNORECASE)
 _AUTHORITY = re.compile(r"[^/?#]*")
 _TARGET = re.compile(r"[A-Za-z0-9/?%:@!$&'()*+,;=\-._~\[\]|]*")
 _LABEL = re.compile(r"[a-z0-9_](?:[a-z0-9_\-]{0,61}[a-z0-9_])?")
@@ -115,8 +119,18 @@ def is_below(path: str, folder: str) -> bool:
     return path == folder or path.startswith(folder.rstrip(os.sep) + os.sep)
 
 
+def http_url(text: str) -> str:
+    """Return a text with the URL that ``cdmremote:http://...`` or ``cdmremote://...`` stands for."""
+    match = _REMOTE.match(text)
+    if match is None:
+        return text
+    rest = text[match.end() :]
+    return f"http://{rest}" if match[0].endswith("//") else rest
+
+
 def scheme_of(text: str) -> str | None:
     """Return the protocol that `text` begins with, lower case, or None for a path."""
+    text = http_url(text)
     match = _SCHEME.match(text)
     if match:
         return match[1].lower()
@@ -147,6 +161,7 @@ def split_url(text: str) -> SplitUrl:
         control characters, bad ports and mixed-script hosts; `E_BUDGET` for a text that is too long.
     """
     _check_text(text)
+    text = http_url(text)
     spelled = scheme_of(text)
     if spelled is None:
         return SplitUrl("file", "", None, text)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -77,6 +78,12 @@ class FlagSet:
             exclusive = True
         return cls(flags, exclusive) if flags else None
 
+    @classmethod
+    def from_names(cls, names: Mapping[int, str]) -> FlagSet | None:
+        """Return the values of an enumeration as flags, or None where it has none."""
+        flags = tuple(Flag(name, value) for value, name in islice(names.items(), MEANINGS_MOST))
+        return cls(flags, True) if flags else None
+
     def held(self, stored: Any) -> tuple[Flag, ...]:
         """Return the flags that hold for one stored value."""
         one = np.asarray(stored)
@@ -111,3 +118,9 @@ def _meanings(written: Any) -> list[str]:
     if isinstance(written, list):
         return [str(item)[:200] for item in written[:MEANINGS_MOST]]
     return []
+
+
+def named_flags(names: Mapping[int, str]) -> dict[str, Any]:
+    """Return the attributes that name values; blanks in names become underscores."""
+    words = ("_".join(name.split()) or "_" for name in names.values())
+    return {"flag_values": list(names), "flag_meanings": " ".join(words)}

@@ -13,6 +13,7 @@ from refbrowser.errors import ErrorKind, Finding, RefbrowserError, quoted
 from refbrowser.model.chunk_keys import ChunkKeyEncoding
 from refbrowser.model.grid import RegularChunkGrid
 from refbrowser.model.manifest import ChunkManifest
+from refbrowser.model.source import ArraySource, ChunkWitness
 
 
 class Flavour(StrEnum):
@@ -114,6 +115,22 @@ class ArrayNode:
         netCDF type (``char``, ``string``, ``int``...) of the attributes whose type the metadata records.
     internal_attributes
         Attributes that the format keeps for itself (``_nczarr_array``, ``_ARRAY_DIMENSIONS``), as stored.
+    source
+        What makes the values, where they are not one reference a chunk; `grid` then has the tiles in which
+        they are read, and `manifest` and `codecs` say nothing.
+    witness
+        Tells more of the stored bytes of its chunks than their references do.
+    row_dtype
+        Of an array of ragged rows: the type of the elements of a row; each element of the array (`dtype` is
+        object) is then a 1-d numpy array of its own length.
+    row_length
+        Name of the dimension that has a length of its own in each row (``*`` in ncstream); empty where none.
+    enumeration
+        Names of values, where the type is an enumeration.
+    enum_name
+        Of the enumeration; empty where it has none.
+    is_sequence
+        Whether it is a sequence: structures whose number only their data tell.
     """
 
     path: str
@@ -134,6 +151,13 @@ class ArrayNode:
     dimension_paths: tuple[str | None, ...] = ()
     attribute_types: Mapping[str, str] = field(default_factory=dict)
     internal_attributes: Mapping[str, Any] = field(default_factory=dict)
+    source: ArraySource | None = None
+    witness: ChunkWitness | None = None
+    row_dtype: np.dtype[Any] | None = None
+    row_length: str = ""
+    enumeration: Mapping[int, str] = field(default_factory=dict)
+    enum_name: str = ""
+    is_sequence: bool = False
     error: RefbrowserError | None = None
     unreadable: RefbrowserError | None = None
 

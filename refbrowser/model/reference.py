@@ -51,6 +51,8 @@ class ReferenceKind(IntEnum):
     RANGE = 2
     WHOLE = 3
     FAULTY = 4
+    #: Made from any number of stretches of bytes by the `ArraySource` of the array.
+    DERIVED = 5
 
 
 @dataclass(frozen=True, slots=True)

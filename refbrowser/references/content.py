@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal, Self
+from typing import TYPE_CHECKING, Any, Literal, Protocol, Self
 
 from refbrowser.errors import Finding, Place
 from refbrowser.model.listing import StoreFacts
@@ -20,7 +20,7 @@ from refbrowser.references.text import DocumentText, locate
 from refbrowser.references.writer import region_chunks
 
 if TYPE_CHECKING:
-    from refbrowser.model.nodes import Flavour
+    from refbrowser.model.nodes import Flavour, Hierarchy
 
 
 def no_references(text: DocumentText | None = None) -> References:
@@ -84,6 +84,24 @@ class StoreOrigin:
     facts: StoreFacts = field(default_factory=StoreFacts, compare=False)
 
 
+class DerivedOrigin(Protocol):
+    """The file that a document was made from, where it tells more than references can say (ncstream)."""
+
+    @property
+    def path(self) -> str:
+        """Its URL, or its path with links resolved."""
+        ...
+
+    @property
+    def format(self) -> str:
+        """A name as in ``refbrowser export --to``, or ``cdmremote``."""
+        ...
+
+    def completed(self, hierarchy: Hierarchy) -> Hierarchy:
+        """Return the hierarchy that the document's metadata describes, with what only the file tells."""
+        ...
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class KnownMetadata:
     """The bytes of the metadata that stands in a document, known before its text was made.
@@ -128,6 +146,8 @@ class DocumentContent:
         Whether it was read from the parquet form: its text was made from that.
     store
         The store that it was made from, None for a document that was one.
+    derived
+        The file that it was made from, where that tells more than references can say.
     known
         Its metadata, where the text was made from that; gone with the first edit.
     notes
@@ -145,6 +165,7 @@ class DocumentContent:
     packed: Packed | None = None
     from_parquet: bool = False
     store: StoreOrigin | None = None
+    derived: DerivedOrigin | None = None
     known: KnownMetadata | None = None
     notes: tuple[Finding, ...] = ()
 

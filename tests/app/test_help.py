@@ -80,7 +80,7 @@ class TestManual:
             parser = argparse.ArgumentParser()
             import_module(f"refbrowser.cli.{name}").add_arguments(parser)
             known |= {option for action in parser._actions for option in action.option_strings}
-        assert set(re.findall(r"(--[a-z][a-z-]+)", ALL)) <= known
+        assert set(re.findall(r"(--[a-z][a-z0-9-]+)", ALL)) <= known
 
     def test_every_preference_is_described_and_no_other(self) -> None:
         rows = re.findall(r"^\| ([^|]+) \| `(\w+)` \| ([^|]+) \|$", TEXTS["preferences"], re.M)

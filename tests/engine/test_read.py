@@ -123,8 +123,18 @@ def test_a_chunk_of_many_gigabytes_is_read_by_ranges(
     assert session.read(whole, access, Selection.from_text("2,12346", shape)) == 1
 
 
-def test_the_cache_is_used_and_permission_is_asked_first(raw_array, session: Session, access: Access) -> None:
-    values, node = raw_array
+@pytest.fixture
+def packed_array(tmp_path: Path):
+    values = values_of((40, 50))
+    node = array_node((40, 50), (40, 50), "<i4", codecs=ZLIB)
+    references = stored(values, (40, 50), tmp_path / "packed.bin", CodecPipeline.for_array(node).encode)
+    return values, array_node((40, 50), (40, 50), "<i4", references, codecs=ZLIB)
+
+
+def test_the_cache_is_used_and_permission_is_asked_first(
+    packed_array, session: Session, access: Access
+) -> None:
+    values, node = packed_array
     whole = Selection.whole(node.shape)
     session.read(node, access, whole)
     read = session.fetcher.counters.bytes
@@ -133,11 +143,22 @@ def test_the_cache_is_used_and_permission_is_asked_first(raw_array, session: Ses
     assert session.fetcher.counters.bytes == read, "a part comes out of the chunk that is kept"
     other = Access(str(Path(access.base) / "elsewhere"), False, memory=access.memory)
     node.manifest.references[0, 0] = ByteRange(
-        str(Path(access.base) / "raw.bin"), *_extent(node.manifest.references[0, 0])
+        str(Path(access.base) / "packed.bin"), *_extent(node.manifest.references[0, 0])
     )
     with pytest.raises(RefbrowserError) as caught:
         session.read(node, other, whole)
     assert caught.value.kind is ErrorKind.BLOCKED
+
+
+def test_no_second_copy_is_kept_of_uncompressed_bytes_of_a_local_file(
+    raw_array, session: Session, access: Access
+) -> None:
+    values, node = raw_array
+    whole = Selection.whole(node.shape)
+    for _ in range(2):
+        np.testing.assert_array_equal(session.read(node, access, whole), values)
+    assert session.fetcher.counters.bytes == 2 * values.nbytes
+    assert session.cache.size == 0
 
 
 def _extent(reference: ByteRange) -> tuple[int, int]:
@@ -145,9 +166,9 @@ def _extent(reference: ByteRange) -> tuple[int, int]:
 
 
 def test_another_opening_of_the_document_does_not_share_the_cache(
-    raw_array, session: Session, access: Access
+    packed_array, session: Session, access: Access
 ) -> None:
-    _, node = raw_array
+    _, node = packed_array
     session.read(node, access, Selection.whole(node.shape))
     before = session.fetcher.counters.bytes
     session.read(node, Access.for_document(Path(access.base) / "d.json"), Selection.whole(node.shape))

@@ -95,6 +95,12 @@ DATA: tuple[ActionSpec | None, ...] = (
     ActionSpec("export_series", "Export series…", when="is_series", tip="Write the series to a file (CSV)"),
     None,
     ActionSpec(
+        "compare_orders",
+        "&Byte order…",
+        when="has_messages",
+        tip="Compare both byte orders of a stream's numbers, and choose one for this file",
+    ),
+    ActionSpec(
         "explain",
         "E&xplain",
         shortcut="Ctrl+I",

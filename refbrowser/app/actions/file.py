@@ -24,6 +24,11 @@ FILE: tuple[ActionSpec | None, ...] = (
         tip="Open a document by URL",
     ),
     ActionSpec(
+        "open_remote",
+        "Open CDM Re&mote…",
+        tip="Open a dataset that a server offers as CDM Remote; only what is shown is asked for",
+    ),
+    ActionSpec(
         "open_store",
         "Open s&tore…",
         tip="Open a folder that is a Zarr or NCZarr store; a zip file opens with Open",
@@ -86,7 +91,7 @@ FILE: tuple[ActionSpec | None, ...] = (
     ),
     ActionSpec(
         "compare",
-        "Co&mpare with the file…",
+        "Compare &with the file…",
         when="can_compare",
         tip="Show what differs between the document and its file",
     ),

@@ -13,6 +13,13 @@ VIEW: tuple[ActionSpec | None, ...] = (
     ActionSpec("show_references", "&References", shortcut="Ctrl+3"),
     ActionSpec("show_raw", "Ra&w value", shortcut="Ctrl+4"),
     ActionSpec("show_cdl", "CD&L", shortcut="Ctrl+5"),
+    ActionSpec(
+        "show_messages",
+        "&Messages",
+        shortcut="Ctrl+6",
+        when="has_messages",
+        tip="Show the messages of the stream, and which of them supplied each element",
+    ),
     None,
     ActionSpec(
         "toggle_internal",

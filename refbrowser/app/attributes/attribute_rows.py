@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 from refbrowser.app import theme
 from refbrowser.app.controller.open_document import OpenDocument
+from refbrowser.app.hierarchy.array_words import extent_text, shape_text, type_text
 from refbrowser.app.hierarchy.dimension_rows import coordinate_words
-from refbrowser.app.hierarchy.format_words import format_words
-from refbrowser.app.hierarchy.hierarchy_model import Item, ItemKind, shape_text, type_text
+from refbrowser.app.hierarchy.format_words import format_words, short_format
+from refbrowser.app.hierarchy.hierarchy_model import Item, ItemKind
 
 if TYPE_CHECKING:
     from refbrowser.engine.views.dimension_uses import DimensionUse
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
 FIELDS_SHOWN = 500
 #: Attributes that are listed at most; a document may hold any number.
 ATTRIBUTES_SHOWN = 2_000
+#: Names of values of an enumeration that are listed.
+NAMES_SHOWN = 100
 STORED, STORED_SIZE = "Stored chunks", "Stored size"
 COUNTING = "counting…"
 
@@ -90,7 +93,7 @@ def _document(document: OpenDocument, internal: bool) -> list[Section]:
     pairs = [("Path", document.path), ("Format", format_words(document))]
     state = document.document
     if state is not None:
-        pairs += document_pairs(state)
+        pairs += document_pairs(state) if state.derived is None else stream_pairs(state.derived)
     found = [_section("Document", pairs)]
     if document.template_values:
         found.append(_section("Template values", list(document.template_values.items())))
@@ -110,7 +113,10 @@ def _node(item: Item, internal: bool) -> list[Section]:
         pairs = array_pairs(node)
         hierarchy = item.document.hierarchy
         if hierarchy is not None:
-            pairs[-1] = ("Format", node.format if node.error else hierarchy.flavour.label)
+            state = item.document.document
+            is_made = state is not None and state.derived is not None
+            stored = short_format(item.document) if is_made else hierarchy.flavour.label
+            pairs[-1] = ("Format", node.format if node.error else stored)
         pairs += [("Coordinates", words) for words in coordinate_words(node)]
         if node.unreadable is not None:
             pairs.insert(0, ("Not readable", str(node.unreadable)))
@@ -186,9 +192,7 @@ def dimension_sections(item: Item, use: DimensionUse | None = None) -> list[Sect
     pairs.append(("Unlimited", "yes" if dimension.unlimited else "no"))
     if use is None:
         return [_section("Dimension", pairs), _section("Variables that share it", [("…", COUNTING)])]
-    rows = [
-        Row(node.path, shape_text(node.shape), type=type_text(node), link=node.path) for node in use.variables
-    ]
+    rows = [Row(node.path, extent_text(node), type=type_text(node), link=node.path) for node in use.variables]
     if use.count > len(rows):
         rows.append(Row("…", f"{theme.count_text(use.count - len(rows))} more"))
     title = f"Variables that share it ({theme.count_text(use.count)})"
@@ -223,24 +227,62 @@ def document_pairs(document: Any) -> list[tuple[str, str]]:
     return pairs
 
 
+def stream_pairs(origin: Any) -> list[tuple[str, str]]:
+    """Return what is told about a stream: its messages, and the bytes that they take; nothing of a server."""
+    index = getattr(origin, "index", None)
+    if index is None:
+        return []
+    return [("Messages", theme.count_text(len(index.table))), ("Size", theme.size_text(index.size))]
+
+
 def array_pairs(node: Any) -> list[tuple[str, str]]:
     """Return the metadata of an array, in the words of the field."""
-    pairs = [("Path", node.path), ("Shape", shape_text(node.shape) or "scalar")]
+    pairs = [("Path", node.path), ("Shape", extent_text(node) or "scalar")]
     if node.dimensions:
-        named = zip(node.dimensions, node.shape, strict=False)
-        pairs.append(("Dimensions", ", ".join(f"{name or '-'} {size}" for name, size in named)))
-    pairs.append(("Type", node.type_name if node.dtype is None else f"{node.type_name}  ({node.dtype.name})"))
+        named = [f"{name or '-'} {size}" for name, size in zip(node.dimensions, node.shape, strict=False)]
+        pairs.append(("Dimensions", ", ".join([*named, *filter(None, [node.row_length])])))
+    pairs += type_pairs(node)
     if node.grid is not None:
         chunk = shape_text(node.grid.chunk_shape) or "one value"
         pairs.append(("Chunks", f"{theme.count_text(node.grid.size)} of {chunk}"))
-        if node.dtype is not None:
+        if node.dtype is not None and not node.dtype.hasobject:
             pairs.append(("Chunk size", theme.size_text(_bytes(node.dtype.itemsize, node.grid.chunk_shape))))
-    codecs = " → ".join(codec_text(codec) for codec in node.codecs)
-    pairs += [("Codecs", codecs or "none"), ("Order", node.order)]
-    pairs.append(("Fill value", "undefined" if node.fill_value is None else str(node.fill_value)))
-    if node.dtype is not None:
+    if node.source is not None:
+        pairs.append(("Made from", "messages"))
+    else:
+        codecs = " → ".join(codec_text(codec) for codec in node.codecs)
+        pairs += [("Codecs", codecs or "none"), ("Order", node.order)]
+    pairs.append(("Fill value", _fill_text(node)))
+    if node.dtype is not None and not node.dtype.hasobject:
         pairs.append(("Decoded size", theme.size_text(_bytes(node.dtype.itemsize, node.shape))))
     pairs.append(("Format", node.format))
+    return pairs
+
+
+def _fill_text(node: Any) -> str:
+    """Return what stands where nothing is stored."""
+    if node.row_dtype is not None:
+        return "an empty row"
+    if isinstance(node.fill_value, bytes):
+        return f"0x{node.fill_value.hex()}" if node.fill_value else "no bytes"
+    return "undefined" if node.fill_value is None else str(node.fill_value)
+
+
+def type_pairs(node: Any) -> list[tuple[str, str]]:
+    """Return the type of the elements of an array, and what numpy does not say of it."""
+    pairs = [("Type", node.type_name if node.dtype is None else f"{node.type_name}  ({node.dtype.name})")]
+    if node.row_dtype is not None:
+        name = "structures" if node.row_dtype.names else node.row_dtype.name
+        pairs = [("Type", f"rows of {name}, each of its own length")]
+    elif node.dtype is not None and node.dtype.names is not None and node.source is not None:
+        fields = len(node.dtype.names)
+        pairs = [("Type", f"{type_text(node)} of {fields} field{'' if fields == 1 else 's'}")]
+    if node.is_sequence:
+        pairs.append(("Rows", "how many there are, only its data tell"))
+    if node.enumeration:
+        named = [f"{value} {name}" for value, name in list(node.enumeration.items())[:NAMES_SHOWN]]
+        more = len(node.enumeration) - len(named)
+        pairs.append(("Values", ", ".join([*named, *([f"… {more} more"] if more else [])])))
     return pairs
 
 
@@ -267,7 +309,10 @@ def stored_pairs(found: StoredChunks | None) -> dict[str, str]:
     if found.size is None:
         texts[STORED_SIZE] = "not added up: too many chunks"
         return texts
-    parts = [theme.size_text(found.size)] if found.size or not (found.files or found.inline) else []
+    uncounted = found.files or found.inline or found.assembled
+    parts = [theme.size_text(found.size)] if found.size or not uncounted else []
+    if found.assembled:
+        parts.append(f"{theme.count_text(found.assembled)} assembled from messages")
     if found.files:
         parts.append(f"{theme.count_text(found.files)} whole {'file' if found.files == 1 else 'files'}")
     if found.inline:

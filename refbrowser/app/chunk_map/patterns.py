@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 GLYPHS = {
     "read": "✓",
     "inline": "i",
+    "derived": "≡",
     "missing": "∅",
     "pending": "…",
     "faulty": "!",
@@ -61,6 +62,7 @@ def look_of(entry: MapClass) -> tuple[QColor, QColor, str]:
         "read": ("#69b1f5" if dark else "#1d6fba", colors.surface, ""),
         "whole": ("#2f6f69" if dark else "#8fd0c8", "#4b9a92" if dark else "#57aaa0", "lines"),
         "inline": ("#55702f" if dark else "#c3dc94", "#7f9d50" if dark else "#92b35c", "bars"),
+        "derived": ("#4d4474" if dark else "#c9c1ea", "#8577bd" if dark else "#8e7fcf", "bricks"),
         "faulty": (colors.warning_soft, colors.warning, "cross"),
         "changed": (colors.changed, "#8a5cb4" if dark else "#a877cf", "diagonal"),
         "added": (colors.good, "#3f8f5c" if dark else "#66b487", "grid"),
@@ -99,6 +101,10 @@ def _tile(entry: MapClass) -> QImage:
     if pattern in ("bars", "grid"):
         painter.fillRect(QRectF(2, 0, 1, side), mark)
         painter.fillRect(QRectF(6, 0, 1, side), mark)
+    if pattern == "bricks":
+        for top, left in ((0, 0), (4, 4)):
+            painter.fillRect(QRectF(0, top + 3, side, 1), mark)
+            painter.fillRect(QRectF((left + 3) % side, top, 1, 3), mark)
     painter.end()
     return tile
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from refbrowser.app.plain_text import one_line
@@ -23,7 +24,9 @@ COLOURINGS = {
 #: Between the facts of a chunk in one line.
 GAP = "   "
 _LONGEST_URL = 30
-_KINDS = ("missing", "inline", "byte range", "whole file", "faulty reference")
+_KINDS = ("missing", "inline", "byte range", "whole file", "faulty reference", "assembled")
+#: Messages that a tile is assembled from are named, at most so many.
+_NAMED = 4
 _READ = ("", "being read", "read", "could not be read")
 _CHANGES = ("", "changed", "added", "removed")
 
@@ -66,6 +69,8 @@ def facts_line(facts: ChunkFacts, state: int, seconds: float, error: BaseExcepti
     """
     # A byte range is told by its bytes.
     parts = [facts.key] if facts.kind is ReferenceKind.RANGE else [facts.key, _KINDS[facts.kind]]
+    if facts.made_of:
+        parts[-1] = f"assembled from {_named(facts.made_of)}"
     if facts.url is not None:
         parts.append(facts.url)
     if facts.offset is not None and facts.length is not None:
@@ -87,6 +92,12 @@ def _size(length: int, decoded: int | None) -> str:
     if not decoded or not length or decoded == length:
         return size_text(length)
     return f"{size_text(length)}, {size_text(decoded)} decoded ({decoded / length:.3g} : 1)"
+
+
+def _named(names: Sequence[str]) -> str:
+    more = len(names) - _NAMED
+    shown = ", ".join(names[:_NAMED])
+    return f"{shown} and {count_text(more)} more" if more > 0 else shown
 
 
 def _before(facts: ChunkFacts) -> str:

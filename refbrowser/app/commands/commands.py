@@ -17,12 +17,14 @@ from refbrowser.app.commands.files import FileCommands
 from refbrowser.app.commands.finding import FindCommands
 from refbrowser.app.commands.group import CommandGroup
 from refbrowser.app.commands.help import HelpCommands
+from refbrowser.app.commands.messages import MessageCommands
 from refbrowser.app.commands.permissions import PermissionCommands
 from refbrowser.app.commands.preferences import PreferenceCommands
 from refbrowser.app.commands.prefixes import PrefixCommands
 from refbrowser.app.commands.problems import ProblemCommands
 from refbrowser.app.commands.references import ReferenceCommands
 from refbrowser.app.commands.saving import SaveCommands
+from refbrowser.app.commands.streams import StreamCommands
 from refbrowser.app.commands.values import ValueCommands
 from refbrowser.app.commands.view import ViewCommands
 
@@ -47,11 +49,13 @@ class Commands(QObject):
         self.find = FindCommands(window)
         self.preferences = PreferenceCommands(window)
         self.values = ValueCommands(window)
+        self.messages = MessageCommands(window)
         self.copying = CopyCommands(window)
         self.explain = ExplainCommands(window)
         self.cdl = CdlCommands(window)
         self.exploring = ExploreCommands(window)
         self.help = HelpCommands(window)
+        self.streams = StreamCommands(window)
         self._groups: tuple[CommandGroup, ...] = (
             self.files,
             self.saving,
@@ -65,11 +69,13 @@ class Commands(QObject):
             self.find,
             self.preferences,
             self.values,
+            self.messages,
             self.copying,
             self.explain,
             self.cdl,
             self.exploring,
             self.help,
+            self.streams,
         )
 
     def table(self) -> dict[str, Callable[[], object]]:

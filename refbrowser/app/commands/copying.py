@@ -9,6 +9,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication, QKeySequence, QShortcut
 
 from refbrowser.app.commands.group import CommandGroup, by_name
+from refbrowser.app.hierarchy.format_words import STREAMS
 from refbrowser.app.hierarchy.hierarchy_model import ItemKind
 from refbrowser.app.plain_text import one_line
 from refbrowser.app.shown import Shown, shown_by
@@ -52,7 +53,7 @@ class CopyCommands(CommandGroup):
         if document is not None:
             inside = item is not None and item.kind in (ItemKind.ARRAY, ItemKind.GROUP)
             node = f"::{item.place}" if item is not None and inside else ""
-            self._put(document.path + node)
+            self.put(document.path + node)
 
     def copy_key(self) -> None:
         """Copy the key that is meant: selected, or of the chunk under the cursor."""
@@ -60,7 +61,7 @@ class CopyCommands(CommandGroup):
         if key is None:
             self._window.status.say(_NOTHING_MEANT)
         else:
-            self._put(key)
+            self.put(key)
 
     def copy_url(self) -> None:
         """Copy the URL that the key points to."""
@@ -83,7 +84,7 @@ class CopyCommands(CommandGroup):
             if value is None:
                 self._window.status.say(_NOT_HERE)
             else:
-                self._put(_value_text(shown, value))
+                self.put(_value_text(shown, value))
 
     def _copy_rows(self) -> None:
         """Copy the key of the only selected row, or several rows with tabs between their cells."""
@@ -93,9 +94,10 @@ class CopyCommands(CommandGroup):
             table.copy_selected()
             self._window.status.say(f"{len(table.selected())} rows copied")
         else:
-            self._put(key)
+            self.put(key)
 
-    def _put(self, text: str) -> None:
+    def put(self, text: str) -> None:
+        """Put text on the clipboard, and say so."""
         QGuiApplication.clipboard().setText(text)
         self._window.status.say(f"Copied: {one_line(text)}")
 
@@ -133,7 +135,7 @@ class CopyCommands(CommandGroup):
 
         def found(text: str) -> None:
             if text:
-                self._put(text)
+                self.put(text)
             else:
                 self._window.status.say(f"Nothing copied: {one_line(key)} {without}")
 
@@ -188,12 +190,18 @@ def code_for(shown: Shown, control: TaskControl, *, with_xarray: bool, is_edited
     from dataclasses import replace
 
     from refbrowser.app.controller.sources import sources_of
+    from refbrowser.engine.own_snippets import own_snippet
     from refbrowser.engine.snippet_store import source_of
     from refbrowser.engine.snippets import SnippetView, has_plain_times, xarray_snippet, zarr_snippet
     from refbrowser.engine.views.picture import ChunkState
 
     dataset, layout = shown.document.dataset, shown.layout
     assert dataset is not None
+    derived = dataset.document.derived
+    if derived is not None and (shown.document.file.is_stream or "://" in shown.document.path):
+        view = SnippetView(layout.node, layout.slice, shown.ranges, layout.shown.decoded)
+        name = STREAMS.get(derived.format, derived.format)
+        return own_snippet(shown.document.path, name, view, is_edited=is_edited)
     source = source_of(dataset, (found.url for found in sources_of(dataset.document)), is_edited=is_edited)
     picture, fill = shown.picture, layout.shown.packing.default_fill
     view = SnippetView(

@@ -218,20 +218,22 @@ class SaveCommands(CommandGroup):
         return True
 
     def _is_store(self, document: OpenDocument, path: str) -> bool:
-        """Tell, and say, that a path lies in the store that is opened, which is never written to."""
+        """Tell, and say, that a path is that of the opened stream, or lies in the opened store."""
         from refbrowser.errors import ErrorKind, Place, RefbrowserError
 
         state = document.document
         root = "" if state is None or state.store is None else os.path.realpath(state.store.root)
         real = os.path.realpath(path)
-        if not root or (real != root and not real.startswith(root + os.sep)):
+        is_stream = state is not None and state.derived is not None and real == state.derived.path
+        if not is_stream and (not root or (real != root and not real.startswith(root + os.sep))):
             return False
-        error = RefbrowserError(
-            ErrorKind.USAGE,
-            "the file would be in the store itself",
-            Place(path=path),
-            "An opened store is never changed: choose a place outside of it.",
+        what = "would take the place of the stream" if is_stream else "would be in the store itself"
+        advice = (
+            "Tools > Stream > Append writes edits of attributes to it."
+            if is_stream
+            else "An opened store is never changed: choose a place outside of it."
         )
+        error = RefbrowserError(ErrorKind.USAGE, f"the file {what}", Place(path=path), advice)
         self._window.centre.error_bar.show_error(f"{document.title} was not saved", error)
         return True
 

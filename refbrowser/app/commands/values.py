@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QFileDialog
 from refbrowser.app import theme
 from refbrowser.app.commands.group import CommandGroup, by_name
 from refbrowser.app.plain_text import one_line
-from refbrowser.app.shown import Shown, shown_by
+from refbrowser.app.shown import Shown, shown_beside, shown_by
 from refbrowser.app.tasks import TaskControl
 
 if TYPE_CHECKING:
@@ -76,11 +76,16 @@ class ValueCommands(CommandGroup):
 
         self._window.centre.show_tab(PLOT)
 
+    def _shown(self) -> Shown | None:
+        """Return what the view in front shows."""
+        centre = self._window.centre
+        return shown_beside(centre.plot) if centre.table_is_shown() else shown_by(centre.plot)
+
     # Files
 
     def export_view(self) -> None:
         """Ask where to write what is on the screen, and as what."""
-        shown = shown_by(self._window.centre.plot)
+        shown = self._shown()
         if shown is None:
             return
         path = shown.document.path
@@ -137,7 +142,7 @@ class ValueCommands(CommandGroup):
         )
 
     def _write_values(self, path: str, suffix: str) -> None:
-        shown = shown_by(self._window.centre.plot)
+        shown = self._shown()
         if shown is None:
             return
         read = self._reading(shown)
@@ -160,7 +165,7 @@ class ValueCommands(CommandGroup):
 
     def copy_values(self) -> None:
         """Put the values of the view on the clipboard, with their coordinates, tabs between the cells."""
-        shown = shown_by(self._window.centre.plot)
+        shown = self._shown()
         if shown is None:
             return
         count = 1
@@ -225,7 +230,7 @@ class ValueCommands(CommandGroup):
         from refbrowser.app.view_picture import ViewPicture
 
         centre = self._window.centre
-        shown = shown_by(centre.plot)
+        shown = self._shown()
         if shown is None or centre.plot is None or centre.table is None:
             return None
         grid: list[QWidget] = [centre.table.grid.viewport()]

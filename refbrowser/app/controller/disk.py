@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from refbrowser.app.controller.work import OnDisk
     from refbrowser.io.identity import FileIdentity
     from refbrowser.references.compare import Part
-    from refbrowser.references.content import StoreOrigin
+    from refbrowser.references.content import DerivedOrigin, StoreOrigin
 
 
 class FileState(StrEnum):
@@ -24,11 +24,20 @@ class FileState(StrEnum):
 
     SAME = "same"
     CHANGED = "changed"
+    #: A stream that changed is being read again, unasked.
+    FOLLOWED = "followed"
     GONE = "gone"
 
 
 class DocumentFile(QObject):
     """Follows the file of one `OpenDocument`.
+
+    Attributes
+    ----------
+    follows
+        A stream of messages that grows is read again, as long as there are no unsaved edits.
+    has_grown
+        A stream changed while it was open: the message at its end may be on its way.
 
     Signals
     -------
@@ -45,6 +54,41 @@ class DocumentFile(QObject):
         super().__init__(document)
         self._document = document
         self.state = FileState.SAME
+        self.follows = True
+        self.has_grown = False
+        #: The stream, and the path at which it was opened.
+        self._origin: DerivedOrigin | None = None
+        self._opened = ""
+        document.reloadFailed.connect(self._not_read)
+
+    @property
+    def is_stream(self) -> bool:
+        """Whether it is a local file of messages, which may grow while it is open."""
+        state = self._document.document
+        derived, path = None if state is None else state.derived, self._document.path
+        if derived is not self._origin:
+            self._origin, self._opened = derived, path
+        # Not once its edits were saved as a document beside it.
+        return derived is not None and "://" not in path and path == self._opened
+
+    def set_follows(self, follows: bool) -> None:
+        """Read a stream again whenever it grows, or tell only that it did."""
+        self.follows = follows
+        if follows and self.state is FileState.CHANGED:
+            self._follow()
+
+    def _follow(self) -> None:
+        """Read a stream that changed again, or tell that it changed where that would lose edits."""
+        # Nor while it is shown as it was after an earlier message.
+        if self.follows and not self._document.is_pending and self._document.stream.last is None:
+            self._set(FileState.FOLLOWED)
+            self._document.reload()
+        else:
+            self._set(FileState.CHANGED)
+
+    def _not_read(self, _error: BaseException) -> None:
+        if self.state is FileState.FOLLOWED:
+            self._set(FileState.CHANGED)
 
     def noticed(self, identity: FileIdentity | None) -> None:
         """Take over that the file is another one, or gone; one with the same bytes is no news."""
@@ -53,6 +97,11 @@ class DocumentFile(QObject):
             return
         if identity is None:
             self._set(FileState.GONE)
+            return
+        if self.is_stream:
+            self.has_grown = True
+            # Its bytes are no text of the document.
+            self._follow()
             return
         path = document.path
 
@@ -72,6 +121,7 @@ class DocumentFile(QObject):
 
     def settled(self) -> None:
         """Note that document and file agree: it was read or saved."""
+        self.has_grown = self.has_grown and self.is_stream
         self._set(FileState.SAME)
 
     def keep_mine(self) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
@@ -38,6 +38,8 @@ class Documents(QObject):
         self._session = SharedSession()
         self._documents: list[OpenDocument] = []
         self.current: OpenDocument | None = None
+        #: Returns the byte order that the user chose for a stream; empty for none.
+        self.byte_order_of: Callable[[str], str] = lambda path: ""
 
     def all(self) -> list[OpenDocument]:
         """Return the documents in the order in which they were opened."""
@@ -63,7 +65,9 @@ class Documents(QObject):
                     document.open()
                 self.set_current(document)
                 return document
-        document = OpenDocument(full, self._tasks, self._session, template_values, allow, self, flavour)
+        order = self.byte_order_of(full)
+        shared = self._session
+        document = OpenDocument(full, self._tasks, shared, template_values, allow, self, flavour, order)
         self._documents.append(document)
         self.added.emit(document)
         self.set_current(document)

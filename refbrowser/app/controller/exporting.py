@@ -13,9 +13,17 @@ from refbrowser.app.tasks import TaskControl
 from refbrowser.app.theme import count_text, size_text
 from refbrowser.engine.dataset import Dataset
 from refbrowser.engine.export.check import CheckReport, check_export
-from refbrowser.engine.export.request import ArrayChoice, ExportEstimate, ExportReport, ExportRequest, Loss
+from refbrowser.engine.export.request import (
+    ArrayChoice,
+    ExportEstimate,
+    ExportReport,
+    ExportRequest,
+    Loss,
+    unit_of,
+)
 from refbrowser.engine.export.run import estimate_export, run_export
 from refbrowser.engine.export.store_options import Sides, StoreOptions
+from refbrowser.engine.export.stream_options import StreamOptions, profile_of, tile_size_of
 from refbrowser.errors import ErrorKind, Place, RefbrowserError
 
 #: Losses and left-out entries that are listed; the rest is counted.
@@ -55,6 +63,32 @@ class Layout:
         )
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StreamWanted:
+    """How a stream is to be written, in the words of the command line; empty where nothing is said."""
+
+    profile: str = ""
+    codec: str = "keep"
+    tile_size: str = ""
+    checksum: bool | None = None
+
+    def options(self) -> StreamOptions:
+        """Return it as the engine takes it.
+
+        Raises
+        ------
+        RefbrowserError
+            `E_USAGE`: a size cannot be read.
+        """
+        usual = StreamOptions()
+        return StreamOptions(
+            profile=profile_of(self.profile) if self.profile else usual.profile,
+            codec=self.codec,
+            tile_size=tile_size_of(self.tile_size) if self.tile_size else usual.tile_size,
+            checksum=self.checksum,
+        )
+
+
 @dataclass(frozen=True, slots=True)
 class Order:
     """What the user asks for; `arrays` are paths with the text of a selection, None for the whole dataset."""
@@ -66,6 +100,7 @@ class Order:
     resume: bool
     skip_bad: bool
     layout: Layout = field(default_factory=Layout)
+    stream: StreamWanted = field(default_factory=StreamWanted)
 
     def request(self, dataset: Dataset) -> ExportRequest:
         """Return it as the engine takes it.
@@ -84,20 +119,30 @@ class Order:
             choices = tuple(ArrayChoice.of(dataset, path, selection) for path, selection in self.arrays)
         target = os.path.expanduser(self.target)
         options = self.layout.options()
-        return ExportRequest(target, self.format, choices, self.force, self.resume, self.skip_bad, options)
+        return ExportRequest(
+            target,
+            self.format,
+            choices,
+            self.force,
+            self.resume,
+            self.skip_bad,
+            options,
+            self.stream.options(),
+        )
 
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """What an export will cost, and the room there is."""
+    """What an export will cost, in chunks or what else its unit is, and the room there is."""
 
     estimate: ExportEstimate
     free: int | None
+    unit: str = "chunk"
 
     def text(self) -> str:
         """Return it in words."""
         estimate = self.estimate
-        chunks = f"{count_text(estimate.chunks)} chunk{'' if estimate.chunks == 1 else 's'}"
+        chunks = f"{count_text(estimate.chunks)} {self.unit}{'' if estimate.chunks == 1 else 's'}"
         missing = f" ({count_text(estimate.missing)} missing ones stay so)" if estimate.missing else ""
         lines = [
             f"{chunks}{missing}. Reads about {size_text(estimate.source_bytes)}, writes at most "
@@ -122,7 +167,9 @@ def cost_of(dataset: Dataset, order: Order, control: TaskControl) -> Cost:
             Place(path=request.target),
             "Choose another name, or tick that it is to be replaced or gone on with",
         )
-    return Cost(estimate_export(dataset, request, control), _free_space(request.target))
+    return Cost(
+        estimate_export(dataset, request, control), _free_space(request.target), unit_of(request.format)
+    )
 
 
 def carry_out(dataset: Dataset, order: Order, control: TaskControl) -> ExportReport:
@@ -138,7 +185,8 @@ def check_with_others(dataset: Dataset, order: Order, control: TaskControl) -> C
 def report_text(report: ExportReport) -> str:
     """Return what became of an export, in words."""
     arrays = f"{report.arrays} array{'' if report.arrays == 1 else 's'}"
-    chunks = f"{count_text(report.chunks)} chunk{'' if report.chunks == 1 else 's'}"
+    unit = unit_of(report.format)
+    chunks = f"{count_text(report.chunks)} {unit}{'' if report.chunks == 1 else 's'}"
     facts = [f"{count_text(report.copied)} copied undecoded"] if report.copied else []
     facts += [f"{count_text(report.resumed)} kept from before"] if report.resumed else []
     facts += [f"{count_text(report.missing)} missing in the source too"] if report.missing else []
@@ -147,7 +195,7 @@ def report_text(report: ExportReport) -> str:
         f"Done: {arrays}, {chunks}{more} in {report.target}",
         f"{size_text(report.read_bytes)} read in {count_text(report.requests)} requests, "
         f"{size_text(report.written_bytes)} written, "
-        f"{count_text(report.verified)} chunks read again and equal.",
+        f"{count_text(report.verified)} {unit}s read again and equal.",
     ]
     lines += _losses(report.losses)
     if report.skipped:

@@ -17,6 +17,7 @@ from refbrowser.app.controller.problems import DocumentProblems
 from refbrowser.app.controller.row_changes import DocumentChanges
 from refbrowser.app.controller.shared_session import SharedSession
 from refbrowser.app.controller.store import DocumentStore
+from refbrowser.app.controller.stream import DocumentStream
 from refbrowser.app.tasks import TaskControl, Tasks
 
 if TYPE_CHECKING:
@@ -97,6 +98,7 @@ class OpenDocument(QObject):
         allow: Sequence[str] = (),
         parent: QObject | None = None,
         flavour: str = "",
+        byte_order: str = "",
     ) -> None:
         super().__init__(parent)
         self.number = next(_numbers)
@@ -116,6 +118,7 @@ class OpenDocument(QObject):
         self.is_saving = False
         self.draft_count = 0
         self.store = DocumentStore(self, flavour)
+        self.stream = DocumentStream(self, byte_order)
         self.journal = DocumentJournal(self)
         self.problems = DocumentProblems(self)
         self.changes = DocumentChanges(self)
@@ -140,8 +143,9 @@ class OpenDocument(QObject):
 
     @property
     def can_save_in_place(self) -> bool:
-        """Whether Save has a file to write to: not for a store, nor for what came by URL or as a folder."""
-        return "://" not in self.path and not self.store.is_here and not Path(self.path).is_dir()
+        """Whether Save has a file to write to: not for stores, streams, folders, and what came by URL."""
+        is_made = self.store.is_here or self.file.is_stream
+        return "://" not in self.path and not is_made and not Path(self.path).is_dir()
 
     @property
     def document(self) -> ReferenceDocument | None:
@@ -213,13 +217,13 @@ class OpenDocument(QObject):
     def open(self) -> None:
         """Start to read the document; `documentChanged` or `openFailed` tells the end."""
         self.error = None
-        self._read(f"Open {self.title}", self._opened, self._open_failed)
+        self._read(f"Open {self.title}", self.take_opened, self._open_failed)
 
     def reload(self) -> None:
         """Read the document again; its history begins anew. `reloaded` or `reloadFailed` tells the end."""
 
         def again(opened: Opened) -> None:
-            self._opened(opened)
+            self.take_opened(opened)
             self.reloaded.emit()
 
         self._read(f"Reload {self.title}", again, self.reloadFailed.emit)
@@ -228,12 +232,12 @@ class OpenDocument(QObject):
         self, title: str, done: Callable[[Opened], None], failed: Callable[[BaseException], None]
     ) -> None:
         path, values, allow, shared = self.path, dict(self.template_values), self._allow, self._shared
-        flavour = self.store.flavour
+        flavour, byte_order = self.store.flavour, self.stream.byte_order
 
         def read(control: TaskControl) -> Opened:
             from refbrowser.app.controller.work import open_document
 
-            return open_document(path, values, allow, flavour, shared, control)
+            return open_document(path, values, allow, flavour, shared, control, byte_order)
 
         self.tasks.run(self.owner("open"), title, read, done, failed, received=self._reading)
 
@@ -254,7 +258,8 @@ class OpenDocument(QObject):
         else:
             self.firstRows.emit(news)
 
-    def _opened(self, opened: Opened) -> None:
+    def take_opened(self, opened: Opened) -> None:
+        """Show what was read, or is to be seen in its place; the history begins anew."""
         self.history = opened.history
         self.store.opened()
         self.take_identity(opened.identity)

@@ -82,10 +82,12 @@ def open_document(
     flavour: str,
     shared: SharedSession,
     control: TaskControl,
+    byte_order: str = "",
 ) -> Opened:
     """Read a document, or a store as one, and describe it; news of it goes through `control.send`.
 
-    `flavour` is a value of `Flavour`, empty to find it out: what is named is a store then.
+    `flavour` is a value of `Flavour`, empty to find it out: what is named is a store then. `byte_order` is
+    what the user chose for a stream of messages.
 
     Raises
     ------
@@ -105,12 +107,15 @@ def open_document(
         document, access, identity = read()
     else:
         from refbrowser.app.controller.store_files import identity_of_store
-        from refbrowser.engine.stores import StoreRequest, document_or_store
+        from refbrowser.app.controller.stream_work import StreamControl, options_of
+        from refbrowser.engine.opening import open_named
+        from refbrowser.engine.stores import StoreRequest
         from refbrowser.model.nodes import Flavour
 
         chosen = Flavour.named(flavour) if flavour else None
         store = StoreRequest(path, origins, shared.settings, values, chosen)
-        document, access, identity = document_or_store(store, read, shared.get(), control.token)
+        opened = open_named(store, options_of(byte_order), read, shared.get(), StreamControl(control))
+        document, access, identity = opened.document, opened.access, opened.identity
         if document.store is not None:
             identity = identity_of_store(document.store)
     # Not before: all this takes longer to load than the first rows to be read.

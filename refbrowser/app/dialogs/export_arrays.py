@@ -8,7 +8,7 @@ from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTreeWidget, QTreeWidgetItem, QWidget
 
 from refbrowser.app import theme
-from refbrowser.app.hierarchy.hierarchy_model import shape_text, type_text
+from refbrowser.app.hierarchy.array_words import shape_text, type_text
 from refbrowser.app.plain_text import one_line
 
 if TYPE_CHECKING:

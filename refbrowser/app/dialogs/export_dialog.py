@@ -19,6 +19,7 @@ from PySide6.QtWidgets import (
     QLineEdit,
     QProgressBar,
     QScrollArea,
+    QSizePolicy,
     QStackedWidget,
     QVBoxLayout,
     QWidget,
@@ -31,6 +32,7 @@ from refbrowser.app.dialogs.export_arrays import ArraysTable
 from refbrowser.app.dialogs.export_check import CheckTable
 from refbrowser.app.dialogs.export_formats import CHECKED, FORMATS
 from refbrowser.app.dialogs.export_options import StoreOptionsForm
+from refbrowser.app.dialogs.export_stream_options import StreamOptionsForm
 from refbrowser.app.plain_text import one_line
 from refbrowser.app.tasks import Priority, TaskControl
 from refbrowser.app.timers import one_shot
@@ -93,11 +95,17 @@ class ExportDialog(QDialog):
         layout.setContentsMargins(theme.HUGE, theme.HUGE, theme.HUGE, theme.HUGE)
         layout.setSpacing(theme.LARGE)
         layout.addWidget(heading)
-        self.options = StoreOptionsForm()
+        self.options, self.stream = StoreOptionsForm(), StreamOptionsForm()
         layout.addLayout(self._make_form())
         self.options.changed.connect(self._changed)
         self.options.containerChanged.connect(self._choose_target)
-        layout.addWidget(self.options)
+        self.stream.changed.connect(self._changed)
+        # One of the two is seen, in the same room.
+        self._options = QStackedWidget()
+        self._options.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
+        for form in (self.options, self.stream):
+            self._options.addWidget(form)
+        layout.addWidget(self._options)
         layout.addWidget(self._make_pages(), 1)
         layout.addWidget(self._make_cost())
         layout.addWidget(self._make_progress())
@@ -137,6 +145,7 @@ class ExportDialog(QDialog):
         if isinstance(label, QLabel):
             label.setBuddy(self._target)
             self.options.align(label)
+            self.stream.align(label)
         return form
 
     def _check(self, name: str, text: str) -> QCheckBox:
@@ -207,7 +216,7 @@ class ExportDialog(QDialog):
         self._open = push_button("Open the result", "exportOpenButton", self._open_result)
         self._check_it = push_button("Check with other software", "exportCheckButton", self.check)
         self._check_it.setToolTip(
-            "Read the result with zarr-python or netCDF4, and compare it with the source"
+            "Read the result with zarr-python, netCDF4 or siphon, and compare it with the source"
         )
         self._cancel = push_button("Cancel the export", "exportCancelButton", self._cancel_export)
         self._close = push_button("Close", "exportCloseButton", self.close)
@@ -239,11 +248,13 @@ class ExportDialog(QDialog):
             self._resume.isChecked(),
             self._skip.isChecked(),
             self.options.layout_wanted(_stem(Path(target).name), self.arrays.chunks()),
+            self.stream.wanted(),
         )
 
     def _format_chosen(self) -> None:
         chosen = FORMATS[self._format.currentIndex()]
         self.options.set_format(chosen)
+        self._options.setCurrentWidget(self.stream if chosen.is_stream else self.options)
         self.arrays.set_chunks_usable(chosen.is_store)
         self._resume.setEnabled(chosen.is_store)
         self._choose_target()
@@ -338,6 +349,7 @@ class ExportDialog(QDialog):
         self._check_it.setEnabled(not running)
         self._start.setEnabled(not running)
         self.options.set_running(running)
+        self.stream.set_running(running)
         for widget in (self._format, self._target, self.arrays, self._force, self._resume, self._skip):
             widget.setEnabled(not running)
 

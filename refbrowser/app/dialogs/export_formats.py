@@ -16,7 +16,7 @@ class ExportFormat:
     suffix
         Of a new target.
     is_store
-        Whether data is written: only then there are chunks, codecs and containers to choose.
+        Whether a store is written: only then there are chunks, codecs and containers to choose.
     codecs
         Names of the codecs that can be chosen, beside keeping those of the source.
     """
@@ -26,6 +26,11 @@ class ExportFormat:
     suffix: str
     is_store: bool = True
     codecs: tuple[str, ...] = ()
+
+    @property
+    def is_stream(self) -> bool:
+        """Whether messages are written, which have options of their own."""
+        return self.name == "ncstream"
 
     @property
     def has_shards(self) -> bool:
@@ -49,12 +54,13 @@ FORMATS = (
     ExportFormat("zarr-v2", "Zarr, version 2", ".zarr", codecs=_ALL),
     ExportFormat("nczarr", "NCZarr, for netCDF", ".zarr", codecs=_ALL),
     ExportFormat("zarr-v3-draft", "Zarr, draft of version 3 (2019)", ".zarr", codecs=_ALL),
+    ExportFormat("ncstream", "NcStream, messages", ".ncs", is_store=False),
     ExportFormat("refs-v1", "Reference document, Version 1", ".refs.json", is_store=False),
     ExportFormat("refs-v0", "Reference document, Version 0", ".refs.json", is_store=False),
     ExportFormat("refs-parquet", "Reference document, parquet form", ".parq", is_store=False),
 )
 #: Formats that other software reads, so that a result can be checked with it.
-CHECKED = ("zarr-v3", "zarr-v2", "nczarr")
+CHECKED = ("zarr-v3", "zarr-v2", "nczarr", "ncstream")
 #: Codec, title, and the levels that it has: lowest, highest, usual; None where it has none.
 CODECS: tuple[tuple[str, str, tuple[int, int, int] | None], ...] = (
     ("keep", "As in the source", None),

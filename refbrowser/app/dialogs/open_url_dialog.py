@@ -1,4 +1,4 @@
-"""The dialog that asks for the URL of a document or a store."""
+"""The dialogs that ask for the URL of a document, a store, or a service of CDM Remote."""
 
 from __future__ import annotations
 
@@ -18,6 +18,8 @@ from refbrowser.app import theme
 from refbrowser.app.actions.file import FLAVOURS
 from refbrowser.app.widgets import plain_label, push_button
 
+_REMOTE = "cdmremote:"
+
 
 class OpenUrlDialog(QDialog):
     """Asks for one URL; the address typed here counts as named by the user.
@@ -36,8 +38,8 @@ class OpenUrlDialog(QDialog):
         self.setWindowTitle("Open URL")
         self.setModal(True)
         self.resize(560, 10)
-        heading = plain_label("Open a reference document or a store by its URL")
-        heading.setFont(theme.heading_font())
+        self._heading = plain_label("Open a reference document, a store or a stream by its URL")
+        self._heading.setFont(theme.heading_font())
         self._field = QLineEdit()
         self._field.setObjectName("urlField")
         self._field.setAccessibleName("URL of the document or store")
@@ -45,7 +47,9 @@ class OpenUrlDialog(QDialog):
         self._field.textChanged.connect(lambda _text: self._check())
         self._problem = plain_label(" ", role="fault")
         self._problem.setObjectName("urlProblem")
-        self._hint = plain_label("http, https, s3, gs, abfs, or the path of a local file", role="muted")
+        self._hint = plain_label(
+            "http, https, s3, gs, abfs, cdmremote:http…, or the path of a local file", role="muted"
+        )
         self._flavour = QComboBox()
         self._flavour.setObjectName("urlFlavour")
         self._flavour.setAccessibleName("Open a store as")
@@ -67,11 +71,11 @@ class OpenUrlDialog(QDialog):
         layout = QVBoxLayout(self)
         layout.setContentsMargins(theme.HUGE, theme.HUGE, theme.HUGE, theme.HUGE)
         layout.setSpacing(theme.MEDIUM)
-        layout.addWidget(heading)
+        layout.addWidget(self._heading)
         layout.addWidget(self._field)
         layout.addWidget(self._hint)
         layout.addWidget(self._problem)
-        label = QLabel("Open a store &as")
+        self._flavour_label = label = QLabel("Open a store &as")
         label.setBuddy(self._flavour)
         line = QHBoxLayout()
         line.setSpacing(theme.MEDIUM)
@@ -106,3 +110,23 @@ class OpenUrlDialog(QDialog):
         self._open.setEnabled(bool(self.url()) and not problem)
         is_remote = bool(self.url()) and scheme_of(self.url()) not in (None, "file")
         self._connection.setEnabled(is_remote and not problem)
+
+
+class OpenRemoteDialog(OpenUrlDialog):
+    """Asks for the address of a dataset that a server offers as CDM Remote."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setObjectName("openRemoteDialog")
+        self.setWindowTitle("Open CDM Remote")
+        self._heading.setText("Open a dataset that a server offers as CDM Remote")
+        self._field.setAccessibleName("Address of the dataset")
+        self._field.setPlaceholderText("https://server.org/thredds/cdmremote/folder/dataset.nc")
+        self._hint.setText("Only what is shown is asked for: variables and sections of them.")
+        self._flavour_label.hide()
+        self._flavour.hide()
+
+    def url(self) -> str:
+        """Return what was typed, as the URL of a service."""
+        typed = super().url()
+        return typed if not typed or typed.lower().startswith(_REMOTE) else f"{_REMOTE}{typed}"

@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QFileDialog, QMessageBox, QWidget
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.dialogs.compare_dialog import CompareDialog
 from refbrowser.app.dialogs.connection_dialog import ConnectionDialog
-from refbrowser.app.dialogs.open_url_dialog import OpenUrlDialog
+from refbrowser.app.dialogs.open_url_dialog import OpenRemoteDialog, OpenUrlDialog
 from refbrowser.app.dialogs.recovery import RecoveryPreview
 from refbrowser.app.dialogs.save_dialogs import SaveProspectDialog, file_dialog, has_news
 from refbrowser.app.dialogs.template_values_dialog import TemplateValuesDialog
@@ -28,7 +28,8 @@ if TYPE_CHECKING:
     from refbrowser.io.settings import ConnectionSettings
 
 OPEN_FILTER = (
-    "Documents and stores (*.json *.json.gz *.json.zst *.zst *.gz *.parq *.parquet *.zip);;All files (*)"
+    "Documents, stores and streams (*.json *.json.gz *.json.zst *.zst *.gz *.parq *.parquet *.zip *.ncs);;"
+    "Streams (*.ncs);;All files (*)"
 )
 
 #: Asks how to connect to the origin of a URL, over a dialog.
@@ -59,7 +60,9 @@ class Questions(QObject):
 
     def open_files(self, chosen: Callable[[Sequence[str]], object]) -> None:
         """Ask for documents to open."""
-        dialog = QFileDialog(self._window, "Open reference documents and zipped stores", "", OPEN_FILTER)
+        dialog = QFileDialog(
+            self._window, "Open reference documents, zipped stores and streams", "", OPEN_FILTER
+        )
         dialog.setObjectName("openDialog")
         dialog.setFileMode(QFileDialog.FileMode.ExistingFiles)
         dialog.filesSelected.connect(chosen)
@@ -78,6 +81,13 @@ class Questions(QObject):
         """Ask for the URL of a document or a store, and for the flavour of the latter."""
         dialog = OpenUrlDialog(self._window)
         dialog.accepted.connect(lambda: chosen(dialog.url(), dialog.flavour()))
+        dialog.connectionWanted.connect(lambda url: connect(url, dialog))
+        self._show(dialog)
+
+    def open_remote(self, chosen: Callable[[str], object], connect: Connect) -> None:
+        """Ask for the address of a service of CDM Remote."""
+        dialog = OpenRemoteDialog(self._window)
+        dialog.accepted.connect(lambda: chosen(dialog.url()))
         dialog.connectionWanted.connect(lambda url: connect(url, dialog))
         self._show(dialog)
 

@@ -12,6 +12,7 @@ PAGES = (
     "index",
     "references",
     "stores",
+    "streams",
     "plots",
     "templates",
     "editing",

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from PySide6.QtCore import QAbstractItemModel, QModelIndex, QObject, QPersistentModelIndex, Qt
 from PySide6.QtGui import QFont
 
 from refbrowser.app import icons, theme
 from refbrowser.app.controller.open_document import OpenDocument
+from refbrowser.app.hierarchy.array_words import extent_text, icon_name, type_text
 from refbrowser.app.hierarchy.dimension_rows import coordinate_words, dimensions_of, size_words
 from refbrowser.app.hierarchy.format_words import format_words, short_format
 from refbrowser.app.hierarchy.tree_changes import changed_words
@@ -228,8 +229,7 @@ class HierarchyModel(QAbstractItemModel):
             self._add(children, ItemKind.ARRAY, item.document, "/", item, root)
         else:
             self._add_nodes(item, root)
-        document = item.document.document
-        if document is not None and document.version == 1:
+        if _has_rules(item.document):
             self._add(children, ItemKind.TEMPLATES, item.document, "", item)
             self._add(children, ItemKind.RULES, item.document, "", item)
 
@@ -341,6 +341,14 @@ class HierarchyModel(QAbstractItemModel):
         return None
 
 
+def _has_rules(document: OpenDocument) -> bool:
+    """Tell whether templates and rules have a place in the tree: nobody wrote the one of a stream."""
+    state = document.document
+    if state is None or state.version != 1:
+        return False
+    return state.derived is None or bool(state.rules) or len(state.templates.templates) > 1
+
+
 def name_of(item: Item) -> str:
     """Return what the tree calls an item."""
     document = item.document
@@ -386,21 +394,8 @@ def detail_of(item: Item) -> str:
         array: Any = item.node
         if array.error is not None:
             return "broken"
-        return f"{shape_text(array.shape)} {type_text(array)}".strip()
+        return f"{extent_text(array)} {type_text(array)}".strip()
     return ""
-
-
-def shape_text(shape: tuple[int, ...]) -> str:
-    """Return a shape as ``2×3×241``; nothing for a scalar."""
-    return "×".join(str(size) for size in shape)
-
-
-def type_text(array: ArrayNode) -> str:
-    """Return an array's type, short: ``i2``, ``f8``; the metadata's own name where it is not numpy's."""
-    if array.dtype is not None and array.dtype.names is not None:
-        return "compound"
-    name = one_line(array.type_name)
-    return name.lstrip("<>|=") if len(name) <= 12 else name[:11] + "…"
 
 
 def _filtered_text(item: Item) -> str:
@@ -467,10 +462,7 @@ def icon_of(item: Item) -> Any:
     badge = "fault" if is_broken(item) else None
     name, color = str(item.kind), scheme.muted
     if item.kind is ItemKind.ARRAY:
-        dimensions = len(getattr(item.node, "shape", ()))
-        name = "scalar" if dimensions == 0 else "line" if dimensions == 1 else "array"
-        name = "coordinate" if coordinate_words(item.node) else name
-        color = scheme.accent
+        name, color = icon_name(cast("ArrayNode", item.node)), scheme.accent
     elif item.kind in (ItemKind.TEMPLATE, ItemKind.TEMPLATES):
         name = "templates"
     elif item.kind in (ItemKind.RULE, ItemKind.RULES):

@@ -35,6 +35,8 @@ from refbrowser.app.timers import one_shot
 FILTER_DELAY = 120
 #: What icon and gaps of a row take beside name and detail, in device independent pixels.
 MARGINS = 44
+#: A name has so much room before its detail has any, and a detail of less room is left out, in pixels.
+NAME_LEAST, DETAIL_LEAST = 56, 24
 
 #: In a narrower tree no name could be told from another.
 _LEAST_WIDTH = 170
@@ -304,11 +306,12 @@ class _Delegate(QStyledItemDelegate):
         changed = f" {CHANGED_MARK}" if index.data(CHANGED_ROLE) else ""
         marked = badge_width(badge, metrics)
         area.setRight(area.right() - marked)
-        left = area.width() - metrics.horizontalAdvance(full.text + changed) - MARGINS
-        most = max(area.width() * 45 // 100, left)
-        detail = fitting(detail, metrics, most)
-        wide = min(metrics.horizontalAdvance(detail) + 2, most)
-        room = area.width() - wide - (MARGINS if detail else 0)
+        named = metrics.horizontalAdvance(full.text + changed)
+        left, least = (area.width() - MARGINS - width for width in (named, min(named, NAME_LEAST)))
+        most = max(min(area.width() * 45 // 100, least), left)
+        detail = fitting(detail, metrics, most) if most >= DETAIL_LEAST else ""
+        wide = min(metrics.horizontalAdvance(detail) + 2, most) if detail else 0
+        room = area.width() - wide - (MARGINS if detail or marked else 0)
         room -= metrics.horizontalAdvance(changed)
         full.text = metrics.elidedText(full.text, Qt.TextElideMode.ElideRight, room) + changed
         view = self.parent()

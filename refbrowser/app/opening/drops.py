@@ -12,7 +12,20 @@ from refbrowser.app.plain_text import one_line
 DROP_LIMIT = 50
 #: What the names of stores end with; folders may have any name.
 STORES = (".zarr", ".zip", ".nczarr", ".zr3")
-_SCHEMES = ("http://", "https://", "s3://", "gs://", "gcs://", "abfs://", "abfss://", "az://", "file://")
+#: What the names of ncstream files end with.
+STREAMS = (".ncs", ".ncstream")
+_SCHEMES = (
+    "cdmremote:",
+    "http://",
+    "https://",
+    "s3://",
+    "gs://",
+    "gcs://",
+    "abfs://",
+    "abfss://",
+    "az://",
+    "file://",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +44,7 @@ class Drop:
         if not self.targets:
             return (
                 "Nothing to open here",
-                "Files, folders and URLs of reference documents and Zarr stores can be dropped",
+                "Files, folders and URLs of reference documents, Zarr stores and ncstream can be dropped",
             )
         if not self.is_accepted:
             return (
@@ -40,7 +53,8 @@ class Drop:
             )
         names = [one_line(target.rstrip("/").rsplit("/", 1)[-1] or target) for target in self.targets]
         verb = "Open beside what is open" if others_open else "Open"
-        what = "the store " if names[0].lower().endswith(STORES) else ""
+        name = names[0].lower()
+        what = "the store " if name.endswith(STORES) else "the stream " if name.endswith(STREAMS) else ""
         heading = f"{verb}: {what}{names[0]}" if len(names) == 1 else f"{verb}: {len(names)} documents"
         if len(names) == 1:
             return heading, one_line(self.targets[0])

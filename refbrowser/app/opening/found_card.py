@@ -19,8 +19,8 @@ _WIDTH = 760
 #: Lines of the box that are seen at once.
 _LINES = 14
 OPENABLE = (
-    "What can be opened: reference documents of Version 0 and 1 as JSON (plain, .gz, .zst), "
-    "and folders in the parquet form."
+    "What can be opened: reference documents of Version 0 and 1 as JSON (plain, .gz, .zst), folders in the "
+    "parquet form, Zarr and NCZarr stores, and ncstream."
 )
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 from PySide6.QtCore import QObject, QPointF, QRectF
 
-from refbrowser.app.plot.canvas import PlotCanvas
+from refbrowser.app.plot.canvas import PlotCanvas, View
 from refbrowser.app.plot.colour_bar import ColourBar
 from refbrowser.app.plot.palette import Palette
 from refbrowser.app.timers import one_shot
@@ -136,6 +136,19 @@ class Drawing(QObject):
         picture = cells * (across[1] - across[0]) / (upwards[1] - upwards[0])
         self.canvas.set_aspect(cells if self.aspect_locked else None, picture)
         self.canvas.show_range(self._extent(self.across, seen[1]), self._extent(self.upwards, seen[0]))
+
+    def sees_whole(self) -> bool:
+        """Whether the whole slice is visible."""
+        state = self.slice
+        if state is None:
+            return True
+        seen = self.visible_window()
+        return all(part == range(state.shape[axis]) for part, axis in zip(seen, state.axes, strict=True))
+
+    def keep_view(self, view: View) -> None:
+        """See what was visible of the slice before it got longer."""
+        self.reset_view()
+        self.canvas.show_range(view[0], self.canvas.view()[1] if self.is_line else view[1])
 
     def show_chunk(self, window: Sequence[range]) -> None:
         """Zoom to the part of the slice that a chunk holds, with something around it, and outline it."""

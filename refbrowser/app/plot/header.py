@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QToolButton, QVBoxLayout, QWidget
 
@@ -11,11 +13,13 @@ from refbrowser.app.plain_text import one_line
 from refbrowser.app.plot import colour_maps
 from refbrowser.app.plot.options import PlotOptions
 from refbrowser.app.widgets import plain_label, tool_button
+from refbrowser.engine.views.element_parts import LENGTH
 from refbrowser.engine.views.slicing import SliceState
 
 _LINE = "none (a line)"
+_ALL_FIELDS, _ALL_ROWS, _LENGTHS = "all fields", "rows", "lengths of rows"
 #: Dimensions and colour maps may be cut to this, in pixels, where there is no room for all controls.
-_AXIS_WIDTH, _MAP_WIDTH = 92, 110
+_AXIS_WIDTH, _MAP_WIDTH = 62, 72
 
 
 class PlotHeader(QWidget):
@@ -23,6 +27,8 @@ class PlotHeader(QWidget):
 
     Signals
     -------
+    partChosen(str)
+        The user chose a part of each element; empty for the whole.
     xChosen(int), yChosen(object)
         The user chose a dimension for an axis; None for y: a line.
     codingToggled(bool)
@@ -35,6 +41,7 @@ class PlotHeader(QWidget):
         The whole picture is to be seen again.
     """
 
+    partChosen = Signal(str)
     xChosen = Signal(int)
     yChosen = Signal(object)
     codingToggled = Signal(bool)
@@ -56,6 +63,8 @@ class PlotHeader(QWidget):
         self.slice_label = plain_label("", role="muted", wrap=False)
         self.slice_label.setObjectName("plotSlice")
         self.slice_label.setFont(theme.mono_font())
+        self.part = self._combo("partCombo", "What is plotted of each element")
+        self.part.hide()
         self.x_axis = self._combo("xAxisCombo", "Dimension on the x axis")
         self.y_axis = self._combo("yAxisCombo", "Dimension on the y axis")
         self.coding = self._switch("codingButton", "Apply scale, offset and missing values (CF conventions)")
@@ -77,6 +86,7 @@ class PlotHeader(QWidget):
         self._x_label = plain_label("X", role="muted", wrap=False)
         self._y_label = plain_label("Y", role="muted", wrap=False)
         self._lay_out()
+        self.part.activated.connect(lambda row: self.partChosen.emit(self.part.itemData(row)))
         self.x_axis.activated.connect(self._x_activated)
         self.y_axis.activated.connect(self._y_activated)
         self.coding.clicked.connect(self.codingToggled)
@@ -100,6 +110,16 @@ class PlotHeader(QWidget):
         """Show what the array is called, and its path."""
         self.title.set_text(title)
         self.path_label.set_text(path)
+
+    def set_parts(self, names: Sequence[str], chosen: str) -> None:
+        """Offer parts of the elements to be plotted; there is no choice where there are none."""
+        self.part.clear()
+        self.part.setVisible(bool(names))
+        if names:
+            self.part.addItem(_ALL_ROWS if tuple(names) == (LENGTH,) else _ALL_FIELDS, "")
+        for name in names:
+            self.part.addItem(_LENGTHS if name == LENGTH else one_line(name), name)
+        self.part.setCurrentIndex(max(0, self.part.findData(chosen)))
 
     def set_slice(self, state: SliceState | None, image_possible: bool) -> None:
         """Show which dimensions are the axes."""
@@ -145,7 +165,7 @@ class PlotHeader(QWidget):
         titles.addWidget(self.slice_label)
         controls = QHBoxLayout()
         controls.setSpacing(theme.MEDIUM)
-        left: tuple[QWidget, ...] = (self._x_label, self.x_axis, self._y_label, self.y_axis)
+        left: tuple[QWidget, ...] = (self.part, self._x_label, self.x_axis, self._y_label, self.y_axis)
         right: tuple[QWidget, ...] = (
             self.coding,
             self.log,

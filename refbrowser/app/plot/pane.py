@@ -25,7 +25,7 @@ from refbrowser.app.plot.values_view import ValuesView
 from refbrowser.engine.views.picture import ChunkState
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from refbrowser.app.plot.look import Look
     from refbrowser.engine.views.coordinates import Coordinate
@@ -119,6 +119,18 @@ class PlotPane(QWidget):
         """Return the array that is shown."""
         return self._presenter.subject.node
 
+    def whole(self) -> ArrayNode | None:
+        """Return the array of whose elements a part is plotted; the array that is shown where it is all."""
+        return self._presenter.subject.whole
+
+    def part_names(self) -> tuple[str, ...]:
+        """Return the parts of each element that can be plotted; none where elements have no parts."""
+        return self._presenter.part_names()
+
+    def choose_part(self, name: str) -> None:
+        """Plot a part of each element (a field, the length of a row); the whole where the name is empty."""
+        self._presenter.choose_part(name)
+
     def slice_state(self) -> SliceState | None:
         """Return the slice that is shown."""
         return self._presenter.subject.slice
@@ -155,6 +167,10 @@ class PlotPane(QWidget):
         elif picture is not None:
             position = picture.position(element)
             self.values.table.set_current(position[0] if position else None)
+
+    def set_note(self, note: Callable[[tuple[int, ...]], str]) -> None:
+        """Say more of elements: `note` returns words for the index of one, or nothing."""
+        self._presenter.pointing.note = note
 
     def element(self) -> tuple[int, ...] | None:
         """Return the index of the element that is meant: under the cursor, in the row, or of the slice."""
@@ -260,6 +276,7 @@ class PlotPane(QWidget):
         presenter = self._presenter
         self.header.xChosen.connect(presenter.choose_x)
         self.header.yChosen.connect(presenter.choose_y)
+        self.header.partChosen.connect(presenter.choose_part)
         look = presenter.look
         self.header.codingToggled.connect(look.set_decoded)
         self.header.logToggled.connect(look.set_log)
@@ -321,6 +338,7 @@ class PlotPane(QWidget):
         self.header.restyle()
         self.legend.restyle()
         self.bar.strip.update()
+        self.values.restyle()
         self.tools.restyle()
         self._show_playing()
         self._presenter.stage.redraw()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from PySide6.QtCore import QObject, Signal
@@ -38,6 +39,8 @@ class Pointing(QObject):
         self.element: tuple[int, ...] | None = None
         #: The one that was clicked, or that the keyboard moved to, last.
         self._kept: tuple[int, ...] | None = None
+        #: Says more of an element by its index along every dimension; empty for nothing.
+        self.note: Callable[[tuple[int, ...]], str] = lambda index: ""
 
     def point_at(self, across: float | None, upwards: float | None) -> None:
         """Take the element at a position of the plot; None: the pointer left."""
@@ -131,14 +134,15 @@ class Pointing(QObject):
 
     def say(self) -> None:
         """Tell of the element again, because its value may have come."""
-        self.pointed.emit(self.index())
+        index = self.index()
+        self.pointed.emit(index)
         drawing, picture = self._drawing, self._picture()
         if picture is None or self.element is None or drawing.shown is None:
             self.said.emit("")
         else:
-            self.said.emit(
-                readout(picture, drawing.shown, drawing.coordinates, self.element, drawing.auxiliary)
-            )
+            text = readout(picture, drawing.shown, drawing.coordinates, self.element, drawing.auxiliary)
+            note = "" if index is None else self.note(index)
+            self.said.emit(f"{text}   {note}" if note else text)
 
     def _indices_at(self, across: float, upwards: float) -> tuple[int, ...] | None:
         drawing = self._drawing

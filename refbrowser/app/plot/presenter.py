@@ -9,6 +9,7 @@ from PySide6.QtCore import QObject, Signal
 from refbrowser.app.plot import background
 from refbrowser.app.plot.auxiliary_reader import AuxiliaryReader
 from refbrowser.app.plot.coordinate_reader import CoordinateReader
+from refbrowser.app.plot.element_choice import ElementChoice
 from refbrowser.app.plot.look import Look
 from refbrowser.app.plot.parts import PaneParts
 from refbrowser.app.plot.source import PlotSource
@@ -17,7 +18,7 @@ from refbrowser.app.plot.subject import Subject
 from refbrowser.app.timers import one_shot
 from refbrowser.engine.views.plan import ViewPlan, first_values_plan, middle_plan, plan_view, sampled_plan
 from refbrowser.engine.views.reading import coordinate_nodes, reads_the_same, roles_of, same_packing
-from refbrowser.engine.views.slicing import SliceMemory, SliceState, chunk_window
+from refbrowser.engine.views.slicing import SliceMemory, SliceState, chunk_window, grown_slice
 from refbrowser.limits import LIMITS
 from refbrowser.model.nodes import ArrayNode
 
@@ -46,7 +47,7 @@ class Presenter(QObject):
         self.reads_ahead = True
         #: Whether an animation moves the slider: it knows better what comes next.
         self.is_animated = False
-        self._memory = SliceMemory()
+        self._memory, self._choice = SliceMemory(), ElementChoice()
         self.coordinates = CoordinateReader(self)
         self._auxiliary = AuxiliaryReader(self)
         self.stage = Stage(pane, self.subject, self.coordinates, self)
@@ -61,11 +62,13 @@ class Presenter(QObject):
 
     # Which array
 
-    def set_array(self, document: PlotSource, node: ArrayNode) -> None:
-        """Show another array; the slice stays where it has the same dimensions."""
+    def set_array(self, document: PlotSource, whole: ArrayNode) -> None:
+        """Show another array, or the part that is chosen of its elements; the slice stays where it can."""
         subject, stage = self.subject, self.stage
         self.clear()
-        subject.document, subject.node = document, node
+        node = self._choice.node(document, whole)
+        subject.document, subject.node, subject.whole = document, node, whole
+        self._pane.header.set_parts(self._choice.names(whole), self._choice.name(document, whole))
         document.hierarchyChanged.connect(self._follow)
         self._pane.header.set_title(subject.label, node.path)
         problem = node.error or node.unreadable
@@ -94,6 +97,7 @@ class Presenter(QObject):
         self.stepped = None
         pane = self._pane
         pane.header.set_title("", "")
+        pane.header.set_parts((), "")
         pane.header.set_slice(None, image_possible=False)
         pane.sliders.set_slice(None, ())
         self.stage.show_hint("Nothing to plot yet", "Select an array in the hierarchy to see its picture.")
@@ -118,15 +122,31 @@ class Presenter(QObject):
         found = None if hierarchy is None or node is None else hierarchy.find(node.path)
         if document is None or node is None or not isinstance(found, ArrayNode):
             self.clear()
-        elif (
-            self.subject.slice is None
-            or found.shape != node.shape
-            or found.dtype != node.dtype
-            or found.error
-        ):
+            return
+        shown, state = self._choice.node(document, found), self.subject.slice
+        grown = None if state is None or shown.error else grown_slice(state, shown)
+        if grown is not None and shown.dtype == node.dtype:
+            self.subject.whole = found
+            self._take_grown(document, shown, grown)
+        elif state is None or shown.shape != node.shape or shown.dtype != node.dtype or shown.error:
             self.set_array(document, found)
         else:
-            self._take_node(document, found)
+            self.subject.whole = found
+            self._take_node(document, shown)
+
+    def _take_grown(self, document: PlotSource, node: ArrayNode, state: SliceState) -> None:
+        """Show more of the same array: slice and zoom stay, unless the whole of it was seen."""
+        subject = self.subject
+        if self.drawing.sees_whole():
+            subject.view_is_new = True
+        else:
+            subject.kept_view = self.drawing.canvas.view()
+        subject.node, subject.slice = node, state
+        self.refiner.drop()
+        self.coordinates.begin(node)
+        self.coordinates.read(document, node)
+        self._take_slice()
+        self.read()
 
     def _take_node(self, document: PlotSource, node: ArrayNode) -> None:
         """Show the same array of a changed document; what it reads as before is not read again."""
@@ -144,6 +164,18 @@ class Presenter(QObject):
             self.stage.present()
         else:
             self.read()
+
+    def part_names(self) -> tuple[str, ...]:
+        """Return the parts of each element that can be plotted."""
+        whole = self.subject.whole
+        return () if whole is None else self._choice.names(whole)
+
+    def choose_part(self, name: str) -> None:
+        """Plot a part of each element of the array, or show the whole elements where the name is empty."""
+        document, whole = self.subject.document, self.subject.whole
+        if document is not None and whole is not None and name != self._choice.name(document, whole):
+            self._choice.choose(document, whole, name)
+            self.set_array(document, whole)
 
     # Which slice
 

@@ -117,7 +117,11 @@ class Stage(QObject):
         if window is not None and picture.plan.slice != subject.slice:
             # The slice that the chunk is part of is still on its way.
             subject.window, window = window, None
-        if window is not None:
+        if subject.kept_view is not None:
+            drawing.draw()
+            drawing.keep_view(subject.kept_view)
+            subject.kept_view = None
+        elif window is not None:
             drawing.draw()
             drawing.show_chunk(window)
         elif subject.view_is_new:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from refbrowser.app.plot.canvas import View
 from refbrowser.app.plot.source import PlotSource
 from refbrowser.engine.views.coordinates import attribute_text
 from refbrowser.engine.views.interpretation import Interpretation
@@ -16,10 +17,14 @@ class Subject:
     ----------
     choice
         The answer to the question of size: ``middle``, ``sampled`` or ``all``; None where there was none.
+    whole
+        The array whose elements, or a part of each (`node`), are shown.
     decoded
         Whether the CF conventions are applied.
     view_is_new
         The next picture is to be seen as a whole.
+    kept_view
+        The next picture is to be seen where the one before was: the array got longer.
     window
         The part of the slice that is to be seen next, as indices along its axes; None for no certain one.
     """
@@ -27,16 +32,19 @@ class Subject:
     def __init__(self) -> None:
         self.document: PlotSource | None = None
         self.node: ArrayNode | None = None
+        self.whole: ArrayNode | None = None
         self.slice: SliceState | None = None
         self.choice: str | None = None
         self.decoded = True
         self.view_is_new = False
+        self.kept_view: View | None = None
         self.window: tuple[range, ...] | None = None
         self._shown: Interpretation | None = None
 
     def forget(self) -> None:
         """Let go of the array."""
-        self.document = self.node = self.slice = self.choice = self._shown = self.window = None
+        self.document = self.node = self.whole = self.slice = None
+        self.choice = self._shown = self.window = self.kept_view = None
         self.view_is_new = False
 
     @property

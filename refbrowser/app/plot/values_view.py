@@ -3,16 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QSplitter, QStackedWidget, QVBoxLayout, QWidget
 
 from refbrowser.app import theme
 from refbrowser.app.cards import plain_label
 from refbrowser.app.virtual_table import Column, NoRows, VirtualTable
 from refbrowser.engine.views.coordinates import Coordinate
-from refbrowser.engine.views.interpretation import Interpretation
+from refbrowser.engine.views.interpretation import NUMBER_KINDS, Interpretation
+from refbrowser.engine.views.numbers import value_text
 from refbrowser.engine.views.picture import ChunkState, Picture
+from refbrowser.engine.views.table import ROW_COLUMNS, named_text
+from refbrowser.model.member_types import names_of
+from refbrowser.model.nodes import ArrayNode
+
+if TYPE_CHECKING:
+    from refbrowser.app.ragged.row_charts import RowCharts
 
 _STATE_TEXTS = {
     ChunkState.PENDING: "…",
@@ -27,27 +35,44 @@ class PictureRows:
     def __init__(self, picture: Picture, coordinate: Coordinate, shown: Interpretation) -> None:
         self._named = coordinate.values is not None or coordinate.texts is not None
         middle = (Column(coordinate.name, 160),) if self._named else ()
-        self.columns: Sequence[Column] = (Column("Index", 80, right=True), *middle, Column("Value", 400))
-        self._picture, self._coordinate, self._shown = picture, coordinate, shown
+        self.columns: Sequence[Column] = (Column("Index", 80, right=True), *middle, *_columns(picture.node))
+        self.picture, self.shown, self._coordinate = picture, shown, coordinate
 
     def row_count(self) -> int:
         """Return how many values there are."""
-        return len(self._picture.values)
+        return len(self.picture.values)
 
     def page(self, start: int, stop: int) -> list[list[str]]:
         """Return the texts of rows `start` to `stop`."""
         return [self._row(row) for row in range(start, stop)]
 
     def _row(self, row: int) -> list[str]:
-        index = self._picture.plan.ranges[0][row]
+        index = self.picture.plan.ranges[0][row]
         middle = [self._coordinate.text(index)] if self._named else []
-        return [str(index), *middle, self._value(row)]
+        return [str(index), *middle, *self._values(row)]
 
-    def _value(self, row: int) -> str:
-        state = self._picture.state_at((row,))
+    def _values(self, row: int) -> list[str]:
+        state, node = self.picture.state_at((row,)), self.picture.node
         if state is not ChunkState.DONE:
-            return _STATE_TEXTS[state]
-        return self._shown.text(self._picture.values[row])
+            return [""] * (len(_columns(node)) - 1) + [_STATE_TEXTS[state]]
+        value = self.picture.values[row]
+        if node.row_dtype is not None:
+            return [f"{len(value):,}", value_text(value)]
+        if node.dtype is None or node.dtype.names is None:
+            return [self.shown.text(value)]
+        fields = ((value[name], names_of(node.dtype[name])) for name in node.dtype.names)
+        return [named_text(item, names) if names else value_text(item) for item, names in fields]
+
+
+def _columns(node: ArrayNode) -> tuple[Column, ...]:
+    """Return the columns of one value: itself, the fields of a structure, or length and values of a row."""
+    if node.row_dtype is not None:
+        length, values = ROW_COLUMNS
+        return Column(length.capitalize(), 80, right=True), Column(values.capitalize(), 240, stretch=1)
+    if node.dtype is None or node.dtype.names is None:
+        return (Column("Value", 400),)
+    fields = ((name, node.dtype[name]) for name in node.dtype.names)
+    return tuple(Column(name, 104, right=kind.kind in NUMBER_KINDS) for name, kind in fields)
 
 
 class ValuesView(QStackedWidget):
@@ -73,8 +98,13 @@ class ValuesView(QStackedWidget):
         self.table = VirtualTable()
         self.table.setObjectName("plotValuesTable")
         self.table.setAccessibleName("Values")
+        self._rows = QSplitter(Qt.Orientation.Vertical)
+        self._rows.setObjectName("plotValuesSplitter")
+        self._rows.setChildrenCollapsible(False)
+        self._rows.addWidget(self.table)
+        self.charts: RowCharts | None = None
         self.addWidget(page)
-        self.addWidget(self.table)
+        self.addWidget(self._rows)
 
     def show_scalar(self, text: str, detail: str) -> None:
         """Show one value and a line about it."""
@@ -87,13 +117,39 @@ class ValuesView(QStackedWidget):
         """Show the values of a picture."""
         self.table.set_model(rows)
         self.setCurrentIndex(1)
+        is_ragged = rows.picture.node.row_dtype is not None
+        if is_ragged:
+            self._made_charts().set_picture(rows.picture, rows.shown.decoded)
+        if self.charts is not None:
+            self.charts.setVisible(is_ragged)
+
+    def _made_charts(self) -> RowCharts:
+        from refbrowser.app.ragged.row_charts import RowCharts
+
+        if self.charts is None:
+            self.charts = RowCharts()
+            self._rows.insertWidget(0, self.charts)
+            self._rows.setStretchFactor(0, 1)
+            self._rows.setStretchFactor(1, 1)
+            self._rows.setSizes([200, 160])
+            self.table.currentChanged.connect(self.charts.set_row)
+        return self.charts
 
     def refresh(self) -> None:
         """More values have come."""
         self.table.refresh()
+        if self.charts is not None and self.charts.isVisibleTo(self):
+            self.charts.refresh()
+
+    def restyle(self) -> None:
+        """Take the colours of the theme."""
+        if self.charts is not None:
+            self.charts.restyle()
 
     def clear(self) -> None:
         """Let go of everything."""
         self.table.set_model(NoRows())
         self.value.clear()
         self.detail.clear()
+        if self.charts is not None:
+            self.charts.clear()

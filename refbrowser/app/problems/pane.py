@@ -30,7 +30,7 @@ NOTHING_OPEN = "Faults and warnings of opened documents appear here."
 SOUND = "No problems found."
 HIDDEN = "No problem fits the filter."
 NO_FIX = "Fix"
-_WIDTHS = {SEVERITY: 30, PLACE: 190, LINE: 74, DOCUMENT: 130}
+_WIDTHS = {SEVERITY: 30, PLACE: 150, LINE: 56, DOCUMENT: 110}
 
 
 class ProblemsPane(QWidget):

@@ -83,8 +83,11 @@ class GridView(PaintedView):
         return self._model
 
     def set_model(self, model: GridModel) -> None:
-        """Show another model; where it has as many rows and columns, the view stays."""
-        same = (model.rows, model.columns) == (self._model.rows, self._model.columns)
+        """Show another model; where it has as many rows and columns, or is a longer one, the view stays."""
+        before = self._model
+        same = (model.rows, model.columns) == (before.rows, before.columns)
+        if before.rows and model.columns == before.columns and model.corner == before.corner:
+            same = same or model.rows > before.rows
         self._model = model
         self._measure_columns()
         if not same:

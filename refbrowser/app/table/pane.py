@@ -137,7 +137,7 @@ class TablePane(QWidget):
         self._stale = True
         if self.isVisible():
             self._follow_timer.start()
-        elif self._plot.array() is None:
+        elif self._plot.whole() is None:
             self.show_nothing()
 
     def showEvent(self, event: QShowEvent) -> None:
@@ -146,7 +146,7 @@ class TablePane(QWidget):
             self._follow_timer.start()
 
     def _follow(self) -> None:
-        plot, node, state = self._plot, self._plot.array(), self._plot.slice_state()
+        plot, node, state = self._plot, self._plot.whole(), self._plot.slice_state()
         self._stale = False
         if node is None:
             self.show_nothing()
@@ -242,6 +242,15 @@ class TablePane(QWidget):
         if cell is not None and self._cells is not None:
             self._plot.point_at(self._cells.layout.element(*cell))
 
+    def _cell_activated(self, cell: tuple[int, int]) -> None:
+        """Plot the column of the cell where elements have several, and go there."""
+        layout = self.layout_shown()
+        names, fields = self._plot.part_names(), () if layout is None else layout.fields
+        name = fields[cell[1] % len(fields)] if fields else ""
+        if name in names:
+            self._plot.choose_part(name)
+        self.cellActivated.emit()
+
     def _go(self) -> None:
         """Go to the cell that was typed; say why where there is none such."""
         layout = self.layout_shown()
@@ -336,7 +345,7 @@ class TablePane(QWidget):
         self.grid.windowChanged.connect(self._window_changed)
         self.grid.currentChanged.connect(self._cell_chosen)
         self.grid.copyRequested.connect(self.copy_selected)
-        self.grid.activated.connect(lambda _cell: self.cellActivated.emit())
+        self.grid.activated.connect(self._cell_activated)
         self.loader.shown.connect(self._shown)
         self.loader.filled.connect(self._refresh)
         self.loader.ended.connect(self._ended)

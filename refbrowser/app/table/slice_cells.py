@@ -10,7 +10,7 @@ import numpy as np
 from refbrowser.app.table.columns import ColumnKind
 from refbrowser.engine.views.interpretation import NUMBER_KINDS
 from refbrowser.engine.views.picture import Picture
-from refbrowser.engine.views.table import Cells, TableLayout
+from refbrowser.engine.views.table import ROW_COLUMNS, Cells, TableLayout
 
 #: Texts of headers that are kept: dates take a while to make.
 _KEPT = 4_096
@@ -43,8 +43,11 @@ class SliceCells:
 
     @cached_property
     def kinds(self) -> tuple[ColumnKind, ...]:
-        """What the columns are: one, or one for each field of a structure."""
+        """What the columns are: one, or one for each field of a structure, or length and values of a row."""
         dtype, shown = self.layout.node.dtype, self.layout.shown
+        if self.layout.node.row_dtype is not None:
+            length, values = ROW_COLUMNS
+            return ColumnKind(length, 8), ColumnKind(values, 60, right=False)
         if dtype is not None and dtype.names is not None:
             fields = [(name, dtype[name]) for name in dtype.names]
             return tuple(

@@ -13,6 +13,7 @@ import numpy as np
 from refbrowser.codecs.pipeline import CodecPipeline
 from refbrowser.codecs.sharding import filled
 from refbrowser.engine.explain import verdicts
+from refbrowser.engine.explain.assembled import assembly_of, element_at, place_of
 from refbrowser.engine.explain.chunk import Opened, open_chunk
 from refbrowser.engine.explain.contents import contents_step, document_step
 from refbrowser.engine.explain.decoding import bytes_step
@@ -86,7 +87,9 @@ class _Explaining:
         )
 
     def _key_links(self) -> tuple[Link, ...]:
-        return (Link(LinkKind.KEY, "Go to the key", self.key),) if self.key else ()
+        # What is assembled from messages has no key of its own.
+        is_made = self.node is not None and self.node.source is not None
+        return (Link(LinkKind.KEY, "Go to the key", self.key),) if self.key and not is_made else ()
 
     # What is asked about
 
@@ -220,6 +223,8 @@ class _Explaining:
     # A chunk
 
     def _of_chunk(self, node: ArrayNode) -> Verdict:
+        if node.source is not None:
+            return self._of_tile(node)
         reference, verdict = self._entry()
         if verdict is not None:
             return verdict
@@ -241,6 +246,32 @@ class _Explaining:
         opened = open_chunk(node, pipeline, reference, self.inside, source)
         self.steps += opened.steps
         return self._of_opened(node, opened, reference)
+
+    def _of_tile(self, node: ArrayNode) -> Verdict:
+        """Explain what is assembled from any number of stretches of bytes."""
+        assembly = assembly_of(node, self.coords, self.inside)
+        self.steps.append(assembly.step)
+        if not assembly.pieces:
+            is_whole = self.inside is None
+            return self._missing(node, f"tile {plain(self.key)}" if is_whole else "a message with it")
+        place = place_of(self.dataset, assembly)
+        if place is not None:
+            self.steps.append(place.step)
+            if place.error is not None:
+                return verdicts.of_read_error(self._subject, place.error)
+            if not place.allowed:
+                return verdicts.of_blocked(self._subject, str(place.origin))
+        if self.inside is None:
+            text = f"{self._subject} is assembled from {counted(len(assembly.seen), 'piece')}"
+            return Verdict(VerdictKind.READABLE, text)
+        if not self.question.read:
+            seen = self.question.seen
+            return verdicts.of_not_read(self._subject) if seen is None else self._valued(node, seen)
+        try:
+            element = element_at(self.dataset, node, self.question.index, self.token)
+        except RefbrowserError as error:
+            return verdicts.of_decode_error(self._subject, error)
+        return self._valued(node, element)
 
     def _of_opened(self, node: ArrayNode, opened: Opened, reference: Reference) -> Verdict:
         if self.dataset.access.is_missing(opened.read_error) and isinstance(reference, WholeFile):

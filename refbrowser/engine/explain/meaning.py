@@ -63,7 +63,7 @@ def meaning_of(node: ArrayNode, element: Any) -> Meaning:
     Parameters
     ----------
     element
-        A numpy scalar of the array's type.
+        A numpy scalar of the array's type; of ragged rows one row.
     """
     shown = Interpretation(node, decoded=True)
     value = _native(element)
@@ -76,7 +76,7 @@ def meaning_of(node: ArrayNode, element: Any) -> Meaning:
     lines = [Line(f"{stored}{sign}", "Stored value")]
     lines += [Line(_attribute(node, name), name) for name in CODING if name in node.attributes]
     if "_FillValue" not in node.attributes and node.fill_value is not None:
-        lines.append(Line(exact_text(node.fill_value), "fill_value"))
+        lines.append(Line(exact_text(_native(node.fill_value)), "fill_value"))
     if kind is VerdictKind.VALUE:
         lines += _computed(shown, stored)
     lines.append(Line(text or f"no value: {stored} {cause}", "Means"))
@@ -105,7 +105,9 @@ def _shown_text(shown: Interpretation, value: Any) -> str:
 
 
 def _native(element: Any) -> Any:
-    """Return an element in the machine's byte order."""
+    """Return an element in the machine's byte order; a row of its own length as a list."""
+    if isinstance(element, np.ndarray) and element.ndim:
+        return element.tolist()
     dtype = getattr(element, "dtype", None)
     if dtype is None or dtype.hasobject:
         return element

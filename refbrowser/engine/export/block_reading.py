@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from refbrowser.codecs.pipeline import CodecPipeline
 from refbrowser.codecs.sharding import filled
 from refbrowser.engine.export.blocks import Box, element_size, read_shape
 from refbrowser.engine.export.layout import ArrayLayout
+from refbrowser.engine.export.stored_form import reads_elements
 from refbrowser.engine.part_table import Parts, PartTable
 from refbrowser.engine.pieces import Piece, PieceState, ReadOptions
 from refbrowser.errors import RefbrowserError
@@ -83,7 +83,7 @@ class BlockReader:
     def _part_bytes(self) -> int:
         """Return the bytes in memory that reading a part of a chunk takes."""
         source = self.layout.source
-        if CodecPipeline.for_array(source).is_raw:
+        if reads_elements(source):
             return 1024  # The wanted bytes only, straight to where they belong.
         return max(1, prod(read_shape(source)) * element_size(source))
 

@@ -19,6 +19,7 @@ import numpy as np
 from refbrowser.codecs.pipeline import CodecPipeline
 from refbrowser.engine.export.codec_names import without_shards
 from refbrowser.engine.export.layout import ArrayLayout
+from refbrowser.engine.export.stored_form import reads_elements
 from refbrowser.limits import LIMITS
 from refbrowser.model.grid import RegularChunkGrid
 from refbrowser.model.nodes import ArrayNode
@@ -185,6 +186,8 @@ def element_size(node: ArrayNode) -> int:
 def read_shape(node: ArrayNode) -> tuple[int, ...]:
     """Return the shape of what is decoded by itself when an array is read."""
     assert node.grid is not None
+    if node.source is not None:
+        return node.grid.chunk_shape
     has_shards = CodecPipeline.for_array(node).shard is not None
     found = without_shards(node).grid if has_shards else node.grid
     assert found is not None
@@ -193,7 +196,7 @@ def read_shape(node: ArrayNode) -> tuple[int, ...]:
 
 def _may_be_spooled(node: ArrayNode) -> bool:
     """Whether an intermediate store helps: of uncompressed chunks just the wanted bytes are read anyway."""
-    return node.dtype is not None and not node.dtype.hasobject and not CodecPipeline.for_array(node).is_raw
+    return node.dtype is not None and not node.dtype.hasobject and not reads_elements(node)
 
 
 class SourceAxis(NamedTuple):
@@ -243,12 +246,13 @@ class _Axis:
         """Return how often a chunk of the source is read when blocks have `count` units."""
         if self.source is None:
             return 1.0
-        (taken, side), length = self.source, count * self.unit
-        taken = taken[: self.size]
+        taken, side = self.source.taken[: self.size], self.source.side
         if not taken or taken.step >= side:
             return 1.0
-        starts = np.arange(0, len(taken), length, dtype=np.int64)[:_SAMPLED]
-        stops = np.minimum(starts + length, len(taken))
+        length = min(count * self.unit, len(taken))
+        starts = np.arange(min(_SAMPLED, -(-len(taken) // length)), dtype=np.int64) * length
+        # In this form no sum can overflow.
+        stops = starts + np.minimum(len(taken) - starts, length)
         first, last = taken.start + starts * taken.step, taken.start + (stops - 1) * taken.step
         pairs = int((last // side - first // side + 1).sum())
         distinct = int(last[-1] // side - first[0] // side + 1)

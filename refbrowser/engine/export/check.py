@@ -5,12 +5,9 @@ from __future__ import annotations
 import base64
 import json
 import os
-import sys
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from importlib.util import find_spec
 from math import prod
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,15 +15,22 @@ import numpy.typing as npt
 
 from refbrowser.engine.export import check_child
 from refbrowser.engine.export.blocks import element_size
+from refbrowser.engine.export.checking import (
+    Answers,
+    CheckItem,
+    CheckReport,
+    Program,
+    ask_program,
+    compared,
+    compared_attributes,
+)
 from refbrowser.engine.export.layout import ArrayLayout
-from refbrowser.engine.export.request import ExportRequest
+from refbrowser.engine.export.request import STREAM_FORMAT, ExportRequest
 from refbrowser.engine.export.store import StoreExport
 from refbrowser.engine.export.store_options import Sides
 from refbrowser.engine.export.targets import STORE_FORMATS
 from refbrowser.engine.jobs import JobControl
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
-from refbrowser.io.processes import run_program
-from refbrowser.limits import LIMITS
 from refbrowser.model.grid import RegularChunkGrid
 from refbrowser.model.nodes import Flavour
 from refbrowser.model.selection import Selection
@@ -50,63 +54,6 @@ SAMPLED = 16
 _RESTARTS = 5
 #: netcdf-c says so of a zip file where it was built without libzip.
 _LACKS = "feature that was not turned on"
-#: Attributes that belong to the format, not to the dataset.
-_INTERNAL = ("_nczarr", "_NCZARR", "_NCProperties", "_ARRAY_DIMENSIONS", "_Netcdf4")
-
-
-@dataclass(frozen=True, slots=True)
-class Program:
-    """Software that read the target."""
-
-    name: str
-    version: str
-
-
-@dataclass(frozen=True, slots=True)
-class CheckItem:
-    """One comparison.
-
-    Attributes
-    ----------
-    program
-        What read the target.
-    path
-        Of the node in the target; ``/`` where it is the whole of it.
-    what
-        ``opening``, ``shape``, ``dimensions``, ``attributes`` (or one of them by name) or ``values``.
-    expected, found
-        In words, cut; empty where they are equal.
-    scope
-        ``whole``, or how much of the values was compared.
-    """
-
-    program: str
-    path: str
-    what: str
-    is_equal: bool
-    expected: str = ""
-    found: str = ""
-    scope: str = "whole"
-
-
-@dataclass(frozen=True, slots=True)
-class CheckReport:
-    """What other software read.
-
-    Attributes
-    ----------
-    notes
-        What was not checked, and why.
-    """
-
-    programs: tuple[Program, ...]
-    items: tuple[CheckItem, ...]
-    notes: tuple[str, ...] = ()
-
-    @property
-    def is_equal(self) -> bool:
-        """Whether no comparison found a difference."""
-        return all(item.is_equal for item in self.items)
 
 
 def check_export(dataset: Dataset, request: ExportRequest, control: JobControl | None = None) -> CheckReport:
@@ -120,45 +67,19 @@ def check_export(dataset: Dataset, request: ExportRequest, control: JobControl |
     Raises
     ------
     RefbrowserError
-        `E_USAGE`: it is no store, or is not there. The source cannot be read.
+        `E_USAGE`: it is no store and no stream, or is not there. The source cannot be read.
     Cancelled
         The control's token was cancelled.
     """
-    if request.format not in STORE_FORMATS:
-        raise RefbrowserError(ErrorKind.USAGE, "only stores are checked with other software")
+    if request.format not in (*STORE_FORMATS, STREAM_FORMAT):
+        raise RefbrowserError(ErrorKind.USAGE, "only stores and streams are checked with other software")
     if not os.path.lexists(request.target):
-        raise RefbrowserError(ErrorKind.IO, "there is no such store", Place(path=request.target))
+        raise RefbrowserError(ErrorKind.IO, "there is no such target", Place(path=request.target))
+    if request.format == STREAM_FORMAT:
+        from refbrowser.engine.export.ncstream.check import check_stream
+
+        return check_stream(dataset, request, control or JobControl())
     return _Check(dataset, request, control or JobControl()).report()
-
-
-@dataclass(slots=True)
-class _Answers:
-    """What a program said, so far."""
-
-    version: str = ""
-    at: str = "/"
-    nodes: dict[str, dict[str, Any]] = field(default_factory=dict)
-    digests: dict[tuple[str, str], list[str]] = field(default_factory=dict)
-    elements: dict[tuple[str, str], list[str]] = field(default_factory=dict)
-    failures: dict[str, str] = field(default_factory=dict)
-
-    def take(self, line: bytes) -> None:
-        """Take one line of its answer."""
-        found = json.loads(line)
-        if "program" in found:
-            self.version = found["version"]
-        elif "reading" in found:
-            self.at = found["reading"]
-        elif "of" in found:
-            place = found["of"], json.dumps(found["box"])
-            self.digests[place] = found["digest"]
-            self.elements[place] = found.get("elements", [])
-        elif "failed" in found:
-            self.failures[found["failed"]] = found["error"]
-        elif "ended" in found:
-            self.failures[self.at] = found["ended"]
-        else:
-            self.nodes[found.get("group", found.get("array"))] = found
 
 
 class _Check:
@@ -197,9 +118,9 @@ class _Check:
 
     # Asking
 
-    def _ask(self, program: str) -> _Answers:
+    def _ask(self, program: str) -> Answers:
         """Return what a program reads; what makes it crash is one of its answers."""
-        answers = _Answers()
+        answers = Answers()
         arrays = list(self.boxes)
         for _ in range(_RESTARTS + 1):
             told = self._run(program, answers, arrays, show=False)
@@ -213,32 +134,18 @@ class _Check:
             answers.failures[path] = "not read: the program had crashed too often"
         return answers
 
-    def _run(self, program: str, answers: _Answers, arrays: list[str], *, show: bool) -> str:
+    def _run(self, program: str, answers: Answers, arrays: list[str], *, show: bool) -> str:
         """Run a program; returns why it ended before it was done."""
         options = self.request.options
         asked = {
-            "program": program,
-            "target": os.path.realpath(self.request.target),
+            "target": self.request.target,
             "container": options.container,
             "zip_folder": options.zip_folder.strip("/"),
-            "memory": LIMITS.check_memory,
             "show": show,
             "groups": [path for path in self._groups() if path != "/"],
             "arrays": [[path, self.boxes[path]] for path in arrays],
         }
-        command = [sys.executable, "-I", str(Path(check_child.__file__))]
-        try:
-            ended = run_program(
-                command, json.dumps(asked).encode(), answers.take, LIMITS.check_time, self.control.token
-            )
-        except OSError as error:
-            return f"{program} cannot be started: {error.strerror}"
-        if not ended.in_time:
-            return f"{program} was ended after {LIMITS.check_time:g} s"
-        if ended.code:
-            last = ended.errors.strip().splitlines()[-1:] or [""]
-            return f"{program} crashed ({_how(ended.code)}) {last[0]}".strip()
-        return ""
+        return ask_program(program, asked, answers, self.control.token)
 
     def _groups(self) -> dict[str, dict[str, Any]]:
         """Return the attributes of the groups by their paths in the target."""
@@ -249,14 +156,14 @@ class _Check:
 
     # Comparing
 
-    def _compared(self, program: str, answers: _Answers) -> Iterator[CheckItem]:
+    def _compared(self, program: str, answers: Answers) -> Iterator[CheckItem]:
         nodes = [*self._groups(), *self.layouts]
         for path, failure in answers.failures.items():
             what = "opening" if path not in answers.nodes else "reading"
             yield CheckItem(program, path, what, False, "a node that is read", failure)
         for path, expected in self._groups().items():
             if path in answers.nodes:
-                yield from _attributes(program, path, expected, answers.nodes[path]["attributes"])
+                yield from compared_attributes(program, path, expected, answers.nodes[path]["attributes"])
         for number, (path, layout) in enumerate(self.layouts.items()):
             self.control.progress(number, len(self.layouts))
             if path in answers.nodes:
@@ -271,14 +178,14 @@ class _Check:
         shape = list(layout.wanted.shape)
         if not shape and program == "zarr-python" and self.export.target.flavour is Flavour.NCZARR:
             shape = [1]  # So NCZarr stores a scalar.
-        yield _item(program, path, "shape", shape, found["shape"])
+        yield compared(program, path, "shape", shape, found["shape"])
         if found["dimensions"] is not None and any(target.dimensions):
             names = list(target.dimensions)[: len(shape)]
-            yield _item(program, path, "dimensions", names, found["dimensions"])
+            yield compared(program, path, "dimensions", names, found["dimensions"])
         expected = self.export.target.attributes(layout.wanted)
-        yield from _attributes(program, path, expected, found["attributes"])
+        yield from compared_attributes(program, path, expected, found["attributes"])
 
-    def _values(self, program: str, layout: ArrayLayout, answers: _Answers) -> CheckItem:
+    def _values(self, program: str, layout: ArrayLayout, answers: Answers) -> CheckItem:
         path = layout.target.path
         scope = _scope(layout, len(self.boxes[path]))
         for box in self.boxes[path]:
@@ -321,7 +228,7 @@ class _Check:
             return f"elements of type {kind}", f"elements of type {found[0]}"
         path, place = layout.target.path, (layout.target.path, json.dumps(box))
         kept, self.boxes[path] = self.boxes[path], [box]
-        answers = _Answers()
+        answers = Answers()
         try:
             self._run(program, answers, [path], show=True)
         finally:
@@ -366,57 +273,11 @@ def _scope(layout: ArrayLayout, count: int) -> str:
     return "whole" if count >= parts else f"sampled: {count} of {parts} parts of at most {PART >> 20} MiB"
 
 
-def _is_ended(answers: _Answers, nodes: list[str]) -> bool:
+def _is_ended(answers: Answers, nodes: list[str]) -> bool:
     """Whether a program could not go on from some node: what comes after it is not missing."""
     return any(path not in answers.nodes for path in nodes if path in answers.failures) or (
         "/" in answers.failures
     )
-
-
-def _attributes(
-    program: str, path: str, expected: dict[str, Any], found: dict[str, Any]
-) -> Iterator[CheckItem]:
-    """Yield one comparison where all attributes are equal, else one for each that differs."""
-    wanted = {name: check_child.plain(value) for name, value in expected.items() if not _internal(name)}
-    got = {name: value for name, value in found.items() if not _internal(name)}
-    different = [
-        name
-        for name in dict.fromkeys([*wanted, *got])
-        if name not in wanted or name not in got or not _alike(wanted[name], got[name])
-    ]
-    if not different:
-        yield CheckItem(program, path, "attributes", True)
-    for name in different:
-        one, other = (_words(values[name]) if name in values else "nothing" for values in (wanted, got))
-        yield CheckItem(program, path, f"attribute {quoted(name)}", False, one, other)
-
-
-def _internal(name: str) -> bool:
-    return name.startswith(_INTERNAL)
-
-
-def _alike(one: Any, other: Any) -> bool:
-    """Tell whether attributes are the same: a float may have been one of 32 bits on its way."""
-    if isinstance(one, list) and isinstance(other, list):
-        return len(one) == len(other) and all(map(_alike, one, other))
-    if isinstance(one, dict) and isinstance(other, dict):
-        return one.keys() == other.keys() and all(_alike(one[name], other[name]) for name in one)
-    if isinstance(one, float) and isinstance(other, float):
-        return one == other or bool(np.float32(one) == np.float32(other))
-    if isinstance(one, dict) and isinstance(other, str):
-        # NCZarr writes what JSON has no number for as a text.
-        return list(one) == ["float"] and one["float"] == other.lower().replace("infinity", "inf")
-    return type(one) is type(other) and bool(one == other)
-
-
-def _item(program: str, path: str, what: str, expected: Any, found: Any) -> CheckItem:
-    if expected == found:
-        return CheckItem(program, path, what, True)
-    return CheckItem(program, path, what, False, _words(expected), _words(found))
-
-
-def _words(value: Any) -> str:
-    return quoted(json.dumps(value, ensure_ascii=False))[1:-1]
 
 
 def _listed(kind: str, data: bytes) -> list[Any]:
@@ -427,7 +288,3 @@ def _listed(kind: str, data: bytes) -> list[Any]:
         return np.frombuffer(data, np.dtype(f"<{kind}")).tolist()
     except TypeError:
         return [data]
-
-
-def _how(code: int) -> str:
-    return f"signal {-code}" if code < 0 else f"exit code {code}"

@@ -14,6 +14,7 @@ from refbrowser.engine.export.codec_names import codecs_v2
 from refbrowser.engine.export.layout import Convert
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
 from refbrowser.model.grid import RegularChunkGrid
+from refbrowser.model.member_types import enum_name_of, leaf_fields, names_of, rows_of
 from refbrowser.model.netcdf.attributes import FILL_ATTRIBUTE
 from refbrowser.model.nodes import ArrayNode, CodecSpec
 
@@ -66,19 +67,27 @@ class FieldPart:
         return replace(
             node,
             shape=shape,
-            dtype=self.dtype,
-            type_name=_CHAR if self.dtype == "S1" else self.dtype.str,
+            # Names of values stand in the array, not in its type.
+            dtype=np.dtype(self.dtype.str),
+            enumeration=names_of(self.dtype),
+            enum_name=enum_name_of(self.dtype),
+            type_name=self._type_name(),
             dimensions=(*node.dimensions, *[None] * len(self.shape)),
             dimension_paths=(*node.dimension_paths, *[None] * len(self.shape))
             if node.dimension_paths
             else (),
             grid=RegularChunkGrid(shape, (*chunks, *self.shape)),
             order="C",
-            codecs=codecs,
+            codecs=(CodecSpec("vlen-utf8"),) if self.dtype.hasobject else codecs,
             format="zarr-v2",
             fill_value=self._fill(node.fill_value),
             attributes={name: value for name, value in node.attributes.items() if name != FILL_ATTRIBUTE},
         )
+
+    def _type_name(self) -> str:
+        if self.dtype.hasobject:
+            return "string"
+        return _CHAR if self.dtype == "S1" else self.dtype.str
 
     def _fill(self, fill: Any) -> Any:
         """Return the fill value of the field; None where its elements have several."""
@@ -91,6 +100,11 @@ class FieldPart:
 def is_split(node: ArrayNode) -> bool:
     """Tell whether the elements of an array are compounds, complex numbers among them, or opaque."""
     return node.dtype is not None and node.dtype.kind in "Vc"
+
+
+def fields_left_out(dtype: np.dtype[Any]) -> list[str]:
+    """Return the fields of a compound that no array can be of: opaque ones and rows of their own length."""
+    return [path for path, base in leaf_fields(dtype) if base.hasobject and rows_of(base) is not str]
 
 
 def split_words(node: ArrayNode, paths: list[str]) -> str:
@@ -110,7 +124,7 @@ def converted_part(part: FieldPart, convert: Convert | None) -> Convert:
 def field_parts(node: ArrayNode) -> list[FieldPart]:
     """Return the fields that an array is split into, those of nested compounds too.
 
-    Fields of no bytes are left out.
+    Fields of no bytes, opaque ones of no fixed size and rows of their own length are left out.
 
     Raises
     ------
@@ -138,6 +152,8 @@ def _parts(
     elif base.kind == "c":
         component = np.empty(0, base).real.dtype
         yield from (FieldPart((*names, name), component, shape, rank) for name in _COMPONENTS)
+    elif base.hasobject and rows_of(base) is not str:
+        return
     elif base.kind == "V":
         yield FieldPart(names, np.dtype(np.uint8), (*shape, base.itemsize), rank)
     else:

@@ -16,6 +16,7 @@ from refbrowser.engine.export.codec_names import chosen_codecs, without_shards
 from refbrowser.engine.export.paths import escaped_key
 from refbrowser.engine.export.request import Loss
 from refbrowser.engine.export.store_options import StoreOptions
+from refbrowser.engine.export.stored_form import reads_elements, stored_form
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
 from refbrowser.limits import LIMITS
 from refbrowser.model.grid import RegularChunkGrid
@@ -161,6 +162,8 @@ def asked_for(
             Place(path=node.path),
         )
     wanted, losses = _reduced(node, selection)
+    wanted, told = stored_form(wanted)
+    losses += told
     sides, choice = options.sides_of(node.path, wanted.shape), options.codec_choice
     if sides is not None or choice is not None:
         wanted = without_shards(wanted)
@@ -241,7 +244,7 @@ def _not_too_large(node: ArrayNode, wanted: ArrayNode) -> tuple[ArrayNode, list[
     assert wanted.dtype is not None
     chunks = wanted.grid.chunk_shape
     size = prod(chunks) * wanted.dtype.itemsize
-    if size <= LIMITS.chunk_question or not CodecPipeline.for_array(node).is_raw:
+    if size <= LIMITS.chunk_question or not (node.source is not None or reads_elements(node)):
         return wanted, []
     cut = _cut(chunks, wanted.dtype.itemsize)
     told = f"chunks of {size} bytes are cut into chunks of shape {list(cut)}"
@@ -259,7 +262,7 @@ def _cut(chunks: tuple[int, ...], itemsize: int) -> tuple[int, ...]:
 
 def _copied(node: ArrayNode, selection: Selection, target: ArrayNode) -> CopiedUnits | None:
     """Return how stored bytes are copied to the target, None where they cannot be."""
-    stored = _stored_as(node, selection)
+    stored = None if node.source is not None else _stored_as(node, selection)
     if stored is None or not same_fill(node.fill_value, target.fill_value):
         return None
     # Whole objects first: a shard is copied as it is where it can be.

@@ -16,7 +16,7 @@ from refbrowser.formats.nczarr.members import is_array_of_nczarr
 from refbrowser.model.dtypes import with_byte_order
 from refbrowser.model.grid import RegularChunkGrid
 from refbrowser.model.netcdf.element_types import element_type
-from refbrowser.model.netcdf.types import AtomicType, type_text
+from refbrowser.model.netcdf.types import AtomicType, VlenType, type_text
 from refbrowser.model.nodes import ArrayNode, CodecSpec
 
 #: Codecs that every netCDF reads.
@@ -71,7 +71,8 @@ def netcdf_elements(node: ArrayNode, options: StoreOptions, *, is_complete: bool
     found, told = element_type(node, fixed_strings=is_array_of_nczarr(node))
     if not isinstance(found, AtomicType):
         message = f"NCZarr has no type for elements of type {quoted(type_text(found).strip())}"
-        raise RefbrowserError(ErrorKind.META, message, Place(path=node.path), _SPLIT)
+        advice = _OTHER_TYPE if isinstance(found, VlenType) else _SPLIT
+        raise RefbrowserError(ErrorKind.META, message, Place(path=node.path), advice)
     losses: tuple[str, ...] = (told,) if told else ()
     if found in (AtomicType.CHAR, AtomicType.STRING):
         return _texts(node, node.dtype, found, options)

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from refbrowser.engine.export.store_options import StoreOptions
+from refbrowser.engine.export.stream_options import StreamOptions
 from refbrowser.engine.export.targets import STORE_FORMATS
 from refbrowser.errors import ErrorKind, RefbrowserError, quoted
 from refbrowser.model.selection import Selection
@@ -14,7 +15,8 @@ if TYPE_CHECKING:
     from refbrowser.engine.dataset import Dataset
 
 REFERENCE_FORMATS = ("refs-v0", "refs-v1", "refs-parquet")
-FORMATS = (*REFERENCE_FORMATS, *STORE_FORMATS)
+STREAM_FORMAT = "ncstream"
+FORMATS = (*REFERENCE_FORMATS, *STORE_FORMATS, STREAM_FORMAT)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +67,8 @@ class ExportRequest:
         Leave out what cannot be read.
     options
         How a store is laid out: chunks, codec, shards, container.
+    stream
+        How a stream is written: its profile, tiles, codec.
     """
 
     target: str
@@ -74,6 +78,12 @@ class ExportRequest:
     resume: bool = False
     skip_bad: bool = False
     options: StoreOptions = field(default_factory=StoreOptions)
+    stream: StreamOptions = field(default_factory=StreamOptions)
+
+
+def unit_of(format: str) -> str:
+    """Return what data is written as in a format, in the singular."""
+    return "message" if format == STREAM_FORMAT else "chunk"
 
 
 @dataclass(frozen=True, slots=True)

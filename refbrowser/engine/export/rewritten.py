@@ -22,6 +22,8 @@ from refbrowser.references.values import ValueKind
 
 #: Entries that are made together.
 PAGE = 4096
+#: Bytes of text that are read together.
+BLOCK = 1 << 20
 
 
 @dataclass(slots=True)
@@ -70,7 +72,20 @@ def rewritten(document: ReferenceDocument, how: Rewriting, token: CancelToken) -
         `token` was cancelled.
     """
     writer = _Writer(document, how, token)
-    return ReferenceDocument.read(writer.pieces(), name=document.name, values=document.values)
+    return ReferenceDocument.read(_joined(writer.pieces()), name=document.name, values=document.values)
+
+
+def _joined(pieces: Iterator[bytes]) -> Iterator[bytes]:
+    """Yield text in blocks: it is read entry by entry where it comes so."""
+    block: list[bytes] = []
+    size = 0
+    for piece in pieces:
+        block.append(piece)
+        size += len(piece)
+        if size > BLOCK:
+            yield b"".join(block)
+            block, size = [], 0
+    yield b"".join(block)
 
 
 class _Writer:

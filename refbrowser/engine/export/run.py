@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from refbrowser.engine.export.request import (
     FORMATS,
     REFERENCE_FORMATS,
+    STREAM_FORMAT,
     ExportEstimate,
     ExportReport,
     ExportRequest,
@@ -79,6 +80,10 @@ def _export(dataset: Dataset, request: ExportRequest) -> Any:
         from refbrowser.engine.export.references import ReferencesExport
 
         return ReferencesExport(dataset, request)
+    if request.format == STREAM_FORMAT:
+        from refbrowser.engine.export.ncstream.export import StreamExport
+
+        return StreamExport(dataset, request)
     from refbrowser.engine.export.store import StoreExport
 
     return StoreExport(dataset, request)

@@ -7,13 +7,20 @@ from dataclasses import replace
 from typing import Any
 
 from refbrowser import __version__
-from refbrowser.engine.export.compounds import converted_part, field_parts, is_split, split_words
+from refbrowser.engine.export.compounds import (
+    converted_part,
+    field_parts,
+    fields_left_out,
+    is_split,
+    split_words,
+)
 from refbrowser.engine.export.layout import ArrayLayout, asked_for, laid_out
 from refbrowser.engine.export.netcdf_attributes import kept_attributes
 from refbrowser.engine.export.netcdf_dimensions import NodeNames, target_dimensions
 from refbrowser.engine.export.netcdf_elements import Elements, netcdf_codecs, netcdf_elements
 from refbrowser.engine.export.request import Loss
 from refbrowser.engine.export.store_options import StoreOptions
+from refbrowser.engine.export.stored_form import stored_form
 from refbrowser.errors import quoted
 from refbrowser.formats.nczarr.attributes import typed_value
 from refbrowser.formats.nczarr.writer import metadata_keys, stored_value
@@ -63,16 +70,20 @@ class NczarrTarget:
         found: list[ArrayLayout] = []
         above = node.path if node.path != "/" else f"/{ROOT_ARRAY}"
         for part in field_parts(wanted):
-            array = part.array(wanted)
+            array, told_of_form = stored_form(part.array(wanted))
             elements = netcdf_elements(array, self.options, is_complete=_is_complete(node))
             path = self._names.field_path(above, part.names) if part.names else self._names.path(above)
             target, told = self._target(array, elements, path)
             lines |= dict.fromkeys(
-                f"field {quoted('.'.join(part.names))}: {line}" for line in elements.losses
+                f"field {quoted('.'.join(part.names))}: {line}" for line in (*told_of_form, *elements.losses)
             )
             lines |= dict.fromkeys(told)
             kept, convert = replace(array, path=path), converted_part(part, elements.convert)
             found.append(ArrayLayout(node, selection, kept, target, "", None, (), convert))
+        assert wanted.dtype is not None
+        if left_out := fields_left_out(wanted.dtype):
+            named = ", ".join(map(quoted, left_out))
+            lines[f"left out, rows of their own length have no type in NCZarr: {named}"] = None
         told_all = [split_words(node, [layout.target.path for layout in found]), *lines]
         if FILL_ATTRIBUTE in node.attributes:
             told_all.append(f"attribute {quoted(FILL_ATTRIBUTE)} is left out: it is of the whole compound")

@@ -13,12 +13,15 @@ from refbrowser.engine.export.codec_names import CodecsV2, codecs_v2, codecs_v3,
 from refbrowser.engine.export.layout import ArrayLayout, asked_for, escaped_path, laid_out
 from refbrowser.engine.export.request import Loss
 from refbrowser.engine.export.store_options import StoreOptions
+from refbrowser.engine.export.stored_form import names_left_out
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
 from refbrowser.formats.zarr.hierarchy import DIMENSIONS_ATTRIBUTE, build_hierarchy
 from refbrowser.model.chunk_keys import ChunkKeyEncoding
 from refbrowser.model.grid import RegularChunkGrid
 from refbrowser.model.nodes import ArrayNode, Flavour, GroupNode
 from refbrowser.model.selection import Selection
+
+_OTHER_TYPE = "--skip-bad leaves the array out; ncstream holds structures of texts and rows of any length"
 
 
 class ZarrTarget:
@@ -58,7 +61,7 @@ class ZarrTarget:
         keys, told = _made_by_zarr(planned.path, arguments)
         self._arguments[planned.path] = arguments
         target = _parsed(planned, keys)
-        return laid_out(node, selection, wanted, target, [*losses, *lost, *told])
+        return laid_out(node, selection, wanted, target, [*losses, *names_left_out(node.dtype), *lost, *told])
 
     def layouts(self, node: ArrayNode, selection: Selection | None) -> list[ArrayLayout]:
         """Return how an array is laid out: as one array."""
@@ -132,10 +135,9 @@ class ZarrTarget:
             return self._plain_type(node.dtype)
         from zarr.dtype import VariableLengthBytes, VariableLengthUTF8
 
-        if node.type_name not in ("string", "bytes"):
-            raise RefbrowserError(
-                ErrorKind.META, f"zarr-python has no type for {quoted(node.type_name)}", Place(path=node.path)
-            )
+        if node.type_name not in ("string", "bytes", "opaque"):
+            message = f"zarr-python has no type for {quoted(node.type_name)}"
+            raise RefbrowserError(ErrorKind.META, message, Place(path=node.path), _OTHER_TYPE)
         return VariableLengthUTF8() if node.type_name == "string" else VariableLengthBytes()
 
     def _plain_type(self, dtype: Any) -> Any:

@@ -60,7 +60,8 @@ class Portable:
 def portable_document(dataset: Dataset, control: JobControl, version: int = 0) -> Portable:
     """Return the document of a dataset with references that other software can follow.
 
-    That of a dataset that is no store is returned as it is. A store that can be listed is listed.
+    That of a dataset that is neither a store nor made from messages is returned as it is. A store that can be
+    listed is listed.
 
     Parameters
     ----------
@@ -74,6 +75,10 @@ def portable_document(dataset: Dataset, control: JobControl, version: int = 0) -
     Cancelled
         The control's token was cancelled.
     """
+    if dataset.document.derived is not None:
+        from refbrowser.engine.ncstream.virtual import virtual_document
+
+        return Portable(*virtual_document(dataset, control))
     if dataset.document.store is None:
         return Portable(dataset.document)
     portable = _followed(dataset, control)

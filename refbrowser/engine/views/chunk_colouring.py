@@ -150,7 +150,7 @@ def coloured(values: ChunkMapValues, by: ColourBy) -> ColouredMap:
             MapClass(each.style, each.label, each.number, each.total, each.low, each.high, count)
             for each, count in zip(legend, counts, strict=True)
         ),
-        stored=int(of_kind[ReferenceKind.RANGE] + of_kind[ReferenceKind.WHOLE]),
+        stored=int(of_kind[[ReferenceKind.RANGE, ReferenceKind.WHOLE, ReferenceKind.DERIVED]].sum()),
         inline=int(of_kind[ReferenceKind.INLINE]),
         missing=int(of_kind[ReferenceKind.MISSING]),
         failed=failed + int(of_kind[ReferenceKind.FAULTY]),
@@ -165,6 +165,7 @@ _RANGE = MapClass("range", "byte range")
 _WHOLE = MapClass("whole", "whole file")
 _READ = MapClass("read", "read")
 _INLINE = MapClass("inline", "inline")
+_DERIVED = MapClass("derived", "assembled from messages")
 _MISSING = MapClass("missing", "missing")
 _PENDING = MapClass("pending", "being read")
 _FAULTY = MapClass("faulty", "faulty reference")
@@ -179,10 +180,11 @@ def _by_kind(values: ChunkMapValues, numbers: dict[int, int]) -> Classes:
 
 
 def _by_state(values: ChunkMapValues) -> tuple[Classes, Sequence[MapClass]]:
-    legend = (_NOTHING, _RANGE, _WHOLE, _READ, _INLINE, _MISSING, _PENDING, _FAULTY, _FAILED)
+    legend = (_NOTHING, _RANGE, _WHOLE, _DERIVED, _READ, _INLINE, _MISSING, _PENDING, _FAULTY, _FAILED)
     kinds = {
         ReferenceKind.RANGE: _RANGE,
         ReferenceKind.WHOLE: _WHOLE,
+        ReferenceKind.DERIVED: _DERIVED,
         ReferenceKind.INLINE: _INLINE,
         ReferenceKind.MISSING: _MISSING,
         ReferenceKind.FAULTY: _FAULTY,
@@ -190,8 +192,8 @@ def _by_state(values: ChunkMapValues) -> tuple[Classes, Sequence[MapClass]]:
     classes = _by_kind(values, {kind: legend.index(each) for kind, each in kinds.items()})
     read, known = legend.index(_READ), values.state != ReadState.NONE
     if known.any():
-        ranged = (classes == legend.index(_RANGE)) | (classes == legend.index(_WHOLE))
-        classes[ranged & (values.state == ReadState.DONE)] = read
+        stored = np.isin(classes, [legend.index(each) for each in (_RANGE, _WHOLE, _DERIVED)])
+        classes[stored & (values.state == ReadState.DONE)] = read
         held = classes > 0
         classes[held & (values.state == ReadState.PENDING)] = legend.index(_PENDING)
         classes[held & (values.state == ReadState.FAILED)] = legend.index(_FAILED)
@@ -204,11 +206,10 @@ def _by_size(values: ChunkMapValues) -> tuple[Classes, Sequence[MapClass]]:
         _MISSING,
         MapClass("whole", "whole file, size not known"),
         MapClass("inline", "inline"),
+        MapClass("derived", "assembled, size not known"),
     )
-    classes = _by_kind(
-        values,
-        {ReferenceKind.MISSING: 1, ReferenceKind.WHOLE: 2, ReferenceKind.INLINE: 3, ReferenceKind.RANGE: 2},
-    )
+    kinds: dict[int, int] = {ReferenceKind.MISSING: 1, ReferenceKind.WHOLE: 2, ReferenceKind.INLINE: 3}
+    classes = _by_kind(values, {**kinds, ReferenceKind.RANGE: 2, ReferenceKind.DERIVED: 4})
     sized = (values.kind != ReferenceKind.MISSING) & (values.kind < NOTHING) & (values.length >= 0)
     steps = _put_scale(classes, sized, values.length, len(first))
     faulty = len(first) + len(steps)
@@ -223,7 +224,8 @@ def _by_time(values: ChunkMapValues) -> tuple[Classes, Sequence[MapClass]]:
         MapClass("plain", "not read"),
         MapClass("inline", "inline, or from the cache"),
     )
-    kinds: dict[int, int] = dict.fromkeys((ReferenceKind.RANGE, ReferenceKind.WHOLE, ReferenceKind.INLINE), 2)
+    stored = (ReferenceKind.RANGE, ReferenceKind.WHOLE, ReferenceKind.INLINE, ReferenceKind.DERIVED)
+    kinds: dict[int, int] = dict.fromkeys(stored, 2)
     classes = _by_kind(values, {**kinds, ReferenceKind.MISSING: 1})
     done = (values.state == ReadState.DONE) & (classes > 0)
     classes[done] = 3
@@ -237,8 +239,8 @@ def _by_time(values: ChunkMapValues) -> tuple[Classes, Sequence[MapClass]]:
 
 
 def _by_url(values: ChunkMapValues) -> tuple[Classes, Sequence[MapClass]]:
-    first = (_NOTHING, _MISSING, _INLINE)
-    classes = _by_kind(values, {ReferenceKind.MISSING: 1, ReferenceKind.INLINE: 2})
+    first = (_NOTHING, _MISSING, _INLINE, _DERIVED)
+    classes = _by_kind(values, {ReferenceKind.MISSING: 1, ReferenceKind.INLINE: 2, ReferenceKind.DERIVED: 3})
     count = len(values.urls)
     used = min(count, URL_STYLES)
     has_url = values.url != -1

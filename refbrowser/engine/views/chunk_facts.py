@@ -11,6 +11,7 @@ from refbrowser.engine.views.chunk_changes import Change, changes
 from refbrowser.engine.views.chunk_map import MapSource
 from refbrowser.errors import RefbrowserError
 from refbrowser.formats.expansion_manifest import ExpansionManifest
+from refbrowser.model.grid import ChunkPart
 from refbrowser.model.nodes import ArrayNode
 from refbrowser.model.reference import ByteRange, Inline, Missing, Reference, ReferenceKind, WholeFile
 
@@ -31,6 +32,8 @@ class ChunkFacts:
         Of the part of the chunk that lies in the array.
     change
         What edits did to its reference; `before` is the saved one where that differs.
+    made_of
+        Of a tile that is assembled: the names of what gives its elements, in their order, each once.
     """
 
     coords: tuple[int, ...]
@@ -44,6 +47,7 @@ class ChunkFacts:
     change: Change = Change.SAME
     before: Reference | None = None
     error: RefbrowserError | None = None
+    made_of: tuple[str, ...] = ()
 
 
 def chunk_facts(source: MapSource, node: ArrayNode, coords: tuple[int, ...]) -> ChunkFacts:
@@ -80,7 +84,18 @@ def chunk_facts(source: MapSource, node: ArrayNode, coords: tuple[int, ...]) -> 
         change,
         before,
         error,
+        _names_of_pieces(node, coords) if columns.kind[0] == ReferenceKind.DERIVED else (),
     )
+
+
+def _names_of_pieces(node: ArrayNode, coords: tuple[int, ...]) -> tuple[str, ...]:
+    """Return what gives the elements of a tile."""
+    assert node.grid is not None
+    if node.source is None:
+        return ()
+    whole = tuple(slice(0, size, 1) for size in node.grid.extent(coords))
+    part = ChunkPart(coords, whole, whole, node.grid.extent(coords) == node.grid.chunk_shape)
+    return tuple(dict.fromkeys(piece.name for piece in node.source.pieces(part)))
 
 
 def _reference_of(manifest: ExpansionManifest, row: np.ndarray) -> Reference | None:

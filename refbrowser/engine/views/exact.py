@@ -48,6 +48,8 @@ def exact_text(value: Any) -> str:
         return "true" if value else "false"
     if isinstance(value, np.complexfloating):
         return str(value).strip("()")
+    if type(value) is bytes:
+        return f"0x{value.hex()}" if value else ""
     if isinstance(value, bytes):
         return value.decode("utf-8", "backslashreplace").rstrip("\0")
     return str(value)

@@ -16,6 +16,7 @@ from refbrowser.model.cf import DEFAULT_FILLS, Packing, TimeUnits
 from refbrowser.model.cf_flags import Flag, FlagSet
 from refbrowser.model.nodes import ArrayNode
 
+_OBJECT = np.dtype(object)
 #: Kinds of numpy types that a plot can show.
 NUMBER_KINDS = "biufcmM"
 
@@ -34,8 +35,10 @@ class Interpretation:
         self.node = node
         self.decoded = decoded
         dtype = np.dtype("f8") if node.dtype is None else node.dtype.newbyteorder("=")
-        coded = Packing.from_attributes(node.attributes, dtype, node.fill_value)
-        flags = FlagSet.from_attributes(node.attributes, dtype, coded)
+        # Of a ragged array it is a row, which no element is compared with.
+        fill = None if node.row_dtype is not None else node.fill_value
+        coded = Packing.from_attributes(node.attributes, dtype, fill)
+        flags = FlagSet.from_attributes(node.attributes, dtype, coded) or FlagSet.from_names(node.enumeration)
         units = TimeUnits.from_attributes(node.attributes) if self.is_number else None
         plain = replace(Packing.from_attributes({}, dtype), ignored=coded.ignored)
         #: Whether decoding makes a difference, so that it can be switched off.
@@ -96,7 +99,7 @@ class Interpretation:
 
     def text(self, raw: Any) -> str:
         """Return one element as text without units, or why it is no value."""
-        if raw.dtype.kind not in "iufc":
+        if _kind(raw) not in "iufc":
             return value_text(raw)
         if not self.is_missing(raw):
             return value_text(
@@ -113,7 +116,7 @@ class Interpretation:
 
     def text_with_units(self, raw: Any) -> str:
         """Return one element as text with its units, where it has a value."""
-        if self.is_missing(raw) or raw.dtype.kind in "mM":
+        if self.is_missing(raw) or _kind(raw) in "mM":
             return self.text(raw)
         if self.dates is not None:
             return self.dates.text(float(self.numbers(np.asarray(raw)))) or self.text(raw)
@@ -124,7 +127,7 @@ class Interpretation:
 
     def is_missing(self, raw: Any) -> bool:
         """Whether one element stands for no value."""
-        return raw.dtype.kind in "iufc" and bool(self.packing.missing_mask(np.asarray(raw)))
+        return _kind(raw) in "iufc" and bool(self.packing.missing_mask(np.asarray(raw)))
 
     def never_written(self, raw: npt.NDArray[Any]) -> bool:
         """Whether all elements are what netCDF fills new variables with."""
@@ -148,6 +151,11 @@ def flags_text(flags: Sequence[Flag]) -> str:
 def flag_title(flag: Flag) -> str:
     """Return the meaning of a flag as people write it."""
     return flag.meaning.replace("_", " ").strip() or flag.meaning
+
+
+def _kind(raw: Any) -> str:
+    """Return the kind of one element; texts, bytes and ragged rows are objects."""
+    return "O" if isinstance(raw, np.ndarray) and raw.ndim else getattr(raw, "dtype", _OBJECT).kind
 
 
 def _float(dtype: np.dtype[Any]) -> type[np.floating[Any]]:

@@ -8,6 +8,8 @@ import numpy as np
 
 #: At or above the first, or below the second, numbers are written with an exponent.
 LARGE, SMALL = 1e7, 1e-4
+#: Elements of a row, or bytes, that are written as one text.
+ITEMS_SHOWN = 32
 #: The greatest power of ten of a float.
 _GREATEST = 308
 _MINUS = "\N{MINUS SIGN}"
@@ -118,7 +120,9 @@ def value_text(value: object, digits: int = 7) -> str:
     if isinstance(value, np.void):
         return f"0x{value.tobytes().hex()}"
     if isinstance(value, np.ndarray):
-        return f"[{', '.join(value_text(item, digits) for item in value.ravel())}]"
+        return _array_text(value.ravel(), digits)
+    if type(value) is bytes:
+        return hex_text(value)
     if isinstance(value, np.datetime64 | np.timedelta64):
         return str(value)
     plain = value.item() if isinstance(value, np.generic) else value
@@ -130,6 +134,17 @@ def value_text(value: object, digits: int = 7) -> str:
     if isinstance(plain, bytes):
         return plain.decode("utf-8", "backslashreplace").rstrip("\0")
     return str(plain).replace("-", _MINUS) if isinstance(plain, int) else str(plain)
+
+
+def _array_text(values: np.ndarray, digits: int) -> str:
+    shown = ", ".join(value_text(item, digits) for item in values[:ITEMS_SHOWN])
+    return f"[{shown}]" if len(values) <= ITEMS_SHOWN else f"[{shown}, …] {len(values):,} values"
+
+
+def hex_text(value: bytes) -> str:
+    """Return bytes without a meaning as hexadecimal digits; of many the first ones and how many there are."""
+    shown = f"0x{value[:ITEMS_SHOWN].hex()}" if value else "no bytes"
+    return shown if len(value) <= ITEMS_SHOWN else f"{shown}… {len(value):,} bytes"
 
 
 def degrees_text(value: float, step: float | None, positive: str, negative: str) -> str:

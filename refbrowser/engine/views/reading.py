@@ -159,7 +159,7 @@ def reads_the_same(before: ArrayNode, after: ArrayNode, selection: Selection) ->
     kept = ("shape", "dtype", "grid", "order", "codecs", "format")
     if any(getattr(before, name) != getattr(after, name) for name in kept):
         return False
-    if repr(before.fill_value) != repr(after.fill_value):
+    if repr(before.fill_value) != repr(after.fill_value) or before.source is not after.source:
         return False
     if before.manifest is None or after.manifest is None or before.grid is None:
         return False

@@ -18,6 +18,7 @@ from refbrowser.engine.views.exact import coordinate_text, coordinate_title, exa
 from refbrowser.engine.views.table import TableLayout
 from refbrowser.errors import ErrorKind, Place, RefbrowserError
 from refbrowser.limits import LIMITS
+from refbrowser.model.member_types import without_names
 from refbrowser.model.selection import Selection
 
 if TYPE_CHECKING:
@@ -204,7 +205,7 @@ def npy_bytes(shown: ShownValues) -> bytes:
     As stored: missing chunks have the fill value.
     """
     data = io.BytesIO()
-    values = _for_numpy(shown)
+    values = without_names(_for_numpy(shown))
     np.save(data, np.ascontiguousarray(values).reshape(shown.values.shape), allow_pickle=False)
     return data.getvalue()
 

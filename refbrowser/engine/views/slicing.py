@@ -107,6 +107,14 @@ def first_slice(node: ArrayNode, roles: Sequence[AxisRole], before: SliceState |
     return state
 
 
+def grown_slice(state: SliceState, node: ArrayNode) -> SliceState | None:
+    """Return the slice of an array that got longer; None where it is not the same with longer dimensions."""
+    if dimension_names(node) != state.names or node.shape == state.shape:
+        return None
+    is_longer = all(now >= before for now, before in zip(node.shape, state.shape, strict=True))
+    return replace(state, shape=node.shape) if is_longer else None
+
+
 def chunk_window(node: ArrayNode, coords: Sequence[int]) -> tuple[range, ...] | None:
     """Return the indices along each dimension that a chunk holds, or None where there is no such chunk."""
     grid = node.grid

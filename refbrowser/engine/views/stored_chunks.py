@@ -29,6 +29,8 @@ class StoredChunks:
         Chunks that are whole files, whose size the references do not tell.
     inline
         Chunks that stand in the document and are not counted in `size`.
+    assembled
+        Tiles that are assembled from messages, whose bytes are not counted.
     """
 
     stored: int | None
@@ -36,6 +38,7 @@ class StoredChunks:
     size: int | None = None
     files: int = 0
     inline: int = 0
+    assembled: int = 0
 
 
 def stored_chunks(node: ArrayNode, check: Callable[[], None]) -> StoredChunks | None:
@@ -45,7 +48,7 @@ def stored_chunks(node: ArrayNode, check: Callable[[], None]) -> StoredChunks | 
     stored, total = node.manifest.stored(), node.grid.size
     if total > SIZED_CHUNKS:
         return StoredChunks(stored, total)
-    size = files = inline = 0
+    size = files = inline = assembled = 0
     for start in range(0, total, _BLOCK):
         check()
         flat = np.arange(start, min(start + _BLOCK, total), dtype=np.int64)
@@ -55,5 +58,6 @@ def stored_chunks(node: ArrayNode, check: Callable[[], None]) -> StoredChunks | 
         known = columns.length >= 0
         size += int(columns.length[known & (columns.kind != ReferenceKind.MISSING)].sum())
         files += int((~known & (columns.kind == ReferenceKind.WHOLE)).sum())
+        assembled += int((columns.kind == ReferenceKind.DERIVED).sum())
         inline += int((~known & (columns.kind == ReferenceKind.INLINE)).sum())
-    return StoredChunks(stored, total, size, files, inline)
+    return StoredChunks(stored, total, size, files, inline, assembled)

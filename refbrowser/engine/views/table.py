@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 from functools import cached_property
@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from refbrowser.engine.views.coordinates import Coordinate
+from refbrowser.engine.views.element_parts import LENGTH, row_lengths
 from refbrowser.engine.views.interpretation import Interpretation
 from refbrowser.engine.views.numbers import value_text
 from refbrowser.engine.views.picture import ChunkState, Picture
@@ -19,8 +20,11 @@ from refbrowser.engine.views.plan import ViewPlan, plan_view
 from refbrowser.engine.views.readout import readout
 from refbrowser.engine.views.slicing import SliceState
 from refbrowser.limits import LIMITS
+from refbrowser.model.member_types import names_of
 from refbrowser.model.nodes import ArrayNode
 
+#: What the columns of a ragged row are called.
+ROW_COLUMNS = (LENGTH, "values")
 #: Cells are read in blocks whose edges are multiples of these: scrolling a little needs no new read.
 BLOCK_ROWS, BLOCK_COLUMNS = 128, 32
 
@@ -68,7 +72,7 @@ class Cells:
 class TableLayout:
     """Rows and columns of one slice: those of the picture's axes, a line is one column.
 
-    A structure has one column for each of its fields.
+    A structure has one column for each of its fields, a ragged row one for its length and one for its values.
 
     Attributes
     ----------
@@ -89,7 +93,9 @@ class TableLayout:
 
     @cached_property
     def fields(self) -> tuple[str, ...]:
-        """Names of the fields of a structure; none for other types."""
+        """Names of the columns of one element: the fields of a structure; none where it has but one."""
+        if self.node.row_dtype is not None:
+            return ROW_COLUMNS
         dtype = self.node.dtype
         return () if dtype is None or dtype.names is None else dtype.names
 
@@ -203,7 +209,10 @@ class TableLayout:
             states = picture.states
         shape = (len(held[0]) if held else 1, len(held[1]) if len(held) > 1 else 1)
         marks = _MARK_OF[states].reshape(shape)
-        columns = [value_block(self.shown, part.reshape(shape)) for part in self.parts(values)]
+        columns = [
+            value_block(self.shown, part.reshape(shape + part.shape[values.ndim :]), names)
+            for part, names in zip(self.parts(values), self._names, strict=True)
+        ]
         count = len(columns)
         texts = [[""] * (shape[1] * count) for _ in range(shape[0])]
         all_marks = np.repeat(marks, count, axis=1)
@@ -219,17 +228,30 @@ class TableLayout:
 
     def parts(self, values: npt.NDArray[Any]) -> list[npt.NDArray[Any]]:
         """Return elements as the columns that they make: themselves, or each field of a structure."""
+        if self.node.row_dtype is not None:
+            return [row_lengths(values), values]
         return [values[field] for field in self.fields] if self.fields else [values]
+
+    @cached_property
+    def _names(self) -> tuple[Mapping[int, str], ...]:
+        """What values of each column of an element are called."""
+        dtype = self.node.dtype
+        if self.node.row_dtype is not None or dtype is None or dtype.names is None:
+            return ({},) * self._parts
+        return tuple(names_of(dtype[field]) for field in dtype.names)
 
 
 def value_block(
-    shown: Interpretation, values: npt.NDArray[Any]
+    shown: Interpretation, values: npt.NDArray[Any], names: Mapping[int, str]
 ) -> tuple[list[list[str]], npt.NDArray[np.bool_]]:
     """Return the texts of a block of elements, and which are no values.
 
-    The first two axes are rows and columns; more are those of an element that is an array itself.
+    The first two axes are rows and columns; more are those of an element that is an array itself. `names` are
+    those of values that have any.
     """
     nothing = np.zeros(values.shape[:2], bool)
+    if names and values.ndim == 2:
+        return [[named_text(item, names) for item in line] for line in values.tolist()], nothing
     if values.ndim > 2 or values.dtype.kind not in "iufc" or not shown.is_number:
         return [[value_text(item) for item in line] for line in values], nothing
     masked = shown.packing.masked(values)
@@ -240,6 +262,11 @@ def value_block(
         plain = shown.packing.decode(values) if shown.packing.is_scaled else masked.data
         texts = [[value_text(item) for item in line] for line in plain.tolist()]
     return texts, no_value
+
+
+def named_text(value: int, names: Mapping[int, str]) -> str:
+    """Return a value of an enumeration with its name, where it has one."""
+    return f"{value_text(value)} {names[value]}" if value in names else value_text(value)
 
 
 def _bare(coordinate: Coordinate, index: int) -> str:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 from refbrowser.errors import quoted
+from refbrowser.formats.cdl.spelling import spelled_values
 from refbrowser.formats.cdl.words import comment, constants, escaped_name, opaque_constant, unwritable
 from refbrowser.model.netcdf.attributes import FILL_ATTRIBUTE
-from refbrowser.model.netcdf.types import AtomicType, NetcdfType, OpaqueType
+from refbrowser.model.netcdf.types import AtomicType, EnumType, NetcdfType, VlenType
 from refbrowser.model.netcdf.values import NetcdfAttribute, NetcdfVariable, Note
 
 #: Names that netcdf-c keeps for itself, and refuses.
@@ -47,7 +49,7 @@ def variable_attributes(variable: NetcdfVariable, owner: str, type_name: str) ->
     for attribute, why in _judged(variable.attributes):
         if attribute.name == FILL_ATTRIBUTE:
             same = attribute.type == variable.type and len(attribute.values) == 1
-            why = None if same else f"it must be one value of type {type_name}"
+            why = _unspoken(attribute) if same else f"it must be one value of type {type_name}"
         elif attribute.name in _QUANTIZE:
             integer = isinstance(attribute.type, AtomicType) and attribute.type.is_integer
             why = None if floating and integer else "ncgen would carry it out"
@@ -80,8 +82,8 @@ def _judged(attributes: Sequence[NetcdfAttribute]) -> Iterator[tuple[NetcdfAttri
 
 
 def _line(attribute: NetcdfAttribute, owner: str, type_name: str, why: str | None) -> str:
-    values = _values(attribute)
-    if isinstance(attribute.type, OpaqueType):
+    values = _values(attribute.type, attribute.values)
+    if not isinstance(attribute.type, AtomicType):
         why = why or (None if type_name and attribute.name == FILL_ATTRIBUTE else "its type is opaque")
         prefix = f"{type_name or escaped_name(attribute.type.name)} "
     else:
@@ -94,8 +96,22 @@ def _line(attribute: NetcdfAttribute, owner: str, type_name: str, why: str | Non
     return line
 
 
-def _values(attribute: NetcdfAttribute) -> str:
-    type: NetcdfType = attribute.type
+def _values(type: NetcdfType, values: Sequence[Any]) -> str:
     if isinstance(type, AtomicType):
-        return constants(type, attribute.values)
-    return ", ".join(map(opaque_constant, attribute.values))
+        return constants(type, values)
+    if isinstance(type, EnumType):
+        names = spelled_values(type)
+        return ", ".join(escaped_name(names[value]) if value in names else str(value) for value in values)
+    if isinstance(type, VlenType):
+        return ", ".join(f"{{{_values(type.elements, row) if row else ''}}}" for row in values)
+    return ", ".join(map(opaque_constant, values))
+
+
+def _unspoken(attribute: NetcdfAttribute) -> str | None:
+    """Return why the fill value of a variable cannot be written: values of enumerations have names."""
+    type: NetcdfType = attribute.type
+    found: set[Any] = set(attribute.values)
+    if isinstance(type, VlenType):
+        type, found = type.elements, {item for row in attribute.values for item in row}
+    unnamed = found - {value for value, _ in type.names} if isinstance(type, EnumType) else None
+    return f"no value of the enumeration is {min(unnamed)}" if unnamed else None

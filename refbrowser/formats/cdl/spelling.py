@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from refbrowser.formats.cdl.words import escaped_name, writable_name
 from refbrowser.model.netcdf.names import FreeNames, Parts, join
-from refbrowser.model.netcdf.types import CompoundType, DeclaredType
+from refbrowser.model.netcdf.types import CompoundType, DeclaredType, EnumType
 from refbrowser.model.netcdf.values import DimensionReference, NetcdfDataset, NetcdfGroup
 
 
@@ -79,6 +79,12 @@ def spelled_fields(type: CompoundType) -> tuple[str, ...]:
     """Return the names of the fields of a compound type."""
     free = FreeNames()
     return tuple(free.take(_wish(field.name)) for field in type.fields)
+
+
+def spelled_values(type: EnumType) -> dict[int, str]:
+    """Return the names of the values of an enumeration."""
+    free = FreeNames()
+    return {value: free.take(_wish(name)) for value, name in type.names}
 
 
 def _spelled(group: NetcdfGroup) -> GroupSpelling:

@@ -10,10 +10,18 @@ from collections.abc import Iterator
 
 from refbrowser.errors import quoted
 from refbrowser.formats.cdl.attributes import group_attributes, note_comment, variable_attributes
-from refbrowser.formats.cdl.spelling import Spelling, spelled_fields
+from refbrowser.formats.cdl.spelling import Spelling, spelled_fields, spelled_values
 from refbrowser.formats.cdl.words import SECTIONS, comment, escaped_name
 from refbrowser.model.netcdf.names import Parts
-from refbrowser.model.netcdf.types import AtomicType, CompoundType, DeclaredType, NetcdfType, OpaqueType
+from refbrowser.model.netcdf.types import (
+    AtomicType,
+    CompoundType,
+    DeclaredType,
+    EnumType,
+    NetcdfType,
+    OpaqueType,
+    VlenType,
+)
 from refbrowser.model.netcdf.values import (
     NetcdfDataset,
     NetcdfDimension,
@@ -88,17 +96,26 @@ class _Writer:
 
     def _type(self, type: DeclaredType, name: str, group: Parts) -> Iterator[str]:
         told = _was(type.name, name)
+        spelled = escaped_name(name)
         if not is_expressible(type):
             yield comment(f"the type {quoted(type.name)} has no bytes, which netCDF does not allow")
         elif isinstance(type, OpaqueType):
-            yield f"opaque({type.size}) {escaped_name(name)} ;{told}"
+            yield f"opaque({type.size}) {spelled} ;{told}"
+        elif isinstance(type, EnumType):
+            values = (f"{escaped_name(each)} = {value}" for value, each in spelled_values(type).items())
+            yield f"{type.base} enum {spelled} {{{', '.join(values)}}} ;{told}"
+        elif isinstance(type, VlenType):
+            yield f"{self._type_name(type.elements, group)}(*) {spelled} ;{told}"
         else:
-            yield f"compound {escaped_name(name)} {{{told}"
-            for field, field_name in zip(type.fields, spelled_fields(type), strict=True):
-                sizes = f"({', '.join(map(str, field.shape))})" if field.shape else ""
-                of_type = self._type_name(field.type, group)
-                yield f"  {of_type} {escaped_name(field_name)}{sizes} ;{_was(field.name, field_name)}"
-            yield f"}}; // {escaped_name(name)}"
+            yield from self._compound(type, spelled, told, group)
+
+    def _compound(self, type: CompoundType, spelled: str, told: str, group: Parts) -> Iterator[str]:
+        yield f"compound {spelled} {{{told}"
+        for field, field_name in zip(type.fields, spelled_fields(type), strict=True):
+            sizes = f"({', '.join(map(str, field.shape))})" if field.shape else ""
+            of_type = self._type_name(field.type, group)
+            yield f"  {of_type} {escaped_name(field_name)}{sizes} ;{_was(field.name, field_name)}"
+        yield f"}}; // {spelled}"
 
     def _variable(self, variable: NetcdfVariable, name: str, group: Parts) -> Iterator[str]:
         of_type = self._type_name(variable.type, group)
@@ -127,6 +144,10 @@ def is_expressible(type: NetcdfType) -> bool:
     """Whether netCDF has a type: it takes none without bytes."""
     if isinstance(type, OpaqueType):
         return type.size > 0
+    if isinstance(type, VlenType):
+        return is_expressible(type.elements)
+    if isinstance(type, EnumType):
+        return bool(type.names)
     if isinstance(type, CompoundType):
         return bool(type.fields) and all(
             is_expressible(field.type) and 0 not in field.shape for field in type.fields

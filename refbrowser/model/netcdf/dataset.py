@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 from refbrowser.errors import quoted
@@ -79,7 +80,9 @@ class _View:
 
     def _variable(self, group: Parts, name: str, node: ArrayNode) -> _Variable:
         type, told = element_type(node, fixed_strings=self._fixed_strings)
-        references, notes = self._dimensions.references(group, node)
+        # Only its data tell how many rows a sequence has.
+        shared = replace(node, shape=node.shape[:-1]) if node.is_sequence else node
+        references, notes = self._dimensions.references(group, shared)
         if told:
             notes.append(Note(told))
         if not node.name:

@@ -1,7 +1,7 @@
 """Which group declares which type, under which name.
 
 Types of equal structure are one type ("structural typing", an open issue of the seed). It is declared in the
-innermost group around all its users and named after the first of them.
+innermost group around all its users and named after the first of them, unless it has a name of its own.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from refbrowser.model.netcdf.types import (
     CompoundType,
     DeclaredType,
     NetcdfType,
+    VlenType,
 )
 
 #: Complex numbers are known to other software by these fields.
@@ -34,7 +35,7 @@ class _Use:
 
 
 class TypeTable:
-    """Gathers the structures that a dataset uses, then declares them."""
+    """Gathers the types that a dataset uses, then declares them."""
 
     def __init__(self) -> None:
         self._uses: dict[DeclaredType, _Use] = {}
@@ -48,9 +49,11 @@ class TypeTable:
         if isinstance(type, CompoundType):
             for field in type.fields:
                 self.add(field.type, group, f"{user}_{field.name}")
+        if isinstance(type, VlenType):
+            self.add(type.elements, group, f"{user}_row")
         use = self._uses.get(type)
         if use is None:
-            self._uses[type] = _Use(group, _COMPLEX.get(type, f"{user}_t"))
+            self._uses[type] = _Use(group, type.name or _COMPLEX.get(type, f"{user}_t"))
         else:
             use.group = _common(use.group, group)
 
@@ -65,7 +68,7 @@ class TypeTable:
         free: dict[Parts, FreeNames] = {}
         for structure, use in self._uses.items():
             names = free.setdefault(use.group, FreeNames(taken.get(use.group, ())))
-            # What a compound holds was noted before it.
+            # What a type holds was noted before it.
             named = replace(self._with_names(structure), name=names.take(use.wish))
             self._named[structure] = named
             self._declared.setdefault(use.group, []).append(named)
@@ -79,6 +82,8 @@ class TypeTable:
         return tuple(self._declared.get(group, ()))
 
     def _with_names(self, structure: DeclaredType) -> DeclaredType:
+        if isinstance(structure, VlenType):
+            return replace(structure, elements=self.named(structure.elements))
         if not isinstance(structure, CompoundType):
             return structure
         fields = (replace(field, type=self.named(field.type)) for field in structure.fields)

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 from refbrowser.errors import quoted
+from refbrowser.model.member_types import Rows, enum_name_of, names_of, rows_of
 from refbrowser.model.netcdf.types import (
     ATOMIC_OF,
     AtomicType,
     CompoundField,
     CompoundType,
+    EnumType,
     NetcdfType,
     OpaqueType,
+    VlenType,
 )
 from refbrowser.model.nodes import ArrayNode
 
@@ -31,7 +35,7 @@ _COMPLEX = {"F": AtomicType.FLOAT, "D": AtomicType.DOUBLE, "G": AtomicType.DOUBL
 def element_type(node: ArrayNode, *, fixed_strings: bool) -> tuple[NetcdfType, str | None]:
     """Return the type of an array's elements, and what is to be told about it.
 
-    Opaque and compound types have no name yet.
+    Types that need a declaration have no name yet, but for enumerations that have one of their own.
 
     Parameters
     ----------
@@ -43,6 +47,8 @@ def element_type(node: ArrayNode, *, fixed_strings: bool) -> tuple[NetcdfType, s
     """
     dtype = node.dtype
     assert dtype is not None
+    if node.is_sequence or node.row_dtype is not None or node.enumeration or node.type_name == "opaque":
+        return _of_stream(node, dtype)
     if dtype.kind == "S" and dtype.itemsize == 1:
         is_char = not fixed_strings or node.type_name in _CHARACTERS
         return (AtomicType.CHAR if is_char else AtomicType.STRING), None
@@ -59,7 +65,48 @@ def element_type(node: ArrayNode, *, fixed_strings: bool) -> tuple[NetcdfType, s
     return found, "; ".join(dict.fromkeys(notes)) or None
 
 
+def _of_stream(node: ArrayNode, dtype: np.dtype[Any]) -> tuple[NetcdfType, str | None]:
+    """Return the type of elements that only streams have."""
+    notes: list[str] = []
+    elements = dtype if node.row_dtype is None else node.row_dtype
+    found: NetcdfType
+    if node.type_name == "opaque" and node.row_dtype is None:
+        found = _rows(bytes, notes)
+    elif node.enumeration:
+        found = _enumeration(node.enum_name, elements, node.enumeration, notes)
+    else:
+        found = _fixed(elements, notes)
+    if node.row_dtype is not None or node.is_sequence:
+        found = VlenType("", found)
+    return found, "; ".join(dict.fromkeys(notes)) or None
+
+
+def _enumeration(name: str, dtype: np.dtype[Any], names: Mapping[int, str], notes: list[str]) -> NetcdfType:
+    base = _plain(dtype, notes)
+    if not isinstance(base, AtomicType) or not base.is_integer:
+        return base
+    return EnumType(name, base, tuple(names.items()))
+
+
+def _rows(elements: Rows, notes: list[str]) -> NetcdfType:
+    """Return the type of objects that hold rows."""
+    if elements is str:
+        return AtomicType.STRING
+    if isinstance(elements, np.dtype):
+        return VlenType("", _fixed(elements, notes))
+    notes.append("opaque elements of no fixed size are shown as rows of ubyte")
+    return VlenType("", AtomicType.UBYTE)
+
+
 def _fixed(dtype: np.dtype[Any], notes: list[str]) -> NetcdfType:
+    """Return the type that a numpy type becomes, where it stands alone or in a structure."""
+    if dtype.kind == "O":
+        return _rows(rows_of(dtype) or str, notes)
+    names = names_of(dtype)
+    return _enumeration(enum_name_of(dtype), dtype, names, notes) if names else _plain(dtype, notes)
+
+
+def _plain(dtype: np.dtype[Any], notes: list[str]) -> NetcdfType:
     """Return the type of fixed size that a numpy type becomes."""
     native = ATOMIC_OF.get(dtype.newbyteorder("="))
     if native is not None:
@@ -100,7 +147,8 @@ def _field(name: str, dtype: np.dtype[Any], notes: list[str]) -> CompoundField:
     base, shape = dtype.base, tuple(dtype.shape)
     if base.kind == "S":
         # Fields are of fixed size, so text is a row of characters.
-        return CompoundField(name, AtomicType.CHAR, (*shape, base.itemsize))
+        text = () if base.itemsize == 1 else (base.itemsize,)
+        return CompoundField(name, AtomicType.CHAR, (*shape, *text))
     if base.kind == "U":
         notes.append(f"the text of field {quoted(name)} is shown as code points")
         return CompoundField(name, AtomicType.UINT, (*shape, base.itemsize // 4))

@@ -5,14 +5,25 @@ from __future__ import annotations
 import base64
 import binascii
 import struct
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from refbrowser.errors import quoted
 from refbrowser.model.netcdf.attributes import FILL_ATTRIBUTE, values_of_type
-from refbrowser.model.netcdf.types import AtomicType, CompoundType, NetcdfType, OpaqueType, type_text
+from refbrowser.model.netcdf.types import (
+    ATOMIC_OF,
+    AtomicType,
+    AttributeType,
+    CompoundType,
+    EnumType,
+    NetcdfType,
+    OpaqueType,
+    VlenType,
+    type_text,
+)
 from refbrowser.model.netcdf.values import NetcdfAttribute, Note
 from refbrowser.model.nodes import ArrayNode
 
@@ -27,7 +38,7 @@ def fill_attribute(node: ArrayNode, type: NetcdfType) -> tuple[NetcdfAttribute |
     told = None
     if FILL_ATTRIBUTE in attributes:
         written = attributes[FILL_ATTRIBUTE]
-        value = None if isinstance(type, CompoundType | OpaqueType) else _as_written(written, type)
+        value = None if isinstance(type, CompoundType | OpaqueType) else _of_type(written, type)
         if value is not None:
             return NetcdfAttribute(FILL_ATTRIBUTE, type, (value,)), None  # type: ignore[arg-type]
         told = Note(
@@ -38,7 +49,8 @@ def fill_attribute(node: ArrayNode, type: NetcdfType) -> tuple[NetcdfAttribute |
     if isinstance(type, CompoundType):
         return None, told or _note_of_structure(node.fill_value)
     value = _as_decoded(node.fill_value, type)
-    if value is None or (isinstance(type, AtomicType) and _is_default(value, type)):
+    plain = type.base if isinstance(type, EnumType) else type
+    if value is None or (isinstance(plain, AtomicType) and _is_default(value, plain)):
         return None, told
     return NetcdfAttribute(FILL_ATTRIBUTE, type, (value,)), told
 
@@ -48,6 +60,16 @@ def _is_default(value: Any, type: AtomicType) -> bool:
     if type.is_float:
         return f"{value:.6g}" == f"{type.default_fill:.6g}"
     return bool(value == type.default_fill)
+
+
+def _of_type(value: Any, type: AtomicType | EnumType | VlenType) -> Any:
+    """Return a JSON value as one value of the type, of rows a tuple; None where it is none."""
+    if isinstance(type, EnumType):
+        return _as_written(value, type.base)
+    if not isinstance(type, VlenType):
+        return _as_written(value, type)
+    elements = type.elements.base if isinstance(type.elements, EnumType) else type.elements
+    return values_of_type(value, elements) if isinstance(elements, AtomicType) else None
 
 
 def _as_written(value: Any, type: AtomicType) -> Any:
@@ -72,8 +94,12 @@ def _packed_float(text: str, type: AtomicType) -> float | None:
     return None if values is None else values[0]
 
 
-def _as_decoded(value: Any, type: AtomicType | OpaqueType) -> Any:
-    """Return the fill value of an array, a numpy scalar, as one value of its netCDF type."""
+def _as_decoded(value: Any, type: AttributeType) -> Any:
+    """Return the fill value of an array, a numpy scalar or a row, as one value of its netCDF type."""
+    if isinstance(type, EnumType):
+        return int(value)
+    if isinstance(type, VlenType):
+        return _row(value, type)
     if isinstance(type, OpaqueType):
         return bytes(value) if any(bytes(value)) else None
     if type is AtomicType.STRING or type is AtomicType.CHAR:
@@ -84,8 +110,41 @@ def _as_decoded(value: Any, type: AtomicType | OpaqueType) -> Any:
     return float(value) if type.is_float else int(value)
 
 
+def _row(value: Any, type: VlenType) -> tuple[Any, ...] | None:
+    """Return the row that is a fill value; None where it is empty, as rows are that nothing is known of."""
+    if not isinstance(type.elements, AtomicType | EnumType):
+        return None
+    return tuple(np.asarray(list(value) if isinstance(value, bytes) else value).reshape(-1).tolist()) or None
+
+
+def _is_unset(value: npt.NDArray[Any]) -> bool:
+    """Tell whether a structure holds nothing but zeros, or what netCDF takes by default for each field."""
+    if not value.dtype.hasobject and not any(value.tobytes()):
+        return True
+    return all(map(_is_unset_leaf, _leaves(value)))
+
+
+def _leaves(value: npt.NDArray[Any]) -> Iterator[npt.NDArray[Any]]:
+    """Yield the fields of a structure that are none themselves."""
+    if value.dtype.names is None:
+        yield value
+        return
+    for name in value.dtype.names:
+        yield from _leaves(value[name])
+
+
+def _is_unset_leaf(value: npt.NDArray[Any]) -> bool:
+    if value.dtype.kind == "O":
+        # Texts, bytes and rows, all of which are empty by default.
+        return not any(map(len, value.reshape(-1).tolist()))
+    atomic = ATOMIC_OF.get(value.dtype.newbyteorder("="))
+    if atomic is None:
+        return not any(value.tobytes())
+    return all(_is_default(item, atomic) for item in value.reshape(-1).tolist())
+
+
 def _note_of_structure(value: Any) -> Note | None:
-    if not any(np.asarray(value).tobytes()):
+    if _is_unset(np.asarray(value)):
         return None
     message = f"the fill value {quoted(value)} is not shown: an attribute cannot have a compound type"
     return Note(message, FILL_ATTRIBUTE)

@@ -11,10 +11,17 @@ from refbrowser.model.netcdf.element_types import element_type
 from refbrowser.model.netcdf.types import AtomicType
 from refbrowser.model.nodes import ArrayNode, Flavour, Hierarchy
 
+#: Formats whose arrays of single bytes are of characters.
+_STREAMS = ("ncstream", "cdmremote")
+
 
 def is_text(hierarchy: Hierarchy, node: ArrayNode) -> bool:
-    """Tell whether the bytes of an array's elements are text: NCZarr says so, plain Zarr does not."""
-    if hierarchy.flavour is not Flavour.NCZARR or node.dtype is None or node.dtype.kind != "S":
+    """Tell whether the bytes of an array's elements are text: NCZarr and streams say so, Zarr does not."""
+    if node.dtype is None or node.dtype.kind != "S":
+        return False
+    if hierarchy.format in _STREAMS:
+        return True
+    if hierarchy.flavour is not Flavour.NCZARR:
         return False
     return element_type(node, fixed_strings=True)[0] in (AtomicType.CHAR, AtomicType.STRING)
 

@@ -1,10 +1,12 @@
-"""The types of the NCZarr data model: atomic, opaque and compound.
+"""The types of the NCZarr data model: atomic, opaque and compound; and those that netCDF-4 has beside them.
 
-To the list of the seed ("Types") ``char``, ``float`` and ``double`` are added, which files in practice have.
+To the list of the seed ("Types") ``char``, ``float`` and ``double`` are added, which files in practice have,
+and enumerations and rows of their own length, which streams have.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
@@ -93,8 +95,36 @@ class OpaqueType:
 
 
 @dataclass(frozen=True, slots=True)
+class EnumType:
+    """Integers whose values have names.
+
+    Attributes
+    ----------
+    base
+        The type of the integers.
+    names
+        Values and their names, in order.
+    """
+
+    name: str
+    base: AtomicType
+    names: tuple[tuple[int, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class VlenType:
+    """Rows of elements of one type, each row with a length of its own.
+
+    A sequence (CDM) is such a row of a compound type.
+    """
+
+    name: str
+    elements: NetcdfType
+
+
+@dataclass(frozen=True, slots=True)
 class CompoundField:
-    """One field of a compound type: a type of fixed size, repeated over `shape`."""
+    """One field of a compound type: a type repeated over `shape`."""
 
     name: str
     type: NetcdfType
@@ -109,12 +139,22 @@ class CompoundType:
     fields: tuple[CompoundField, ...]
 
 
-NetcdfType = AtomicType | OpaqueType | CompoundType
-DeclaredType = OpaqueType | CompoundType
+DeclaredType = OpaqueType | CompoundType | EnumType | VlenType
+NetcdfType = AtomicType | DeclaredType
+#: What attributes can be of; rows and enumerations are those of fill values only.
+AttributeType = AtomicType | OpaqueType | EnumType | VlenType
 
 
 def type_text(type: NetcdfType) -> str:
-    """Return the name of a type for people: ``int``, ``opaque(4) key``, ``compound point``."""
-    if isinstance(type, OpaqueType):
-        return f"opaque({type.size}) {type.name}"
-    return f"compound {type.name}" if isinstance(type, CompoundType) else str(type)
+    """Return the name of a type for people: ``int``, ``compound point``, ``int(*) row``."""
+    if isinstance(type, AtomicType):
+        return str(type)
+    return f"{_KINDS[type.__class__](type)} {type.name}"
+
+
+_KINDS: dict[Any, Callable[[Any], str]] = {
+    OpaqueType: lambda type: f"opaque({type.size})",
+    CompoundType: lambda type: "compound",
+    EnumType: lambda type: f"{type.base} enum",
+    VlenType: lambda type: f"{type_text(type.elements).strip()}(*)",
+}

@@ -4,7 +4,7 @@ The grammar is that of an abstract tree: the seed puts no text between its token
 word that tells a dimension from a variable), so what is checked is a dataset as a value; of texts it is the
 lexemes: names, fully qualified names and versions ("Lexical Tokens"). Where the seed contradicts itself the
 wider reading holds (``nczarr.md``, section 7). A fault breaks the grammar, a warning is what netcdf-c refuses
-all the same.
+all the same, or has beyond the grammar (enumerations, rows of their own length).
 """
 
 from __future__ import annotations
@@ -24,8 +24,10 @@ from refbrowser.model.netcdf.types import (
     CompoundField,
     CompoundType,
     DeclaredType,
+    EnumType,
     NetcdfType,
     OpaqueType,
+    VlenType,
     type_text,
 )
 from refbrowser.model.netcdf.values import (
@@ -114,7 +116,23 @@ class _GroupCheck:
         yield from _name(type.name, path)
         if isinstance(type, OpaqueType):
             yield from _size(type.size, "an opaque type", path)
-            return
+        elif isinstance(type, CompoundType):
+            yield from self._fields(type, path)
+        elif isinstance(type, EnumType):
+            yield _warning(f"{quoted(type_text(type))} is no type of NCZarr", path)
+            yield from self._enumeration(type, path)
+        else:
+            yield _warning(f"{quoted(type_text(type))} is no type of NCZarr", path)
+            yield from self._type(type.elements, path)
+
+    def _enumeration(self, type: EnumType, path: str) -> Iterator[Finding]:
+        wrong = [value for value, _ in type.names if not _is_of_type(value, type.base)]
+        if wrong:
+            yield _fault(f"the value {quoted(wrong[0])} is not of type {type.base}", path)
+        for name in _twice([name for _, name in type.names]):
+            yield _warning(f"there are two values named {quoted(name)}", path)
+
+    def _fields(self, type: CompoundType, path: str) -> Iterator[Finding]:
         if not type.fields:
             yield _fault("a compound type has no field", path)
         for name in _twice([field.name for field in type.fields]):
@@ -125,7 +143,8 @@ class _GroupCheck:
     def _field(self, field: CompoundField, path: str) -> Iterator[Finding]:
         yield from _name(field.name, path)
         if field.type is AtomicType.STRING:
-            yield _fault(f"field {quoted(field.name)} is a string, which has no fixed size", path)
+            message = f"field {quoted(field.name)} is a string, which has no fixed size in NCZarr"
+            yield _warning(message, path)
         yield from self._type(field.type, path)
         for size in field.shape:
             yield from _size(size, f"field {quoted(field.name)}", path)
@@ -191,7 +210,13 @@ def _values(attribute: NetcdfAttribute, path: str) -> Iterator[Finding]:
         yield _fault("a string holds NUL", path, name)
 
 
-def _is_of_type(value: Any, type: AtomicType | OpaqueType) -> bool:
+def _is_of_type(value: Any, type: NetcdfType) -> bool:
+    if isinstance(type, EnumType):
+        return _is_of_type(value, type.base)
+    if isinstance(type, VlenType):
+        return isinstance(value, tuple) and all(_is_of_type(item, type.elements) for item in value)
+    if isinstance(type, CompoundType):
+        return False
     if isinstance(type, OpaqueType):
         return isinstance(value, bytes) and len(value) == type.size
     if type.dtype is None:

@@ -11,7 +11,7 @@ from typing import Any
 
 from refbrowser.errors import ErrorKind, Finding, Place, Severity
 from refbrowser.model.netcdf.names import join, split
-from refbrowser.model.netcdf.types import AtomicType, DeclaredType, NetcdfType, OpaqueType
+from refbrowser.model.netcdf.types import AttributeType, DeclaredType, NetcdfType
 from refbrowser.model.nodes import ArrayNode, GroupNode
 
 
@@ -38,11 +38,11 @@ class NetcdfAttribute:
     Attributes
     ----------
     values
-        Python integers, floats or texts; of `char` one text, of an opaque type bytes.
+        Python integers, floats or texts; of `char` one text, of an opaque type bytes, of rows tuples.
     """
 
     name: str
-    type: AtomicType | OpaqueType
+    type: AttributeType
     values: tuple[Any, ...]
 
 

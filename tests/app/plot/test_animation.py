@@ -132,8 +132,9 @@ def test_frames_are_read_before_they_are_due(movie: MemoryDocument, pane: PlotPa
 
 
 def test_back_and_forth_once_and_backwards(movie: MemoryDocument, pane: PlotPane, qtbot: QtBot) -> None:
-    watch, animation = Watch(pane), pane.tools.animation
     pane.set_index(0, 4)
+    qtbot.waitUntil(pane.is_settled)
+    watch, animation = Watch(pane), pane.tools.animation
     ending = child(pane, QComboBox, "animationEnding")
     ending.setCurrentText("Back and forth")
     ending.activated.emit(ending.currentIndex())

@@ -602,7 +602,7 @@ def test_scalars_and_texts_are_shown_as_text(plotted: Plotted, pane: PlotPane, q
     assert pane.values.table.row_text(1) == ["1", "Paris"]
     record = np.array([(1, 2.5), (3, 4.5)], dtype=[("a", "i4"), ("b", "f8")])
     plotted(array("/pairs", record, ("n",)))
-    assert pane.values.table.row_text(1)[-1] == "a: 3, b: 4.5"
+    assert pane.values.table.row_text(1)[1:] == ["3", "4.5"]
 
 
 def test_kinds_of_numbers_are_drawn(plotted: Plotted, pane: PlotPane) -> None:

@@ -197,8 +197,9 @@ def test_other_values_as_text() -> None:
     assert exact_text(np.complex128(1 - 2j)) == "1-2j"
     assert exact_text(np.datetime64("NaT")) == ""
     assert exact_text(np.timedelta64(90, "s")) == "90"
-    assert exact_text(b"ab\0\0") == "ab"
-    assert exact_text(b"\xff") == "\\xff"
+    assert exact_text(np.bytes_(b"ab")) == "ab"
+    assert exact_text(np.bytes_(b"\xff")) == "\\xff"
+    assert exact_text(b"ab\0") == "0x616200", "bytes of their own length are no text"
     assert exact_text(np.array([[1, 2], [3, 4]])) == "1 2 3 4"
 
 

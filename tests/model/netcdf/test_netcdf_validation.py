@@ -3,7 +3,14 @@
 import pytest
 
 from refbrowser.errors import Severity
-from refbrowser.model.netcdf.types import AtomicType, CompoundField, CompoundType, OpaqueType
+from refbrowser.model.netcdf.types import (
+    AtomicType,
+    CompoundField,
+    CompoundType,
+    EnumType,
+    OpaqueType,
+    VlenType,
+)
 from refbrowser.model.netcdf.validation import fqn_fault, validate
 from refbrowser.model.netcdf.values import (
     DimensionReference,
@@ -210,13 +217,21 @@ def test_types_are_declared_around_their_users():
     [
         ((), "a compound type has no field"),
         ((CompoundField("a", INT), CompoundField("a", CHAR)), "there are two fields named 'a'"),
-        ((CompoundField("a", AtomicType.STRING),), "field 'a' is a string, which has no fixed size"),
         ((CompoundField("a", INT, (2, -1)),), "the size '-1' of field 'a' is not an integer of at least 0"),
         ((CompoundField("", INT),), "a name is empty"),
     ],
 )
 def test_fields_of_compound_types(fields, message):
     assert single(types=(CompoundType("c", fields),)) == ("/c", None, message)
+
+
+def test_what_netcdf_has_beyond_the_grammar_is_a_warning():
+    text = CompoundType("c", (CompoundField("a", AtomicType.STRING),))
+    message = "field 'a' is a string, which has no fixed size in NCZarr"
+    assert single(types=(text,), severity=Severity.WARNING) == ("/c", None, message)
+    for beyond, name in ((EnumType("e", INT, ((1, "a"),)), "int enum e"), (VlenType("r", INT), "int(*) r")):
+        message = f"'{name}' is no type of NCZarr"
+        assert single(types=(beyond,), severity=Severity.WARNING) == (f"/{beyond.name}", None, message)
 
 
 def test_the_size_of_an_opaque_type():

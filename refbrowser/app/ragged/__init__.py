@@ -1,0 +1,1 @@
+"""Rows of lengths of their own."""

@@ -1,0 +1,71 @@
+"""Arrays that only streams have, in the words of Zarr v2: values of messages, enumerations, sequences."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from refbrowser.codecs.pipeline import CodecPipeline
+from refbrowser.errors import quoted
+from refbrowser.model.cf_flags import named_flags
+from refbrowser.model.member_types import leaf_fields, names_of
+from refbrowser.model.netcdf.types import ATOMIC_OF
+from refbrowser.model.nodes import ArrayNode, CodecSpec
+
+#: How variable-length elements are stored, by their type.
+_OBJECT_CODECS = {"string": "vlen-utf8", "opaque": "vlen-bytes"}
+#: The attributes of CF that name values.
+VALUES, MEANINGS = "flag_values", "flag_meanings"
+
+
+def stored_form(node: ArrayNode) -> tuple[ArrayNode, list[str]]:
+    """Return an array as a store can have it, and what that loses; itself where it is one already.
+
+    Rows of their own length have no such form: `row_dtype` stays.
+    """
+    losses = []
+    if node.enumeration:
+        node, told = _with_flags(node)
+        losses.append(told)
+    if node.is_sequence:
+        node = replace(node, is_sequence=False)
+        losses.append(f"the sequence is written as an array of its {node.shape[-1]} rows")
+    if node.source is not None:
+        codec = _OBJECT_CODECS.get(node.type_name)
+        codecs = () if codec is None else (CodecSpec(codec),)
+        node = replace(node, source=None, manifest=None, codecs=codecs, order="C", format="zarr-v2")
+    return node, losses
+
+
+def names_left_out(dtype: np.dtype[Any] | None) -> list[str]:
+    """Return what is told where the names of the values of fields are lost."""
+    leaves = () if dtype is None or dtype.names is None else leaf_fields(dtype)
+    fields = ", ".join(quoted(path) for path, leaf in leaves if names_of(leaf))
+    return [f"names of the values of fields are left out: {fields}"] if fields else []
+
+
+def reads_elements(node: ArrayNode) -> bool:
+    """Tell whether just the wanted elements of a chunk are read, straight to where they belong."""
+    return node.source is None and CodecPipeline.for_array(node).is_raw
+
+
+def _with_flags(node: ArrayNode) -> tuple[ArrayNode, str]:
+    """Return an array of integers with attributes that name its values, as CF has them."""
+    plain = replace(node, enumeration={}, enum_name="")
+    named = f" {quoted(node.enum_name)}" if node.enum_name else ""
+    if not node.attributes.keys().isdisjoint((VALUES, MEANINGS)):
+        return plain, f"names of the values of enumeration{named} are left out: {VALUES} is there already"
+    dtype = node.dtype if node.row_dtype is None else node.row_dtype
+    atomic = None if dtype is None else ATOMIC_OF.get(dtype.newbyteorder("="))
+    types = {} if atomic is None else {VALUES: str(atomic)}
+    told = f"values of enumeration{named} are integers, {MEANINGS} has their names"
+    return (
+        replace(
+            plain,
+            attributes={**node.attributes, **named_flags(node.enumeration)},
+            attribute_types={**node.attribute_types, **types},
+        ),
+        told,
+    )

@@ -1,0 +1,98 @@
+"""Which part of a variable each of its messages gave, those that were replaced too."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from refbrowser.formats.ncstream.cut_pieces import arrived_elements
+from refbrowser.formats.ncstream.definition import StreamDefinition, StreamGroup, StreamVariable
+from refbrowser.formats.ncstream.messages import MessageKind, Payload, StreamIndex
+from refbrowser.formats.ncstream.tiles import Ints, Sections, sections_of
+
+_DATA = (MessageKind.DATA, MessageKind.DATA_COLUMN)
+
+
+def messages_of(index: StreamIndex, path: str, until: int | None = None) -> Ints:
+    """Return the numbers of the data messages of a variable up to `until`, ascending.
+
+    The one that the stream was cut off within is one of them.
+    """
+    numbers = index.of_variable(path)
+    numbers = numbers[np.isin(index.table.kind[numbers], _DATA) | (numbers == index.table.cut)]
+    return numbers if until is None else numbers[numbers <= until]
+
+
+def supplied_sections(
+    index: StreamIndex, path: str, shape: Sequence[int], until: int | None = None
+) -> Sections:
+    """Return what the messages of a variable give; those whose section does not fit it are left out.
+
+    Immediate data counts as the first message of its variable: that of the header it came in.
+
+    Parameters
+    ----------
+    shape
+        Of the variable, without a dimension of variable length.
+    until
+        Number of the last message that counts; all of them where None.
+    """
+    numbers = messages_of(index, path, until)
+    payload = index.table.payload[numbers]
+    if (payload == Payload.SEQUENCE).any():
+        return _rows_of_sequence(index, numbers[payload == Payload.SEQUENCE])
+    found, _bad = sections_of(index.table, numbers, tuple(shape))
+    variable = variable_of(index.definition, path)
+    if len(found) and int(found.numbers[-1]) == index.table.cut and variable is not None:
+        found = replace(found, arrived=arrived_elements(index.table, variable))
+    header = immediate_header(index, path, until)
+    if header is None:
+        return found
+    whole = np.asarray(shape, np.int64)[None, :]
+    return Sections(
+        np.concatenate([[header], found.numbers]),
+        np.concatenate([np.zeros_like(whole), found.starts]),
+        np.concatenate([whole, found.sizes]),
+        np.concatenate([np.ones_like(whole), found.strides]),
+        found.arrived,
+    )
+
+
+def section_of(sections: Sections, message: int) -> tuple[range, ...] | None:
+    """Return what one message gave, a range for each dimension; None where it is none of them."""
+    at = int(np.searchsorted(sections.numbers, message))
+    if at >= len(sections) or int(sections.numbers[at]) != message:
+        return None
+    columns = (sections.starts[at], sections.sizes[at], sections.strides[at])
+    each = zip(*(column.tolist() for column in columns), strict=True)
+    return tuple(range(start, start + (size - 1) * stride + 1, stride) for start, size, stride in each)
+
+
+def immediate_header(index: StreamIndex, path: str, until: int | None) -> int | None:
+    """Return the number of the first header up to `until` that brought values of a variable, or None."""
+    for number, definition in index.headers:
+        if until is not None and number > until:
+            return None
+        variable = variable_of(definition, path)
+        if variable is not None and variable.immediate is not None:
+            return number
+    return None
+
+
+def variable_of(definition: StreamDefinition, path: str) -> StreamVariable | None:
+    """Return the variable of an absolute path, or None where there is none."""
+    *groups, name = path.strip("/").split("/")
+    group: StreamGroup | None = definition.root
+    for each in groups:
+        group = None if group is None else group.groups.get(each)
+    return None if group is None else group.variables.get(name)
+
+
+def _rows_of_sequence(index: StreamIndex, numbers: Ints) -> Sections:
+    """Return the rows that each message of a sequence appended."""
+    counts = np.maximum(index.table.count[numbers], 0)
+    starts = np.concatenate([[0], np.cumsum(counts)])[:-1].astype(np.int64)
+    ones = np.ones((len(numbers), 1), np.int64)
+    return Sections(numbers, starts[:, None], counts[:, None], ones).taken(counts > 0)

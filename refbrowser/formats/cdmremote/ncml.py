@@ -1,0 +1,103 @@
+"""A dataset as NcML, the XML of the Common Data Model: what it holds, without data."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from xml.etree.ElementTree import Element, SubElement
+
+from refbrowser.formats.cdmremote.xml_text import document, safe
+from refbrowser.formats.ncstream.definition import (
+    DataType,
+    StreamAttribute,
+    StreamDefinition,
+    StreamDimension,
+    StreamGroup,
+    StreamVariable,
+)
+
+_NAMESPACE = "http://www.unidata.ucar.edu/namespaces/netcdf/ncml-2.2"
+#: NcML has one word for a structure, and says of unsigned numbers in an attribute.
+_TYPES = {
+    DataType.STRING: "String",
+    DataType.STRUCTURE: "Structure",
+    DataType.SEQUENCE: "Sequence",
+    DataType.UBYTE: "byte",
+    DataType.USHORT: "short",
+    DataType.UINT: "int",
+    DataType.ULONG: "long",
+}
+_UNSIGNED = frozenset({DataType.UBYTE, DataType.USHORT, DataType.UINT, DataType.ULONG})
+#: What parts texts where they do not hold it; some of no language, where they hold all others.
+_SEPARATORS = ("|", ";", "#", "~", "^", "\t", *map(chr, range(0xE000, 0xE100)))
+
+
+def ncml_text(definition: StreamDefinition, url: str) -> str:
+    """Return the NcML of a dataset that is found at `url`."""
+    root = Element("netcdf", xmlns=_NAMESPACE, location=safe(url))
+    _fill_group(root, definition.root)
+    return document(root)
+
+
+def _fill_group(target: Element, group: StreamGroup) -> None:
+    for name, names in group.enums.items():
+        typedef = SubElement(target, "enumTypedef", name=safe(name), type=_width(names))
+        for code, text in names.items():
+            SubElement(typedef, "enum", key=str(code)).text = safe(text)
+    for dimension in group.dimensions.values():
+        _add_dimension(target, dimension)
+    _add_attributes(target, group.attributes.values())
+    for variable in group.variables.values():
+        _add_variable(target, variable)
+    for child in group.groups.values():
+        _fill_group(SubElement(target, "group", name=safe(child.name)), child)
+
+
+def _width(names: Iterable[int]) -> str:
+    most = max(names, default=0)
+    return "enum1" if most < 1 << 8 else "enum2" if most < 1 << 16 else "enum4"
+
+
+def _add_dimension(target: Element, dimension: StreamDimension) -> None:
+    added = SubElement(target, "dimension", name=safe(dimension.name), length=str(dimension.length))
+    if dimension.is_unlimited:
+        added.set("isUnlimited", "true")
+
+
+def _add_variable(target: Element, variable: StreamVariable) -> None:
+    word = _TYPES.get(variable.type, variable.type.name.lower())
+    added = SubElement(target, "variable", name=safe(variable.name), type=word)
+    # Scalars have the attribute too, empty.
+    added.set("shape", " ".join(map(_shape_word, variable.dimensions)))
+    if variable.enum_name:
+        added.set("typedef", safe(variable.enum_name))
+    _add_attributes(added, variable.attributes.values())
+    if variable.type in _UNSIGNED and "_Unsigned" not in variable.attributes:
+        SubElement(added, "attribute", name="_Unsigned", value="true")
+    for member in variable.members:
+        _add_variable(added, member)
+
+
+def _shape_word(dimension: StreamDimension) -> str:
+    if dimension.is_vlen:
+        return "*"
+    # Words of a shape are parted by blanks; a private dimension is known by its length only.
+    if dimension.is_private or not dimension.name:
+        return str(dimension.length)
+    return safe(dimension.name).replace(" ", r"\ ")
+
+
+def _add_attributes(target: Element, attributes: Iterable[StreamAttribute]) -> None:
+    for attribute in attributes:
+        added = SubElement(target, "attribute", name=safe(attribute.name))
+        if attribute.type not in (DataType.STRING, DataType.CHAR):
+            added.set("type", _TYPES.get(attribute.type, attribute.type.name.lower()))
+        if attribute.type in _UNSIGNED:
+            added.set("isUnsigned", "true")
+        values = [safe(str(value)) for value in attribute.values]
+        if len(values) > 1 and attribute.type in (DataType.STRING, DataType.CHAR):
+            free = (mark for mark in _SEPARATORS if not any(mark in value for value in values))
+            separator = next(free, _SEPARATORS[0])
+            added.set("separator", separator)
+            added.set("value", separator.join(values))
+        else:
+            added.set("value", " ".join(values))

@@ -1,0 +1,174 @@
+"""A dataset of CDM Remote as a reference document, with the service behind it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from refbrowser.errors import ErrorKind, Place, RefbrowserError
+from refbrowser.formats.cdmremote.naming import endpoint_of, header_url
+from refbrowser.formats.cdmremote.sequences import Sequences, SequenceSource, read_sequences
+from refbrowser.formats.cdmremote.sources import RemoteSource, tile_grid
+from refbrowser.formats.ncstream.byte_order import StreamOptions
+from refbrowser.formats.ncstream.bytes import MemoryBytes
+from refbrowser.formats.ncstream.completed import StreamOrigin
+from refbrowser.formats.ncstream.document_text import document_of_layouts
+from refbrowser.formats.ncstream.layouts import Layout, StreamLayouts
+from refbrowser.formats.ncstream.messages import StreamIndex
+from refbrowser.formats.ncstream.walk import walk_stream
+from refbrowser.io.documents import read_document
+from refbrowser.limits import LIMITS
+from refbrowser.model.grid import RegularChunkGrid
+from refbrowser.references.document import ReferenceDocument
+
+if TYPE_CHECKING:
+    from refbrowser.io.access import Access
+    from refbrowser.io.cancel import CancelToken
+    from refbrowser.io.fetch import Fetcher
+    from refbrowser.model.nodes import Hierarchy
+    from refbrowser.model.source import ArraySource
+
+FORMAT = "cdmremote"
+#: Answers of services have neither (wire notes, section 1).
+_NOT_SENT = frozenset({"no-start", "no-end"})
+
+
+@dataclass(frozen=True, eq=False)
+class _Layouts(StreamLayouts):
+    """The variables of a service: what its description does not hold is asked for by tile."""
+
+    sequences: Sequences = field(default_factory=dict)
+
+    @cached_property
+    def by_path(self) -> dict[str, Layout]:
+        """The layout of each variable by its path, in the order of the definition."""
+        return {
+            path: _asked_for(layout, self.sequences.get(path)) for path, layout in super().by_path.items()
+        }
+
+
+@dataclass(frozen=True, eq=False)
+class _Description(StreamOrigin):
+    """The description of a dataset, which is a stream of one header, and what makes the values."""
+
+    sequences: Sequences = field(default_factory=dict)
+
+    @cached_property
+    def layouts(self) -> StreamLayouts:
+        """How its variables become arrays."""
+        return _Layouts(self.index, self.options, self.sequences)
+
+    @cached_property
+    def sources(self) -> dict[str, ArraySource]:
+        """What makes the values of the variables that stand not in the description, by path."""
+        found: dict[str, ArraySource] = dict(super().sources)
+        for path, layout in self.layouts.by_path.items():
+            sequence = self.sequences.get(path)
+            if isinstance(sequence, SequenceSource):
+                found[path] = sequence
+            elif path in found and layout.variable.immediate is None:
+                found[path] = RemoteSource(
+                    endpoint=self.index.url,
+                    path=path,
+                    variable=layout.variable,
+                    grid=layout.grid,
+                    options=self.options,
+                )
+        return found
+
+
+@dataclass(frozen=True, eq=False)
+class RemoteOrigin:
+    """The service that a document was made from (`DerivedOrigin`).
+
+    Attributes
+    ----------
+    header
+        Its answer to the request for its description, walked; its messages are no part of the dataset.
+    options
+        How its answers are read.
+    sequences
+        Those of the dataset, which were asked for when it was opened.
+    """
+
+    header: StreamIndex
+    options: StreamOptions = field(default_factory=StreamOptions)
+    sequences: Sequences = field(default_factory=dict)
+    format: str = FORMAT
+
+    @property
+    def path(self) -> str:
+        """URL that requests are sent to."""
+        return self.header.url
+
+    @cached_property
+    def description(self) -> StreamOrigin:
+        """What it says of its dataset."""
+        return _Description(self.header, self.options, sequences=self.sequences)
+
+    def completed(self, hierarchy: Hierarchy) -> Hierarchy:
+        """Return the hierarchy that the document's metadata describes, with what only the service tells."""
+        return self.description.completed(hierarchy)
+
+
+def open_remote(
+    path: str,
+    access: Access,
+    fetcher: Fetcher,
+    *,
+    options: StreamOptions | None = None,
+    token: CancelToken | None = None,
+) -> ReferenceDocument:
+    """Open the dataset of a service of CDM Remote.
+
+    Nothing is asked for but its description, and the sequences in that.
+
+    Parameters
+    ----------
+    path
+        As the user named it: ``cdmremote:http://...``, ``cdmremote://...``, or a URL.
+    access
+        What may be read, of `Access.for_document` of the endpoint.
+    options
+        How its answers are read.
+
+    Raises
+    ------
+    RefbrowserError
+        `E_FORMAT`: what answers is no such service; else it cannot be read.
+    Cancelled
+        `token` was cancelled.
+    """
+    endpoint = endpoint_of(path)
+    answer = read_document(
+        header_url(endpoint), access, fetcher=fetcher, cancel=token, size_limit=LIMITS.remote_header
+    )
+    index = walk_stream(MemoryBytes(answer.data), url=access.locate(endpoint).url, token=token)
+    if not index.headers:
+        said = next((each for each in index.faults if each.code == "stream-error"), None)
+        if said is not None:
+            raise RefbrowserError(ErrorKind.SOURCE, said.message, Place(url=endpoint))
+        raise RefbrowserError(ErrorKind.FORMAT, "the service sends no description", Place(url=endpoint))
+    faults = tuple(each for each in index.faults if each.code not in _NOT_SENT)
+    options = options or StreamOptions()
+    sequences = read_sequences(endpoint, index.definition, options, access, fetcher, token)
+    return _document(RemoteOrigin(replace(index, faults=faults), options, sequences), path)
+
+
+def _document(origin: RemoteOrigin, name: str) -> ReferenceDocument:
+    """Return the document of a service; a variable without data in it is asked for when it is shown."""
+    faults = [each.finding(origin.path) for each in origin.header.faults]
+    return document_of_layouts(origin.description.layouts, origin, faults, name=name)
+
+
+def _asked_for(layout: Layout, sequence: SequenceSource | RefbrowserError | None) -> Layout:
+    """Return the layout of a variable with the tiles in which a service is asked for it."""
+    if layout.error is not None or layout.variable.immediate is not None:
+        return layout
+    if isinstance(sequence, RefbrowserError):
+        return replace(layout, error=sequence)
+    if sequence is not None:
+        shape = (sequence.rows,)
+        return replace(layout, shape=shape, grid=RegularChunkGrid(shape, (max(sequence.rows, 1),)))
+    return replace(layout, grid=tile_grid(layout.variable, layout.shape))

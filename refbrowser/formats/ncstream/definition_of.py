@@ -1,0 +1,363 @@
+"""What a stream says of any dataset: its groups, dimensions and variables, and what is not as it was."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
+from refbrowser.formats.ncstream.definition import (
+    DataType,
+    StreamAttribute,
+    StreamDefinition,
+    StreamDimension,
+    StreamGroup,
+    StreamVariable,
+)
+from refbrowser.formats.ncstream.element_types import (
+    Convert,
+    Element,
+    element_of,
+    enum_element,
+    private,
+    ragged_element,
+)
+from refbrowser.formats.ncstream.stream_attributes import fill_attribute_of, stream_attributes
+from refbrowser.model.netcdf.dataset import ROOT_ARRAY
+from refbrowser.model.netcdf.dimensions import DimensionTable
+from refbrowser.model.netcdf.names import FreeNames, Parts, join
+from refbrowser.model.netcdf.values import DimensionReference, NetcdfDimension
+from refbrowser.model.nodes import ArrayNode, Flavour, GroupNode, Hierarchy, Node
+
+#: Types of single characters, as the metadata of NCZarr spells them; elsewhere single bytes are characters.
+_CHARACTERS = (">S1", "<U1", "char")
+#: Tells of a variable which member of a structure it is (wire notes, section 8).
+MEMBER_OF = "member_of"
+
+
+@dataclass(frozen=True, slots=True)
+class StreamLoss:
+    """Something of a node that a stream has in another way, or not at all."""
+
+    path: str
+    what: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StreamedVariable:
+    """A variable of the stream, and the array that its values come from.
+
+    Attributes
+    ----------
+    path
+        In the stream, absolute, without escapes.
+    convert
+        Makes its values of those of the array; axes of the array come first. None where they stay.
+    """
+
+    path: str
+    variable: StreamVariable
+    node: ArrayNode
+    convert: Convert | None = None
+
+    def converted(self, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        """Return values of the array as they are encoded."""
+        return values if self.convert is None else self.convert(values)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StreamedDataset:
+    """What a stream says of a dataset.
+
+    Attributes
+    ----------
+    variables
+        In document order.
+    losses
+        What is not as in the source.
+    left_out
+        Why arrays are not in it; their paths are those of the errors' places.
+    """
+
+    definition: StreamDefinition
+    variables: tuple[StreamedVariable, ...]
+    losses: tuple[StreamLoss, ...] = ()
+    left_out: tuple[RefbrowserError, ...] = ()
+
+    def find(self, path: str) -> StreamedVariable | None:
+        """Return the variable at a path in the stream."""
+        return next((each for each in self.variables if each.path == path), None)
+
+
+def definition_of(
+    hierarchy: Hierarchy, *, sequences: bool = True, told_fills: Collection[str] = ()
+) -> StreamedDataset:
+    """Return what a stream says of a dataset of any format.
+
+    Dates become numbers with units, bool becomes byte, float16 float, complex numbers two variables, members
+    of structures that have no form there variables of their own: each is told.
+
+    Parameters
+    ----------
+    sequences
+        Write sequences as such; else as structures along a dimension of their own.
+    told_fills
+        Paths of arrays without `_FillValue` that are given it, with what their missing chunks hold.
+    """
+    return _Definition(hierarchy, sequences, told_fills).made()
+
+
+class _Definition:
+    """Makes the groups, once all dimensions are known."""
+
+    def __init__(self, hierarchy: Hierarchy, sequences: bool, told_fills: Collection[str]) -> None:
+        root = hierarchy.root
+        self._root = root if isinstance(root, GroupNode) else GroupNode(arrays={ROOT_ARRAY: root})
+        self._is_nczarr = hierarchy.flavour is Flavour.NCZARR
+        self._sequences = sequences
+        self._told_fills = told_fills
+        self._table = DimensionTable()
+        self._references: dict[str, tuple[DimensionReference, ...]] = {}
+        self._dimensions: dict[str, NetcdfDimension] = {}
+        self._variables: list[StreamedVariable] = []
+        self._losses: list[StreamLoss] = []
+        self._left_out: list[RefbrowserError] = []
+
+    def made(self) -> StreamedDataset:
+        """Return all of it."""
+        groups = list(_walk((), self._root))
+        for parts, node in groups:
+            self._table.declare(parts, node)
+        for parts, node in groups:
+            for array in node.arrays.values():
+                if _why_not(array) is None:
+                    self._references[array.path], notes = self._table.references(parts, array)
+                    self._tell(array, *(note.message for note in notes))
+        for parts, _ in groups:
+            for dimension in self._table.declared_in(parts):
+                self._dimensions[join((*parts, dimension.name))] = dimension
+        root = self._group((), self._root)
+        return StreamedDataset(
+            definition=StreamDefinition(root=root),
+            variables=tuple(self._variables),
+            losses=tuple(dict.fromkeys(self._losses)),
+            left_out=tuple(self._left_out),
+        )
+
+    def _tell(self, node: Node, *texts: str) -> None:
+        self._losses += (StreamLoss(node.path, text) for text in texts)
+
+    def _group(self, parts: Parts, node: GroupNode) -> StreamGroup:
+        attributes, told = stream_attributes(node)
+        self._tell(node, *told)
+        content = _Content(FreeNames((*node.arrays, *node.groups)))
+        for name, array in node.arrays.items():
+            self._add(parts, name, array, content)
+        return StreamGroup(
+            name=parts[-1] if parts else "",
+            dimensions={
+                dimension.name: StreamDimension(dimension.name, dimension.size, dimension.unlimited)
+                for dimension in self._table.declared_in(parts)
+                if not dimension.anonymous
+            },
+            variables=content.variables,
+            attributes=attributes,
+            groups={name: self._group((*parts, name), below) for name, below in node.groups.items()},
+            enums=content.enums,
+        )
+
+    def _add(self, parts: Parts, name: str, node: ArrayNode, content: _Content) -> None:
+        """Add the variables that an array becomes."""
+        try:
+            error = _why_not(node)
+            if error is not None:
+                raise error
+            pieces = list(self._pieces(node))
+        except RefbrowserError as error:
+            placed = RefbrowserError(
+                error.kind, error.message, replace(error.place, path=node.path), error.advice
+            )
+            self._left_out.append(placed)
+            return
+        attributes, told = stream_attributes(node)
+        self._tell(node, *told)
+        for piece in pieces:
+            own = content.free.take(f"{name}{piece.suffix}") if piece.suffix else name
+            variable = self._variable(own, node, piece, attributes, content)
+            content.variables[own] = variable
+            path = "/" + "/".join((*parts, own))
+            made = StreamedVariable(path=path, variable=variable, node=node, convert=piece.convert)
+            self._variables.append(made)
+            if piece.suffix:
+                self._tell(node, f"{piece.what} is written as the variable {quoted(path)}")
+
+    def _pieces(self, node: ArrayNode) -> Iterator[_Piece]:
+        """Yield what an array becomes: one variable, or several."""
+        assert node.dtype is not None
+        if node.dtype.kind == "c" and node.row_dtype is None:
+            part = element_of(np.dtype("f4" if node.dtype.itemsize == 8 else "f8"))
+            yield _Piece(part, np.real, "_r", "the real part of complex numbers")
+            yield _Piece(part, np.imag, "_i", "the imaginary part of complex numbers")
+            return
+        element = _element(node, is_nczarr=self._is_nczarr)
+        self._tell(node, *element.told)
+        if element.members or element.type is not DataType.STRUCTURE:
+            yield _Piece(element, element.convert)
+        for each in element.beside:
+            member = f"the member {quoted('.'.join(each.names))}"
+            inner = replace(each.element, shape=(*each.shape, *each.element.shape))
+            yield _Piece(inner, each.taken, "_" + "_".join(each.names), member, each.names)
+
+    def _variable(
+        self,
+        name: str,
+        node: ArrayNode,
+        piece: _Piece,
+        attributes: Mapping[str, StreamAttribute],
+        content: _Content,
+    ) -> StreamVariable:
+        element, own = piece.element, dict(attributes)
+        for attribute in element.attributes:
+            if attribute.name in own and own[attribute.name] != attribute:
+                self._tell(node, f"attribute {quoted(attribute.name)} is replaced")
+            own[attribute.name] = attribute
+        if not piece.suffix:
+            fill, told = fill_attribute_of(node, element, is_told=node.path in self._told_fills)
+            self._tell(node, *told)
+            own |= fill
+        if piece.names:
+            member = ".".join((node.name, *piece.names))
+            own[MEMBER_OF] = StreamAttribute(MEMBER_OF, DataType.STRING, (member,))
+        type, dimensions = element.type, (*self._shared(node), *private(element.shape))
+        if element.is_ragged:
+            vlen = StreamDimension(node.row_length or "*", 0, is_vlen=True, is_private=True)
+            dimensions = (*dimensions, vlen)
+        if node.is_sequence and not piece.suffix and self._sequences:
+            type, dimensions = DataType.SEQUENCE, dimensions[:-1]
+        return StreamVariable(
+            name=name,
+            type=type,
+            dimensions=dimensions,
+            attributes=own,
+            members=element.members,
+            enum_name=content.enumeration(element, name),
+        )
+
+    def _shared(self, node: ArrayNode) -> tuple[StreamDimension, ...]:
+        """Return the dimensions of an array as its variable has them: full copies."""
+        found: list[StreamDimension] = []
+        for axis, reference in enumerate(self._references[node.path]):
+            dimension = self._dimensions[reference.path]
+            is_rows = node.is_sequence and axis == len(node.shape) - 1
+            if dimension.anonymous or is_rows or dimension.size != reference.size:
+                found += private((reference.size,))
+                if dimension.size != reference.size:
+                    self._tell(node, f"it is shorter than dimension {quoted(dimension.name)}: not shared")
+            else:
+                found.append(StreamDimension(dimension.name, dimension.size, dimension.unlimited))
+        return tuple(found)
+
+
+@dataclass(frozen=True, slots=True)
+class _Piece:
+    """One variable of those that an array becomes.
+
+    `suffix` comes behind the array's name; `names` are those of a member that is written beside.
+    """
+
+    element: Element
+    convert: Convert | None
+    suffix: str = ""
+    what: str = ""
+    names: tuple[str, ...] = ()
+
+
+class _Content:
+    """The variables and enumerations of a group."""
+
+    def __init__(self, free: FreeNames) -> None:
+        self.free = free
+        self.variables: dict[str, StreamVariable] = {}
+        self.enums: dict[str, Mapping[int, str]] = {}
+        self._free_enums = FreeNames()
+
+    def enumeration(self, element: Element, name: str) -> str:
+        """Return the name of the enumeration of an element; empty where it has none.
+
+        Those of members are declared under the names that they have; of two of one name the first counts.
+        """
+        for inner, names in element.member_enums.items():
+            self.enums.setdefault(inner, names)
+            self._free_enums.add(inner)
+        if not element.enumeration:
+            return ""
+        wish = element.enum_name or f"{name}_t"
+        if self.enums.get(wish) != element.enumeration:
+            wish = self._free_enums.take(wish)
+            self.enums[wish] = element.enumeration
+        return wish
+
+
+def _element(node: ArrayNode, *, is_nczarr: bool) -> Element:
+    """Return what the elements of an array become.
+
+    Raises
+    ------
+    RefbrowserError
+        `META`: a stream has no form for them.
+    """
+    dtype = node.dtype
+    assert dtype is not None
+    rows = _rows(node)
+    if rows is not None:
+        if node.enumeration and rows is not bytes:
+            inner = enum_element(rows, node.enumeration, node.enum_name)
+            return replace(inner, dtype=np.dtype(object), is_ragged=True)
+        return ragged_element(rows)
+    if node.enumeration:
+        return enum_element(dtype, node.enumeration, node.enum_name)
+    if dtype.kind == "O":
+        return _objects(node)
+    is_text = is_nczarr and node.type_name not in _CHARACTERS
+    if dtype.kind == "S" and (dtype.itemsize != 1 or is_text):
+        told = f"texts of type {node.type_name} are written as strings of their own length"
+        return Element(type=DataType.STRING, dtype=dtype, told=(told,))
+    if dtype.kind == "V" and dtype.names is None and dtype.itemsize:
+        return Element(type=DataType.OPAQUE, dtype=dtype)
+    return element_of(dtype)
+
+
+def _rows(node: ArrayNode) -> Any:
+    """Return the type of the elements of ragged rows; None where an array has none."""
+    if node.row_dtype is not None:
+        return node.row_dtype
+    first = node.codecs[0] if node.codecs else None
+    if first is not None and first.name == "vlen-array" and node.dtype == object:
+        return np.dtype(first.configuration.get("dtype", "u1"))
+    return None
+
+
+def _objects(node: ArrayNode) -> Element:
+    if node.type_name in ("opaque", "bytes"):
+        return Element(type=DataType.OPAQUE, dtype=np.dtype(object))
+    told = f"values of type {quoted(node.type_name)} are written as texts"
+    is_text = node.type_name == "string"
+    return Element(type=DataType.STRING, dtype=np.dtype(object), told=() if is_text else (told,))
+
+
+def _why_not(node: ArrayNode) -> RefbrowserError | None:
+    """Return why an array is not in the stream, None where it is."""
+    error = node.error or node.unreadable
+    if error is None and node.dtype is None:
+        error = RefbrowserError(ErrorKind.META, "its type is not known", Place(path=node.path))
+    return error
+
+
+def _walk(parts: Parts, group: GroupNode) -> Iterator[tuple[Parts, GroupNode]]:
+    yield parts, group
+    for name, below in group.groups.items():
+        yield from _walk((*parts, name), below)

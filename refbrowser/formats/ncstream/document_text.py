@@ -1,0 +1,206 @@
+"""The text of a Version 1 reference document that points into a stream."""
+
+from __future__ import annotations
+
+import base64
+import json
+import math
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from refbrowser.errors import ErrorKind, Finding, Place, Severity, quoted
+from refbrowser.formats.ncstream.definition import DataType, StreamAttribute, StreamDefinition, StreamGroup
+from refbrowser.formats.ncstream.dtypes import is_ragged
+from refbrowser.formats.ncstream.fills import fill_of
+from refbrowser.formats.ncstream.layouts import Layout, StreamLayouts
+from refbrowser.formats.stores.text import ROOT, StoreText
+from refbrowser.formats.zarr.hierarchy import DIMENSIONS_ATTRIBUTE
+from refbrowser.limits import LIMITS
+from refbrowser.model.metadata_keys import METADATA_NAMES
+from refbrowser.references.content import DerivedOrigin, KnownMetadata
+from refbrowser.references.document import ReferenceDocument
+
+Ints = npt.NDArray[np.int64]
+#: What zlib streams of a level that nobody knows are read with.
+_ZLIB = {"id": "zlib", "level": 1}
+_GROUP = b'{"zarr_format":2}'
+
+
+class StreamText(StoreText):
+    """Gathers what a document says of a stream.
+
+    Parameters
+    ----------
+    url
+        URL or absolute path of the stream.
+    """
+
+    def __init__(self, url: str) -> None:
+        super().__init__(url)
+        self._ranges: list[str] = []
+
+    def add_ranges(self, prefix: str, coords: Ints, offsets: Ints, lengths: Ints) -> None:
+        """Add the references of chunks: stretches of the stream."""
+        start = f"{json.dumps(prefix, ensure_ascii=False)[:-1]}"
+        if not coords.shape[1]:
+            coords = np.zeros((len(coords), 1), np.int64)
+        rows = zip(coords.tolist(), offsets.tolist(), lengths.tolist(), strict=True)
+        self._ranges.extend(
+            f'{start}{".".join(map(str, at))}":["{{{{{ROOT}}}}}",{offset},{length}]'
+            for at, offset, length in rows
+        )
+
+    def add_inline(self, key: str, data: bytes) -> None:
+        """Add a chunk whose bytes stand in the document."""
+        self._refs[key] = "base64:" + base64.b64encode(data).decode("ascii")
+
+    def parts(self) -> tuple[bytes, bytes]:
+        """Return the document's text up to the opening bracket of `refs`, and the entries of `refs`."""
+        before, entries = super().parts()
+        return before, b",".join(part for part in (entries, ",".join(self._ranges).encode()) if part)
+
+
+def stream_text(layouts: StreamLayouts) -> tuple[StreamText, dict[str, bytes], list[Finding]]:
+    """Return what a document says of a stream, its metadata by key, and what of the stream it leaves out."""
+    index = layouts.index
+    text = StreamText(index.url)
+    metadata: dict[str, bytes] = {}
+    findings: list[Finding] = []
+    for path, group in groups_of(layouts.definition):
+        if not _can_be_key(path, findings):
+            continue
+        prefix = key_prefix(path)
+        metadata[f"{prefix}.zgroup"] = _GROUP
+        if group.attributes:
+            metadata[f"{prefix}.zattrs"] = _json(attribute_values(group.attributes))
+    shown = {path: each for path, each in layouts.by_path.items() if _can_be_key(path, findings)}
+    for path, layout in shown.items():
+        metadata[f"{key_prefix(path)}.zarray"] = _json(_array(layout))
+        metadata[f"{key_prefix(path)}.zattrs"] = _json(_attributes(layout))
+    text.add_metadata(metadata)
+    for path, layout in shown.items():
+        _add_chunks(text, key_prefix(path), layout, layouts)
+    return text, metadata, findings
+
+
+def document_of_layouts(
+    layouts: StreamLayouts, origin: DerivedOrigin, faults: Iterable[Finding], *, name: str
+) -> ReferenceDocument:
+    """Return the document of a stream.
+
+    Parameters
+    ----------
+    origin
+        What the stream tells beside.
+    faults
+        What is wrong with it; what the document leaves out of it is added to them.
+    name
+        For messages.
+    """
+    text, metadata, findings = stream_text(layouts)
+    before, entries = text.parts()
+    return ReferenceDocument.of_parts(
+        before,
+        entries,
+        templates=text.templates,
+        gen=text.gen,
+        known=KnownMetadata(metadata),
+        name=name,
+        derived=origin,
+        notes=(*faults, *findings),
+    )
+
+
+def groups_of(definition: StreamDefinition) -> Iterator[tuple[str, StreamGroup]]:
+    """Yield every group with its absolute path, parents first."""
+    pending = [("/", definition.root)]
+    while pending:
+        path, group = pending.pop(0)
+        yield path, group
+        pending.extend((f"{path.rstrip('/')}/{name}", below) for name, below in group.groups.items())
+
+
+def key_prefix(path: str) -> str:
+    """Return what the keys of a node begin with."""
+    return f"{path.strip('/')}/".removeprefix("/")
+
+
+def attribute_values(attributes: Mapping[str, StreamAttribute]) -> dict[str, Any]:
+    """Return attributes as the metadata of Zarr holds them."""
+    return {name: attribute_value(attribute) for name, attribute in attributes.items()}
+
+
+def attribute_value(attribute: StreamAttribute) -> Any:
+    """Return the value of an attribute in JSON: NaN and infinities are texts there."""
+    values = [_plain(value) for value in attribute.values]
+    if len(values) == 1:
+        return values[0]
+    is_text = attribute.type in (DataType.STRING, DataType.CHAR)
+    return "" if is_text and not values else values
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, bytes):
+        return value.decode("utf-8", "replace")
+    if isinstance(value, float) and not math.isfinite(value):
+        return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
+    return value
+
+
+def _can_be_key(path: str, findings: list[Finding]) -> bool:
+    """Tell whether the keys of Zarr can have a path; warn where they cannot."""
+    parts = path.strip("/").split("/")
+    named = path == "/" or not any(part in ("", ".", "..") or part in METADATA_NAMES for part in parts)
+    if named and len(path) <= LIMITS.key_length and len(parts) <= LIMITS.group_nesting:
+        return True
+    message = f"{quoted(path)} has a name that no key can hold; it is not shown"
+    findings.append(
+        Finding(severity=Severity.WARNING, kind=ErrorKind.FORMAT, message=message, place=Place(path=path))
+    )
+    return False
+
+
+def _attributes(layout: Layout) -> dict[str, Any]:
+    names = [each.name or None for each in layout.variable.dimensions if not each.is_vlen]
+    shown = names if len(names) == len(layout.shape) else [None] * len(layout.shape)
+    return {**attribute_values(layout.variable.attributes), DIMENSIONS_ATTRIBUTE: shown}
+
+
+def _array(layout: Layout) -> dict[str, Any]:
+    """Return the metadata of an array; of a type that Zarr v2 cannot spell, as objects."""
+    metadata: dict[str, Any] = {
+        "zarr_format": 2,
+        "shape": list(layout.shape),
+        "chunks": list(layout.grid.chunk_shape),
+        "compressor": _ZLIB if layout.is_deflated else None,
+        "order": "C",
+    }
+    if layout.error is not None:
+        return metadata | {"dtype": "|u1", "filters": None, "fill_value": None}
+    if layout.variable.type.dtype is None or is_ragged(layout.variable):
+        return metadata | {"dtype": "|O", "filters": [{"id": "vlen-utf8"}], "fill_value": ""}
+    return metadata | {"dtype": layout.dtype.str, "filters": None, "fill_value": _fill(layout)}
+
+
+def _fill(layout: Layout) -> Any:
+    value = fill_of(layout.variable)
+    if isinstance(value, bytes):
+        return base64.b64encode(value.ljust(1, b"\0")).decode("ascii")
+    return _plain(value.item())
+
+
+def _add_chunks(text: StreamText, prefix: str, layout: Layout, layouts: StreamLayouts) -> None:
+    if layout.inline is not None:
+        if layout.inline:
+            text.add_inline(prefix + ".".join("0" * max(len(layout.shape), 1)), layout.inline)
+    elif layout.is_regular:
+        table, numbers = layouts.index.table, layout.sections.numbers
+        coords = layout.sections.starts // np.asarray(layout.grid.chunk_shape, np.int64)
+        text.add_ranges(prefix, coords, table.payload_offset[numbers], table.payload_length[numbers])
+
+
+def _json(value: Any) -> bytes:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode()

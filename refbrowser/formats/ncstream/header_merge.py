@@ -1,0 +1,258 @@
+"""Headers that extend each other: groups by name; later definitions replace earlier ones."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Any
+
+from google.protobuf.message import DecodeError
+
+from refbrowser.errors import ErrorKind, RefbrowserError, quoted
+from refbrowser.formats.ncstream.definition import (
+    StreamDefinition,
+    StreamDimension,
+    StreamGroup,
+    StreamVariable,
+)
+from refbrowser.formats.ncstream.faults import FaultCode, HeaderNote, Notes
+from refbrowser.formats.ncstream.header_values import HeaderValues
+from refbrowser.formats.ncstream.schema import HEADER, text_of
+from refbrowser.limits import LIMITS
+
+#: Where a shared dimension is defined: path of the group, and name.
+_Owner = tuple[str, str]
+#: Groups from the root down, with their paths.
+_Chain = tuple[tuple[str, StreamGroup], ...]
+
+
+def _unheard(_: HeaderNote) -> None:
+    pass
+
+
+def merged(definition: StreamDefinition, header: bytes, notes: Notes = _unheard) -> StreamDefinition:
+    """Return what a stream says after one more header (wire notes, section 3).
+
+    Parameters
+    ----------
+    header
+        The protobuf message, without magic and length.
+    notes
+        Takes faults and warnings of what the header says.
+
+    Raises
+    ------
+    RefbrowserError
+        `E_FORMAT`: it does not parse; `E_BUDGET`: it holds too many values.
+    """
+    try:
+        message = HEADER.FromString(header)
+    except DecodeError:
+        raise RefbrowserError(ErrorKind.FORMAT, "the header is no protobuf message") from None
+    merge = _Merge(HeaderValues(notes))
+    root = merge.group(definition.root, message.root, ())
+    return StreamDefinition(
+        root=_Lengths(root, merge).settled(),
+        location=text_of(message.location) or definition.location,
+        title=text_of(message.title) or definition.title,
+        id=text_of(message.id) or definition.id,
+    )
+
+
+class _Merge:
+    """One header on its way into the groups.
+
+    Attributes
+    ----------
+    changed
+        Dimensions that were there and got another length.
+    defined
+        Paths of the variables that the header defines.
+    """
+
+    def __init__(self, values: HeaderValues) -> None:
+        self._values = values
+        self.changed: set[_Owner] = set()
+        self.defined: set[str] = set()
+
+    def group(self, old: StreamGroup, message: Any, above: _Chain) -> StreamGroup:
+        """Return a group with what `message` says of it; `above` are the groups that it is in."""
+        self._values.count()
+        path = f"{above[-1][0]}{old.name}/" if above else "/"
+        dimensions = self._dimensions(old, message.dims, path)
+        found = replace(
+            old,
+            dimensions=dimensions,
+            attributes={**old.attributes, **self._values.attributes(message.atts, path)},
+            enums={**old.enums, **self._enums(message.enumTypes)},
+        )
+        chain: _Chain = (*above, (path, found))
+        variables = dict(old.variables)
+        for each in self._variables(message, chain):
+            variables[each.name] = _replaced(variables.get(each.name), each)
+        found = replace(found, variables=variables)
+        return replace(found, groups=self._groups(found, message.groups, chain))
+
+    def _groups(self, group: StreamGroup, messages: Iterable[Any], chain: _Chain) -> dict[str, StreamGroup]:
+        groups = dict(group.groups)
+        for each in messages:
+            name, path = text_of(each.name), chain[-1][0]
+            if len(chain) > LIMITS.stream_nesting:
+                self._values.note(FaultCode.BAD_PROTOBUF, "groups are nested too deeply", path)
+            elif not name or "/" in name:
+                text = f"a group cannot have the name {quoted(name)}"
+                self._values.note(FaultCode.BAD_PROTOBUF, text, path)
+            else:
+                groups[name] = self.group(groups.get(name, StreamGroup(name=name)), each, chain)
+        return groups
+
+    def _dimensions(
+        self, group: StreamGroup, messages: Iterable[Any], path: str
+    ) -> dict[str, StreamDimension]:
+        dimensions = dict(group.dimensions)
+        for each in messages:
+            new = self._values.dimension(each, path)
+            old = dimensions.get(new.name)
+            if old is not None and old.length != new.length:
+                self.changed.add((path, new.name))
+            dimensions[new.name] = new if old is None else _longer(old, new)
+        return dimensions
+
+    def _enums(self, messages: Iterable[Any]) -> dict[str, dict[int, str]]:
+        enums = {}
+        for each in messages:
+            self._values.count(1 + len(each.map))
+            enums[text_of(each.name)] = {one.code: text_of(one.value) for one in each.map}
+        return enums
+
+    def _variables(self, message: Any, chain: _Chain) -> Iterable[StreamVariable]:
+        path = chain[-1][0]
+        for each in message.vars:
+            own = path + text_of(each.name)
+            variable = self._values.variable(each, own, self._shape(each, own, chain))
+            if variable is not None:
+                self.defined.add(own)
+                yield variable
+        for each in message.structs:
+            own = path + text_of(each.name)
+            structure = self._values.structure(each, own, self._shape(each, own, chain))
+            if structure is not None:
+                self.defined.add(own)
+                yield structure
+
+    def _shape(self, message: Any, path: str, chain: _Chain) -> list[StreamDimension]:
+        """Return the dimensions of a variable; the shared ones must be defined in its group or above."""
+        shape = [self._values.dimension(each, path) for each in message.shape]
+        if not shape:
+            # Structures have no such field.
+            shape = self._indexed(getattr(message, "dimIndex", ()), path, chain)
+        for each in shape:
+            is_shared = bool(each.name) and not (each.is_private or each.is_vlen)
+            if is_shared and owner_of(each.name, chain) is None:
+                text = f"the dimension {quoted(each.name)} is not defined in its group or above"
+                self._values.note(FaultCode.UNKNOWN_DIMENSION, text, path)
+        return shape
+
+    def _indexed(self, numbers: Iterable[int], path: str, chain: _Chain) -> list[StreamDimension]:
+        """Return dimensions by number, of the group and then those above it (servers of 2010 to 2012)."""
+        visible = [each for _, group in reversed(chain) for each in group.dimensions.values()]
+        shape = []
+        for number in numbers:
+            if number < len(visible):
+                shape.append(visible[number])
+            else:
+                text = f"there is no dimension number {number}"
+                self._values.note(FaultCode.UNKNOWN_DIMENSION, text, path)
+        return shape
+
+
+class _Lengths:
+    """Gives the variables the lengths of the shared dimensions, which they hold as copies.
+
+    An unlimited dimension is as long as it ever was said to be, by itself or by a copy.
+    """
+
+    def __init__(self, root: StreamGroup, merge: _Merge) -> None:
+        self._root = root
+        self._merge = merge
+        self._longest: dict[_Owner, int] = {}
+
+    def settled(self) -> StreamGroup:
+        """Return the root with all lengths in agreement."""
+        self._measure(self._root, "/", ())
+        return self._group(self._root, "/", ())
+
+    def _measure(self, group: StreamGroup, path: str, above: _Chain) -> None:
+        chain = (*above, (path, group))
+        for name, each in group.dimensions.items():
+            if each.is_unlimited:
+                self._grow((path, name), each.length)
+        for variable in group.variables.values():
+            for each in variable.dimensions:
+                owner = _owner_of_copy(each, chain)
+                if owner in self._longest:
+                    self._grow(owner, each.length)
+        for name, child in group.groups.items():
+            self._measure(child, f"{path}{name}/", chain)
+
+    def _grow(self, owner: _Owner, length: int) -> None:
+        self._longest[owner] = max(self._longest.get(owner, 0), length)
+
+    def _group(self, group: StreamGroup, path: str, above: _Chain) -> StreamGroup:
+        chain = (*above, (path, group))
+        dimensions = {
+            name: _of_length(each, self._longest.get((path, name), each.length))
+            for name, each in group.dimensions.items()
+        }
+        return replace(
+            group,
+            dimensions=dimensions,
+            variables={
+                name: self._variable(each, path + name, chain) for name, each in group.variables.items()
+            },
+            groups={name: self._group(each, f"{path}{name}/", chain) for name, each in group.groups.items()},
+        )
+
+    def _variable(self, variable: StreamVariable, path: str, chain: _Chain) -> StreamVariable:
+        shape = tuple(self._length(each, path, chain) for each in variable.dimensions)
+        return variable if shape == variable.dimensions else replace(variable, dimensions=shape)
+
+    def _length(self, copy: StreamDimension, path: str, chain: _Chain) -> StreamDimension:
+        owner = _owner_of_copy(copy, chain)
+        if owner is None:
+            return copy
+        if owner in self._longest:
+            return _of_length(copy, self._longest[owner])
+        if owner in self._merge.changed and path not in self._merge.defined:
+            return _of_length(copy, dict(chain)[owner[0]].dimensions[copy.name].length)
+        return copy
+
+
+def owner_of(name: str, chain: _Chain) -> _Owner | None:
+    """Return where the dimension of a name is defined, from the last group of `chain` up."""
+    for path, group in reversed(chain):
+        if name in group.dimensions:
+            return path, name
+    return None
+
+
+def _owner_of_copy(copy: StreamDimension, chain: _Chain) -> _Owner | None:
+    return None if copy.is_private or copy.is_vlen else owner_of(copy.name, chain)
+
+
+def _of_length(dimension: StreamDimension, length: int) -> StreamDimension:
+    return dimension if dimension.length == length else replace(dimension, length=length)
+
+
+def _longer(old: StreamDimension, new: StreamDimension) -> StreamDimension:
+    """Return a dimension as defined later; an unlimited one does not get shorter."""
+    return replace(new, length=max(old.length, new.length)) if new.is_unlimited else new
+
+
+def _replaced(old: StreamVariable | None, new: StreamVariable) -> StreamVariable:
+    """Return a variable as defined later, with the attributes that only the earlier definition has."""
+    if old is None:
+        return new
+    attributes = {**old.attributes, **new.attributes}
+    keeps = new.immediate is None and old.type is new.type and len(old.dimensions) == len(new.dimensions)
+    return replace(new, attributes=attributes, immediate=old.immediate if keeps else new.immediate)

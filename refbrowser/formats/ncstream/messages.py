@@ -1,0 +1,252 @@
+"""The messages of a stream as columns: where each is, and what it says of its data; no object a message."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import IntEnum
+
+import numpy as np
+import numpy.typing as npt
+
+from refbrowser.errors import ErrorKind, Finding, Place, RefbrowserError, Severity
+from refbrowser.formats.ncstream.definition import StreamDefinition
+from refbrowser.formats.ncstream.faults import FaultCode
+
+Ints = npt.NDArray[np.int64]
+
+
+class MessageKind(IntEnum):
+    """What a message is."""
+
+    HEADER = 0
+    DATA = 1
+    #: MAGIC_DATA2, with a DataCol (CDM Remote since server 5.0).
+    DATA_COLUMN = 2
+    ERROR = 3
+    #: Of a pointStream; listed with its fields, not read as values.
+    POINT = 4
+    #: Bytes between messages that are none; `fault_of` tells why.
+    #: Of the message that the stream was cut off within, `MessageTable.cut`, some elements may be there.
+    DAMAGED = 5
+
+
+class Payload(IntEnum):
+    """What stands behind the protobuf message."""
+
+    NONE = 0
+    REGULAR = 1
+    VARIABLE = 2
+    STRUCTURE = 3
+    SEQUENCE = 4
+    #: Within the message itself: DataCol.
+    COLUMN = 5
+
+
+class ByteOrder(IntEnum):
+    """What the field `bigend` said."""
+
+    ABSENT = -1
+    LITTLE = 0
+    BIG = 1
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class MessageTable:
+    """All messages of a stream in their order, one row each.
+
+    The number of a message is its row; the first one after START is 0.
+
+    Attributes
+    ----------
+    kind
+        `MessageKind`, uint8.
+    offset, stop
+        Bytes of the file from the magic to the end of the payload.
+    variable
+        Position in `names`, int32; -1 where the message is of none.
+    names
+        Full names as absolute paths without escapes (``/ocean/temp``), each once.
+    payload
+        `Payload`, uint8.
+    payload_offset, payload_length
+        Bytes behind the protobuf message and their count: of `REGULAR` the stored block without its length,
+        of `STRUCTURE` the StructureData, of `VARIABLE` and `SEQUENCE` all of it with counts and lengths; of
+        `COLUMN` the DataCol; of messages without data the protobuf message itself. Of the message that the
+        stream was cut off within: the whole elements that arrived, without the count of objects.
+    count
+        Objects of `VARIABLE`, rows of `SEQUENCE`, else -1. Of the message that the stream was cut off within:
+        how many elements arrived, the first ones in row-major order; -1 where they cannot be told.
+    data_type
+        `DataType` that the message names, int8; -1 where none.
+    byte_order
+        `ByteOrder`, int8.
+    version
+        Field `version` of Data, int32.
+    deflated
+        Whether a `REGULAR` payload is a zlib stream. Where it is set for `VARIABLE`, the payload is a zlib
+        stream of the lengths and objects, and their `count` is not known (one writer sends that).
+    uncompressed
+        Field `uncompressedSize`, -1 where absent.
+    crc32
+        Field 7 as the grammar has it, -1 where absent.
+    fault
+        `FaultCode` of messages whose data cannot be used, uint8; 0 for sound ones.
+    rank
+        Ranges of the section, int16; -1 where it has no section.
+    section
+        First row of its ranges in `starts`, `sizes`, `strides`.
+    starts, sizes, strides
+        The ranges of all sections. A range for a vlen dimension is left out of them.
+    checkpoints
+        Of `VARIABLE` and `SEQUENCE` rows: ``(first object, its file offset)`` of every so many objects,
+        shape (n, 2), so that a part is read without the rest; by message number.
+    """
+
+    kind: npt.NDArray[np.uint8]
+    offset: Ints
+    stop: Ints
+    variable: npt.NDArray[np.int32]
+    names: tuple[str, ...]
+    payload: npt.NDArray[np.uint8]
+    payload_offset: Ints
+    payload_length: Ints
+    count: Ints
+    data_type: npt.NDArray[np.int8]
+    byte_order: npt.NDArray[np.int8]
+    version: npt.NDArray[np.int32]
+    deflated: npt.NDArray[np.bool_]
+    uncompressed: Ints
+    crc32: Ints
+    fault: npt.NDArray[np.uint8]
+    rank: npt.NDArray[np.int16]
+    section: Ints
+    starts: Ints
+    sizes: Ints
+    strides: Ints
+    checkpoints: dict[int, Ints]
+
+    def __len__(self) -> int:
+        return len(self.kind)
+
+    @property
+    def cut(self) -> int | None:
+        """Number of the message that the stream was cut off within, where it is known what it gives."""
+        last = len(self) - 1
+        if last < 0 or self.kind[last] != MessageKind.DAMAGED or self.fault[last] != FaultCode.TRUNCATED:
+            return None
+        return last if self.count[last] >= 0 else None
+
+    def ranges(self, row: int) -> tuple[range, ...] | None:
+        """Return the section of a message, one range an axis; None where it has none."""
+        rank, first = int(self.rank[row]), int(self.section[row])
+        if rank < 0:
+            return None
+        return tuple(
+            range(
+                int(self.starts[at]),
+                int(self.starts[at]) + int(self.sizes[at]) * int(self.strides[at]),
+                int(self.strides[at]),
+            )
+            for at in range(first, first + rank)
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StreamFault:
+    """A fault or warning of a stream (wire notes, section 8).
+
+    Attributes
+    ----------
+    code
+        ``truncated``, ``bad-magic``, ``crc32``...
+    message
+        In words.
+    number
+        Of the message, the first after START being 0.
+    offset
+        Byte of its magic.
+    path
+        The variable or group that it is about.
+    count
+        How many messages share it where only the first is told.
+    """
+
+    code: str
+    message: str
+    number: int
+    offset: int
+    severity: Severity = Severity.FAULT
+    path: str | None = None
+    count: int = 1
+
+    def finding(self, url: str) -> Finding:
+        """Return it as a finding about the stream at `url`."""
+        text = f"{self.code}: {self.message} (message {self.number})"
+        place = Place(url=url, start=self.offset, path=self.path)
+        return Finding(
+            severity=self.severity, kind=ErrorKind.FORMAT, message=text, place=place, count=self.count
+        )
+
+    def error(self, url: str) -> RefbrowserError:
+        """Return it as the error of what it makes unreadable."""
+        return self.finding(url).error()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class StreamIndex:
+    """A stream that was walked once.
+
+    Attributes
+    ----------
+    url
+        Where it is, canonical.
+    size
+        Bytes of the file when it was walked; `walked` of them are whole messages (with START and END).
+    table
+        The messages.
+    definition
+        What the headers say, those of all messages together.
+    headers
+        Message number and definition after it, of each header: what the dataset was then. Of
+        very many headers some are left out.
+    faults
+        Faults and warnings in order of their place.
+    has_start, has_end
+        Whether START and END stand in it.
+    tail
+        CRC-32 of the bytes before `walked`, without END: tells whether a file that has grown is the same.
+    """
+
+    url: str
+    size: int
+    walked: int
+    table: MessageTable
+    definition: StreamDefinition
+    headers: tuple[tuple[int, StreamDefinition], ...] = ()
+    faults: tuple[StreamFault, ...] = ()
+    has_start: bool = True
+    has_end: bool = True
+    tail: int = 0
+
+    def of_variable(self, path: str) -> npt.NDArray[np.int64]:
+        """Return the numbers of the data messages of a variable, ascending."""
+        if path not in self.table.names:
+            return np.zeros(0, np.int64)
+        return np.flatnonzero(self.table.variable == self.table.names.index(path))
+
+    def fault_of(self, number: int) -> StreamFault | None:
+        """Return why the data of a message cannot be used; None where they can."""
+        code = int(self.table.fault[number])
+        if not code:
+            return None
+        text = FaultCode(code).text
+        for fault in self.faults:
+            if fault.number == number and fault.code == text:
+                return fault
+        # Only so many are listed one by one.
+        variable = int(self.table.variable[number])
+        path = self.table.names[variable] if variable >= 0 else None
+        offset = int(self.table.offset[number])
+        return StreamFault(
+            code=text, message="the data cannot be used", number=number, offset=offset, path=path
+        )

@@ -1,0 +1,319 @@
+"""Reading one message of a stream after the other into rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from refbrowser.errors import RefbrowserError, Severity, quoted
+from refbrowser.formats.ncstream import magics
+from refbrowser.formats.ncstream.arrivals import arrived_part
+from refbrowser.formats.ncstream.data_facts import DataFacts, Facts, item_size, parsed
+from refbrowser.formats.ncstream.definition import StreamDefinition
+from refbrowser.formats.ncstream.faults import FaultCode, FramingError, HeaderNote
+from refbrowser.formats.ncstream.framing import Span, block, deflated_objects, objects, sequence
+from refbrowser.formats.ncstream.header_history import HeaderHistory, parts_of
+from refbrowser.formats.ncstream.header_merge import merged
+from refbrowser.formats.ncstream.messages import MessageKind, Payload, StreamFault, StreamIndex
+from refbrowser.formats.ncstream.point import POINT_CLASSES
+from refbrowser.formats.ncstream.rows import Row, Rows
+from refbrowser.formats.ncstream.runs import Runs
+from refbrowser.formats.ncstream.schema import ERROR, text_of
+from refbrowser.formats.ncstream.window import Window
+from refbrowser.io.cancel import CancelToken
+from refbrowser.limits import LIMITS
+
+#: Bytes that the first look at a message needs.
+_FIRST = 64
+_HEADER_COST = 15
+#: What each part of the definition that a header extends costs, in bytes that could be looked at instead.
+_PART_COST = 64
+
+
+class ReaderState(NamedTuple):
+    """What a reader holds at a moment, to go back to."""
+
+    rows: int
+    ranges: int
+    definition: StreamDefinition
+    headers: int
+    faults: int
+    names: int
+    merged: int
+
+
+class MessageReader:
+    """Reads messages at offsets that are given to it.
+
+    Parameters
+    ----------
+    window
+        The bytes.
+    definition
+        What is known before the first header.
+    token
+        Looked at within long messages.
+
+    Attributes
+    ----------
+    rows
+        The messages so far.
+    facts
+        The variables that they are of.
+    definition
+        What the headers so far say.
+    history
+        Number of each header, and the definition after it.
+    faults
+        Faults and warnings so far.
+    has_end
+        Whether END was read.
+    known
+        What could be told of the message that failed last.
+    """
+
+    def __init__(self, window: Window, definition: StreamDefinition, token: CancelToken | None) -> None:
+        self.rows = Rows()
+        self.facts = DataFacts((), self.rows.ranges)
+        self.facts.define(definition)
+        self.definition = definition
+        self.history = HeaderHistory()
+        #: Parts of definitions that were looked at for all headers so far.
+        self._merged = 0
+        self.faults: list[StreamFault] = []
+        self.has_end = False
+        self.known: Row | None = None
+        self._window = window
+        self._token = token
+        self._runs = Runs(window, self.rows, self.facts)
+        self._read = {
+            magics.DATA: self._data,
+            magics.HEADER: self._header,
+            magics.DATA_COLUMN: self._column,
+            magics.ERROR: self._error,
+            **dict.fromkeys(magics.POINTS, self._point),
+        }
+
+    def state(self) -> ReaderState:
+        """Return what to give to `restore`."""
+        lengths = len(self.rows), len(self.rows.ranges)
+        others = len(self.history), len(self.faults), len(self.facts), self._merged
+        return ReaderState(*lengths, self.definition, *others)
+
+    def restore(self, state: ReaderState) -> None:
+        """Forget all that was read since `state`."""
+        self.rows.cut(state.rows, state.ranges)
+        self.history.cut(state.headers)
+        del self.faults[state.faults :]
+        self.facts.forget(state.names)
+        self._runs.forget()
+        self.has_end = False
+        self._merged = state.merged
+        if self.definition is not state.definition:
+            self.definition = state.definition
+            self.facts.define(state.definition)
+
+    def take_over(self, index: StreamIndex, count: int, faults: Iterable[StreamFault]) -> None:
+        """Begin with the first `count` messages of an index, and with some of its faults."""
+        self.rows = Rows.of(index.table, count)
+        self.history = HeaderHistory(tuple(each for each in index.headers if each[0] < count))
+        self.definition = index.definition
+        self.faults = list(faults)
+        self.facts = DataFacts(index.table.names, self.rows.ranges)
+        self.facts.define(self.definition)
+        self._runs = Runs(self._window, self.rows, self.facts)
+
+    def message(self, offset: int) -> int:
+        """Read the message at `offset` into a row; return the offset behind it.
+
+        Raises
+        ------
+        FramingError
+            It is none, or not a whole one.
+        """
+        window = self._window
+        at = window.load(offset, _FIRST)
+        magic = window.data[at : at + magics.LENGTH]
+        self.known = None
+        read = self._read.get(magic)
+        if read is not None:
+            return read(offset)
+        if magic == magics.END:
+            self.has_end = True
+            return offset + magics.LENGTH
+        if len(magic) < magics.LENGTH:
+            raise FramingError(FaultCode.TRUNCATED, "the stream ends within a magic")
+        if magic in magics.COVERAGES:
+            raise FramingError(FaultCode.BAD_MAGIC, "messages of coverages are not supported")
+        raise FramingError(FaultCode.BAD_MAGIC, f"no message begins with {magic.hex()}")
+
+    def arrived(self, cut: Row) -> tuple[Row, int]:
+        """Return the row of a message that the stream ends within, with what arrived of its data.
+
+        Also returns how many elements its section has.
+        """
+        elements = self._elements(cut.section, cut.rank)
+        part = arrived_part(self._window, cut, elements)
+        if len(part.checkpoints) > 1:
+            self.rows.checkpoints[len(self.rows)] = part.checkpoints
+        length = part.stop - part.start
+        return cut._replace(payload_offset=part.start, payload_length=length, objects=part.objects), elements
+
+    def alike(self, offset: int, most: int) -> int:
+        """Read at most `most` messages that look like those before; return where they end."""
+        return self._runs.read(offset, most)
+
+    def fault(
+        self,
+        code: FaultCode,
+        message: str,
+        offset: int,
+        severity: Severity = Severity.FAULT,
+        path: str | None = None,
+    ) -> None:
+        """Note a fault or warning of the message that is read next; only so many are kept."""
+        if len(self.faults) < LIMITS.stream_faults:
+            number = len(self.rows)
+            self.faults.append(
+                StreamFault(
+                    code=code.text,
+                    message=message,
+                    number=number,
+                    offset=offset,
+                    severity=severity,
+                    path=path,
+                )
+            )
+
+    def _body(self, offset: int, what: str) -> tuple[Span, bytes]:
+        """Return where the protobuf message behind a magic is, and its bytes."""
+        span = block(self._window, offset + magics.LENGTH, what)
+        return span, self._window.bytes_at(span.start, span.stop - span.start)
+
+    def _data(self, offset: int) -> int:
+        span, message = self._body(offset, "a message about data")
+        facts = self.facts.data(message)
+        try:
+            part, is_deflated = self._payload(facts, span.stop)
+        except FramingError as error:
+            self.known = _row(MessageKind.DATA, offset, Span(span.stop, span.stop), facts)
+            raise self._judged(error, facts) from None
+        row = _row(MessageKind.DATA, offset, part, facts)
+        self.rows.add(row if is_deflated == facts.deflated else row._replace(deflated=is_deflated))
+        if facts.payload != Payload.SEQUENCE:
+            self._runs.meet(message, facts.payload)
+        if len(part.checkpoints) > 1:
+            self.rows.checkpoints[len(self.rows) - 1] = part.checkpoints
+        return part.stop
+
+    def _payload(self, facts: Facts, offset: int) -> tuple[Span, bool]:
+        """Return where the data part is, and whether it is deflated (wire notes, section 4)."""
+        window = self._window
+        if facts.payload == Payload.REGULAR:
+            limit = LIMITS.stream_message if facts.deflated else None
+            return block(window, offset, "a block of data", limit), facts.deflated
+        if facts.payload == Payload.STRUCTURE:
+            # Practice says that it is deflated and sends it plain.
+            return block(window, offset, "rows of a structure"), False
+        if facts.payload == Payload.SEQUENCE:
+            return sequence(window, offset, self._token), False
+        packed = deflated_objects(window, offset) if facts.deflated else None
+        return (objects(window, offset, self._token), False) if packed is None else (packed, True)
+
+    def _judged(self, error: FramingError, facts: Facts) -> FramingError:
+        """Return the error of a payload that does not fit, decided by what its section explains."""
+        if error.is_decided or error.length is None:
+            return error
+        elements = self._elements(facts.section, facts.rank)
+        expected = elements
+        if facts.payload == Payload.REGULAR:
+            expected = elements * item_size(facts.data_type)
+        elif facts.payload != Payload.VARIABLE:
+            return error
+        if facts.deflated and facts.payload == Payload.REGULAR:
+            # Deflating makes nothing longer than this.
+            is_right = None if error.length <= expected + expected // 1000 + 64 else False
+        else:
+            is_right = error.length == expected
+        if is_right is None:
+            return error
+        code = FaultCode.TRUNCATED if is_right else FaultCode.LENGTH_TOO_LARGE
+        return FramingError(code, error.message)
+
+    def _elements(self, section: int, rank: int) -> int:
+        elements = 1
+        for at in range(section, section + max(rank, 0)):
+            elements *= self.rows.ranges[3 * at + 1]
+        return elements
+
+    def _column(self, offset: int) -> int:
+        span, message = self._body(offset, "a column of data")
+        self.rows.add(_row(MessageKind.DATA_COLUMN, offset, span, self.facts.column(message)))
+        return span.stop
+
+    def _header(self, offset: int) -> int:
+        span, message = self._body(offset, "a header")
+        window, number = self._window, len(self.rows)
+        # Each value becomes an object: a search must not do that again and again.
+        before = parts_of(self.definition)
+        window.spent += _HEADER_COST * len(message) + _PART_COST * before
+        self._merged += before
+        if self._merged > LIMITS.stream_headers:
+            text = f"the headers so far extend each other by more than {LIMITS.stream_headers} parts"
+            raise FramingError(FaultCode.LENGTH_TOO_LARGE, text, stop=span.stop)
+        if self._token is not None:
+            self._token.check()
+
+        def note(found: HeaderNote) -> None:
+            self.fault(found.code, found.message, offset, found.severity, found.path)
+
+        try:
+            self.definition = merged(self.definition, message, note)
+        except RefbrowserError as error:
+            raise FramingError(FaultCode.BAD_PROTOBUF, error.message, stop=span.stop) from None
+        self.facts.define(self.definition)
+        self._runs.forget()
+        self.history.add(number, self.definition)
+        return self._add(MessageKind.HEADER, offset, span)
+
+    def _error(self, offset: int) -> int:
+        span, message = self._body(offset, "an error message")
+        error = parsed(ERROR, message, span.stop)
+        code = f" (code {error.code})" if error.HasField("code") else ""
+        self.fault(FaultCode.STREAM_ERROR, f"the sender says {quoted(text_of(error.message))}{code}", offset)
+        return self._add(MessageKind.ERROR, offset, span)
+
+    def _point(self, offset: int) -> int:
+        span, message = self._body(offset, "a message of points")
+        parsed(POINT_CLASSES[self._window.bytes_at(offset, magics.LENGTH)], message, span.stop)
+        return self._add(MessageKind.POINT, offset, span)
+
+    def _add(self, kind: MessageKind, offset: int, span: Span) -> int:
+        """Add the row of a message that has no data."""
+        self.rows.add(
+            Row(kind, offset, span.stop, payload_offset=span.start, payload_length=span.stop - span.start)
+        )
+        return span.stop
+
+
+def _row(kind: MessageKind, offset: int, part: Span, facts: Facts) -> Row:
+    start, stop, count, _ = part
+    return Row(
+        kind,
+        offset,
+        stop,
+        facts.variable,
+        facts.payload,
+        start,
+        stop - start,
+        count,
+        facts.data_type,
+        facts.byte_order,
+        facts.version,
+        facts.deflated,
+        facts.uncompressed,
+        facts.crc32,
+        facts.fault,
+        facts.rank,
+        facts.section,
+    )

@@ -1,0 +1,68 @@
+"""The stretch of a stream that is in memory while it is walked: read ahead in blocks that adapt."""
+
+from __future__ import annotations
+
+from refbrowser.formats.ncstream.bytes import ByteSource
+from refbrowser.formats.ncstream.faults import FaultCode, FramingError
+from refbrowser.formats.ncstream.varints import LONGEST, ShortVarintError, VarintError, read_varint
+
+#: Bytes that are read at once: few after a jump, more while messages follow each other closely.
+_LEAST, _MOST = 16 << 10, 4 << 20
+
+
+class Window:
+    """Bytes of a source around the position of the walk.
+
+    Attributes
+    ----------
+    data, base
+        The bytes that are in memory, and where they begin in the file.
+    size
+        Bytes of the file.
+    spent
+        Bytes that were asked for so far, those in memory already too: what work on them is bounded by.
+    """
+
+    def __init__(self, source: ByteSource) -> None:
+        self._source = source
+        self._near = source.near
+        self._block = _LEAST
+        self.size = source.size
+        self.data: bytes = b""
+        self.base = 0
+        self.spent = 0
+
+    def load(self, offset: int, length: int) -> int:
+        """Have bytes from `offset` on in memory, fewer at the end only; return where they begin in `data`."""
+        self.spent += length
+        at = offset - self.base
+        if at >= 0 and (at + length <= len(self.data) or self.base + len(self.data) >= self.size >= offset):
+            return at
+        # Jumps over large payloads, whose bytes nobody wants, are no walk from message to message.
+        follows = 0 <= at <= len(self.data) + self._near
+        self._block = min(2 * self._block, _MOST) if follows else _LEAST
+        self.data = bytes(self._source.read(offset, max(length, self._block)))
+        self.base = offset
+        return 0
+
+    def bytes_at(self, offset: int, length: int) -> bytes:
+        """Return bytes, fewer at the end only."""
+        at = self.load(offset, length)
+        return self.data[at : at + length]
+
+    def varint(self, offset: int) -> tuple[int, int]:
+        """Return the varint at `offset`, and the offset behind it.
+
+        Raises
+        ------
+        FramingError
+            The file ends within it, or it is none.
+        """
+        at = self.load(offset, LONGEST)
+        try:
+            value, end = read_varint(self.data, at)
+        except ShortVarintError:
+            raise FramingError(FaultCode.TRUNCATED, "the stream ends within a length") from None
+        except VarintError as error:
+            raise FramingError(FaultCode.BAD_VARINT, str(error)) from None
+        return value, self.base + end

@@ -1,0 +1,73 @@
+"""``export --to ncstream`` on the command line: options, reports, refusals."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from exported_streams import read_by_siphon
+
+from refbrowser.cli import main
+
+
+@pytest.fixture
+def era(shared_data: Path) -> str:
+    return str(shared_data / "real" / "eraint_uvz.refs.json")
+
+
+def test_a_compatible_stream_is_written_and_checked(
+    era: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    target = tmp_path / "era.ncs"
+    command = ["export", era, str(target), "--to", "ncstream", "--stream-profile", "compatible", "--check"]
+    assert main([*command, "--json"]) == 0
+    report = json.loads(capsys.readouterr().out)
+    assert (report["chunks"], report["verified"]) == (7, 8)
+    assert {loss["path"] for loss in report["losses"]} == {"/z", "/u", "/v"}
+    assert report["check"]["equal"] is True
+    _, values = read_by_siphon(target)
+    assert values["z"].shape == (2, 3, 241, 480)
+
+
+def test_losses_are_told_before_and_after(
+    era: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["export", era, str(tmp_path / "a.ncs"), "--to", "ncstream", "--array", "/z"]) == 0
+    captured = capsys.readouterr()
+    assert "not kept: /z: _FillValue" in captured.err
+    assert "not kept: /z: _FillValue" in captured.out
+
+
+def test_tiles_codec_and_checksums_can_be_chosen(
+    era: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    command = ["export", era, str(tmp_path / "a.ncs"), "--to", "ncstream", "--array", "/z"]
+    assert main([*command, "--tile-size", "100KiB", "--codec", "deflate:2", "--no-crc32", "--json"]) == 0
+    report = json.loads(capsys.readouterr().out)
+    assert report["chunks"] == 18
+    assert report["copied"] == 0
+    assert report["written_bytes"] < 1_400_000
+    assert main([*command, "--estimate", "--tile-size", "100KiB"]) == 0
+    assert "18 messages" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "text"),
+    [
+        (["--to", "ncstream", "--stream-profile", "wide"], "no profile 'wide'"),
+        (["--to", "ncstream", "--codec", "zstd"], "no codec 'zstd'"),
+        (["--to", "ncstream", "--tile-size", "much"], "not a size"),
+        (["--to", "ncstream", "--stream-profile", "compatible", "--tile-size", "1MiB"], "--tile-size"),
+        (["--to", "ncstream", "--chunks", "1,1"], "chosen for stores"),
+        (["--to", "ncstream", "--resume"], "written anew"),
+        (["--to", "zarr-v3", "--crc32"], "ncstream only"),
+        (["--to", "zarr-v3", "--tile-size", "1MiB"], "ncstream only"),
+    ],
+)
+def test_options_without_a_meaning_are_refused(
+    era: str, tmp_path: Path, arguments: list[str], text: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["export", era, str(tmp_path / "a"), *arguments]) == 2
+    assert text in capsys.readouterr().err
+    assert list(tmp_path.iterdir()) == []
