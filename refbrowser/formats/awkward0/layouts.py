@@ -44,7 +44,7 @@ class Layout:
     id
         Its id; None where it has none.
     function
-        Canonical name of the constructor (``JaggedArray.fromcounts``, ``frombuffer``); empty for plain values.
+        Canonical name of the constructor (``JaggedArray.fromcounts``, ``frombuffer``); empty for values.
     """
 
     number: int = 0
