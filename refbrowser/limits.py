@@ -84,6 +84,8 @@ class Limits:
     zip_members: int = _limit(10_000_000, "members", "members of one zip archive")
     zip_directory: int = _limit(2 * GIB, "bytes", "directory of one zip archive")
     inlined_members: int = _limit(64 * MIB, "bytes", "deflated zip members written into one document")
+    zip_growth: int = _limit(1_000, "times", "growth of a bzip2 or LZMA member of a zip archive")
+    zip_growth_from: int = _limit(16 * MIB, "bytes", "such a member that may grow by any factor")
     zip_kept: int = _limit(128 * MIB, "bytes", "inflated zip members kept while parts of them are read")
     stream_nesting: int = _limit(64, "levels", "groups in groups, or structures in structures, of a stream")
     stream_message: int = _limit(512 * MIB, "bytes", "protobuf message or compressed block of a stream")

@@ -1,7 +1,7 @@
 """Rows that are members of zip archives: fetched as ranges of their archive, confirmed and inflated.
 
 A member is read from its local header to the next member, so that one request brings what confirms it. A part
-of a stored member alone is read where it lies, once its header was; parts of deflated ones are cut from all.
+of a stored member alone is read where it lies, once its header was; parts of packed ones are cut from all.
 """
 
 from __future__ import annotations
@@ -101,7 +101,7 @@ class _Wanted:
 
     @property
     def is_whole(self) -> bool:
-        return self.found.member.deflated or any(part.stop is None for part in self.parts)
+        return self.found.member.is_packed or any(part.stop is None for part in self.parts)
 
 
 def fetch_members(
@@ -203,7 +203,7 @@ class _Members:
         is_whole = self._columns.kind[row] == ReferenceKind.WHOLE
         start = 0 if is_whole else int(self._columns.offset[row])
         stop = member.size if is_whole else start + int(self._columns.length[row])
-        size = member.size if member.deflated else stop - start
+        size = member.size if member.is_packed else stop - start
         if size > self._size_limit:
             message = (
                 f"a zip member of {size} bytes is larger than the {self._size_limit} that are read whole"
@@ -284,7 +284,7 @@ class _Members:
         found = one.found
         unpacked = unpack(found.member, slot, found.archive)
         self._archives.learn_data_start(found.archive, found.row, unpacked.data_start)
-        if found.member.deflated and any(part.stop is not None for part in one.parts):
+        if found.member.is_packed and any(part.stop is not None for part in one.parts):
             self._archives.keep_inflated(found.archive, found.row, bytes(unpacked.data))
         self._cut(one, unpacked.data)
 
@@ -348,7 +348,7 @@ def _known_range(url: str, part: tuple[int, int] | None, access: Access) -> Byte
         return None
     found = find_member(url, directory, access)
     member = found.member
-    if part is None or member.deflated:
+    if part is None or member.is_packed:
         return ByteRange(archive, member.start, member.stop - member.start)
     start = archives.data_start(archive, found.row)
     # How long the extra fields of the header are is seen when it is read: most have none.

@@ -16,7 +16,8 @@ import numpy.typing as npt
 from refbrowser.errors import ErrorKind, Finding, Place, RefbrowserError, Severity, quoted
 from refbrowser.io.cancel import CancelToken
 from refbrowser.io.zip_end import DirectoryEnd, ReadBytes, find_end
-from refbrowser.io.zip_entries import DEFLATED, LOCAL_HEADER, Entries, Fault, read_entries
+from refbrowser.io.zip_entries import LOCAL_HEADER, Entries, Fault, read_entries
+from refbrowser.io.zip_methods import STORED
 from refbrowser.limits import LIMITS
 
 #: Members of one fault that are told one by one; the rest is counted.
@@ -28,9 +29,13 @@ _REASONS = {
     Fault.REPLACED: (ErrorKind.FORMAT, "a later member has the same name: that one counts"),
     Fault.NAME: (ErrorKind.UNSAFE, "the name is no key ('..', an empty part, a backslash or the like)"),
     Fault.ENCRYPTED: (ErrorKind.PROTOCOL, "the member is encrypted"),
-    Fault.METHOD: (ErrorKind.PROTOCOL, "the member is compressed by a method other than deflate"),
+    Fault.METHOD: (ErrorKind.PROTOCOL, "the member is packed by a method other than deflate, bzip2 and LZMA"),
     Fault.SIZES: (ErrorKind.FORMAT, "the sizes of the member contradict each other"),
     Fault.OUTSIDE: (ErrorKind.RANGE, "the member would lie outside of the archive's data"),
+    Fault.GROWTH: (
+        ErrorKind.BUDGET,
+        f"the member would unpack to more than {LIMITS.zip_growth} times its size (zip_growth)",
+    ),
     Fault.OVERLAP: (ErrorKind.UNSAFE, "the member shares bytes with another"),
 }
 _WARNINGS = (Fault.REPLACED, Fault.NAME)
@@ -46,16 +51,23 @@ class ZipMember:
         Bytes of the archive that hold its local header and its data, and maybe what follows it.
     raw_name
         As the local header must have it.
+    method
+        One of `METHODS`.
     """
 
     name: str
     raw_name: bytes
     start: int
     stop: int
-    deflated: bool
+    method: int
     compressed: int
     size: int
     crc: int
+
+    @property
+    def is_packed(self) -> bool:
+        """Whether only all of it can be unpacked: it is not stored as it is."""
+        return self.method != STORED
 
 
 class ZipDirectory:
@@ -77,7 +89,7 @@ class ZipDirectory:
         self._names = b"".join(part.names for part in parts)
         self._name_stop = _compact(np.cumsum(_column(parts, "name_sizes", np.int64)))
         self._raw_names = _renumbered(parts)
-        self._deflated = _column(parts, "method", np.uint16) == DEFLATED
+        self._method = _column(parts, "method", np.uint16)
         self._crc = _column(parts, "crc", np.uint32)
         self._compressed = _compact(_column(parts, "compressed", np.int64))
         self._size = _compact(_column(parts, "size", np.int64))
@@ -206,7 +218,7 @@ class ZipDirectory:
             raw_name,
             start,
             min(limit, most, self._data_stop),
-            bool(self._deflated[row]),
+            int(self._method[row]),
             compressed,
             int(self._size[row]),
             int(self._crc[row]),
@@ -220,9 +232,9 @@ class ZipDirectory:
         """Return the bytes of a member in the archive, as the directory says."""
         return int(self._compressed[row])
 
-    def is_deflated(self, row: int) -> bool:
-        """Return whether a member is deflated."""
-        return bool(self._deflated[row])
+    def method_of(self, row: int) -> int:
+        """Return how a member is packed; of one that is not read, maybe none of `METHODS`."""
+        return int(self._method[row])
 
     # What is wrong with it
 
