@@ -8,7 +8,7 @@ from PySide6.QtCore import QObject
 
 from refbrowser.app.centre import PLOT, RAW, REFERENCES
 from refbrowser.app.controller.open_document import OpenDocument
-from refbrowser.app.hierarchy.array_words import extent_text, type_text
+from refbrowser.app.hierarchy.array_words import detail_text, extent_text, type_text
 from refbrowser.app.hierarchy.dimension_rows import size_words
 from refbrowser.app.hierarchy.hierarchy_model import Item, ItemKind
 from refbrowser.app.plain_text import one_line
@@ -257,6 +257,8 @@ def summary_of(item: Item) -> str:
         return item.document.path
     if item.kind is ItemKind.ARRAY and item.node is not None:
         node = cast("ArrayNode", item.node)
+        if node.nested is not None:
+            return one_line(f"{node.path}   {detail_text(node)}")
         names = ", ".join(str(name or "-") for name in (*node.dimensions, *filter(None, [node.row_length])))
         return one_line(f"{node.path}   [{names}]   {type_text(node)}   {extent_text(node)}")
     if item.kind is ItemKind.GROUP:

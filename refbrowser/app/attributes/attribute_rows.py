@@ -11,6 +11,8 @@ from refbrowser.app.hierarchy.array_words import extent_text, shape_text, type_t
 from refbrowser.app.hierarchy.dimension_rows import coordinate_words
 from refbrowser.app.hierarchy.format_words import format_words, short_format
 from refbrowser.app.hierarchy.hierarchy_model import Item, ItemKind
+from refbrowser.app.hierarchy.nested_words import nested_words
+from refbrowser.app.hierarchy.parts import buffer_name, is_buffer, stored_words
 
 if TYPE_CHECKING:
     from refbrowser.engine.views.dimension_uses import DimensionUse
@@ -110,7 +112,7 @@ def _node(item: Item, internal: bool) -> list[Section]:
         found.append(_section("Error", [("What", str(node.error)), ("Advice", node.error.advice)]))
     found += _attributes(node, internal)
     if item.kind is ItemKind.ARRAY:
-        pairs = array_pairs(node)
+        pairs = array_pairs(node) if node.nested is None else nested_pairs(node)
         hierarchy = item.document.hierarchy
         if hierarchy is not None:
             state = item.document.document
@@ -118,6 +120,7 @@ def _node(item: Item, internal: bool) -> list[Section]:
             stored = short_format(item.document) if is_made else hierarchy.flavour.label
             pairs[-1] = ("Format", node.format if node.error else stored)
         pairs += [("Coordinates", words) for words in coordinate_words(node)]
+        pairs += buffer_pairs(node)
         if node.unreadable is not None:
             pairs.insert(0, ("Not readable", str(node.unreadable)))
             pairs.insert(1, ("Advice", node.unreadable.advice))
@@ -257,6 +260,25 @@ def array_pairs(node: Any) -> list[tuple[str, str]]:
         pairs.append(("Decoded size", theme.size_text(_bytes(node.dtype.itemsize, node.shape))))
     pairs.append(("Format", node.format))
     return pairs
+
+
+def nested_pairs(node: Any) -> list[tuple[str, str]]:
+    """Return what is known of an array of nested values before anything of it is read."""
+    buffers = node.nested.buffers
+    decoded = sum(buffer.nbytes for buffer in buffers)
+    return [
+        ("Path", node.path),
+        ("Rows", theme.count_text(node.shape[0]) if node.shape else "one value"),
+        ("Type", node.type_name),
+        ("Holds", nested_words(node.nested.type)),
+        ("Buffers", f"{theme.count_text(len(buffers))}, {theme.size_text(decoded)} decoded"),
+        ("Format", node.format),
+    ]
+
+
+def buffer_pairs(node: Any) -> list[tuple[str, str]]:
+    """Return what a buffer of an array of nested values is, and where its bytes are; nothing of others."""
+    return [("Buffer", buffer_name(node)), ("Stored", stored_words(node))] if is_buffer(node) else []
 
 
 def _fill_text(node: Any) -> str:

@@ -286,7 +286,8 @@ class _Tree(QTreeView):
 
 def fitting(detail: str, metrics: QFontMetrics, room: int) -> str:
     """Return a detail such as ``12×180×360 i2`` in so many pixels: the type goes before the shape is cut."""
-    if metrics.horizontalAdvance(detail) + 2 > room and detail[:1].isdigit():
+    is_nested = " * " in detail
+    if metrics.horizontalAdvance(detail) + 2 > room and detail[:1].isdigit() and not is_nested:
         detail = detail.rpartition(" ")[0] or detail
     return metrics.elidedText(detail, Qt.TextElideMode.ElideRight, room)
 
