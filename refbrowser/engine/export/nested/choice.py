@@ -1,0 +1,84 @@
+"""Which arrays an export by rows takes: nested ones whole, not their fields and buffers beside them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from refbrowser.engine.export.request import ArrayChoice
+from refbrowser.errors import ErrorKind, Place, RefbrowserError
+from refbrowser.model.nested import NestedType, TypeKind
+from refbrowser.model.nodes import ArrayNode, GroupNode, Hierarchy, Node
+from refbrowser.model.selection import Selection
+
+
+def chosen_nodes(
+    hierarchy: Hierarchy, choices: tuple[ArrayChoice, ...] | None
+) -> Iterator[tuple[ArrayNode, Selection | None]]:
+    """Yield the arrays to be exported, with what is taken of each.
+
+    Where none are named, the fields and buffers of a nested array are left out: they are in it.
+    """
+    if choices is None:
+        yield from ((node, None) for node in walk_whole(hierarchy) if isinstance(node, ArrayNode))
+        return
+    for choice in choices:
+        node = hierarchy.find(choice.path)
+        assert isinstance(node, ArrayNode)
+        yield node, choice.selection
+
+
+def walk_whole(hierarchy: Hierarchy) -> Iterator[Node]:
+    """Yield every node, parents first, but what a nested array is made from and its group."""
+    pending: list[Node] = [hierarchy.root]
+    while pending:
+        node = pending.pop()
+        yield node
+        if isinstance(node, GroupNode):
+            nested = {name for name, array in node.arrays.items() if array.nested is not None}
+            groups = [group for name, group in node.groups.items() if name not in nested]
+            pending.extend(reversed([*node.arrays.values(), *groups]))
+
+
+def is_plain(node: ArrayNode) -> bool:
+    """Tell whether the elements of an array are numbers or texts, each of them there.
+
+    Of nested arrays these are the ones that any format holds as a plain array.
+    """
+    if node.nested is None:
+        return True
+    type = node.nested.type
+    if type.kind is TypeKind.STRING:
+        return True
+    while type.kind is TypeKind.LIST and type.size is not None:
+        type = type.items[0]
+    return type.kind is TypeKind.NUMBER
+
+
+def rows_taken(node: ArrayNode, selection: Selection | None) -> range:
+    """Return the rows that are taken of an array with one.
+
+    Raises
+    ------
+    RefbrowserError
+        `E_USAGE`: the selection is no range of rows that goes forwards.
+    """
+    if selection is None:
+        return range(node.shape[0]) if node.shape else range(1)
+    rows = selection.axes[0] if selection.axes else range(1)
+    whole = Selection.whole(node.shape)
+    others = selection.axes[1:] == whole.axes[1:] and not selection.dropped
+    if others and (rows.step > 0 or len(rows) < 2):
+        return rows
+    raise RefbrowserError(
+        ErrorKind.USAGE,
+        "of rows a range is taken that goes forwards",
+        Place(path=node.path),
+        "write for example 10:20",
+    )
+
+
+def row_type_of(type: NestedType, sizes: tuple[int, ...]) -> NestedType:
+    """Return the type of lists of lists, of these sizes from outside, of elements of a type."""
+    for size in reversed(sizes):
+        type = NestedType(TypeKind.LIST, size=size, items=(type,))
+    return type
