@@ -1,4 +1,4 @@
-"""Arrays of every class of awkward0, made by awkward0: the old environment runs this, the tests read its names."""
+"""Arrays of every class of awkward0, made by awkward0 in the old environment; the tests read the names."""
 
 # awkward0 and its numpy are there in the old environment only: every function imports what it needs.
 
@@ -367,7 +367,7 @@ def deep():
     return awkward0.ChunkedArray([awkward0.IndexedMaskedArray(np.array([1, -1, 0]), parts)])
 
 
-# -- plain values at the root: `save` takes them ---------------------------------------------------------------
+# -- plain values at the root: `save` takes them ------------------------------------------------------------
 
 
 @case

@@ -3,6 +3,8 @@
 Takes one JSON object a line on standard input, answers with one (`awkward0_environment.Awkward0Process`).
 """
 
+# ruff: noqa: B905 - interpreters this old know no `strict`.
+
 import contextlib
 import json
 import lzma
@@ -97,7 +99,7 @@ def made(name):
 
 
 def write(question):
-    """Save corpus arrays: ``{"path", "cases": {name: case}, "compression"?, "options"?}``; tell their values."""
+    """Save corpus arrays: ``{"path", "cases": {name: case}, "compression"?, "options"?}``; tell values."""
     arrays = {name: made(each) for name, each in question["cases"].items()}
     options = dict(question.get("options", {}), compression=policy_of(question.get("compression")))
     if question["path"].endswith((".h5", ".hdf5")):
