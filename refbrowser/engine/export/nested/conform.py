@@ -81,6 +81,8 @@ def _option(content: Any, type: TargetType, path: TypePath) -> Any:
         known = ~np.isnat(inner.data)
         there[there] = known
         inner = inner[known]
+    if type.items[0].kind is TypeKind.EMPTY:
+        there[:], inner = False, inner[:0]
     index = np.where(there, np.cumsum(there) - 1, -1)
     return IndexedOptionArray(Index64(index), conformed(inner, type.items[0], path))
 
@@ -286,13 +288,18 @@ def _record_likeness(content: Any, type: TargetType) -> float:
     if type.source.kind is TypeKind.NUMBER:
         return 2 if content.is_numpy and content.dtype.kind == "c" else -1
     if type.source.kind is TypeKind.UNION:
-        return max(_likeness(content, item) for item in type.items) / 4
+        return _union_likeness(content, type)
     if not content.is_record or list(content.fields) != list(type.fields):
         return -1
     below = [
         _likeness(content.content(name), item) for name, item in zip(type.fields, type.items, strict=True)
     ]
     return min(below, default=0) / 2 + 2 if min(below, default=0) >= 0 else -1
+
+
+def _union_likeness(content: Any, type: TargetType) -> float:
+    pieces = content.contents if content.is_union else [content]
+    return min(max(_likeness(piece, item) for item in type.items) for piece in pieces) / 4
 
 
 def _text_likeness(content: Any, type: TargetType) -> float:
@@ -302,7 +309,7 @@ def _text_likeness(content: Any, type: TargetType) -> float:
 def _nothing(content: Any, type: TargetType, path: TypePath) -> Any:
     from awkward.contents import EmptyArray
 
-    if content.length and type.source.kind not in (TypeKind.LINK, TypeKind.RECORD):
+    if content.length:
         raise _unlike(content, type, path)
     return EmptyArray()
 
@@ -310,7 +317,9 @@ def _nothing(content: Any, type: TargetType, path: TypePath) -> Any:
 def _unlike(content: Any, type: TargetType, path: TypePath) -> RefbrowserError:
     where = f" in {quoted(path_text(path))}" if path else ""
     found = str(content.form.type)
-    return RefbrowserError(ErrorKind.DECODE, f"values{where} are {quoted(found)}, not of the type {type.kind}")
+    return RefbrowserError(
+        ErrorKind.DECODE, f"values{where} are {quoted(found)}, not of the type {type.kind}"
+    )
 
 
 _CONFORM: dict[TypeKind, Callable[[Any, TargetType, TypePath], Any]] = {
@@ -326,7 +335,7 @@ _LIKENESS: dict[TypeKind, Callable[[Any, TargetType], float]] = {
     TypeKind.NUMBER: _number_likeness,
     TypeKind.LIST: _list_likeness,
     TypeKind.RECORD: _record_likeness,
-    TypeKind.UNION: lambda content, type: -1,
+    TypeKind.UNION: _union_likeness,
     TypeKind.STRING: _text_likeness,
     TypeKind.BYTES: _text_likeness,
     TypeKind.EMPTY: lambda content, type: -1,

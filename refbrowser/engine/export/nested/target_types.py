@@ -14,7 +14,7 @@ import numpy as np
 
 from refbrowser.model.nested import NestedType, TypeKind
 
-#: Names of fields, ``[]`` for the elements of a list and ``#1`` for a possibility of a union, from a row down.
+#: Names of fields, ``[]`` for the elements of a list, ``#1`` for a possibility of a union; from a row down.
 TypePath = tuple[str, ...]
 
 _ITEMS = "[]"
