@@ -227,6 +227,95 @@ add(
     ),
 )
 
+# -- constructors that no writer emits -----------------------------------------------------------------------
+
+add("nothing masked", "?float64", ABC, lambda e: e.make("MaskedArray.fromcontent", e.basic(ABC), False))
+add(
+    "nothing masked by bits",
+    "?float64",
+    ABC,
+    lambda e: e.make("BitMaskedArray.fromcontent", e.basic(ABC)),
+)
+add(
+    "nothing masked by an index",
+    "?float64",
+    ABC,
+    lambda e: e.make("IndexedMaskedArray.fromcontent", e.basic(ABC)),
+)
+add(
+    "texts by parents",
+    "string",
+    ["ab", "c"],
+    lambda e: e.make("StringArray.fromparents", e.basic([0, 0, 1]), e.basic(np.frombuffer(b"abc", "u1"))),
+)
+add(
+    "texts by uniques",
+    "string",
+    ["ab", "c"],
+    lambda e: e.make("StringArray.fromuniques", e.basic([5, 5, 2]), e.basic(np.frombuffer(b"abc", "u1"))),
+)
+add(
+    "texts of lists",
+    "string",
+    ["ab", "c"],
+    lambda e: e.make(
+        "StringArray.fromjagged", e.jagged([2, 1], e.basic(np.frombuffer(b"abc", "u1"))), "utf-8"
+    ),
+)
+add(
+    "lists by bytes",
+    "var * int32",
+    [[1], [2, 3]],
+    lambda e: e.make(
+        "ByteJaggedArray",
+        e.basic([0, 4]),
+        e.basic([4, 12]),
+        e.basic(np.frombuffer(np.array([1, 2, 3], "<i4").tobytes(), "u1")),
+        dtype_node("int32"),
+    ),
+    is_old=False,
+)
+add(
+    "lists by counts of bytes",
+    "var * int32",
+    [[1], [2, 3]],
+    lambda e: e.make(
+        "ByteJaggedArray.fromcounts",
+        e.basic([4, 8]),
+        e.basic(np.frombuffer(np.array([1, 2, 3], "<i4").tobytes(), "u1")),
+        dtype_node("int32"),
+    ),
+    is_old=False,
+)
+add(
+    "elements by bytes",
+    "int16",
+    [2, 1],
+    lambda e: e.make(
+        "ByteIndexedArray",
+        e.basic([3, 0]),
+        e.basic(np.frombuffer(b"\x01\x00?\x02\x00", "u1")),
+        dtype_node("<i2"),
+    ),
+    is_old=False,
+)
+add(
+    "module of a class",
+    VAR,
+    LISTS,
+    lambda e: e.call(
+        ["awkward0.array.jagged", "JaggedArray", "fromcounts"], e.basic([2, 0, 1]), e.basic(ABC)
+    ),
+    is_old=False,
+)
+add(
+    "vectors of old releases",
+    "TVector2Array[x: float64, y: float64]",
+    [{"x": 1.0, "y": 2.0}],
+    lambda e: e.make("TVector2Array.from_cartesian", e.basic([1.0]), e.basic([2.0])),
+    options=(("library", "awkward"),),
+)
+
 # -- ids, references, plain values ---------------------------------------------------------------------------
 
 

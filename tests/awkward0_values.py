@@ -40,3 +40,15 @@ def same(one: Any, other: Any) -> bool:
     if isinstance(one, dict):
         return list(one) == list(other) and all(same(one[name], other[name]) for name in one)
     return bool(one == other)
+
+
+def read_values(array: Any) -> Any:
+    """Return all values of an array of an opened dataset, as the program gives them."""
+    if array.node.nested is None or not array.shape:
+        value = array[...] if array.shape else array[()]
+        return plain_value(
+            value.tolist() if isinstance(value, np.ndarray) and value.dtype.kind != "M" else value
+        )
+    import awkward
+
+    return plain_value(awkward.to_list(array.to_awkward()))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -11,13 +10,6 @@ from awkward0_constructs import CONSTRUCTS
 from awkward0_encoder import Encoder, for_hdf5, write_hdf5, zipped
 from awkward0_environment import Awkward0Process
 from awkward0_values import plain_value, same
-
-
-@pytest.fixture(scope="module")
-def awkward0() -> Iterator[Awkward0Process]:
-    process = Awkward0Process()
-    yield process
-    process.close()
 
 
 def test_names_are_given_once() -> None:
@@ -44,7 +36,8 @@ def test_awkward0_reads_several_arrays_of_hdf5(awkward0: Awkward0Process, tmp_pa
     for name in ("one", "two"):
         encoder = for_hdf5(name)
         write_hdf5(path, encoder.members(encoder.jagged([1, 0, 2], [1.5, 2.5, 3.5])))
-    assert awkward0.read(path) == dict.fromkeys(["one", "two"], [[1.5], [], [2.5, 3.5]])
+    values = [[1.5], [], [2.5, 3.5]]
+    assert awkward0.read(path) == {"one": values, "two": values}
 
 
 def test_awkward0_reads_other_delimiters(awkward0: Awkward0Process, tmp_path: Path) -> None:
