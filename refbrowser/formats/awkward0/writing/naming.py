@@ -11,7 +11,7 @@ from refbrowser.formats.awkward0.writing.parts import Part
 
 @dataclass(frozen=True, slots=True)
 class Naming:
-    """How blobs are named (serialization text, "Persistence functions"): as ``save`` does, if nothing is said.
+    """How blobs are named (serialization text, "Persistence functions"); usually as ``save`` does.
 
     Attributes
     ----------
