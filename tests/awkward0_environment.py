@@ -20,7 +20,14 @@ import pytest
 TESTS = Path(__file__).resolve().parent
 CACHE = TESTS.parent / ".cache"
 #: awkward0 0.15.5 is the last release; numpy 1.23 is the last that it was used with, 3.11 its last Python.
-PACKAGES = ("awkward0==0.15.5", "numpy==1.23.5", "h5py==3.8.0", "lz4==4.3.3", "uproot3-methods==0.10.1")
+PACKAGES = (
+    "awkward0==0.15.5",
+    "numpy==1.23.5",
+    "h5py==3.8.0",
+    "lz4==4.3.3",
+    "uproot3-methods==0.10.1",
+    "psutil==5.9.8",
+)
 VERSIONS = ("3.11", "3.10", "3.9", "3.8")
 _PATIENCE = 100
 
