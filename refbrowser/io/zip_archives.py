@@ -13,10 +13,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from refbrowser.errors import ErrorKind, Place, RefbrowserError
+from refbrowser.errors import ErrorKind, Finding, Place, RefbrowserError
 from refbrowser.io.cancel import CancelToken
+from refbrowser.io.origins import scheme_of
 from refbrowser.io.zip_directory import ZipDirectory, ZipMember, read_directory
 from refbrowser.io.zip_member import unpack
+from refbrowser.io.zip_rescue import rescue
 from refbrowser.limits import LIMITS
 from refbrowser.model.reference import ReferenceColumns, ReferenceKind
 
@@ -77,6 +79,25 @@ class ZipArchives:
             return self._directories[url]
         finally:
             turn.release()
+
+    def rescue(
+        self, url: str, access: Access, fetcher: Fetcher, cancel: CancelToken | None = None
+    ) -> tuple[Finding, ...]:
+        """Make the directory of an archive from the headers of its members; returns what is lost.
+
+        Raises
+        ------
+        RefbrowserError
+            It may not be read, or cannot be read.
+        Cancelled
+            `cancel` was cancelled.
+        """
+        source = _Archive(url, access, fetcher, cancel, {})
+        most = LIMITS.zip_rescue if scheme_of(url) is None else LIMITS.zip_rescue_remote
+        found = rescue(source.read, source.size(), url, most, cancel)
+        self._directories[url] = found.directory
+        self._data_starts |= {(url, row): start for row, start in enumerate(found.data_starts)}
+        return found.findings
 
     def data_start(self, url: str, row: int) -> int | None:
         """Return where the data of a member begins, if its local header was read."""

@@ -1,0 +1,86 @@
+"""Opening files of Awkward 0."""
+
+from __future__ import annotations
+
+import os
+from contextlib import ExitStack
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from refbrowser.engine.collecting import collected_later
+from refbrowser.engine.jobs import JobControl
+from refbrowser.engine.resources import Resources
+from refbrowser.engine.stores import StoreRequest
+from refbrowser.errors import ErrorKind, RefbrowserError
+from refbrowser.formats.awkward0.options import Awkward0Options
+from refbrowser.formats.sniffing import FileKind, NotReferencesError
+from refbrowser.formats.stores.zip_opening import names_archive
+from refbrowser.io.access import Access
+from refbrowser.io.fetch import Fetcher
+from refbrowser.io.origins import local_path
+from refbrowser.references.document import ReferenceDocument
+
+if TYPE_CHECKING:
+    from refbrowser.formats.awkward0.container import Blob
+
+#: Kinds of files that may hold arrays.
+_KINDS = (FileKind.ZIP, FileKind.HDF5, FileKind.FOLDER)
+
+
+def may_be_awkward(path: str, error: RefbrowserError) -> bool:
+    """Return whether what could not be opened as a document or store may hold arrays of Awkward 0.
+
+    Archives whose directory is damaged are among them.
+    """
+    found = error if isinstance(error, NotReferencesError) else error.__cause__
+    if isinstance(found, NotReferencesError):
+        return found.found.kind in _KINDS
+    return error.kind is ErrorKind.FORMAT and local_path(path) is not None and names_archive(path)
+
+
+def open_awkward0_document(
+    request: StoreRequest, resources: Resources | None = None, control: JobControl | None = None
+) -> tuple[ReferenceDocument, Access]:
+    """Open the arrays in a file or folder; returns their document, and what that may read.
+
+    Parameters
+    ----------
+    resources
+        Their fetcher reads URLs; one is made for the call when None.
+
+    Raises
+    ------
+    RefbrowserError
+        There are none, or they cannot be read.
+    Cancelled
+        The control's token was cancelled.
+    """
+    from refbrowser.formats.awkward0.opening import open_awkward0
+
+    control = control or JobControl()
+    path = request.path
+    local = local_path(path)
+    if local is not None and os.path.isdir(local):
+        # A blob that is not there is an error, and no chunk that was never written.
+        access = replace(Access.for_store(path, request.allow, request.settings), store=None)
+    else:
+        path = path if local is None else os.path.abspath(local)
+        access = Access.for_document(path, request.allow, request.settings)
+    with ExitStack() as stack:
+        stack.enter_context(collected_later())
+        fetcher = stack.enter_context(Fetcher()) if resources is None else resources.fetcher
+        document = open_awkward0(
+            path,
+            access,
+            fetcher,
+            options=Awkward0Options(request.allow_functions),
+            token=control.token,
+            progress=lambda done, total: control.progress(done, total, note="members"),
+        )
+    return document, access
+
+
+def blob_of(document: ReferenceDocument, name: str) -> Blob | None:
+    """Return a blob of the file behind a document by its name in that; None where none is meant."""
+    container = getattr(document.derived, "container", None)
+    return None if container is None else container.find(name)

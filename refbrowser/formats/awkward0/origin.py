@@ -1,0 +1,102 @@
+"""What a file of Awkward 0 says of its arrays and Zarr metadata cannot: rows of nested values, and fields."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+from refbrowser.errors import Finding, Severity
+from refbrowser.formats.awkward0.arrays import Awkward0Array
+from refbrowser.formats.awkward0.container import Container
+from refbrowser.formats.awkward0.options import Awkward0Options
+from refbrowser.formats.awkward0.value_arrays import value_arrays
+from refbrowser.model.nodes import ArrayNode, GroupNode, Hierarchy
+
+
+@dataclass(frozen=True, eq=False)
+class Awkward0Origin:
+    """The file that a document was made from (`DerivedOrigin`).
+
+    Attributes
+    ----------
+    path
+        Its URL, or its path with links resolved.
+    container
+        What holds its schemas and blobs.
+    arrays
+        All arrays, in the order of the container.
+    options
+        How it was opened.
+    """
+
+    path: str
+    container: Container
+    arrays: tuple[Awkward0Array, ...]
+    options: Awkward0Options = field(default_factory=Awkward0Options)
+    format: str = "awkward0"
+
+    def completed(self, hierarchy: Hierarchy) -> Hierarchy:
+        """Return the hierarchy that the document's metadata describes, with the arrays of values.
+
+        Each is beside the group that has its parts: its fields, and the buffers that it is made from.
+        """
+        if not isinstance(hierarchy.root, GroupNode):
+            return hierarchy
+        added = _Branch()
+        for array in self.arrays:
+            # One that was taken out of the document is not shown.
+            if array.error is None and hierarchy.find(array.path) is None:
+                continue
+            added.at(array.path)
+            for node in self.nodes.get(array.path, ()):
+                added.at(node.path).node = node
+        root = _completed(hierarchy.root, added)
+        return replace(hierarchy, root=root, problems=(*hierarchy.problems, *self._problems()))
+
+    @cached_property
+    def nodes(self) -> dict[str, list[ArrayNode]]:
+        """The arrays of values of each array, by its path."""
+        return {array.path: value_arrays(array) for array in self.arrays}
+
+    def _problems(self) -> list[Finding]:
+        return [
+            Finding(
+                severity=Severity.FAULT,
+                kind=array.error.kind,
+                message=array.error.message,
+                place=replace(array.error.place, path=array.path),
+                advice=array.error.advice,
+            )
+            for array in self.arrays
+            if array.error is not None
+        ]
+
+
+@dataclass(slots=True)
+class _Branch:
+    """What is added below a group."""
+
+    node: ArrayNode | None = None
+    below: dict[str, _Branch] = field(default_factory=dict)
+
+    def at(self, path: str) -> _Branch:
+        """Return the branch of a path; it is made where there is none."""
+        branch = self
+        for part in path.strip("/").split("/"):
+            branch = branch.below.setdefault(part, _Branch())
+        return branch
+
+
+def _completed(group: GroupNode, branch: _Branch) -> GroupNode:
+    """Return a group with what is added to it first, then all that it had."""
+    arrays: dict[str, ArrayNode] = {}
+    groups = dict(group.groups)
+    for name, added in branch.below.items():
+        stored, below = group.arrays.get(name), group.groups.get(name)
+        if stored is not None or added.node is not None:
+            # A basic array is one that the document has already.
+            arrays[name] = stored or added.node  # type: ignore[assignment]
+        if added.below:
+            path = f"{group.path.rstrip('/')}/{name}"
+            groups[name] = _completed(below or GroupNode(path=path), added)
+    return replace(group, arrays={**arrays, **group.arrays}, groups=groups)

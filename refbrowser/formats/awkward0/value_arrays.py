@@ -1,0 +1,140 @@
+"""The arrays of values of one array of a file: its rows, and the fields of its records."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from math import prod
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from refbrowser.errors import ErrorKind, Place, RefbrowserError
+from refbrowser.formats.awkward0.arrays import Awkward0Array
+from refbrowser.formats.awkward0.element_types import ElementType, element_type, field_paths
+from refbrowser.formats.awkward0.layouts import BrokenLayout, PlainLayout
+from refbrowser.formats.awkward0.naming import escaped_part, first_free
+from refbrowser.formats.awkward0.values.layout_values import LayoutValues
+from refbrowser.limits import LIMITS
+from refbrowser.model.grid import RegularChunkGrid
+from refbrowser.model.nested import NestedType, NestedValues, TypeKind
+from refbrowser.model.nested_text import type_text
+from refbrowser.model.nodes import ArrayNode
+from refbrowser.model.reference import ReferenceColumns, ReferenceKind
+from refbrowser.model.source import columns_of_tiles
+
+#: Bytes that the rows of a tile have on average, and the rows of the largest tile.
+_TILE_BYTES, _TILE_ROWS = 4 << 20, 1 << 18
+
+
+def value_arrays(array: Awkward0Array) -> list[ArrayNode]:
+    """Return the array of rows, and one for each field; none where a plain value is all there is."""
+    error, layout = array.error, array.layout
+    if error is None and isinstance(layout, BrokenLayout):
+        error = layout.error
+    if error is not None:
+        return [ArrayNode(path=array.path, error=error, format="awkward0")]
+    if layout is None or array.built is None or isinstance(layout, PlainLayout):
+        return []
+    whole = LayoutValues(layout, array.built.by_number)
+    nodes = {array.path: _node(array.path, whole, _attributes(array))}
+    if nodes[array.path].error is not None:
+        return list(nodes.values())
+    known: dict[tuple[str, ...], tuple[str, LayoutValues]] = {(): (array.path, whole)}
+    for fields in field_paths(whole.type, LIMITS.awkward_field_levels, LIMITS.awkward_fields):
+        part = escaped_part(fields[-1].replace("/", "%2F"))
+        above, values = known[fields[:-1]]
+        path, values = first_free(f"{above}/{part}", nodes), values.field(fields[-1])
+        known[fields] = path, values
+        nodes[path] = _node(path, values, {})
+    return list(nodes.values())
+
+
+def _attributes(array: Awkward0Array) -> Mapping[str, Any]:
+    """Return what the schema says for people."""
+    schema = array.schema
+    if schema is None:
+        return {}
+    said = {"doc": schema.doc or None, "metadata": schema.metadata}
+    return {name: value for name, value in said.items() if value is not None}
+
+
+def _node(path: str, values: NestedValues, attributes: Mapping[str, Any]) -> ArrayNode:
+    """Return the array of values; one of which too little is known has the reason."""
+    text = ""
+    try:
+        kind = values.type
+        text = type_text(kind)
+        rows = values.length
+    except RefbrowserError as error:
+        located = error if error.place else error.at(Place(path=path))
+        return ArrayNode(path=path, error=located, type_name=text, attributes=attributes, format="awkward0")
+    element = element_type(kind)
+    shape = (rows, *element.shape)
+    if prod(shape) > LIMITS.elements:
+        message = f"the array has more than {LIMITS.elements} elements (elements)"
+        large = RefbrowserError(ErrorKind.BUDGET, message, Place(path=path))
+        return ArrayNode(path=path, error=large, type_name=text, format="awkward0")
+    grid = RegularChunkGrid(shape, (_tile_rows(values, rows), *(max(size, 1) for size in element.shape)))
+    return ArrayNode(
+        path=path,
+        shape=shape,
+        dtype=element.dtype,
+        type_name=text,
+        dimensions=(None,) * len(shape),
+        dimension_paths=(None,) * len(shape),
+        grid=grid,
+        manifest=TileManifest(path, grid.grid_shape),
+        fill_value=_fill(element),
+        attributes=attributes,
+        format="awkward0",
+        row_dtype=element.row_dtype,
+        row_length="" if element.row_dtype is None else "*",
+        nested=values,
+        unreadable=_refused(kind, path),
+    )
+
+
+def _tile_rows(values: NestedValues, rows: int) -> int:
+    """Return how many rows are read together."""
+    size = sum(buffer.nbytes for buffer in values.buffers)
+    each = max(size // rows, 1) if rows else 1
+    return max(1, min(rows, _TILE_ROWS, _TILE_BYTES // each))
+
+
+def _fill(element: ElementType) -> Any:
+    """Return what stands where nothing is; no tile is ever missing."""
+    return None if element.dtype.hasobject else np.zeros((), element.dtype)[()]
+
+
+def _refused(kind: NestedType, path: str) -> RefbrowserError | None:
+    """Return why no value of a type can be read; None where some can."""
+    if kind.kind is not TypeKind.OPAQUE:
+        return None
+    why = kind.name or "it cannot be read"
+    return RefbrowserError(ErrorKind.UNSAFE, f"the values are not made: {why}", Place(path=path))
+
+
+@dataclass(frozen=True, eq=False)
+class TileManifest:
+    """Tells of the tiles of rows in the form of references (`ChunkManifest`): all of them are made."""
+
+    path: str
+    grid_shape: tuple[int, ...]
+
+    def key(self, coords: tuple[int, ...]) -> str:
+        """Return what a tile is called: as the chunk of Zarr would be."""
+        return f"{self.path.strip('/')}/{'.'.join(map(str, coords)) or '0'}"
+
+    def columns(self, coords: npt.NDArray[np.int64]) -> ReferenceColumns:
+        """Return that the tiles at `coords` are made from buffers."""
+        return columns_of_tiles(np.full(len(coords), ReferenceKind.DERIVED, np.uint8))
+
+    def kinds(self) -> npt.NDArray[np.uint8]:
+        """Return the same of every tile, in the shape of the grid."""
+        return np.full(self.grid_shape, ReferenceKind.DERIVED, np.uint8)
+
+    def stored(self) -> int | None:
+        """Return how many tiles there are."""
+        return prod(self.grid_shape)
