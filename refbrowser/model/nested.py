@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Protocol
@@ -103,16 +104,31 @@ class Buffer:
         return self.count * self.dtype.itemsize
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class BufferPart:
+    """Elements of a buffer from `start` to `stop`."""
+
+    buffer: Buffer
+    start: int
+    stop: int
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of these elements."""
+        return (self.stop - self.start) * self.buffer.dtype.itemsize
+
+
 class BufferReader(Protocol):
     """Reads elements of buffers: fetched by range where that is enough, decoded within bounds, kept."""
 
-    def read(self, buffer: Buffer, start: int, stop: int) -> npt.NDArray[Any]:
-        """Return the elements from `start` to `stop`, shape ``(stop - start, *buffer.dtype.shape)``.
+    def read_all(self, parts: Sequence[BufferPart]) -> list[npt.NDArray[Any] | RefbrowserError]:
+        """Return the elements of each part, or why they cannot be read; those of all are fetched together.
+
+        Elements have the shape ``(stop - start, *buffer.dtype.shape)``, the byte order of the file, and are
+        not to be written to.
 
         Raises
         ------
-        RefbrowserError
-            They cannot be read.
         Cancelled
             Nobody waits for them any more.
         """
