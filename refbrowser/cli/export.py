@@ -21,6 +21,7 @@ from refbrowser.cli.options import (
 from refbrowser.cli.progress import ProgressBar, size_text
 from refbrowser.cli.store_options import add_store_options, store_options
 from refbrowser.cli.stream_options import add_stream_options, stream_options
+from refbrowser.cli.table_options import add_table_options, table_options
 from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.io.cancel import Cancelled, CancelToken
 
@@ -64,7 +65,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         required=True,
         metavar="FORMAT",
         dest="format",
-        help="refs-v0, refs-v1, refs-parquet, zarr-v2, zarr-v3, zarr-v3-draft, nczarr or ncstream",
+        help="refs-v0, refs-v1, refs-parquet, zarr-v2, zarr-v3, zarr-v3-draft, nczarr, ncstream, parquet or feather",
     )
     parser.add_argument(
         "--array", action=_Choice, dest="arrays", metavar="A", help="write this array only (repeatable)"
@@ -88,6 +89,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add_store_options(parser)
     add_stream_options(parser)
+    add_table_options(parser)
     add_json(parser)
     add_reading(parser)
     add_skip_bad(parser)
@@ -100,6 +102,7 @@ def run(arguments: argparse.Namespace, token: CancelToken) -> int:
     from refbrowser.engine.export.request import ExportRequest
 
     options, stream = store_options(arguments), stream_options(arguments)
+    tables = table_options(arguments)
     with open_dataset(arguments, token) as dataset:
         request = ExportRequest(
             arguments.target,
@@ -110,6 +113,7 @@ def run(arguments: argparse.Namespace, token: CancelToken) -> int:
             skip_bad=arguments.skip_bad,
             options=options,
             stream=stream,
+            tables=tables,
         )
         if arguments.estimate:
             return _estimate(dataset, request, arguments, token)

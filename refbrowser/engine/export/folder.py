@@ -24,6 +24,7 @@ _DATASET_MARKS = (
     "zarr.json",
     "root.group.json",
     "root.array.json",
+    "_tables.json",
 )
 #: Folder for what is needed while the export runs.
 SPOOL = ".refbrowser-spool"

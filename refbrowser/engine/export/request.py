@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from refbrowser.engine.export.store_options import StoreOptions
 from refbrowser.engine.export.stream_options import StreamOptions
+from refbrowser.engine.export.table_options import TABLE_FORMATS, TableOptions
 from refbrowser.engine.export.targets import STORE_FORMATS
 from refbrowser.errors import ErrorKind, RefbrowserError, quoted
 from refbrowser.model.selection import Selection
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 
 REFERENCE_FORMATS = ("refs-v0", "refs-v1", "refs-parquet")
 STREAM_FORMAT = "ncstream"
-FORMATS = (*REFERENCE_FORMATS, *STORE_FORMATS, STREAM_FORMAT)
+FORMATS = (*REFERENCE_FORMATS, *STORE_FORMATS, STREAM_FORMAT, *TABLE_FORMATS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +70,8 @@ class ExportRequest:
         How a store is laid out: chunks, codec, shards, container.
     stream
         How a stream is written: its profile, tiles, codec.
+    tables
+        How Parquet and Feather are written: their codec, how many rows together.
     """
 
     target: str
@@ -79,11 +82,16 @@ class ExportRequest:
     skip_bad: bool = False
     options: StoreOptions = field(default_factory=StoreOptions)
     stream: StreamOptions = field(default_factory=StreamOptions)
+    tables: TableOptions = field(default_factory=TableOptions)
+
+
+#: What data is written as, where not in chunks.
+_UNITS = {STREAM_FORMAT: "message", "parquet": "row group", "feather": "record batch"}
 
 
 def unit_of(format: str) -> str:
     """Return what data is written as in a format, in the singular."""
-    return "message" if format == STREAM_FORMAT else "chunk"
+    return _UNITS.get(format, "chunk")
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,7 @@ from refbrowser.engine.export.request import (
     ExportReport,
     ExportRequest,
 )
+from refbrowser.engine.export.table_options import TABLE_FORMATS
 from refbrowser.engine.jobs import JobControl
 from refbrowser.errors import ErrorKind, RefbrowserError, quoted
 
@@ -84,6 +85,10 @@ def _export(dataset: Dataset, request: ExportRequest) -> Any:
         from refbrowser.engine.export.ncstream.export import StreamExport
 
         return StreamExport(dataset, request)
+    if request.format in TABLE_FORMATS:
+        from refbrowser.engine.export.tables.export import TableExport
+
+        return TableExport(dataset, request)
     from refbrowser.engine.export.store import StoreExport
 
     return StoreExport(dataset, request)

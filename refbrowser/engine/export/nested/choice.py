@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 from refbrowser.engine.export.request import ArrayChoice
 from refbrowser.errors import ErrorKind, Place, RefbrowserError
 from refbrowser.model.nested import NestedType, TypeKind
 from refbrowser.model.nodes import ArrayNode, GroupNode, Hierarchy, Node
 from refbrowser.model.selection import Selection
+
+#: Attributes that tell how an array is stored where it was read: they are not true of what is written.
+_OF_STORAGE = ("awkward0_schema", "awkward_form", "awkward_length")
 
 
 def chosen_nodes(
@@ -82,3 +86,8 @@ def row_type_of(type: NestedType, sizes: tuple[int, ...]) -> NestedType:
     for size in reversed(sizes):
         type = NestedType(TypeKind.LIST, size=size, items=(type,))
     return type
+
+
+def told_attributes(node: ArrayNode) -> dict[str, Any]:
+    """Return the attributes of an array that stay true wherever it is written."""
+    return {name: value for name, value in node.attributes.items() if name not in _OF_STORAGE}

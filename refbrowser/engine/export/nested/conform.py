@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from refbrowser.engine.export.nested.target_types import TargetType, TypePath, path_text, steps_of
-from refbrowser.errors import ErrorKind, RefbrowserError, quoted
+from refbrowser.errors import NOWHERE, ErrorKind, Place, RefbrowserError, quoted
 from refbrowser.model.nested import TypeKind
 
 #: Awkward's word for lists that are texts.
@@ -19,8 +19,9 @@ _TEXTS = {TypeKind.STRING: "string", TypeKind.BYTES: "bytestring"}
 class MissingValuesError(RefbrowserError):
     """Values are missing where the type has none; `where` is the place in the type."""
 
-    def __init__(self, where: TypePath) -> None:
-        super().__init__(ErrorKind.DECODE, f"values are missing in {quoted(path_text(where) or 'the rows')}")
+    def __init__(self, where: TypePath, place: Place = NOWHERE) -> None:
+        message = f"values are missing in {quoted(path_text(where) or 'the rows')}"
+        super().__init__(ErrorKind.DECODE, message, place)
         self.where = where
 
 

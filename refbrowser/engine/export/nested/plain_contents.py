@@ -14,7 +14,7 @@ from refbrowser.model.nested import NestedType, TypeKind
 Values = npt.NDArray[Any]
 
 
-def content_of(values: Values, type: NestedType) -> Any:
+def content_of(values: Values, type: NestedType, missing: npt.NDArray[np.bool_] | None = None) -> Any:
     """Return values as an ``awkward.contents.Content``, one entry for each along the first axis.
 
     Parameters
@@ -23,18 +23,23 @@ def content_of(values: Values, type: NestedType) -> Any:
         Shape ``(rows, ...)``; further axes are the outer lists of `type`.
     type
         Of a row, as `refbrowser.engine.export.nested.plain_types.row_type` tells it.
+    missing
+        Which elements could not be read, of the shape of `values`; what these hold may be anything that is
+        of the type.
     """
-    from awkward.contents import RegularArray
+    from awkward.contents import ByteMaskedArray, RegularArray
+    from awkward.index import Index8
 
-    if values.ndim > 1:
-        inner = type
-        for _ in values.shape[1:]:
-            inner = inner.items[0]
-        content = _flat_content(values.reshape(-1), inner)
-        for axis in range(values.ndim - 1, 0, -1):
-            content = RegularArray(content, values.shape[axis], prod(values.shape[:axis]))
-        return content
-    return _flat_content(values, type)
+    inner = type
+    for _ in values.shape[1:]:
+        inner = inner.items[0]
+    content = _flat_content(values.reshape(-1), inner)
+    if missing is not None:
+        mask = Index8(missing.reshape(-1).astype(np.int8))
+        content = ByteMaskedArray(mask, content, valid_when=False)
+    for axis in range(values.ndim - 1, 0, -1):
+        content = RegularArray(content, values.shape[axis], prod(values.shape[:axis]))
+    return content
 
 
 def _flat_content(values: Values, type: NestedType) -> Any:

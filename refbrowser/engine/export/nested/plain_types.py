@@ -19,8 +19,13 @@ BYTES = NestedType(TypeKind.BYTES)
 _OBJECTS = {"string": STRING, "bytes": BYTES, "opaque": BYTES}
 
 
-def row_type(node: ArrayNode) -> NestedType:
+def row_type(node: ArrayNode, shape: tuple[int, ...]) -> NestedType:
     """Return the type of one row of any array; of one without dimensions, that of its element.
+
+    Parameters
+    ----------
+    shape
+        Of what is taken of it.
 
     Raises
     ------
@@ -32,7 +37,7 @@ def row_type(node: ArrayNode) -> NestedType:
             raise error
     if node.nested is not None:
         return node.nested.type
-    return row_type_of(_element_type(node), node.shape[1:])
+    return row_type_of(_element_type(node), shape[1:])
 
 
 def _element_type(node: ArrayNode) -> NestedType:

@@ -1,0 +1,168 @@
+"""Writing one table, block by block, and reading it again."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from refbrowser.engine.export.nested.row_reading import RowBlock, RowReader, RowSource
+from refbrowser.engine.export.request import ExportRequest, Tally
+from refbrowser.engine.export.tables.columns import Column, arrow_table, schema_metadata
+from refbrowser.engine.export.tables.digest import column_digest
+from refbrowser.engine.export.tables.files import open_writer, tables_in
+from refbrowser.engine.export.tables.plan import TablePlan
+from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
+
+if TYPE_CHECKING:
+    from refbrowser.engine.dataset import Dataset
+
+#: What a folder of tables has beside them: names, rows and columns; readers leave names with ``_`` aside.
+INDEX = "_tables.json"
+
+
+@dataclass(frozen=True, slots=True)
+class TableRun:
+    """What the writing of all tables shares.
+
+    Attributes
+    ----------
+    step
+        Called with the rows of a column that were written; raises `Cancelled`.
+    """
+
+    dataset: Dataset
+    request: ExportRequest
+    reader: RowReader
+    tally: Tally
+    step: Callable[[RowReader, int], None]
+
+    def bad(self, errors: Sequence[RefbrowserError]) -> None:
+        """Take note of what cannot be read, each once.
+
+        Raises
+        ------
+        RefbrowserError
+            The first of it, unless bad entries are to be left out.
+        """
+        known = set(map(str, self.tally.skipped))
+        for error in errors:
+            if not self.request.skip_bad:
+                raise error
+            if str(error) not in known:
+                known.add(str(error))
+                self.tally.skipped.append(error)
+
+    def single(self, source: RowSource) -> Any:
+        """Return a single value, as plain Python has it; None where it cannot be read."""
+        import awkward
+
+        block = self.reader.read(source, 0, 1)
+        self.bad(block.errors)
+        return awkward.to_list(block.content)[0]
+
+
+def write_table(run: TableRun, table: TablePlan, path: Path, scalars: Mapping[str, Any]) -> None:
+    """Write a file, and compare what is read again with what was written.
+
+    Raises
+    ------
+    MissingValuesError
+        Values of a column could not be read, and its type has none missing; names the array.
+    RefbrowserError
+        Something cannot be read, or verification failed.
+    OSError
+        The file cannot be written.
+    Cancelled
+        The export was cancelled.
+    """
+    options = run.request.tables
+    schema = _schema(run, table, scalars)
+    digests: list[list[bytes]] = []
+    with path.open("wb") as file:
+        writer = open_writer(run.request.format, file, schema, options)
+        for blocks, length in _blocks(run, table):
+            made = arrow_table(table.columns, [block.content for block in blocks], length, options)
+            made = made.replace_schema_metadata(schema.metadata)
+            if made.schema != schema:
+                raise RefbrowserError(ErrorKind.DECODE, "rows have another type than those before")
+            digests.append([column_digest(column) for column in made.columns])
+            writer.write(made)
+            run.step(run.reader, length * len(table.columns))
+        writer.close()
+        file.flush()
+        # What lies on the disk is to be compared.
+        _sync(file.fileno())
+    _verify(run, path, table.columns, digests)
+    run.tally.chunks += len(digests)
+    run.tally.verified += len(digests)
+    run.tally.written_bytes += path.stat().st_size
+
+
+def _sync(descriptor: int) -> None:
+    import os
+
+    os.fsync(descriptor)
+
+
+def _schema(run: TableRun, table: TablePlan, scalars: Mapping[str, Any]) -> Any:
+    from awkward.contents import EmptyArray
+
+    nothing = [EmptyArray() for _ in table.columns]
+    empty = arrow_table(table.columns, nothing, 0, run.request.tables)
+    metadata = schema_metadata(run.dataset, table.columns, scalars)
+    return empty.schema.with_metadata({**(empty.schema.metadata or {}), **metadata})
+
+
+def _blocks(run: TableRun, table: TablePlan) -> Iterator[tuple[list[RowBlock], int]]:
+    """Yield the rows of all columns; fewer together where they are too many to be held."""
+    size = run.request.tables.group_size
+    start, rows = 0, table.block_rows(size)
+    while start < table.length:
+        stop = min(start + rows, table.length)
+        try:
+            blocks = [_read(run, column, start, stop) for column in table.columns]
+        except RefbrowserError as error:
+            if error.kind is not ErrorKind.BUDGET or stop - start == 1:
+                raise
+            rows = (stop - start) // 2
+            continue
+        held = sum(block.content.nbytes for block in blocks)
+        yield blocks, stop - start
+        start = stop
+        if held > 2 * size:
+            # Rows differ in length: those that follow are likely as long.
+            rows = max(1, rows // 2)
+
+
+def _read(run: TableRun, column: Column, start: int, stop: int) -> RowBlock:
+    block = run.reader.read(column.source, start, stop)
+    run.bad(block.errors)
+    return block
+
+
+def _verify(run: TableRun, path: Path, columns: Sequence[Column], digests: list[list[bytes]]) -> None:
+    found = 0
+    for number, table in enumerate(tables_in(run.request.format, path)):
+        run.step(run.reader, 0)
+        found += 1
+        for column, values, digest in zip(columns, table.columns, digests[number], strict=True):
+            if column_digest(values) != digest:
+                raise _differs(path, f"column {quoted(column.name)} is not what was written")
+    if found != len(digests):
+        raise _differs(path, f"{found} groups of rows where {len(digests)} were written")
+
+
+def _differs(path: Path, what: str) -> RefbrowserError:
+    return RefbrowserError(ErrorKind.IO, f"verification failed: {what}", Place(path=str(path)))
+
+
+def write_index(path: Path, tables: Sequence[TablePlan]) -> None:
+    """Write which files there are, with their rows and arrays."""
+    files = {
+        table.name: {"rows": table.length, "arrays": [column.node.path for column in table.columns]}
+        for table in tables
+    }
+    path.write_text(json.dumps({"tables": files}, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
