@@ -10,6 +10,7 @@ from refbrowser.errors import ErrorKind, RefbrowserError, quoted
 from refbrowser.formats.awkward0.layout_parts import parts as parts_of
 from refbrowser.formats.awkward0.layouts import Layout, NumpyLayout, RecordLayout
 from refbrowser.formats.awkward0.lengths import length_of
+from refbrowser.formats.awkward0.types import type_of
 from refbrowser.formats.awkward0.values.contents import READERS
 from refbrowser.formats.awkward0.values.extents import Extent
 from refbrowser.formats.awkward0.values.marks import Marks
@@ -52,8 +53,6 @@ class LayoutValues:
         RefbrowserError
             There is no such field.
         """
-        from refbrowser.formats.awkward0.types import type_of
-
         kind = type_of(self.layout)
         for name in self.fields:
             kind = _field_type(kind, name)

@@ -12,7 +12,8 @@ from refbrowser.formats.awkward0.values.making import list_content, regular
 from refbrowser.formats.awkward0.values.parts import Parts, Spot, beyond, outer_shape, wrong
 from refbrowser.formats.awkward0.values.sizes import length
 from refbrowser.formats.awkward0.values.steps import all_of
-from refbrowser.formats.awkward0.values.sums import list_table, summed
+from refbrowser.formats.awkward0.values.sums import summed
+from refbrowser.formats.awkward0.values.tables import list_table
 from refbrowser.formats.awkward0.values.texts import texts
 
 if TYPE_CHECKING:

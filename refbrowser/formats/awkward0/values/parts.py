@@ -21,6 +21,8 @@ from refbrowser.model.nested import NestedFault
 if TYPE_CHECKING:
     from awkward.contents import Content
 
+#: Items of an index that are looked at together.
+BLOCK = 1 << 20
 #: Makes rows of one kind of layout: the read, the layout, the rows, and where.
 Reader = Callable[["Parts", Any, Extent, "Spot"], Awaitable[Any]]
 
@@ -85,10 +87,6 @@ class Parts:
     faults: list[NestedFault] = field(default_factory=list)
     _visits: int = 0
     _bytes: int = 0
-
-    def apart(self) -> Parts:
-        """Return a read beside this one, of what is only looked at."""
-        return Parts(self.readers, self.by_number, self.marks)
 
     async def content(self, layout: Layout, extent: Extent, spot: Spot) -> Content:
         """Return rows of a layout, one entry for each row of `extent`.
@@ -156,6 +154,10 @@ class Parts:
             raise wrong(layout, "a position is beyond any length")
         return values.astype(np.int64, copy=False)
 
+    async def looked_at(self, index: Layout, start: int, stop: int) -> Positions:
+        """Return items of an index that are only looked at: they do not count as read for the rows."""
+        return await Parts(self.readers, self.by_number, self.marks).flat(index, Extent.of(start, stop))
+
     async def flat(self, layout: Layout, items: Extent) -> Positions:
         """Return items, counted over all dimensions, of a layout of integers."""
         if not isinstance(layout, NumpyLayout) or not layout.buffer.dtype.shape:
@@ -167,6 +169,11 @@ class Parts:
             raise wrong(layout, "the shapes of indexes differ")
         rows = Extent(items.starts // size, items.stops // size)
         return (await self.integers(layout, rows)).reshape(-1)
+
+
+def items_of(index: Layout) -> int:
+    """Return the items of one row of an index."""
+    return prod(index.buffer.dtype.shape) if isinstance(index, NumpyLayout) else 1
 
 
 def outer_shape(index: Layout, extent: Extent) -> tuple[tuple[int, ...], Extent]:

@@ -26,6 +26,7 @@ from refbrowser.formats.awkward0.layouts import (
 from refbrowser.formats.awkward0.lengths import length_of
 from refbrowser.formats.awkward0.values.parts import Parts, wrong
 from refbrowser.formats.awkward0.values.steps import Together
+from refbrowser.formats.awkward0.values.tables import list_table
 from refbrowser.limits import LIMITS
 
 
@@ -96,8 +97,6 @@ async def _lists(parts: Parts, layout: ListLayout, depth: int) -> int:
         return await length(parts, layout.index[0], depth + 1)
     if layout.how is ListIndex.OFFSETS:
         return max(0, await length(parts, layout.index[0], depth + 1) - 1)
-    from refbrowser.formats.awkward0.values.sums import list_table
-
     return len((await list_table(parts, layout))[0])
 
 

@@ -1,4 +1,4 @@
-"""Positions that follow from all rows before: of counts, of tags, of lists that their elements tell of.
+"""Positions that follow from all rows before: of counts, of tags, of ascending indexes.
 
 All of an index is looked at once, block by block; what was summed up is kept at every so many items, so that
 any row is found from there.
@@ -6,42 +6,25 @@ any row is found from there.
 
 from __future__ import annotations
 
-from math import prod
-from typing import Any
-
 import numpy as np
 import numpy.typing as npt
 
-from refbrowser.errors import ErrorKind, RefbrowserError
-from refbrowser.formats.awkward0.layouts import Layout, ListIndex, ListLayout, NumpyLayout
+from refbrowser.formats.awkward0.layouts import Layout
 from refbrowser.formats.awkward0.values.extents import Extent, Positions
-from refbrowser.formats.awkward0.values.parts import Parts, place_of, wrong
+from refbrowser.formats.awkward0.values.parts import BLOCK, Parts, items_of, wrong
 from refbrowser.formats.awkward0.values.sizes import length
-from refbrowser.limits import LIMITS
 
 #: Items between two marks; shorter indexes have one for each item.
 STEP, DENSE = 1024, 16_384
 #: Items between two marks of tags: each mark has a number for every content.
 TAG_STEP = 16_384
-#: Items that are looked at together.
-BLOCK = 1 << 20
 _FAR = float(1 << 62)
-
-
-def _inner(layout: Layout) -> int:
-    """Return the items of one row of an index."""
-    return prod(layout.buffer.dtype.shape) if isinstance(layout, NumpyLayout) else 1
-
-
-async def _block(parts: Parts, layout: Layout, start: int, stop: int) -> Positions:
-    """Return items that are only looked at: they do not count as read for the rows."""
-    return await parts.apart().flat(layout, Extent.of(start, stop))
 
 
 async def summed(parts: Parts, counts: Layout, items: Extent) -> tuple[Positions, Positions]:
     """Return where the lists of `items` begin and end, whose lengths are `counts`."""
-    total = await length(parts, counts) * _inner(counts)
-    step = 1 if total <= DENSE else -(-STEP // _inner(counts)) * _inner(counts)
+    total = await length(parts, counts) * items_of(counts)
+    step = 1 if total <= DENSE else -(-STEP // items_of(counts)) * items_of(counts)
     kept = parts.marks.get(counts)
     if kept is None:
         kept = (await _marks_of_counts(parts, counts, total, step),)
@@ -68,7 +51,7 @@ async def _marks_of_counts(parts: Parts, counts: Layout, total: int, step: int) 
     before = 0
     side = max(1, BLOCK // step) * step
     for start in range(0, total, side):
-        block = await _block(parts, counts, start, min(total, start + side))
+        block = await parts.looked_at(counts, start, min(total, start + side))
         if len(block) and int(block.min()) < 0:
             raise wrong(counts, "a count is negative")
         if before + float(block.sum(dtype=np.float64)) > _FAR:
@@ -81,8 +64,8 @@ async def _marks_of_counts(parts: Parts, counts: Layout, total: int, step: int) 
 
 async def running(parts: Parts, tags: Layout, items: Extent, kinds: int) -> tuple[Positions, Positions]:
     """Return the tags of `items`, and of each how often it came before (persistence notes, section 3)."""
-    total = await length(parts, tags) * _inner(tags)
-    step = -(-TAG_STEP // _inner(tags)) * _inner(tags) if _inner(tags) else 1
+    total = await length(parts, tags) * items_of(tags)
+    step = -(-TAG_STEP // items_of(tags)) * items_of(tags) if items_of(tags) else 1
     kept = parts.marks.get(tags)
     if kept is None:
         kept = (await _marks_of_tags(parts, tags, total, step, kinds),)
@@ -109,7 +92,7 @@ async def _marks_of_tags(
 ) -> npt.NDArray[np.int64]:
     marks = [np.zeros(kinds, np.int64)]
     for start in range(0, total, step):
-        block = await _block(parts, tags, start, min(total, start + step))
+        block = await parts.looked_at(tags, start, min(total, start + step))
         # A tag of no content is an error in the rows that have it.
         known = block[(block >= 0) & (block < kinds)]
         marks.append(marks[-1] + np.bincount(known, minlength=kinds))
@@ -147,64 +130,9 @@ async def _marks_of_ascending(parts: Parts, index: Layout, total: int) -> Positi
     marks = [np.zeros(0, np.int64)]
     before = 0
     for start in range(0, total, BLOCK):
-        block = await _block(parts, index, start, min(total, start + BLOCK))
+        block = await parts.looked_at(index, start, min(total, start + BLOCK))
         if int(block[0]) < before or bool((block[1:] < block[:-1]).any()):
             raise wrong(index, "the index of a sparse array does not ascend")
         marks.append(block[::STEP])
         before = int(block[-1])
     return np.concatenate(marks)
-
-
-async def list_table(parts: Parts, layout: ListLayout) -> tuple[Positions, Positions]:
-    """Return where every list begins and ends, of arrays whose elements tell which list they are in."""
-    kept = parts.marks.get(layout)
-    if kept is None:
-        index = layout.index[0]
-        total = await length(parts, index) * _inner(index)
-        if total * np.dtype(np.int64).itemsize > LIMITS.awkward_index:
-            message = f"an index of {total} items is not read: all of it would be held"
-            raise RefbrowserError(ErrorKind.BUDGET, message, place_of(layout))
-        items = [await _block(parts, index, at, min(total, at + BLOCK)) for at in range(0, total, BLOCK)]
-        kept = _TABLES[layout.how](layout, np.concatenate([np.zeros(0, np.int64), *items]))
-        parts.marks.put(layout, kept)
-    starts, stops = kept[:2]
-    return starts, stops
-
-
-def _changes(values: Positions) -> Positions:
-    return np.flatnonzero(values[1:] != values[:-1]) + 1
-
-
-def _by_parents(layout: ListLayout, parents: Positions) -> tuple[Positions, Positions]:
-    cuts = np.concatenate([[0], _changes(parents), [len(parents)]]).astype(np.int64)
-    rows = int(parents.max(initial=-1)) + 1
-    if rows * np.dtype(np.int64).itemsize > LIMITS.awkward_index:
-        message = f"the parents tell of {rows} lists, more than are held"
-        raise RefbrowserError(ErrorKind.BUDGET, message, place_of(layout))
-    starts, stops = np.zeros(max(rows, 0), np.int64), np.zeros(max(rows, 0), np.int64)
-    if len(parents):
-        of_cut = parents[cuts[:-1]]
-        real = of_cut >= 0
-        starts[of_cut[real]], stops[of_cut[real]] = cuts[:-1][real], cuts[1:][real]
-    return starts, stops
-
-
-def _by_uniques(layout: ListLayout, uniques: Positions) -> tuple[Positions, Positions]:
-    # Of no element the old library makes one empty list.
-    cuts = np.concatenate([[0], _changes(uniques), [len(uniques)]]).astype(np.int64)
-    return cuts[:-1], cuts[1:]
-
-
-def _by_local_index(layout: ListLayout, index: Positions) -> tuple[Positions, Positions]:
-    steps = index[1:] - index[:-1]
-    if bool((steps[index[1:] != 0] != 1).any()):
-        raise wrong(layout, "a local index that is not 0 must be one more than the one before")
-    cuts = np.append(np.flatnonzero(index == 0), len(index)).astype(np.int64)
-    return cuts[:-1], cuts[1:]
-
-
-_TABLES: dict[ListIndex, Any] = {
-    ListIndex.PARENTS: _by_parents,
-    ListIndex.UNIQUES: _by_uniques,
-    ListIndex.LOCAL_INDEX: _by_local_index,
-}
