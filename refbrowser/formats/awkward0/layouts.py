@@ -77,7 +77,7 @@ class ListLayout(Layout):
     is_text
         Whether each list of bytes is a string.
     encoding
-        Python's name of it; None for bytes.
+        Python's name of it, one of `text_codecs`; None for bytes.
     """
 
     how: ListIndex
@@ -89,7 +89,7 @@ class ListLayout(Layout):
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class RegularLayout(Layout):
-    """Lists of one size: ``fromfolding`` (the rest of the division is left out)."""
+    """Lists of one size: ``fromfolding`` of a content whose length is a multiple of it."""
 
     content: Layout
     size: int
@@ -140,6 +140,8 @@ class MaskedLayout(Layout):
 
     Attributes
     ----------
+    mask
+        None where nothing is missing (``fromcontent``).
     masked_when
         The truth value, or of `MaskForm.INDEX` the integer, that means missing.
     is_lsb
@@ -147,7 +149,7 @@ class MaskedLayout(Layout):
     """
 
     form: MaskForm
-    mask: Layout
+    mask: Layout | None
     content: Layout
     masked_when: bool | int = True
     is_lsb: bool = False

@@ -1,0 +1,57 @@
+"""What layouts are made of, in the order of the schema: for walks over all kinds of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from refbrowser.formats.awkward0 import layouts
+from refbrowser.formats.awkward0.layouts import Layout, ListIndex
+
+#: Roles of the buffers of an index, as they are named in references (persistence notes, section 6).
+INDEX_ROLES = {
+    ListIndex.STARTS_STOPS: ("starts", "stops"),
+    ListIndex.COUNTS: ("counts",),
+    ListIndex.OFFSETS: ("offsets",),
+    ListIndex.PARENTS: ("parents",),
+    ListIndex.UNIQUES: ("uniques",),
+    ListIndex.LOCAL_INDEX: ("index",),
+}
+Part = tuple[str, Layout]
+
+
+def parts(layout: Layout) -> tuple[Part, ...]:
+    """Return the layouts right below one, each with its role; fields have ``field:`` and their name."""
+    return tuple(_parts(layout))
+
+
+def _parts(layout: Layout) -> Iterator[Part]:
+    match layout:
+        case layouts.ListLayout():
+            yield from zip(INDEX_ROLES[layout.how], layout.index, strict=True)
+            yield "content", layout.content
+        case layouts.RecordLayout():
+            if isinstance(layout.view, Layout):
+                yield "index", layout.view
+            for name, field in layout.fields:
+                yield f"field:{name}", field
+        case layouts.UnionLayout():
+            yield "tags", layout.tags
+            if layout.index is not None:
+                yield "index", layout.index
+            for at, content in enumerate(layout.contents):
+                yield f"content {at}", content
+        case layouts.MaskedLayout():
+            if layout.mask is not None:
+                yield "mask", layout.mask
+            yield "content", layout.content
+        case layouts.IndexedLayout() | layouts.SparseLayout():
+            yield "index", layout.index
+            yield "content", layout.content
+        case layouts.ChunkedLayout():
+            for at, chunk in enumerate(layout.chunks):
+                yield f"chunk {at}", chunk
+        case layouts.RegularLayout() | layouts.ObjectLayout():
+            yield "content", layout.content
+        case layouts.VirtualLayout():
+            if layout.content is not None:
+                yield "content", layout.content
