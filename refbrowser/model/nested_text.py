@@ -29,8 +29,8 @@ _TEXTS = {TypeKind.STRING: "string", TypeKind.BYTES: "bytes", TypeKind.EMPTY: "u
 def type_text(kind: NestedType) -> str:
     """Return a type on one line, as ``str(ak.type(array))`` gives it without the length.
 
-    What Awkward has no word for is ``link[...]`` for a cycle and ``unreadable[...]``. Types of shared parts can
-    be far longer than they are large: what is too long is cut, and ends with ``…``.
+    What Awkward has no word for is ``link[...]`` for a cycle and ``unreadable[...]``. Types of shared parts
+    can be far longer than they are large: what is too long is cut, and ends with ``…``.
     """
     writing = _Writing()
     try:

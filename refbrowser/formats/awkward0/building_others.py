@@ -1,4 +1,4 @@
-"""Builds masked, indexed, mixed, chunked, sparse, object and virtual arrays (persistence notes, section 3)."""
+"""Builds masked, indexed, mixed, chunked, sparse and virtual arrays (persistence notes, section 3)."""
 
 from __future__ import annotations
 

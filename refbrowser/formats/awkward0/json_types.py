@@ -1,4 +1,4 @@
-"""Types of arrays as schemas spell them beside virtual arrays (``json2type``; persistence notes, section 3)."""
+"""Types that schemas tell of virtual arrays (``json2type``; persistence notes, section 3)."""
 
 from __future__ import annotations
 
@@ -128,7 +128,7 @@ _READING = {
 
 
 def type_of_dtype(dtype: np.dtype[Any]) -> NestedType:
-    """Return the type of the elements of a basic array: with a shape lists of one size, with fields records."""
+    """Return the type of the elements of a basic array: lists of one size, records, texts, numbers."""
     if dtype.subdtype is not None:
         made = type_of_dtype(dtype.base)
         for size in reversed(dtype.shape):

@@ -201,7 +201,7 @@ class _Reading:
         return tuple(draft.finished() for draft in self._drafts), self._findings
 
     def _read(self, item: _Pending) -> list[_Pending]:
-        """Number one expression and return those below."""
+        """Give one expression its number and return those below."""
         draft = _Draft(len(self._drafts), item.pointer)
         self._check_budgets(item)
         self._drafts.append(draft)

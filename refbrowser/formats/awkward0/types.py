@@ -163,9 +163,8 @@ def type_of_value(value: Any) -> NestedType:
     if isinstance(value, bool):
         return NestedType(TypeKind.NUMBER, dtype=np.dtype(np.bool_))
     if isinstance(value, int | float):
-        return NestedType(
-            TypeKind.NUMBER, dtype=np.asarray(value).dtype if abs(value) < 2**63 else np.dtype(float)
-        )
+        is_whole = isinstance(value, int) and abs(value) < 2**63
+        return NestedType(TypeKind.NUMBER, dtype=np.dtype(np.int64 if is_whole else np.float64))
     if isinstance(value, str):
         return NestedType(TypeKind.STRING)
     if isinstance(value, bytes):
