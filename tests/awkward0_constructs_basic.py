@@ -142,13 +142,13 @@ add(
 add("iterable", VAR, LISTS, lambda e: e.make("JaggedArray.fromiter", {"json": LISTS}))
 add(
     "regular",
-    VAR,
+    "2 * float64",
     [[1.0, 2.0], [3.0, 4.0]],
     lambda e: e.make("JaggedArray.fromregular", e.basic([[1.0, 2.0], [3.0, 4.0]])),
 )
 add(
     "folding",
-    VAR,
+    "2 * float64",
     [[1.0, 2.0], [3.0, 4.0]],
     lambda e: e.make("JaggedArray.fromfolding", e.basic([1.0, 2.0, 3.0, 4.0]), 2),
 )
@@ -193,7 +193,7 @@ add("table of a dict", XY, xy(0, 1, 2), lambda e: e.make("Table", {"dict": dict(
 add("table of keywords", XY, xy(0, 1, 2), lambda e: e.make("Table", **dict(pairs(e)["pairs"])))
 add(
     "table of columns",
-    "{0: int64, 1: float64}",
+    '{"0": int64, "1": float64}',
     [{"0": 1, "1": 1.5}],
     lambda e: e.make("Table", e.basic([1]), e.basic([1.5])),
 )

@@ -184,7 +184,7 @@ add(
 add("texts in lists", "var * string", [["one", ""], ["zwölf"]], lambda e: e.jagged([2, 1], e.strings(TEXTS)))
 add(
     "objects",
-    "{x: float64}",
+    "TVector2[x: float64]",
     [{"x": 1.5}],
     lambda e: e.make(
         "ObjectArray",

@@ -46,9 +46,12 @@ def read_values(array: Any) -> Any:
     """Return all values of an array of an opened dataset, as the program gives them."""
     if array.node.nested is None or not array.shape:
         value = array[...] if array.shape else array[()]
-        return plain_value(
-            value.tolist() if isinstance(value, np.ndarray) and value.dtype.kind != "M" else value
-        )
+        if isinstance(value, np.ndarray) and value.dtype.kind in "mM":
+            return plain_value(list(value))
+        return plain_value(value.tolist() if isinstance(value, np.ndarray) else value)
     import awkward
 
-    return plain_value(awkward.to_list(array.to_awkward()))
+    values = array.to_awkward()
+    if array.node.nested.type.kind == "number" and array.node.nested.type.dtype.kind in "mM":
+        return plain_value(list(awkward.to_numpy(values)))
+    return plain_value(awkward.to_list(values))
