@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject, Signal
 
+from refbrowser.app.controller.awkward import DocumentAwkward
 from refbrowser.app.controller.disk import DocumentFile
 from refbrowser.app.controller.edit_errors import moved_on
 from refbrowser.app.controller.journaling import DocumentJournal
@@ -119,6 +120,7 @@ class OpenDocument(QObject):
         self.draft_count = 0
         self.store = DocumentStore(self, flavour)
         self.stream = DocumentStream(self, byte_order)
+        self.awkward = DocumentAwkward(self)
         self.journal = DocumentJournal(self)
         self.problems = DocumentProblems(self)
         self.changes = DocumentChanges(self)
@@ -143,8 +145,8 @@ class OpenDocument(QObject):
 
     @property
     def can_save_in_place(self) -> bool:
-        """Whether Save has a file to write to: not for stores, streams, folders, and what came by URL."""
-        is_made = self.store.is_here or self.file.is_stream
+        """Whether Save has a file to write to: not for stores, streams and the like, folders, URLs."""
+        is_made = self.store.is_here or self.file.is_derived
         return "://" not in self.path and not is_made and not Path(self.path).is_dir()
 
     @property
