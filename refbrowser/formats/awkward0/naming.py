@@ -19,7 +19,7 @@ SCHEMA_DATASET = "schema.json"
 #: What an array without a name is called.
 NAMELESS = "array"
 #: What stands between a name and the numbers of its blobs, most likely: no letter and no digit.
-_DELIMITER = re.compile(r"[^\w/]+\Z")
+_DELIMITER = re.compile(r"\W+\Z")
 #: What an empty part is written as, and the beginning of a character that is escaped.
 _ESCAPE, _SLASH = "%", "%2F"
 _HEX = re.compile(r"%([0-9A-F]{2})")
@@ -62,16 +62,23 @@ def schema_name(member: str, prefix: str) -> SchemaName:
     suffixes, which stand nowhere (persistence notes, section 5, "ZIP").
     """
     base, rest = _without_base(member, prefix)
-    if rest.endswith(SCHEMA_DATASET) and prefix == rest[: -len(SCHEMA_DATASET)]:
-        return SchemaName(base + prefix.rstrip("/") if prefix else base.rstrip("/"), base)
-    stem = rest[: -len(SCHEMA_ENDING)] if rest.endswith(SCHEMA_ENDING) else None
-    common = _common(rest, prefix)
-    if stem is not None and (prefix.startswith(stem) or not common):
-        return SchemaName(base + stem, base)
+    name = _name_in_folder(rest, prefix)
+    return SchemaName(base + name if name else base.rstrip("/"), base)
+
+
+def _name_in_folder(member: str, prefix: str) -> str:
+    if member.rpartition("/")[2] == SCHEMA_DATASET and prefix == member[: -len(SCHEMA_DATASET)]:
+        return prefix.rstrip("/")
+    common = _common(member, prefix)
     if common == prefix:
         # The suffix of schemas begins as the delimiter does: ``one-`` and ``one-schema``.
         common = _DELIMITER.sub("", common)
-    return SchemaName(base + common, base)
+    if member.endswith(SCHEMA_ENDING):
+        stem = member[: -len(SCHEMA_ENDING)]
+        # Another suffix may end so, too: ``one.schema.json`` of ``one-``.
+        is_longer = common and not prefix.startswith(stem) and not stem[len(common)].isalnum()
+        return common if is_longer else stem
+    return common
 
 
 def _common(one: str, other: str) -> str:
