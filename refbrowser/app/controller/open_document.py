@@ -103,8 +103,7 @@ class OpenDocument(QObject):
     ) -> None:
         super().__init__(parent)
         self.number = next(_numbers)
-        self.path = path
-        self.tasks = tasks
+        self.path, self.tasks = path, tasks
         self.template_values = dict(template_values or {})
         self._allow = tuple(allow)
         self._shared = session or SharedSession()
@@ -116,8 +115,7 @@ class OpenDocument(QObject):
         self.wants: tuple[Want, ...] = ()
         self.error: BaseException | None = None
         self._difference: Difference | None = None
-        self.is_saving = False
-        self.draft_count = 0
+        self.is_saving, self.draft_count = False, 0
         self.store = DocumentStore(self, flavour)
         self.stream = DocumentStream(self, byte_order)
         self.awkward = DocumentAwkward(self)
@@ -234,12 +232,12 @@ class OpenDocument(QObject):
         self, title: str, done: Callable[[Opened], None], failed: Callable[[BaseException], None]
     ) -> None:
         path, values, allow, shared = self.path, dict(self.template_values), self._allow, self._shared
-        flavour, byte_order = self.store.flavour, self.stream.byte_order
+        flavour, order, functions = self.store.flavour, self.stream.byte_order, self.awkward.allow_functions
 
         def read(control: TaskControl) -> Opened:
             from refbrowser.app.controller.work import open_document
 
-            return open_document(path, values, allow, flavour, shared, control, byte_order)
+            return open_document(path, values, allow, flavour, shared, control, order, functions)
 
         self.tasks.run(self.owner("open"), title, read, done, failed, received=self._reading)
 
