@@ -21,7 +21,8 @@ from refbrowser.io.origins import local_path
 from refbrowser.references.document import ReferenceDocument
 
 if TYPE_CHECKING:
-    from refbrowser.formats.awkward0.container import Blob
+    from refbrowser.formats.awkward0.container import Container
+    from refbrowser.model.reference import Reference
 
 #: Kinds of files that may hold arrays.
 _KINDS = (FileKind.ZIP, FileKind.HDF5, FileKind.FOLDER)
@@ -80,7 +81,16 @@ def open_awkward0_document(
     return document, access
 
 
-def blob_of(document: ReferenceDocument, name: str) -> Blob | None:
-    """Return a blob of the file behind a document by its name in that; None where none is meant."""
-    container = getattr(document.derived, "container", None)
-    return None if container is None else container.find(name)
+def blob_reference(document: ReferenceDocument, name: str) -> Reference | None:
+    """Return where a blob of the file behind a document lies, by its name in that; None where none is meant.
+
+    Raises
+    ------
+    RefbrowserError
+        It cannot be read.
+    """
+    container: Container | None = getattr(document.derived, "container", None)
+    blob = None if container is None else container.find(name)
+    if blob is not None and blob.error is not None:
+        raise blob.error
+    return None if blob is None else blob.reference

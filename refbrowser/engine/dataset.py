@@ -24,6 +24,13 @@ if TYPE_CHECKING:
     from refbrowser.references.document import ReferenceDocument
 
 
+#: What other keys there are, by format.
+_OTHER_KEYS = {
+    "ncstream": "messages/0 is the first message of a stream",
+    "awkward0": "blobs have the names that they have in the file: one-1.raw",
+}
+
+
 class Dataset:
     """A dataset as it was opened: what is in it, what it may read, and what reads it.
 
@@ -128,23 +135,27 @@ class Dataset:
         return Dataset(self.path, document, hierarchy, self.access, self.session, elsewhere)
 
     def read_key(self, key: str, token: CancelToken | None = None) -> bytes:
-        """Return the stored bytes of one key, undecoded; of a stream also those of ``messages/12``.
+        """Return the stored bytes of one key, undecoded; also ``messages/12`` and blobs of Awkward 0.
 
         Raises
         ------
         RefbrowserError
             `E_USAGE`: there is no such key; else why its bytes cannot be read.
         """
+        from refbrowser.engine.awkward0 import blob_reference
         from refbrowser.engine.keys import reference_of
         from refbrowser.engine.streams import message_reference
 
-        reference = reference_of(self.document, key) or message_reference(self.document, key)
+        document = self.document
+        reference = reference_of(document, key)
+        reference = reference or message_reference(document, key) or blob_reference(document, key)
         if reference is None:
+            derived = "" if document.derived is None else document.derived.format
             raise RefbrowserError(
                 ErrorKind.USAGE,
                 f"there is no key {quoted(key)}",
                 Place(document=self.path),
-                "" if self.document.derived is None else "messages/0 is the first message of a stream",
+                _OTHER_KEYS.get(derived, ""),
             )
         return self.session.read_reference(key, reference, self.access, token or CancelToken())
 

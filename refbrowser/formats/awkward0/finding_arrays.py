@@ -78,6 +78,9 @@ def find_schemas(
     search = _Search(container, token, progress or (lambda done, total: None))
     named = [name for name in container.names() if name.lower().endswith(SCHEMA_ENDING)]
     search.look_into(named)
+    if search.is_full or (container.kind != "zip" and not search.found.schemas):
+        # Folders and HDF5 files hold anything.
+        return search.found
     known = set(named).union(*map(blob_names, search.found.schemas))
     search.look_into(search.small(name for name in container.names() if name not in known))
     return search.found
@@ -101,6 +104,7 @@ class _Search:
         self._token = token
         self._progress = progress
         self.found = FoundSchemas([], [], [])
+        self.is_full = False
 
     def small(self, names: Iterable[str]) -> list[str]:
         """Return those that are small enough to be schemas, while there is room."""
@@ -129,6 +133,7 @@ class _Search:
                 if answer is None:
                     continue
                 if len(self.found.schemas) >= LIMITS.awkward_arrays:
+                    self.is_full = True
                     self._warn(f"only the first {LIMITS.awkward_arrays} arrays are shown (awkward_arrays)")
                     return
                 self._judge(name, answer)
