@@ -62,14 +62,14 @@ class ExpressionGraph:
         self._roles = [""] * len(expressions)
         self._below: list[tuple[int, ...]] = []
         self._referrers: dict[int, list[int]] = {}
-        self._verdicts: dict[int, Verdict] = {}
+        self.verdicts: dict[int, Verdict] = {}
         for each in expressions:
             below = (*each.children, *(number for _, number in each.named))
             self._below.append(below)
             for number, role in zip(below, self._names(each), strict=True):
                 self._above[number], self._roles[number] = each.number, role
             if each.kind in _NAMING and each.error is None:
-                self._verdicts[each.number] = judge(each.value, self.allowed)
+                self.verdicts[each.number] = judge(each.value, self.allowed)
             target = self.target(each.number)
             if target is not None:
                 self._referrers.setdefault(target, []).append(each.number)
@@ -193,7 +193,7 @@ class ExpressionGraph:
 
     def verdict(self, number: int) -> Verdict | None:
         """Return whether the function that an expression names is allowed; None where it names none."""
-        return self._verdicts.get(number)
+        return self.verdicts.get(number)
 
     def is_refused(self, number: int) -> bool:
         """Tell whether nothing is made of an expression because of the function that it names."""

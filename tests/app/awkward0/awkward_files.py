@@ -1,4 +1,4 @@
-"""Awkward 0 files for tests of the window: a table of lists with a union, texts, a cycle; and a hostile one."""
+"""Awkward 0 files for tests of the window: records of lists, unions and texts; a cycle; a hostile one."""
 
 from __future__ import annotations
 
@@ -64,7 +64,9 @@ def write_hostile(folder: Path, mark: Path) -> Path:
     unpacked = bad.basic(np.arange(5), codecs=("bz2.decompress",))
     sparse = bad.make("SparseArray", 5, np.array([1]), np.array([2.0]), pickled(_Run(mark)))
     virtual = bad.make("VirtualArray", function("subprocess", "check_call"), ("touch", str(mark)))
-    lazy = bad.make("VirtualArray", function("uproot.tree", "_LazyFiles"), ("/etc/passwd", "https://example.org/x"))
+    lazy = bad.make(
+        "VirtualArray", function("uproot.tree", "_LazyFiles"), ("/etc/passwd", "https://example.org/x")
+    )
     good = bad.basic(np.arange(5))
     root = bad.table(good=good, evil=evil, packed=unpacked, sparse=sparse, virtual=virtual, lazy=lazy)
     path = folder / "hostile.awkd"
