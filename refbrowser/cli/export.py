@@ -65,7 +65,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         required=True,
         metavar="FORMAT",
         dest="format",
-        help="refs-v0, refs-v1, refs-parquet, zarr-v2, zarr-v3, zarr-v3-draft, nczarr, ncstream, parquet or feather",
+        help="refs-v0, refs-v1, refs-parquet, zarr-v2, zarr-v3, zarr-v3-draft, nczarr, ncstream, parquet "
+        "or feather",
     )
     parser.add_argument(
         "--array", action=_Choice, dest="arrays", metavar="A", help="write this array only (repeatable)"

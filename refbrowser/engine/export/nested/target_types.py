@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from refbrowser.errors import ErrorKind, RefbrowserError, quoted
 from refbrowser.model.nested import NestedType, TypeKind
 
 #: Names of fields, ``[]`` for the elements of a list, ``#1`` for a possibility of a union; from a row down.
@@ -120,6 +121,22 @@ def unreadable_parts(source: NestedType, path: TypePath = ()) -> Iterator[tuple[
         yield path, source
     for step, item in zip(steps_of(source), source.items, strict=True):
         yield from unreadable_parts(item, (*path, *step))
+
+
+def check_readable(source: NestedType, *, skip_bad: bool) -> None:
+    """Make sure that rows of a type can be read; parts of them may be left out with `skip_bad`.
+
+    Raises
+    ------
+    RefbrowserError
+        `DECODE`: something cannot be read.
+    """
+    for path, type in unreadable_parts(source):
+        if path and skip_bad:
+            continue
+        what = f"{quoted(path_text(path))} cannot be read" if path else "cannot be read"
+        advice = "--skip-bad writes it as missing" if path else ""
+        raise RefbrowserError(ErrorKind.DECODE, f"{what}: {type.name}", advice=advice)
 
 
 def steps_of(type: NestedType | TargetType) -> list[TypePath]:

@@ -9,7 +9,7 @@ import numpy as np
 
 
 def column_digest(column: Any) -> bytes:
-    """Return the SHA-256 of the values of an Arrow array, whatever its buffers hold where values are missing."""
+    """Return the SHA-256 of the values of an Arrow array; where one is missing, buffers may hold anything."""
     digest = hashlib.sha256()
     _add(digest, column)
     return digest.digest()

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from refbrowser.engine.decoding import DecodePool, MemoryBudget
 from refbrowser.engine.export.folder import TargetFolder, remove
 from refbrowser.engine.export.nested.conform import MissingValuesError
-from refbrowser.engine.export.nested.row_reading import RowReader
+from refbrowser.engine.export.nested.row_reading import RowReader, row_reader
 from refbrowser.engine.export.request import ExportEstimate, ExportReport, ExportRequest, Loss, Tally
 from refbrowser.engine.export.source_losses import unread_attributes
 from refbrowser.engine.export.tables.files import require_pyarrow
@@ -19,7 +17,6 @@ from refbrowser.engine.jobs import JobControl
 from refbrowser.engine.read_plan import size_question
 from refbrowser.errors import ErrorKind, Place, RefbrowserError
 from refbrowser.io.cancel import CancelToken
-from refbrowser.limits import LIMITS
 
 if TYPE_CHECKING:
     from refbrowser.engine.dataset import Dataset
@@ -109,26 +106,15 @@ class TableExport:
 
     def _write(self, place: TargetFolder, control: JobControl) -> Tally:
         """Write all files; again from the start where values turn out to be missing."""
-        token = CancelToken()
-        forget = control.token.on_cancel(token.cancel)
-        session = copy.copy(self.dataset.session)
-        # Chunks being decoded have a memory of their own, smaller than that of what is shown.
-        session.pool = DecodePool(self.dataset.session.pool.threads, MemoryBudget(LIMITS.export_coding))
         tally = Tally(skipped=list(self.plan.skipped))
-        try:
-            reader = RowReader(session, self.dataset.access, token)
-            run = TableRun(self.dataset, self.request, reader, tally, self._progress(control, tally))
+        with row_reader(self.dataset, control) as reader:
+            run = TableRun(self.dataset, self.request, reader, tally, self._progress(control))
             scalars = {each.node.path.strip("/"): run.single(each) for each in self.plan.values}
             for number in range(len(self.plan.tables)):
                 self._one(place, run, number, scalars)
             if self.plan.is_folder:
                 write_index(place.partial / INDEX, self.plan.tables)
             tally.read_bytes, tally.requests = reader.read_bytes, reader.requests
-            control.check()
-        finally:
-            forget()
-            session.pool.close()
-            session.pool.join()
         return tally
 
     def _one(self, place: TargetFolder, run: TableRun, number: int, scalars: dict[str, Any]) -> None:
@@ -147,7 +133,7 @@ class TableExport:
                 self._widened[error.place.path or ""] = known | {error.where}
                 self.plan = planned(self.dataset, self.request, self._widened)
 
-    def _progress(self, control: JobControl, tally: Tally) -> Callable[[RowReader, int], None]:
+    def _progress(self, control: JobControl) -> Callable[[RowReader, int], None]:
         total = sum(table.length * len(table.columns) for table in self.plan.tables)
         done = 0
 

@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING
 
 from refbrowser.engine.export.nested.choice import chosen_nodes
 from refbrowser.engine.export.nested.row_reading import RowSource
-from refbrowser.engine.export.nested.target_types import TypePath, path_text, unreadable_parts
+from refbrowser.engine.export.nested.target_types import TypePath, check_readable
 from refbrowser.engine.export.paths import escaped_key
 from refbrowser.engine.export.request import ExportRequest, Loss
 from refbrowser.engine.export.stored_form import names_left_out, stored_form
 from refbrowser.engine.export.tables.columns import Column
-from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
-from refbrowser.model.nested import TypeKind
+from refbrowser.errors import ErrorKind, Place, RefbrowserError
 from refbrowser.model.nodes import ArrayNode
 
 if TYPE_CHECKING:
@@ -87,7 +86,7 @@ def planned(dataset: Dataset, request: ExportRequest, widened: Widened) -> Table
     for node, selection in chosen_nodes(dataset.hierarchy, request.arrays):
         try:
             source = RowSource.of(node, selection)
-            _check_readable(source, skip_bad=request.skip_bad)
+            check_readable(source.type, skip_bad=request.skip_bad)
         except RefbrowserError as error:
             placed = replace(error.place, path=node.path)
             told = RefbrowserError(error.kind, error.message, placed, error.advice)
@@ -99,20 +98,6 @@ def planned(dataset: Dataset, request: ExportRequest, widened: Widened) -> Table
     if not sources:
         raise RefbrowserError(ErrorKind.META, "there is no array that can be written", Place(path="/"))
     return _files(sources, request, widened, tuple(skipped))
-
-
-def _check_readable(source: RowSource, *, skip_bad: bool) -> None:
-    """Raise an error where a part cannot be read, and is not to be left out."""
-    if source.type.kind is TypeKind.OPAQUE:
-        raise RefbrowserError(ErrorKind.DECODE, f"cannot be read: {source.type.name}")
-    if skip_bad:
-        return
-    for path, type in unreadable_parts(source.type):
-        raise RefbrowserError(
-            ErrorKind.DECODE,
-            f"{quoted(path_text(path))} cannot be read: {type.name}",
-            advice="--skip-bad writes it as missing",
-        )
 
 
 def _files(

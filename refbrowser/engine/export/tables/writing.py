@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from refbrowser.engine.export.nested.row_reading import RowBlock, RowReader, RowSource
+from refbrowser.engine.export.nested.row_blocks import row_blocks
+from refbrowser.engine.export.nested.row_reading import RowReader, RowSource
 from refbrowser.engine.export.request import ExportRequest, Tally
 from refbrowser.engine.export.tables.columns import Column, arrow_table, schema_metadata
 from refbrowser.engine.export.tables.digest import column_digest
@@ -83,8 +84,8 @@ def write_table(run: TableRun, table: TablePlan, path: Path, scalars: Mapping[st
     digests: list[list[bytes]] = []
     with path.open("wb") as file:
         writer = open_writer(run.request.format, file, schema, options)
-        for blocks, length in _blocks(run, table):
-            made = arrow_table(table.columns, [block.content for block in blocks], length, options)
+        for contents, length in _blocks(run, table):
+            made = arrow_table(table.columns, contents, length, options)
             made = made.replace_schema_metadata(schema.metadata)
             if made.schema != schema:
                 raise RefbrowserError(ErrorKind.DECODE, "rows have another type than those before")
@@ -116,31 +117,10 @@ def _schema(run: TableRun, table: TablePlan, scalars: Mapping[str, Any]) -> Any:
     return empty.schema.with_metadata({**(empty.schema.metadata or {}), **metadata})
 
 
-def _blocks(run: TableRun, table: TablePlan) -> Iterator[tuple[list[RowBlock], int]]:
-    """Yield the rows of all columns; fewer together where they are too many to be held."""
+def _blocks(run: TableRun, table: TablePlan) -> Iterator[tuple[list[Any], int]]:
     size = run.request.tables.group_size
-    start, rows = 0, table.block_rows(size)
-    while start < table.length:
-        stop = min(start + rows, table.length)
-        try:
-            blocks = [_read(run, column, start, stop) for column in table.columns]
-        except RefbrowserError as error:
-            if error.kind is not ErrorKind.BUDGET or stop - start == 1:
-                raise
-            rows = (stop - start) // 2
-            continue
-        held = sum(block.content.nbytes for block in blocks)
-        yield blocks, stop - start
-        start = stop
-        if held > 2 * size:
-            # Rows differ in length: those that follow are likely as long.
-            rows = max(1, rows // 2)
-
-
-def _read(run: TableRun, column: Column, start: int, stop: int) -> RowBlock:
-    block = run.reader.read(column.source, start, stop)
-    run.bad(block.errors)
-    return block
+    sources = [column.source for column in table.columns]
+    return row_blocks(run.reader, sources, table.block_rows(size), size, run.bad)
 
 
 def _verify(run: TableRun, path: Path, columns: Sequence[Column], digests: list[list[bytes]]) -> None:
