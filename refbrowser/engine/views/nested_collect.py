@@ -1,0 +1,167 @@
+"""Reads the numbers of fields of a nested array block by block, as many as a plot holds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from refbrowser.engine.views.nested_numbers import (
+    NO_NUMBERS,
+    FieldChoice,
+    FieldNumbers,
+    field_numbers,
+    joined,
+)
+from refbrowser.errors import ErrorKind, RefbrowserError
+from refbrowser.limits import LIMITS
+from refbrowser.model.nodes import ArrayNode, Hierarchy
+
+if TYPE_CHECKING:
+    from refbrowser.engine.dataset import Dataset
+    from refbrowser.engine.jobs import JobControl
+
+#: Values that are read unasked; more when the user wants all.
+UNASKED = 200_000
+#: Rows of the first block and of the largest one, and values that a block should have.
+FIRST_ROWS, MOST_ROWS, BLOCK_VALUES = 256, 1 << 20, 1 << 18
+#: Blocks that cannot be read, after which no more are tried.
+FAILURES_MOST = 32
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Collected:
+    """What fields hold in the first rows of an array.
+
+    Attributes
+    ----------
+    rows, of_rows
+        How many rows were read, and how many there are.
+    fields
+        One for each that was asked for.
+    skipped
+        How many of the rows read could not be, and why the first of them.
+    """
+
+    rows: int
+    of_rows: int
+    fields: tuple[FieldNumbers, ...]
+    skipped: int = 0
+    error: RefbrowserError | None = None
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether all rows are in it."""
+        return self.rows == self.of_rows
+
+
+def values_most(everything: bool) -> int:
+    """Return how many values are held at most."""
+    return LIMITS.view_points if everything else UNASKED
+
+
+def node_of(
+    hierarchy: Hierarchy | None, node: ArrayNode, path: Sequence[str]
+) -> tuple[ArrayNode, tuple[str, ...]]:
+    """Return the array to read a field from, and which of its fields it is.
+
+    A field that is an array itself is read from that: nothing else is read then.
+    """
+    whole = (node, tuple(path))
+    if hierarchy is None or node.nested is None or not path or any("/" in name for name in path):
+        return whole
+    found = hierarchy.find("/".join((node.path.rstrip("/"), *path)))
+    if not isinstance(found, ArrayNode) or found.nested is None:
+        return whole
+    return (found, ()) if found.nested.length == node.nested.length else whole
+
+
+def collect(
+    dataset: Dataset,
+    node: ArrayNode,
+    choices: Sequence[FieldChoice],
+    most: int,
+    control: JobControl,
+    tell: Callable[[Collected], None],
+) -> Collected:
+    """Return what fields hold in as many of the first rows as have `most` values; tell what has come.
+
+    Raises
+    ------
+    RefbrowserError
+        No row can be read.
+    Cancelled
+        `control` was cancelled.
+    """
+    return _Collector(dataset, node, choices, most, control).run(tell)
+
+
+@dataclass(slots=True)
+class _Collector:
+    dataset: Dataset
+    node: ArrayNode
+    choices: Sequence[FieldChoice]
+    most: int
+    control: JobControl
+    parts: list[tuple[FieldNumbers, ...]] = field(default_factory=list)
+    done: int = 0
+    held: int = 0
+    skipped: int = 0
+    failures: int = 0
+    error: RefbrowserError | None = None
+
+    def run(self, tell: Callable[[Collected], None]) -> Collected:
+        assert self.node.nested is not None
+        length, size, told = self.node.nested.length, FIRST_ROWS, 0
+        while self.done < length and self.held < self.most and self.failures < FAILURES_MOST:
+            self.control.check()
+            stop = min(length, self.done + size)
+            count = self._block(self.done, stop)
+            if count is None and size > 1:
+                size = max(1, size // 4)
+                continue
+            self.done = stop
+            self.control.progress(self.done, length)
+            size = _next_size(size, count or 0)
+            # Telling takes as long as all that is held: each time there is half as much again.
+            if self.held > told * 1.5 + BLOCK_VALUES:
+                told = self.held
+                tell(self._collected(length))
+        if self.error is not None and not self.parts:
+            raise self.error
+        return self._collected(length)
+
+    def _collected(self, length: int) -> Collected:
+        fields = tuple(map(joined, zip(*self.parts, strict=True)))
+        if not fields:
+            fields = tuple(NO_NUMBERS for _ in self.choices)
+        return Collected(self.done, length, fields, self.skipped, self.error)
+
+    def _block(self, start: int, stop: int) -> int | None:
+        """Read rows; returns how many values they have, None where fewer rows are to be tried."""
+        from refbrowser.engine.nested.reading import read_rows
+
+        dataset, found = self.dataset, []
+        try:
+            for choice in self.choices:
+                node, path = node_of(dataset.hierarchy, self.node, choice.path)
+                rows = read_rows(dataset.session, node, dataset.access, start, stop, self.control.token)
+                found.append(field_numbers(rows, start, path))
+        except RefbrowserError as error:
+            if stop - start > 1 and error.kind in (ErrorKind.BUDGET, ErrorKind.RANGE):
+                return None
+            self.error = self.error or error
+            self.skipped += stop - start
+            self.failures += 1
+            return 0
+        self.parts.append(tuple(found))
+        count = max(max(len(each.numbers), each.values, sum(map(len, each.lengths))) for each in found)
+        self.held += count
+        return count
+
+
+def _next_size(size: int, count: int) -> int:
+    """Return how many rows the next block has: twice as many while these have few values."""
+    if count * 2 <= BLOCK_VALUES:
+        return min(size * 2, MOST_ROWS)
+    return max(1, size // 2) if count > 2 * BLOCK_VALUES else size
