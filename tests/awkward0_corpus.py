@@ -411,3 +411,21 @@ def table_with_links():
     made = awkward0.Table(x=np.arange(3))
     made["next"] = awkward0.IndexedMaskedArray(np.array([1, 2, -1]), made)
     return made
+
+
+#: Arrays that awkward0 writes wrong.
+DEFECTS = {}
+
+
+def defect(make):
+    """Note a function that returns an array which is not written as it should be."""
+    DEFECTS[make.__name__] = make
+    return make
+
+
+@defect
+def second_use_of_a_virtual_array():
+    import awkward0
+
+    array = awkward0.VirtualArray(lists, persistvirtual=False)
+    return awkward0.Table(a=array, b=array)

@@ -14,7 +14,7 @@ import zlib
 import awkward0
 import lz4.block
 import numpy as np
-from awkward0_corpus import CASES, CYCLIC
+from awkward0_corpus import CASES, CYCLIC, DEFECTS
 
 PAIRS = {
     "zlib": (zlib.compress, ("zlib", "decompress")),
@@ -95,7 +95,7 @@ def policy_of(names):
 
 
 def made(name):
-    return (CASES.get(name) or CYCLIC[name])()
+    return {**CASES, **CYCLIC, **DEFECTS}[name]()
 
 
 def write(question):

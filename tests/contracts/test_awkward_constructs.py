@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import itertools
+from itertools import combinations_with_replacement
 from pathlib import Path
 
+import awkward
 import awkward0_encoder as enc
+import numpy as np
 import pytest
 from awkward0_construct import Construct
 from awkward0_constructs import CONSTRUCTS
 from awkward0_values import plain_value, read_values, same
-from refbrowser.model.nested_text import type_text
 
 import refbrowser
+from refbrowser.model.nested_text import type_text
 
 #: Names without anything that a path or another name could be taken for.
 NAMED = [(f"c{number:03}", construct) for number, construct in enumerate(CONSTRUCTS)]
@@ -41,6 +45,101 @@ def test_values_and_type(together: refbrowser.Dataset, name: str, construct: Con
     assert same(found, plain_value(construct.values)), found
     if array.node.nested is not None:
         assert type_text(array.node.nested.type) == construct.type
+
+
+@pytest.mark.parametrize(("name", "construct"), NAMED, ids=[each.name for each in CONSTRUCTS])
+def test_parts_are_those_of_the_whole(together: refbrowser.Dataset, name: str, construct: Construct) -> None:
+    array = together[f"/{name}"]
+    if array.node.nested is None or not array.shape:
+        pytest.skip("no nested values")
+    whole = awkward.to_list(array.to_awkward())
+    for start, stop in combinations_with_replacement(range(len(whole) + 1), 2):
+        assert same(
+            plain_value(awkward.to_list(array.to_awkward(start, stop))), plain_value(whole[start:stop])
+        )
+
+
+@pytest.mark.parametrize("codecs", [(), ("zlib.decompress",)], ids=["stored", "compressed"])
+@pytest.mark.parametrize("how", ["counts", "offsets", "parents", "starts", "texts", "tags", "bits"])
+def test_parts_of_long_arrays(tmp_path: Path, how: str, codecs: tuple[str, ...]) -> None:
+    random = np.random.default_rng(5)
+    counts = random.integers(0, 4, 5000)
+    offsets = np.concatenate([[0], np.cumsum(counts)])
+    numbers = np.arange(offsets[-1]) * 1.5
+    encoder = enc.Encoder()
+    content = encoder.basic(numbers)
+    lists = [numbers[start:stop].tolist() for start, stop in itertools.pairwise(offsets)]
+    tags = random.integers(0, 2, 5000)
+    root, expected = {
+        "counts": lambda: (
+            encoder.make("JaggedArray.fromcounts", encoder.basic(counts, codecs=codecs), content),
+            lists,
+        ),
+        "offsets": lambda: (
+            encoder.make("JaggedArray.fromoffsets", encoder.basic(offsets, codecs=codecs), content),
+            lists,
+        ),
+        "parents": lambda: (
+            encoder.make(
+                "JaggedArray.fromparents",
+                encoder.basic(np.repeat(np.arange(5000), counts), codecs=codecs),
+                content,
+            ),
+            lists[: int(np.flatnonzero(counts)[-1]) + 1],
+        ),
+        "starts": lambda: (
+            encoder.make(
+                "JaggedArray",
+                encoder.basic(offsets[:-1][::-1], codecs=codecs),
+                encoder.basic(offsets[1:][::-1], codecs=codecs),
+                content,
+            ),
+            lists[::-1],
+        ),
+        "texts": lambda: (
+            encoder.make(
+                "StringArray.fromcounts",
+                encoder.basic(counts, codecs=codecs),
+                encoder.basic(np.full(len(numbers), 97, "u1")),
+            ),
+            ["a" * int(each) for each in counts],
+        ),
+        "tags": lambda: (
+            encoder.make(
+                "UnionArray.fromtags",
+                encoder.basic(tags, "u1", codecs=codecs),
+                {"list": [encoder.basic(np.arange(5000.0)), encoder.basic(np.ones(5000, "?"))]},
+            ),
+            [
+                True if tag else float(zeros)
+                for tag, zeros in zip(tags, np.cumsum(tags == 0) - 1, strict=True)
+            ],
+        ),
+        "bits": lambda: (
+            encoder.make(
+                "BitMaskedArray",
+                encoder.basic(np.packbits(tags), codecs=codecs),
+                encoder.basic(np.arange(5000.0)),
+            ),
+            [None if tag else float(index) for index, tag in enumerate(tags)],
+        ),
+    }[how]()
+    path = tmp_path / "long.awkd"
+    path.write_bytes(enc.zipped(encoder.members(root)))
+    with refbrowser.open(path) as dataset:
+        array = dataset["/array"]
+        assert array.shape[0] == len(expected)
+        # The end before the beginning: what was summed up on the way must not matter.
+        for start, stop in (
+            (4090, 4100),
+            (1020, 1030),
+            (0, 3),
+            (2047, 2050),
+            (4995, len(expected)),
+            (1024, 1024),
+        ):
+            found = plain_value(awkward.to_list(array.to_awkward(start, stop)))
+            assert same(found, expected[start:stop]), (start, stop)
 
 
 CONTAINERS = {
