@@ -122,6 +122,7 @@ class Limits:
     awkward_rows: int = _limit(2 * GIB, "bytes", "elements held by one read of nested rows")
     awkward_index: int = _limit(256 * MIB, "bytes", "index of nested rows that must be held whole")
     awkward_marks: int = _limit(64 * MIB, "bytes", "sums of indexes of one nested array that are kept")
+    awkward_values: int = _limit(1 << 26, "values", "values of one read of nested rows, written out")
     awkward_turns: int = _limit(6, "turns", "turns of a cycle that are unrolled in nested rows")
     awkward_faults: int = _limit(1_000, "faults", "unreadable parts of one read of nested rows that are listed")
     group_nesting: int = _limit(100, "levels", "groups in groups")

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from refbrowser.engine.session import Session
     from refbrowser.engine.store import ReferenceStore
     from refbrowser.io.access import Access
+    from refbrowser.model.nested import NestedRows
     from refbrowser.references.document import ReferenceDocument
 
 
@@ -308,6 +309,31 @@ class Array:
             cancel=None if control is None else control.token,
             progress=None if control is None else control.progress,
         )
+
+    def nested_rows(self, start: int, stop: int, control: JobControl | None = None) -> NestedRows:
+        """Return rows of an array whose elements are nested, and what of them cannot be read.
+
+        Raises
+        ------
+        RefbrowserError
+            None of the rows can be read; `E_USAGE`: the elements are not nested.
+        """
+        from refbrowser.engine.nested.reading import read_rows
+
+        token = None if control is None else control.token
+        return read_rows(self.dataset.session, self.node, self.dataset.access, start, stop, token)
+
+    def to_awkward(self, start: int = 0, stop: int | None = None) -> Any:
+        """Return rows of any array, those of its first dimension, as an ``awkward.Array``.
+
+        Raises
+        ------
+        RefbrowserError
+            They, or a part of them, cannot be read (`nested_rows` gives the rest).
+        """
+        from refbrowser.engine.nested.awkward_arrays import awkward_array
+
+        return awkward_array(self, start, len(self) if stop is None else stop)
 
     def plan(self, selection: Selection) -> ReadPlan:
         """Return which requests a selection needs, without making any."""

@@ -149,6 +149,7 @@ class _Members:
         self._fetch = fetch
         self._options = {name: value for name, value in options.items() if name not in _OF_ROWS}
         self._timed = options.get("timed")
+        self._destination = options.get("destination")
         self._size_limit: int = options["size_limit"]
         # A member comes with its header and what follows it.
         self._options["size_limit"] = self._size_limit + MOST_BESIDE
@@ -309,6 +310,9 @@ class _Members:
             references.append(ByteRange(one.found.archive, base + part.start, part.stop - part.start))
         rows = [part.row for _, part in ranges]
         options = self._with_times([[row] for row in rows])
+        destination = self._destination
+        if destination is not None:
+            options["destination"] = lambda position: destination(rows[position])
         return self._fetch(
             columns_of(references), lambda position, data: self._deliver(rows[position], data), options
         )

@@ -224,9 +224,9 @@ def _range_of(part: BufferPart) -> ByteRange | Inline | RefbrowserError:
     buffer = part.buffer
     first = buffer.offset + part.start * buffer.dtype.itemsize
     reference = buffer.reference
-    length = reference.length if isinstance(reference, ByteRange) else buffer.stored
-    if isinstance(reference, Inline):
-        length = len(reference.data)
+    length = len(reference.data) if isinstance(reference, Inline) else None
+    if isinstance(reference, ByteRange):
+        length = reference.length
     if length is not None and first + part.nbytes > length:
         message = f"its elements take {first + part.nbytes} bytes, and there are {length}"
         return _named(RefbrowserError(ErrorKind.RANGE, message), buffer)
