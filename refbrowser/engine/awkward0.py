@@ -11,7 +11,7 @@ from refbrowser.engine.collecting import collected_later
 from refbrowser.engine.jobs import JobControl
 from refbrowser.engine.resources import Resources
 from refbrowser.engine.stores import StoreRequest
-from refbrowser.errors import ErrorKind, RefbrowserError
+from refbrowser.errors import ErrorKind, Finding, RefbrowserError
 from refbrowser.formats.awkward0.options import Awkward0Options
 from refbrowser.formats.sniffing import FileKind, NotReferencesError
 from refbrowser.formats.stores.zip_opening import names_archive
@@ -21,6 +21,7 @@ from refbrowser.io.origins import local_path
 from refbrowser.references.document import ReferenceDocument
 
 if TYPE_CHECKING:
+    from refbrowser.engine.dataset import Dataset
     from refbrowser.formats.awkward0.container import Container
     from refbrowser.model.reference import Reference
 
@@ -94,3 +95,19 @@ def blob_reference(document: ReferenceDocument, name: str) -> Reference | None:
     if blob is not None and blob.error is not None:
         raise blob.error
     return None if blob is None else blob.reference
+
+
+def stored_findings(dataset: Dataset, control: JobControl) -> list[Finding]:
+    """Return what is wrong with the blobs and values of a file of Awkward 0, all of them read.
+
+    Raises
+    ------
+    Cancelled
+        The control's token was cancelled.
+    """
+    derived = dataset.document.derived
+    if derived is None or derived.format != "awkward0":
+        return []
+    from refbrowser.engine.awkward0_soundness import value_findings
+
+    return value_findings(dataset, control)
