@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -58,9 +57,9 @@ def from_buffer(call: Call) -> NumpyLayout:
         offset=offset,
         stored=data.blob.stored,
         name=data.blob.name,
-        place=replace(call.meanings.place_of(call.expression.number)),
+        place=call.meanings.place_of(call.expression.number),
     )
-    return NumpyLayout(**call.common, buffer=buffer)
+    return NumpyLayout(**call.common, buffer=buffer, blob=data.blob)
 
 
 def _dtype(call: Call, parameter: str, default: np.dtype[Any]) -> np.dtype[Any]:

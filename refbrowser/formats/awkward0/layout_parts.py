@@ -55,3 +55,15 @@ def _parts(layout: Layout) -> Iterator[Part]:
         case layouts.VirtualLayout():
             if layout.content is not None:
                 yield "content", layout.content
+
+
+def walk(layout: Layout) -> Iterator[Layout]:
+    """Yield a layout and all that it is made of, each once, parents first."""
+    seen = {layout}
+    pending = [layout]
+    while pending:
+        item = pending.pop()
+        yield item
+        below = [part for _, part in parts(item) if part not in seen]
+        seen.update(below)
+        pending.extend(reversed(below))

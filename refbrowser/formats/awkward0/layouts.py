@@ -11,6 +11,7 @@ from enum import StrEnum
 from typing import Any
 
 from refbrowser.errors import RefbrowserError
+from refbrowser.formats.awkward0.container import Blob
 from refbrowser.model.nested import Buffer, NestedType
 
 
@@ -59,9 +60,16 @@ class Layout:
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class NumpyLayout(Layout):
-    """A basic array (``frombuffer``); its shape is ``(buffer.count, *buffer.dtype.shape)``."""
+    """A basic array (``frombuffer``); its shape is ``(buffer.count, *buffer.dtype.shape)``.
+
+    Attributes
+    ----------
+    blob
+        Where the bytes of the buffer lie in the container; None for plain values of the schema.
+    """
 
     buffer: Buffer
+    blob: Blob | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
