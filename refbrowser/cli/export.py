@@ -6,6 +6,7 @@ import argparse
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
+from refbrowser.cli.awkward0_options import add_awkward0_options, awkward0_options
 from refbrowser.cli.check_report import check_as_json, write_check
 from refbrowser.cli.console import plain, tell, tell_warning, write_json, write_line
 from refbrowser.cli.options import (
@@ -65,8 +66,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         required=True,
         metavar="FORMAT",
         dest="format",
-        help="refs-v0, refs-v1, refs-parquet, zarr-v2, zarr-v3, zarr-v3-draft, nczarr, ncstream, parquet "
-        "or feather",
+        help="refs-v0, refs-v1, refs-parquet, zarr-v2, zarr-v3, zarr-v3-draft, nczarr, ncstream, awkward0, "
+        "parquet or feather",
     )
     parser.add_argument(
         "--array", action=_Choice, dest="arrays", metavar="A", help="write this array only (repeatable)"
@@ -90,6 +91,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add_store_options(parser)
     add_stream_options(parser)
+    add_awkward0_options(parser)
     add_table_options(parser)
     add_json(parser)
     add_reading(parser)
@@ -103,7 +105,7 @@ def run(arguments: argparse.Namespace, token: CancelToken) -> int:
     from refbrowser.engine.export.request import ExportRequest
 
     options, stream = store_options(arguments), stream_options(arguments)
-    tables = table_options(arguments)
+    tables, awkward0 = table_options(arguments), awkward0_options(arguments)
     with open_dataset(arguments, token) as dataset:
         request = ExportRequest(
             arguments.target,
@@ -115,6 +117,7 @@ def run(arguments: argparse.Namespace, token: CancelToken) -> int:
             options=options,
             stream=stream,
             tables=tables,
+            awkward0=awkward0,
         )
         if arguments.estimate:
             return _estimate(dataset, request, arguments, token)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from refbrowser.engine.export.awkward0_options import Awkward0Writing
 from refbrowser.engine.export.store_options import StoreOptions
 from refbrowser.engine.export.stream_options import StreamOptions
 from refbrowser.engine.export.table_options import TABLE_FORMATS, TableOptions
@@ -17,7 +18,8 @@ if TYPE_CHECKING:
 
 REFERENCE_FORMATS = ("refs-v0", "refs-v1", "refs-parquet")
 STREAM_FORMAT = "ncstream"
-FORMATS = (*REFERENCE_FORMATS, *STORE_FORMATS, STREAM_FORMAT, *TABLE_FORMATS)
+AWKWARD_FORMAT = "awkward0"
+FORMATS = (*REFERENCE_FORMATS, *STORE_FORMATS, STREAM_FORMAT, AWKWARD_FORMAT, *TABLE_FORMATS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +74,8 @@ class ExportRequest:
         How a stream is written: its profile, tiles, codec.
     tables
         How Parquet and Feather are written: their codec, how many rows together.
+    awkward0
+        How Awkward 0 is written: into what, under which names, compressed or not.
     """
 
     target: str
@@ -83,10 +87,11 @@ class ExportRequest:
     options: StoreOptions = field(default_factory=StoreOptions)
     stream: StreamOptions = field(default_factory=StreamOptions)
     tables: TableOptions = field(default_factory=TableOptions)
+    awkward0: Awkward0Writing = field(default_factory=Awkward0Writing)
 
 
 #: What data is written as, where not in chunks.
-_UNITS = {STREAM_FORMAT: "message", "parquet": "row group", "feather": "record batch"}
+_UNITS = {STREAM_FORMAT: "message", AWKWARD_FORMAT: "blob", "parquet": "row group", "feather": "record batch"}
 
 
 def unit_of(format: str) -> str:

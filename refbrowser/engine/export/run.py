@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from refbrowser.engine.export.request import (
+    AWKWARD_FORMAT,
     FORMATS,
     REFERENCE_FORMATS,
     STREAM_FORMAT,
@@ -85,6 +86,10 @@ def _export(dataset: Dataset, request: ExportRequest) -> Any:
         from refbrowser.engine.export.ncstream.export import StreamExport
 
         return StreamExport(dataset, request)
+    if request.format == AWKWARD_FORMAT:
+        from refbrowser.engine.export.awkward0.export import Awkward0Export
+
+        return Awkward0Export(dataset, request)
     if request.format in TABLE_FORMATS:
         from refbrowser.engine.export.tables.export import TableExport
 

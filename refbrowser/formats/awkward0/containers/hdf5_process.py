@@ -14,11 +14,16 @@ from refbrowser.io.cancel import CancelToken
 from refbrowser.io.processes import run_program
 from refbrowser.limits import LIMITS
 
+#: Bytes a second that are written at least.
+SLOWEST = 4 * 1024 * 1024
 _SCRIPT = Path(__file__).with_name("hdf5_worker.py")
 
 
 def ask_hdf5(
-    request: dict[str, Any], take: Callable[[dict[str, Any]], None], token: CancelToken | None = None
+    request: dict[str, Any],
+    take: Callable[[dict[str, Any]], None],
+    token: CancelToken | None = None,
+    data: int = 0,
 ) -> None:
     """Have a request answered by a process with limits of memory and time.
 
@@ -28,6 +33,8 @@ def ask_hdf5(
         What `hdf5_worker` knows; with the ``path`` of the file.
     take
         Called with each answer, on another thread.
+    data
+        Bytes that are written; they may take their time.
 
     Raises
     ------
@@ -52,13 +59,12 @@ def ask_hdf5(
             take(answer)
 
     given = json.dumps({**request, "memory": LIMITS.awkward_hdf5_memory}).encode()
-    ended = run_program(
-        [sys.executable, "-P", str(_SCRIPT)], given, line, LIMITS.awkward_hdf5_time, token or CancelToken()
-    )
+    seconds = LIMITS.awkward_hdf5_time + data / SLOWEST
+    ended = run_program([sys.executable, "-P", str(_SCRIPT)], given, line, seconds, token or CancelToken())
     if "fault" in last:
         raise RefbrowserError(ErrorKind.FORMAT, f"HDF5 cannot be read: {quoted(last['fault'])}", place)
     if not ended.in_time:
-        message = f"HDF5 took more than {LIMITS.awkward_hdf5_time:g} s (awkward_hdf5_time)"
+        message = f"HDF5 took more than {seconds:g} s (awkward_hdf5_time)"
         raise RefbrowserError(ErrorKind.BUDGET, message, place)
     if "done" not in last:
         raise RefbrowserError(ErrorKind.FORMAT, "the process that reads HDF5 has died", place)

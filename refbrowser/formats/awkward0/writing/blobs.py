@@ -20,8 +20,13 @@ OpenSpool = Callable[[], BinaryIO]
 class Sink(Protocol):
     """A container that is being written: named blobs, each once."""
 
-    def put(self, name: str, pieces: Iterable[bytes]) -> None:
+    def put(self, name: str, pieces: Iterable[bytes], most: int) -> None:
         """Write a blob whole.
+
+        Parameters
+        ----------
+        most
+            No more bytes than these.
 
         Raises
         ------
@@ -34,7 +39,7 @@ class Sink(Protocol):
 class MemorySink(dict[str, bytes]):
     """A mapping of names to bytes."""
 
-    def put(self, name: str, pieces: Iterable[bytes]) -> None:
+    def put(self, name: str, pieces: Iterable[bytes], most: int) -> None:
         """Keep a blob."""
         self[name] = b"".join(pieces)
 
@@ -61,7 +66,7 @@ class Recorder:
         self._sink = sink
         self.blobs: list[PutBlob] = []
 
-    def put(self, name: str, pieces: Iterable[bytes]) -> None:
+    def put(self, name: str, pieces: Iterable[bytes], most: int) -> None:
         """Write a blob whole."""
         size = crc = 0
 
@@ -71,30 +76,30 @@ class Recorder:
                 size, crc = size + len(piece), zlib.crc32(piece, crc)
                 yield piece
 
-        self._sink.put(name, noted())
+        self._sink.put(name, noted(), most)
         self.blobs.append(PutBlob(name, size, crc))
 
 
 class GrowingBlob:
     """Bytes that are added piece by piece, on disk where they are many."""
 
-    def __init__(self, spool: BinaryIO) -> None:
-        self._spool = spool
+    def __init__(self, open_spool: OpenSpool) -> None:
+        self._open = open_spool
+        self._spool: BinaryIO | None = None
         self.size = 0
 
     def add(self, values: npt.NDArray[Any]) -> None:
         """Add the elements of an array in C order."""
         if values.dtype.itemsize and values.size:
             data = np.ascontiguousarray(values).reshape(-1).view(np.uint8).data
+            if self._spool is None:
+                self._spool = self._open()
             self._spool.write(data)
             self.size += len(data)
 
     def pieces(self) -> Iterator[bytes]:
         """Yield all bytes from the start."""
-        self._spool.seek(0)
-        while piece := self._spool.read(PORTION):
-            yield piece
-
-    def close(self) -> None:
-        """Give the bytes up."""
-        self._spool.close()
+        if self._spool is not None:
+            self._spool.seek(0)
+            while piece := self._spool.read(PORTION):
+                yield piece

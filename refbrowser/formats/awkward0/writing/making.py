@@ -63,7 +63,7 @@ class _Making:
         return _MAKERS[type.kind](self, type)
 
     def _numbers(self, dtype: np.dtype[Any], context: str) -> NumbersPart:
-        return NumbersPart(BufferNumbers.of(self._numbering), dtype, context, GrowingBlob(self._open()))
+        return NumbersPart(BufferNumbers.of(self._numbering), dtype, context, GrowingBlob(self._open))
 
     def list(self, type: NestedType) -> Part:
         """Return lists."""

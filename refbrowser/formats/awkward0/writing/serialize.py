@@ -9,7 +9,7 @@ from typing import Any, BinaryIO
 
 from refbrowser.formats.awkward0.writing.blobs import Sink
 from refbrowser.formats.awkward0.writing.content_types import type_of_content
-from refbrowser.formats.awkward0.writing.expressions import schema_text
+from refbrowser.formats.awkward0.writing.expressions import Json, schema_text
 from refbrowser.formats.awkward0.writing.feeding import feed
 from refbrowser.formats.awkward0.writing.making import part_of
 from refbrowser.formats.awkward0.writing.naming import Naming
@@ -19,6 +19,8 @@ from refbrowser.formats.awkward0.writing.written_types import written_type
 
 #: Bytes of a blob that are held in memory while it grows.
 HELD = 4 * 1024 * 1024
+#: Bytes that a compressed blob has beside its data, more than enough.
+SLACK = 64 * 1024
 
 
 class Spools:
@@ -71,11 +73,26 @@ def put_array(
     root = part.expression(spelling)
     for leaf in spelling.used:
         compression, pieces = leaf.compression(policy), leaf.blob.pieces()
-        sink.put(
-            f"{prefix}{leaf.blob_name(naming.suffix)}",
-            pieces if compression is None else compression.pieces(pieces),
-        )
-    sink.put(naming.schema(name), [schema_text(root, prefix=prefix, doc=doc, metadata=metadata)])
+        if compression is not None:
+            pieces = compression.pieces(pieces)
+        # What does not get smaller grows by a small part at most.
+        most = leaf.blob.size if compression is None else leaf.blob.size + leaf.blob.size // 32 + SLACK
+        sink.put(f"{prefix}{leaf.blob_name(naming.suffix)}", pieces, most)
+    put_schema(root, sink, name, naming, doc=doc, metadata=metadata)
+
+
+def put_schema(
+    root: Json, sink: Sink, name: str, naming: Naming, *, doc: str, metadata: Mapping[str, Any] | None
+) -> None:
+    """Put the description of an array.
+
+    Raises
+    ------
+    OSError
+        The container cannot be written.
+    """
+    text = schema_text(root, prefix=naming.prefix(name), doc=doc, metadata=metadata)
+    sink.put(naming.schema(name), [text], len(text))
 
 
 def serialize(
