@@ -15,7 +15,7 @@ from refbrowser.engine.export.estimate import estimated
 from refbrowser.engine.export.folder import SPOOL, TargetFolder, remove
 from refbrowser.engine.export.journal import Journal
 from refbrowser.engine.export.layout import ArrayLayout
-from refbrowser.engine.export.nested.choice import chosen_nodes, is_plain, walk_whole
+from refbrowser.engine.export.nested.choice import chosen_nodes, is_plain, told_attributes, walk_whole
 from refbrowser.engine.export.nested.store_part import CHUNK_SIZE, GATHERED, NestedPart, gather
 from refbrowser.engine.export.paths import check_collisions
 from refbrowser.engine.export.request import ExportEstimate, ExportReport, ExportRequest, Loss, Tally
@@ -89,6 +89,7 @@ class StoreExport:
         for node, selection in self._chosen():
             try:
                 if is_plain(node):
+                    node = replace(node, attributes=told_attributes(node))
                     yield from self.target.layouts(node, selection)
                 else:
                     skip_bad, flavour = self.request.skip_bad, self.target.flavour

@@ -44,9 +44,9 @@ class BufferFiles:
                 left = left[file.write(left) :]
         self.lengths[name.name] = self.lengths.get(name.name, 0) + len(values)
 
-    def spool(self, name: BufferName, unit: tuple[int, ...]) -> BufferSpool:
-        """Return what gives the elements of a buffer; `unit` is encoded by itself."""
-        return BufferSpool(self._path(name), name.dtype, unit)
+    def spool(self, name: BufferName, dtype: np.dtype[Any], unit: tuple[int, ...]) -> BufferSpool:
+        """Return what gives the bytes of a buffer as elements of a type; `unit` is encoded by itself."""
+        return BufferSpool(self._path(name), dtype, unit)
 
     def _path(self, name: BufferName) -> Path:
         return self._folder / name.name

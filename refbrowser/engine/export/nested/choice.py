@@ -11,8 +11,9 @@ from refbrowser.model.nested import NestedType, TypeKind
 from refbrowser.model.nodes import ArrayNode, GroupNode, Hierarchy, Node
 from refbrowser.model.selection import Selection
 
-#: Attributes that tell how an array is stored where it was read: they are not true of what is written.
-_OF_STORAGE = ("awkward0_schema", "awkward_form", "awkward_length")
+_SCHEMA = "awkward0_schema"
+#: Attributes that tell how an array of Awkward 0 is stored: they are not true of what is written.
+_OF_STORAGE = (_SCHEMA, "awkward_form", "awkward_length")
 
 
 def chosen_nodes(
@@ -88,6 +89,8 @@ def row_type_of(type: NestedType, sizes: tuple[int, ...]) -> NestedType:
     return type
 
 
-def told_attributes(node: ArrayNode) -> dict[str, Any]:
-    """Return the attributes of an array that stay true wherever it is written."""
+def told_attributes(node: Node) -> dict[str, Any]:
+    """Return the attributes of a node that stay true wherever it is written."""
+    if _SCHEMA not in node.attributes:
+        return dict(node.attributes)
     return {name: value for name, value in node.attributes.items() if name not in _OF_STORAGE}

@@ -97,8 +97,6 @@ def _number(content: Any, type: TargetType, path: TypePath) -> Any:
     if not content.is_numpy:
         raise _unlike(content, type, path)
     data = np.asarray(content.data)
-    if data.dtype.kind in "mM" and type.dtype.kind == "i":
-        data = data.view(np.int64)
     if not np.can_cast(data.dtype, type.dtype, "same_kind"):
         raise _unlike(content, type, path)
     return NumpyArray(np.ascontiguousarray(data.astype(type.dtype, copy=False)))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -137,6 +138,7 @@ class RowReader:
         self._session = session
         self._access = access
         self._token = token
+        self._lock = threading.Lock()
         self.read_bytes = 0
         self.requests = 0
 
@@ -165,11 +167,29 @@ class RowReader:
 
         rows = rows_taken(source.node, source.selection)[start:stop]
         first, last = (rows[0], rows[-1] + 1) if rows else (0, 0)
-        found = read_rows(self._session, source.node, self._access, first, last, self._token)
+        assert source.node.nested is not None
+        # Blobs that can only be decoded as a whole are kept for the blocks that follow.
+        packed = any(buffer.codecs for buffer in source.node.nested.buffers)
+        whole = last - first == source.node.nested.length
+        found = read_rows(
+            self._session,
+            source.node,
+            self._access,
+            first,
+            last,
+            self._token,
+            export=whole or not packed,
+            told=self._tell,
+        )
         content = found.content
         if len(rows) > 1 and rows.step != 1:
             content = awkward.Array(content)[:: rows.step].layout
         return RowBlock(content, [fault.error for fault in found.faults])
+
+    def _tell(self, size: int, requests: int) -> None:
+        with self._lock:
+            self.read_bytes += size
+            self.requests += requests
 
     def _plain(self, source: RowSource, start: int, stop: int) -> RowBlock:
         node = source.node
@@ -198,8 +218,7 @@ class RowReader:
             # What is decoded as a whole and needed again is kept.
             export=stop - start >= min(source.unit, source.length),
         )
-        self.read_bytes += told.get("read_bytes", 0)
-        self.requests += told.get("requests", 0)
+        self._tell(told.get("read_bytes", 0), told.get("requests", 0))
         rows = values if kept else values.reshape(1)
         if not failed:
             return RowBlock(content_of(rows, source.type))

@@ -10,7 +10,7 @@ import shutil
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -42,9 +42,8 @@ if TYPE_CHECKING:
     from refbrowser.engine.dataset import Dataset
     from refbrowser.engine.export.targets import Target
 
-#: What NCZarr has no types for; the draft of v3 is as Zarr.
-_NCZARR = Abilities(complexes=False, times=False, floats=(4, 8))
-_ZARR = Abilities(floats=(2, 4, 8))
+#: What numpy of every machine has, and so Zarr.
+_ABILITIES = Abilities(floats=(2, 4, 8))
 #: Folder within an incomplete target in which buffers grow.
 GATHERED = ".refbrowser-nested"
 #: Bytes of a chunk, of a buffer that has more.
@@ -86,8 +85,7 @@ class NestedPart:
 
     @classmethod
     def _planned(cls, source: RowSource, flavour: Flavour, widened: frozenset[TypePath]) -> NestedPart:
-        abilities = _NCZARR if flavour is Flavour.NCZARR else _ZARR
-        type, notes = target_type(source.type, abilities, widened)
+        type, notes = target_type(source.type, _ABILITIES, widened)
         return cls(source, type, tuple(notes), flavour, widened)
 
     @property
@@ -195,20 +193,23 @@ class FilledPart:
     def feed(self, exports: Sequence[ArrayExport]) -> None:
         """Let the exports of the buffers, in the order of `layouts`, take their elements from the files."""
         for name, export in zip(self.growing.names, exports, strict=True):
-            export.spool = self.files.spool(name, export.coder.unit_shape)
+            dtype = stored_dtype(name.dtype, self.part.flavour)
+            export.spool = self.files.spool(name, dtype, export.coder.unit_shape)
 
     def _layout(self, target: Target, name: BufferName) -> ArrayLayout:
-        length = self.files.lengths[name.name]
-        side = max(1, min(CHUNK_SIZE // name.dtype.itemsize, length))
+        dtype = stored_dtype(name.dtype, self.part.flavour)
+        length = self.files.lengths[name.name] * name.dtype.itemsize // dtype.itemsize
+        side = max(1, min(CHUNK_SIZE // dtype.itemsize, length))
         node = ArrayNode(
             path=f"{self.part.path}/{name.name}",
             shape=(length,),
-            dtype=name.dtype.newbyteorder("<"),
-            type_name=name.dtype.newbyteorder("<").str,
+            dtype=dtype.newbyteorder("<"),
+            type_name=dtype.newbyteorder("<").str,
             dimensions=(_dimension(name.name),),
             grid=RegularChunkGrid((length,), (side,)),
-            codecs=_codecs(name, self.part.flavour),
-            fill_value=np.zeros((), name.dtype)[()],
+            codecs=_codecs(dtype, self.part.flavour),
+            fill_value=np.zeros((), dtype)[()],
+            attributes={} if dtype == name.dtype else {"dtype": str(name.dtype)},
             format="zarr-v2",
         )
         layout = target.layout(node, None)
@@ -268,11 +269,27 @@ def _dimension(name: str) -> str:
     return f"{node}_bounds" if role == "offsets" else f"{node}_entries"
 
 
-def _codecs(name: BufferName, flavour: Flavour) -> tuple[CodecSpec, ...]:
+def stored_dtype(dtype: np.dtype[Any], flavour: Flavour) -> np.dtype[Any]:
+    """Return the type under which the elements of a buffer are stored: any has the same bytes.
+
+    ``awkward.from_buffers`` goes by the form and takes bytes, so what NCZarr has no type for is restored.
+    """
+    if flavour is not Flavour.NCZARR:
+        return dtype
+    if dtype.kind in "mM":
+        return np.dtype("i8")
+    if dtype.kind == "c":
+        return np.dtype(f"f{dtype.itemsize // 2}")
+    return np.dtype({"e": "u2", "?": "i1"}.get(dtype.char, dtype.str))
+
+
+def _codecs(dtype: np.dtype[Any], flavour: Flavour) -> tuple[CodecSpec, ...]:
     """Return the codecs where none are chosen, in the words of v2."""
-    if name.dtype.kind not in _COMPRESSED:
+    if dtype.kind not in _COMPRESSED:
         return ()
     if flavour is Flavour.ZARR_V3:
         return (CodecSpec("zstd", {"level": 3}),)
-    shuffle = (CodecSpec("shuffle", {"elementsize": name.dtype.itemsize}),) if name.dtype.itemsize > 1 else ()
-    return (*shuffle, CodecSpec("zlib", {"level": 1}))
+    found = (CodecSpec("zlib", {"level": 1}),)
+    if dtype.itemsize == 1 or flavour is Flavour.DRAFT_2019:
+        return found
+    return (CodecSpec("shuffle", {"elementsize": dtype.itemsize}), *found)

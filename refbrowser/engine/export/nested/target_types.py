@@ -44,7 +44,6 @@ class Abilities:
 
     unions: bool = True
     complexes: bool = True
-    times: bool = True
     units: tuple[str, ...] | None = None
     missing_times: bool = False
     empty_records: bool = True
@@ -93,7 +92,8 @@ class TypeNote:
     what: str
 
     def __str__(self) -> str:
-        return f"{path_text(self.path)}: {self.what}" if self.path else self.what
+        where = path_text(self.path)
+        return f"{where}: {self.what}" if where else self.what
 
 
 def path_text(path: TypePath) -> str:
@@ -199,9 +199,6 @@ class _Maker:
         return TargetType(source, TypeKind.RECORD, items=(part, part), fields=COMPLEX_FIELDS)
 
     def _time(self, source: NestedType, dtype: np.dtype[Any], path: TypePath) -> TargetType:
-        if not self.abilities.times:
-            self.tell(path, f"{dtype} is written as integers of this unit, none (NaT) as the smallest one")
-            return TargetType(source, TypeKind.NUMBER, np.dtype("i8"))
         fitting = _fitting_time(dtype, self.abilities.units)
         if fitting != dtype:
             self.tell(path, f"{dtype} is written as {fitting}")
