@@ -15,8 +15,8 @@ from refbrowser.engine.export.estimate import estimated
 from refbrowser.engine.export.folder import SPOOL, TargetFolder, remove
 from refbrowser.engine.export.journal import Journal
 from refbrowser.engine.export.layout import ArrayLayout
-from refbrowser.engine.export.nested.choice import chosen_nodes, is_plain, told_attributes, walk_whole
-from refbrowser.engine.export.nested.store_part import CHUNK_SIZE, GATHERED, NestedPart, gather
+from refbrowser.engine.export.nested.choice import as_complete, chosen_nodes, is_plain, walk_whole
+from refbrowser.engine.export.nested.store_part import CHUNK_SIZE, GATHERED, Gathered, NestedPart, gather
 from refbrowser.engine.export.paths import check_collisions
 from refbrowser.engine.export.request import ExportEstimate, ExportReport, ExportRequest, Loss, Tally
 from refbrowser.engine.export.running import carry_out
@@ -89,8 +89,7 @@ class StoreExport:
         for node, selection in self._chosen():
             try:
                 if is_plain(node):
-                    node = replace(node, attributes=told_attributes(node))
-                    yield from self.target.layouts(node, selection)
+                    yield from self.target.layouts(as_complete(node), selection)
                 else:
                     skip_bad, flavour = self.request.skip_bad, self.target.flavour
                     self.nested.append(NestedPart.of(node, selection, flavour, skip_bad=skip_bad))
@@ -174,10 +173,10 @@ class StoreExport:
         journal = Journal(place.partial, self._fingerprint())
         try:
             place.begin(journal.entries())
-            skipped = self._gather(place.partial / GATHERED, control)
+            gathered = self._gather(place.partial / GATHERED, control)
             places = {key: place.write(key, [data], len(data)) for key, data in self.metadata.items()}
             tally = self._carry_out(JournalSink(place, journal), place.spool, control)
-            tally.skipped += skipped
+            gathered.tell(tally)
             remove(place.partial / GATHERED)
             pool = self.dataset.session.pool
             tally.verified = verify_chunks(place, journal, self.arrays, pool, control.token)
@@ -197,9 +196,9 @@ class StoreExport:
         complete = place.complete()
         sink = CompareSink(complete)
         with tempfile.TemporaryDirectory(prefix=f".{place.target.name}.", dir=place.target.parent) as folder:
-            skipped = self._gather(Path(folder) / GATHERED, control)
+            gathered = self._gather(Path(folder) / GATHERED, control)
             tally = self._carry_out(sink, Path(folder) / SPOOL, control)
-            tally.skipped += skipped
+            gathered.tell(tally)
         if sink.different:
             advice = "--force writes the target anew"
             raise differing(sorted(sink.different), sink.compared, str(place.target), advice)
@@ -214,10 +213,10 @@ class StoreExport:
         tally.chunks = tally.copied = tally.written_bytes = 0
         return self._report(tally)
 
-    def _gather(self, folder: Path, control: JobControl) -> list[RefbrowserError]:
-        """Read nested arrays into files, of which chunks are made as of any; return what was skipped."""
+    def _gather(self, folder: Path, control: JobControl) -> Gathered:
+        """Read nested arrays into files, of which chunks are made as of any array."""
         if not self.nested:
-            return []
+            return Gathered()
         remove(folder)
         gathered = gather(self.dataset, self.nested, folder, control, skip_bad=self.request.skip_bad)
         self.nested = [filled.part for filled in gathered.parts]
@@ -227,7 +226,7 @@ class StoreExport:
         for filled, some in zip(gathered.parts, layouts, strict=True):
             filled.feed(self.arrays[at : at + len(some)])
             at += len(some)
-        return gathered.skipped
+        return gathered
 
     def _carry_out(self, sink: Sink, spool: Path, control: JobControl) -> Tally:
         tally = Tally(skipped=list(self.skipped))

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
+
+import numpy as np
 
 from refbrowser.engine.export.request import ArrayChoice
 from refbrowser.errors import ErrorKind, Place, RefbrowserError
@@ -87,6 +90,19 @@ def row_type_of(type: NestedType, sizes: tuple[int, ...]) -> NestedType:
     for size in reversed(sizes):
         type = NestedType(TypeKind.LIST, size=size, items=(type,))
     return type
+
+
+def as_complete(node: ArrayNode) -> ArrayNode:
+    """Return a plain array as it is written: of Awkward 0, where no element can be missing, with a fill value.
+
+    Formats that need one then have nothing to tell.
+    """
+    if _SCHEMA not in node.attributes:
+        return node
+    fill = node.fill_value
+    if fill is None and node.dtype is not None:
+        fill = "" if node.dtype.hasobject else np.zeros((), node.dtype)[()]
+    return replace(node, attributes=told_attributes(node), fill_value=fill)
 
 
 def told_attributes(node: Node) -> dict[str, Any]:

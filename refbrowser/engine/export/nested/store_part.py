@@ -30,7 +30,7 @@ from refbrowser.engine.export.nested.target_types import (
     check_readable,
     target_type,
 )
-from refbrowser.engine.export.request import Loss
+from refbrowser.engine.export.request import Loss, Tally
 from refbrowser.engine.jobs import JobControl
 from refbrowser.errors import ErrorKind, Place, RefbrowserError
 from refbrowser.limits import LIMITS
@@ -220,10 +220,18 @@ class FilledPart:
 
 @dataclass(frozen=True, slots=True)
 class Gathered:
-    """All nested arrays of an export, and why parts of them are missing."""
+    """All nested arrays of an export, why parts of them are missing, and what was read."""
 
-    parts: list[FilledPart]
-    skipped: list[RefbrowserError]
+    parts: Sequence[FilledPart] = ()
+    skipped: Sequence[RefbrowserError] = ()
+    read_bytes: int = 0
+    requests: int = 0
+
+    def tell(self, tally: Tally) -> None:
+        """Add what was read, and what was not, to the counts of an export."""
+        tally.skipped += self.skipped
+        tally.read_bytes += self.read_bytes
+        tally.requests += self.requests
 
 
 def gather(
@@ -260,7 +268,7 @@ def gather(
             part.fill(reader, folder / str(number), bad, step, skip_bad=skip_bad)
             for number, part in enumerate(parts)
         ]
-    return Gathered(filled, list(skipped.values()))
+    return Gathered(filled, list(skipped.values()), reader.read_bytes, reader.requests)
 
 
 def _dimension(name: str) -> str:

@@ -95,8 +95,7 @@ class TableExport:
     def _ask(self, question: Callable[[RefbrowserError], bool]) -> None:
         for table in self.plan.tables:
             for column in table.columns:
-                node = column.source.node
-                large = None if node.nested is not None or node.source is not None else size_question(node)
+                large = size_question(column.source.node)
                 if large is not None and not question(large):
                     raise large
 
