@@ -11,6 +11,8 @@ from refbrowser.formats.awkward0 import text_codecs
 from refbrowser.formats.awkward0.building_call import Call, wrong
 from refbrowser.formats.awkward0.layouts import (
     BrokenLayout,
+    ByteIndexedLayout,
+    ByteListLayout,
     Layout,
     ListIndex,
     ListLayout,
@@ -112,6 +114,32 @@ def _check_characters(call: Call, content: Layout) -> None:
     )
     if not is_right:
         raise wrong(f"the content of {call.name} is not bytes")
+
+
+def byte_lists(call: Call) -> ByteListLayout:
+    """Build a `ByteJaggedArray`."""
+    method = call.name.partition(".")[2]
+    index = tuple(call.flat(name) for name in _INDEX[method])
+    if len(index) > 1:
+        _check_stops(call, *index)
+    content, dtype = _bytes_and_type(call)
+    return ByteListLayout(**call.common, how=_HOW[method], index=index, content=content, dtype=dtype)
+
+
+def byte_indexed(call: Call) -> ByteIndexedLayout:
+    """Build a `ByteIndexedArray`."""
+    content, dtype = _bytes_and_type(call)
+    return ByteIndexedLayout(**call.common, index=call.flat("index"), content=content, dtype=dtype)
+
+
+def _bytes_and_type(call: Call) -> tuple[NumpyLayout, np.dtype[Any]]:
+    content = call.flat("content", "biuSV")
+    if content.buffer.count and content.buffer.dtype.itemsize != 1:
+        raise wrong(f"the content of {call.name} is not bytes")
+    dtype = call.meaning("dtype") if call.has("dtype") else np.dtype(np.float64)
+    if not isinstance(dtype, np.dtype) or not dtype.itemsize:
+        raise wrong(f"'dtype' of {call.name} is not a type")
+    return content, dtype
 
 
 def from_jagged(call: Call) -> Layout:

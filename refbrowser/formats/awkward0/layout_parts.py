@@ -26,7 +26,7 @@ def parts(layout: Layout) -> tuple[Part, ...]:
 
 def _parts(layout: Layout) -> Iterator[Part]:
     match layout:
-        case layouts.ListLayout():
+        case layouts.ListLayout() | layouts.ByteListLayout():
             yield from zip(INDEX_ROLES[layout.how], layout.index, strict=True)
             yield "content", layout.content
         case layouts.RecordLayout():
@@ -44,7 +44,7 @@ def _parts(layout: Layout) -> Iterator[Part]:
             if layout.mask is not None:
                 yield "mask", layout.mask
             yield "content", layout.content
-        case layouts.IndexedLayout() | layouts.SparseLayout():
+        case layouts.IndexedLayout() | layouts.SparseLayout() | layouts.ByteIndexedLayout():
             yield "index", layout.index
             yield "content", layout.content
         case layouts.ChunkedLayout():

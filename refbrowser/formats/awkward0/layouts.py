@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
+import numpy as np
+
 from refbrowser.errors import RefbrowserError
 from refbrowser.formats.awkward0.container import Blob
 from refbrowser.model.nested import Buffer, NestedType
@@ -93,6 +95,35 @@ class ListLayout(Layout):
     content: Layout
     is_text: bool = False
     encoding: str | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class ByteListLayout(Layout):
+    """Lists of elements in bytes: `index` counts bytes of the content (releases before 0.5.6).
+
+    Attributes
+    ----------
+    how
+        ``STARTS_STOPS`` or ``COUNTS``.
+    content
+        Bytes.
+    dtype
+        Of the elements; they may lie anywhere, and a list holds as many as fit in its bytes.
+    """
+
+    how: ListIndex
+    index: tuple[NumpyLayout, ...]
+    content: NumpyLayout
+    dtype: np.dtype[Any]
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class ByteIndexedLayout(Layout):
+    """Elements that begin at the bytes of the content that `index` tells (releases before 0.5.6)."""
+
+    index: NumpyLayout
+    content: NumpyLayout
+    dtype: np.dtype[Any]
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)

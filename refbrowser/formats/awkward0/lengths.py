@@ -16,6 +16,8 @@ def length_of(layout: Layout) -> int | None:
             return layout.buffer.count
         case layouts.ListLayout():
             return _of_list(layout)
+        case layouts.ByteListLayout():
+            return length_of(layout.index[0])
         case layouts.RegularLayout():
             inner = length_of(layout.content)
             return None if inner is None else inner // layout.size
@@ -25,7 +27,7 @@ def length_of(layout: Layout) -> int | None:
             return length_of(layout.tags)
         case layouts.MaskedLayout():
             return _of_masked(layout)
-        case layouts.IndexedLayout():
+        case layouts.IndexedLayout() | layouts.ByteIndexedLayout():
             return length_of(layout.index)
         case layouts.SparseLayout():
             return layout.length

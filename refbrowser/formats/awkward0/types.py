@@ -24,6 +24,10 @@ def type_of(layout: Layout) -> NestedType:
             return type_of_dtype(layout.buffer.dtype)
         case layouts.ListLayout():
             return _of_list(layout)
+        case layouts.ByteListLayout():
+            return NestedType(TypeKind.LIST, items=(type_of_dtype(layout.dtype),))
+        case layouts.ByteIndexedLayout():
+            return type_of_dtype(layout.dtype)
         case layouts.RegularLayout():
             return NestedType(TypeKind.LIST, size=layout.size, items=(type_of(layout.content),))
         case layouts.RecordLayout():
