@@ -27,12 +27,21 @@ def chosen_nodes(
     Where none are named, the fields and buffers of a nested array are left out: they are in it.
     """
     if choices is None:
-        yield from ((node, None) for node in walk_whole(hierarchy) if isinstance(node, ArrayNode))
+        nodes = (node for node in walk_whole(hierarchy) if isinstance(node, ArrayNode))
+        yield from ((_described(hierarchy, node), None) for node in nodes)
         return
     for choice in choices:
-        node = hierarchy.find(choice.path)
-        assert isinstance(node, ArrayNode)
-        yield node, choice.selection
+        found = hierarchy.find(choice.path)
+        assert isinstance(found, ArrayNode)
+        yield _described(hierarchy, found), choice.selection
+
+
+def _described(hierarchy: Hierarchy, node: ArrayNode) -> ArrayNode:
+    """Return an array with the attributes of its parts' group, where it is nested."""
+    above = hierarchy.find(node.path.rpartition("/")[0])
+    if node.nested is None or not isinstance(above, GroupNode) or node.name not in above.groups:
+        return node
+    return replace(node, attributes={**above.groups[node.name].attributes, **node.attributes})
 
 
 def walk_whole(hierarchy: Hierarchy) -> Iterator[Node]:
@@ -93,11 +102,11 @@ def row_type_of(type: NestedType, sizes: tuple[int, ...]) -> NestedType:
 
 
 def as_complete(node: ArrayNode) -> ArrayNode:
-    """Return a plain array as it is written: of Awkward 0, where no element can be missing, with a fill value.
+    """Return a plain array as it is written: of Awkward 0 with a fill value, as no element can be missing.
 
     Formats that need one then have nothing to tell.
     """
-    if _SCHEMA not in node.attributes:
+    if _SCHEMA not in node.attributes and node.nested is None:
         return node
     fill = node.fill_value
     if fill is None and node.dtype is not None:
