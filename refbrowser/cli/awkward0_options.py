@@ -33,8 +33,8 @@ def add_awkward0_options(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="RULE",
-        help="none, default, or zlib:6,minsize=8192,types=integer+bool,contexts=*.counts; also lzma, lz4, bz2 "
-        "(repeatable: the first rule that fits)",
+        help="none, default, or zlib:6,minsize=8192,types=integer+bool,contexts=*.counts; also lzma, lz4 "
+        "and bz2 (repeatable: the first rule that fits)",
     )
     group.add_argument("--append", action="store_true", help="keep the target, and add arrays to it")
     group.add_argument(

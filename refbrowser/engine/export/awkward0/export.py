@@ -146,15 +146,19 @@ class Awkward0Export:
                 raise error
 
     def _write(self, place: AnyPlace, tally: Tally, control: JobControl) -> None:
+        # Closing the pool cancels what it works for.
+        token = CancelToken()
+        forget = control.token.on_cancel(token.cancel)
         session = copy.copy(self.dataset.session)
         # Chunks being decoded have a memory of their own, smaller than that of what is shown.
         session.pool = DecodePool(self.dataset.session.pool.threads, MemoryBudget(LIMITS.export_coding))
         try:
             place.begin(control.token)
-            reader = RowReader(session, self.dataset.access, control.token)
+            reader = RowReader(session, self.dataset.access, token)
             recorder = Recorder(place.sink)
             lengths = self._put(reader, recorder, tally, control)
         finally:
+            forget()
             session.pool.close()
             session.pool.join()
         made = place.made(control.token)
