@@ -118,13 +118,16 @@ class Limits:
     )
     awkward_hdf5_memory: int = _limit(GIB, "bytes", "memory of the process that opens one HDF5 file")
     awkward_hdf5_time: float = _limit(60, "s", "one look into an HDF5 file by that process")
-    awkward_visits: int = _limit(20_000, "nodes", "arrays in arrays that one read of nested rows goes through")
+    awkward_visits: int = _limit(20_000, "nodes", "arrays that one read of nested rows goes through")
     awkward_rows: int = _limit(2 * GIB, "bytes", "elements held by one read of nested rows")
     awkward_index: int = _limit(256 * MIB, "bytes", "index of nested rows that must be held whole")
     awkward_marks: int = _limit(64 * MIB, "bytes", "sums of indexes of one nested array that are kept")
     awkward_values: int = _limit(1 << 26, "values", "values of one read of nested rows, written out")
+    awkward_measured: int = _limit(
+        64 * MIB, "bytes", "indexes read when a file is opened, where they alone tell how many rows there are"
+    )
     awkward_turns: int = _limit(6, "turns", "turns of a cycle that are unrolled in nested rows")
-    awkward_faults: int = _limit(1_000, "faults", "unreadable parts of one read of nested rows that are listed")
+    awkward_faults: int = _limit(1_000, "faults", "unreadable parts of one read of nested rows, listed")
     group_nesting: int = _limit(100, "levels", "groups in groups")
     elements: int = _limit(2**63 - 1, "elements", "elements of an array")
     chunk_size: int = _limit(512 * MIB, "bytes", "chunk that must be decoded whole")

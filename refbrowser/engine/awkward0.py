@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -16,7 +16,6 @@ from refbrowser.formats.awkward0.options import Awkward0Options
 from refbrowser.formats.sniffing import FileKind, NotReferencesError
 from refbrowser.formats.stores.zip_opening import names_archive
 from refbrowser.io.access import Access
-from refbrowser.io.fetch import Fetcher
 from refbrowser.io.origins import local_path
 from refbrowser.references.document import ReferenceDocument
 
@@ -57,6 +56,7 @@ def open_awkward0_document(
     Cancelled
         The control's token was cancelled.
     """
+    from refbrowser.engine.nested.measuring import with_measured
     from refbrowser.formats.awkward0.opening import open_awkward0
 
     control = control or JobControl()
@@ -70,15 +70,16 @@ def open_awkward0_document(
         access = Access.for_document(path, request.allow, request.settings)
     with ExitStack() as stack:
         stack.enter_context(collected_later())
-        fetcher = stack.enter_context(Fetcher()) if resources is None else resources.fetcher
+        resources = resources or stack.enter_context(closing(Resources()))
         document = open_awkward0(
             path,
             access,
-            fetcher,
+            resources.fetcher,
             options=Awkward0Options(request.allow_functions),
             token=control.token,
             progress=lambda done, total: control.progress(done, total, note="members"),
         )
+        document = with_measured(document, resources, access, control.token)
     return document, access
 
 

@@ -173,5 +173,4 @@ def _count_lists(content: Any, weights: _Weights, budget: _Budget) -> None:
 
 
 def _summed(rows: npt.NDArray[Any], weights: _Weights, size: int) -> _Weights:
-    made: _Weights = np.bincount(rows, weights, size) if len(rows) else np.zeros(size)
-    return made
+    return np.bincount(rows, weights, size).astype(np.float64, copy=False)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
-from refbrowser.errors import Finding, Severity
+from refbrowser.errors import Finding, RefbrowserError, Severity
 from refbrowser.formats.awkward0.arrays import Awkward0Array
 from refbrowser.formats.awkward0.container import Container
 from refbrowser.formats.awkward0.options import Awkward0Options
@@ -27,12 +28,15 @@ class Awkward0Origin:
         All arrays, in the order of the container.
     options
         How it was opened.
+    lengths
+        Rows of the arrays, by path, of which only the data tell how many; or why these do not.
     """
 
     path: str
     container: Container
     arrays: tuple[Awkward0Array, ...]
     options: Awkward0Options = field(default_factory=Awkward0Options)
+    lengths: Mapping[str, int | RefbrowserError] = field(default_factory=dict)
     format: str = "awkward0"
 
     def completed(self, hierarchy: Hierarchy) -> Hierarchy:
@@ -56,7 +60,7 @@ class Awkward0Origin:
     @cached_property
     def nodes(self) -> dict[str, list[ArrayNode]]:
         """The arrays of values of each array, by its path."""
-        return {array.path: value_arrays(array) for array in self.arrays}
+        return {array.path: value_arrays(array, self.lengths.get(array.path)) for array in self.arrays}
 
     def _problems(self) -> list[Finding]:
         return [

@@ -28,16 +28,24 @@ from refbrowser.model.source import columns_of_tiles
 _TILE_BYTES, _TILE_ROWS = 4 << 20, 1 << 18
 
 
-def value_arrays(array: Awkward0Array) -> list[ArrayNode]:
-    """Return the array of rows, and one for each field; none where a plain value is all there is."""
+def value_arrays(array: Awkward0Array, measured: int | RefbrowserError | None = None) -> list[ArrayNode]:
+    """Return the array of rows, and one for each field; none where a plain value is all there is.
+
+    Parameters
+    ----------
+    measured
+        How many rows there are, or why that is not known, where only the data tell.
+    """
     error, layout = array.error, array.layout
+    if isinstance(measured, RefbrowserError):
+        error, measured = error or measured, None
     if error is None and isinstance(layout, BrokenLayout):
         error = layout.error
     if error is not None:
         return [ArrayNode(path=array.path, error=error, format="awkward0")]
     if layout is None or array.built is None or isinstance(layout, PlainLayout):
         return []
-    whole = LayoutValues(layout, array.built.by_number)
+    whole = LayoutValues(layout, array.built.by_number, measured=measured)
     nodes = {array.path: _node(array.path, whole, _attributes(array))}
     if nodes[array.path].error is not None:
         return list(nodes.values())

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 from refbrowser.errors import ErrorKind, RefbrowserError, quoted
 from refbrowser.formats.awkward0.layouts import (
     BrokenLayout,
+    ByteIndexedLayout,
+    ByteListLayout,
     ChunkedLayout,
     IndexedLayout,
     Layout,
@@ -22,6 +24,7 @@ from refbrowser.formats.awkward0.layouts import (
     UnionLayout,
     VirtualLayout,
 )
+from refbrowser.formats.awkward0.values.byte_positions import byte_indexed, byte_lists
 from refbrowser.formats.awkward0.values.chunks import chunked
 from refbrowser.formats.awkward0.values.extents import Extent
 from refbrowser.formats.awkward0.values.indexes import indexed, sparse
@@ -93,6 +96,8 @@ async def _broken(parts: Parts, layout: BrokenLayout, extent: Extent, spot: Spot
 READERS: dict[type[Layout], Reader] = {
     NumpyLayout: basic,
     ListLayout: lists,
+    ByteListLayout: byte_lists,
+    ByteIndexedLayout: byte_indexed,
     RegularLayout: folded,
     RecordLayout: records,
     UnionLayout: unions,

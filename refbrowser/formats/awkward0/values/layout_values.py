@@ -15,6 +15,7 @@ from refbrowser.formats.awkward0.values.contents import READERS
 from refbrowser.formats.awkward0.values.extents import Extent
 from refbrowser.formats.awkward0.values.marks import Marks
 from refbrowser.formats.awkward0.values.parts import Parts, Spot, place_of
+from refbrowser.formats.awkward0.values.sizes import length
 from refbrowser.formats.awkward0.values.steps import run
 from refbrowser.model.nested import Buffer, BufferReader, NestedRows, NestedType, TypeKind
 
@@ -33,12 +34,15 @@ class LayoutValues:
         Names that lead to the field, through lists and options; empty for the whole.
     marks
         What was summed up of its indexes; all arrays of a file may share it.
+    measured
+        How many rows there are where only the data tell (`measure`).
     """
 
     layout: Layout
     by_number: Mapping[int, Layout]
     fields: tuple[str, ...] = ()
     marks: Marks = field(default_factory=Marks)
+    measured: int | None = None
 
     def field(self, name: str) -> LayoutValues:
         """Return the values of a field of the records, or of those in its lists."""
@@ -68,10 +72,20 @@ class LayoutValues:
             Only the data tell, or nothing does.
         """
         known = length_of(self.layout)
-        if known is None:
+        if known is None and self.measured is None:
             message = "how many rows there are is not told by the schema"
             raise RefbrowserError(ErrorKind.SCHEMA, message, place_of(self.layout))
-        return known
+        return self.measured if known is None else known  # type: ignore[return-value]
+
+    def measure(self, reader: BufferReader) -> int:
+        """Return how many rows there are, where only the data tell: parents, for example.
+
+        Raises
+        ------
+        RefbrowserError
+            Nothing tells, or it cannot be read.
+        """
+        return int(run(length(Parts(READERS, self.by_number, self.marks), self.layout), reader))
 
     @cached_property
     def buffers(self) -> tuple[Buffer, ...]:

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from refbrowser.errors import ErrorKind, RefbrowserError, quoted
-from refbrowser.formats.awkward0.layouts import NumpyLayout
+from refbrowser.formats.awkward0.layouts import Layout, NumpyLayout
 from refbrowser.formats.awkward0.values.extents import Extent
 from refbrowser.formats.awkward0.values.making import regular
 from refbrowser.formats.awkward0.values.parts import Parts, Spot, place_of
@@ -20,8 +20,18 @@ if TYPE_CHECKING:
 
 async def basic(parts: Parts, layout: NumpyLayout, extent: Extent, spot: Spot) -> Content:
     """Return rows of a basic array."""
-    values = await parts.elements(layout, extent)
-    for name in spot.fields:
+    return shown(layout, await parts.elements(layout, extent), spot.fields)
+
+
+def shown(layout: Layout, values: npt.NDArray[Any], fields: tuple[str, ...]) -> Content:
+    """Return elements as a content, or the field of them that alone is wanted.
+
+    Raises
+    ------
+    RefbrowserError
+        `E_SCHEMA`: there is no such field, or awkward has nothing of their type.
+    """
+    for name in fields:
         if values.dtype.names is None or name not in values.dtype.names:
             message = f"there is no field {quoted(name)}"
             raise RefbrowserError(ErrorKind.SCHEMA, message, place_of(layout))
