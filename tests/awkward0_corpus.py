@@ -424,8 +424,8 @@ def defect(make):
 
 
 @defect
-def second_use_of_a_virtual_array():
+def array_of_a_virtual_array():
     import awkward0
 
     array = awkward0.VirtualArray(lists, persistvirtual=False)
-    return awkward0.Table(a=array, b=array)
+    return awkward0.Table(a=array, b=array.array)

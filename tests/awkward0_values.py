@@ -16,6 +16,8 @@ def plain_value(value: Any) -> Any:
         return {"#time": str(value)}
     if isinstance(value, complex | np.complexfloating):
         return {"#complex": [value.real, value.imag]}
+    if isinstance(value, np.void) and value.dtype.names is not None:
+        return {name: plain_value(value[name]) for name in value.dtype.names}
     if isinstance(value, np.generic):
         return value.item()
     if isinstance(value, dict):
@@ -42,16 +44,16 @@ def same(one: Any, other: Any) -> bool:
     return bool(one == other)
 
 
-def read_values(array: Any) -> Any:
-    """Return all values of an array of an opened dataset, as the program gives them."""
-    if array.node.nested is None or not array.shape:
-        value = array[...] if array.shape else array[()]
-        if isinstance(value, np.ndarray) and value.dtype.kind in "mM":
-            return plain_value(list(value))
-        return plain_value(value.tolist() if isinstance(value, np.ndarray) else value)
+def read_values(array: Any, start: int = 0, stop: int | None = None) -> Any:
+    """Return values of an array of an opened dataset, all rows unless told which."""
+    if not array.shape:
+        value = array[()]
+        return plain_value(value.item() if isinstance(value, np.ndarray) else value)
+    if array.node.nested is None:
+        return plain_value(list(array[start:stop]))
     import awkward
 
-    values = array.to_awkward()
+    values = array.to_awkward(start, stop)
     if array.node.nested.type.kind == "number" and array.node.nested.type.dtype.kind in "mM":
         return plain_value(list(awkward.to_numpy(values)))
     return plain_value(awkward.to_list(values))

@@ -26,7 +26,7 @@ def written(tmp_path: Path, encoder: Encoder, root: dict[str, Any], **fields: An
 
 def test_a_reference_that_the_writer_lost(awkward0: Awkward0Process, tmp_path: Path) -> None:
     path = tmp_path / "x.awkd"
-    awkward0.write(path, {"one": "second_use_of_a_virtual_array"})
+    awkward0.write(path, {"one": "array_of_a_virtual_array"})
     with refbrowser.open(path) as dataset:
         assert read_values(dataset["/one/a"]) == [[1.1, 2.2, 3.3], [], [4.4, 5.5]]
         rows = dataset["/one"].nested_rows(0, 3)
@@ -40,15 +40,8 @@ def test_shifted_values_of_release_0_12(tmp_path: Path) -> None:
         encoder = Encoder("one", signature="awkward", version=version)
         with refbrowser.open(written(tmp_path, encoder, encoder.jagged([1, 1], [1.5, 2.5, 3.5]))) as dataset:
             assert read_values(dataset["/one"]) == [[1.5], [2.5]]
-            told[version] = "shifted" in findings(dataset)
+            told[version] = "release 0.12" in findings(dataset)
     assert told == {"0.12.0": True, "0.12.22": True, "0.13.0": False}
-
-
-def test_release_0_12_without_a_shift(tmp_path: Path) -> None:
-    encoder = Encoder("one", signature="awkward", version="0.12.0")
-    with refbrowser.open(written(tmp_path, encoder, encoder.jagged([1, 2], [1.5, 2.5, 3.5]))) as dataset:
-        assert read_values(dataset["/one"]) == [[1.5], [2.5, 3.5]]
-        assert "shifted" not in findings(dataset)
 
 
 def test_an_id_that_was_given_twice(tmp_path: Path) -> None:

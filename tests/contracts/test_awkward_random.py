@@ -26,7 +26,7 @@ class Members(dict[str, bytes]):
         self[name] = b"".join(map(bytes, pieces))
 
 
-@settings(max_examples=100)
+@settings(max_examples=50)
 @given(data=st.data())
 def test_what_we_write_is_read_by_awkward0_and_us(data: st.DataObject, awkward0: Awkward0Process) -> None:
     content = data.draw(st.integers(0, 5).flatmap(contents))
