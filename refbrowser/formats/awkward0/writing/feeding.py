@@ -77,8 +77,7 @@ def _feed_lists(part: Part, content: Any) -> None:
         content = content.to_RegularArray()
     if not content.is_list:
         raise _other_type()
-    is_text = content.parameter("__array__") in ("string", "bytestring")
-    if is_text is not isinstance(part, TextPart):
+    if content.parameter("__array__") != _array_name(part):
         raise _other_type()
     lists = content.to_ListOffsetArray64(True)
     offsets = np.asarray(lists.offsets)
@@ -93,6 +92,13 @@ def _feed_lists(part: Part, content: Any) -> None:
         if np.any(counts != part.size):
             raise _other_type()
         feed(part.content, below)
+
+
+def _array_name(part: Part) -> str | None:
+    """Return what awkward calls lists of a part's kind."""
+    if not isinstance(part, TextPart):
+        return None
+    return "bytestring" if part.encoding is None else "string"
 
 
 def _field(content: Any, name: str) -> Any:
@@ -185,10 +191,10 @@ def _fits(part: Part, content: Any) -> bool:
         return _is_of(content, part.dtype)
     if not content.is_list:
         return False
-    if isinstance(part, TextPart):
-        return bool(content.parameter("__array__") == ("bytestring" if part.encoding is None else "string"))
-    if content.parameter("__array__") is not None:
+    if content.parameter("__array__") != _array_name(part):
         return False
+    if isinstance(part, TextPart):
+        return True
     if isinstance(part, FoldedPart):
         return content.is_regular and content.size == part.size and _fits(part.content, content.content)
     return isinstance(part, ListPart) and _fits(part.content, content.content)
