@@ -16,6 +16,7 @@ from refbrowser.formats.awkward0.options import Awkward0Options
 from refbrowser.formats.sniffing import FileKind, NotReferencesError
 from refbrowser.formats.stores.zip_opening import names_archive
 from refbrowser.io.access import Access
+from refbrowser.io.cancel import linked
 from refbrowser.io.origins import local_path
 from refbrowser.references.document import ReferenceDocument
 
@@ -71,15 +72,17 @@ def open_awkward0_document(
     with ExitStack() as stack:
         stack.enter_context(collected_later())
         resources = resources or stack.enter_context(closing(Resources()))
+        # Closing cancels what read with them: the caller's token is to outlive that.
+        token = stack.enter_context(linked(control.token))
         document = open_awkward0(
             path,
             access,
             resources.fetcher,
             options=Awkward0Options(request.allow_functions),
-            token=control.token,
+            token=token,
             progress=lambda done, total: control.progress(done, total, note="members"),
         )
-        document = with_measured(document, resources, access, control.token)
+        document = with_measured(document, resources, access, token)
     return document, access
 
 

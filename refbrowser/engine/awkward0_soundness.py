@@ -12,7 +12,7 @@ from refbrowser.engine.nested.reading import read_rows
 from refbrowser.errors import ErrorKind, Finding, Place, RefbrowserError, Severity
 from refbrowser.formats.awkward0.containers.zip import ZipContainer
 from refbrowser.formats.awkward0.origin import Awkward0Origin
-from refbrowser.io.cancel import CancelToken
+from refbrowser.io.cancel import linked
 from refbrowser.io.zip_archives import read_members
 from refbrowser.limits import LIMITS
 from refbrowser.model.nested import NestedFault
@@ -40,16 +40,13 @@ def value_findings(dataset: Dataset, control: JobControl) -> list[Finding]:
     if not isinstance(origin, Awkward0Origin):
         return []
     # Closing the session cancels what read with it: the caller's token is to outlive that.
-    own = JobControl(CancelToken(), lambda changes: control.progress(changes["done"], changes["total"]))
-    forget = control.token.on_cancel(own.token.cancel)
-    try:
+    with linked(control.token) as token:
+        own = JobControl(token, lambda changes: control.progress(changes["done"], changes["total"]))
         found = list(_blob_findings(dataset, origin, own))
         for array in origin.arrays:
             node = dataset.hierarchy.find(array.path)
             if isinstance(node, ArrayNode) and node.grid is not None and node.unreadable is None:
                 found += _row_findings(dataset, node, own)
-    finally:
-        forget()
     return found
 
 

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from refbrowser.errors import ErrorKind, Place, RefbrowserError
 from refbrowser.formats.awkward0.arrays import Awkward0Array
 from refbrowser.formats.awkward0.element_types import ElementType, element_type, field_paths
-from refbrowser.formats.awkward0.layouts import BrokenLayout, PlainLayout
+from refbrowser.formats.awkward0.layouts import BrokenLayout, NumpyLayout, PlainLayout
 from refbrowser.formats.awkward0.naming import escaped_part, first_free
 from refbrowser.formats.awkward0.values.layout_values import LayoutValues
 from refbrowser.limits import LIMITS
@@ -46,7 +46,9 @@ def value_arrays(array: Awkward0Array, measured: int | RefbrowserError | None = 
     if layout is None or array.built is None or isinstance(layout, PlainLayout):
         return []
     whole = LayoutValues(layout, array.built.by_number, measured=measured)
-    nodes = {array.path: _node(array.path, whole, _attributes(array))}
+    size = sum(each.buffer.nbytes for each in array.built.by_number.values() if isinstance(each, NumpyLayout))
+    is_small = size <= _TILE_BYTES
+    nodes = {array.path: _node(array.path, whole, _attributes(array), is_small)}
     if nodes[array.path].error is not None:
         return list(nodes.values())
     known: dict[tuple[str, ...], tuple[str, LayoutValues]] = {(): (array.path, whole)}
@@ -55,7 +57,7 @@ def value_arrays(array: Awkward0Array, measured: int | RefbrowserError | None = 
         above, values = known[fields[:-1]]
         path, values = first_free(f"{above}/{part}", nodes), values.field(fields[-1])
         known[fields] = path, values
-        nodes[path] = _node(path, values, {})
+        nodes[path] = _node(path, values, {}, is_small)
     return list(nodes.values())
 
 
@@ -68,8 +70,14 @@ def _attributes(array: Awkward0Array) -> Mapping[str, Any]:
     return {name: value for name, value in said.items() if value is not None}
 
 
-def _node(path: str, values: NestedValues, attributes: Mapping[str, Any]) -> ArrayNode:
-    """Return the array of values; one of which too little is known has the reason."""
+def _node(path: str, values: NestedValues, attributes: Mapping[str, Any], is_small: bool) -> ArrayNode:
+    """Return the array of values; one of which too little is known has the reason.
+
+    Parameters
+    ----------
+    is_small
+        All of its rows are read together.
+    """
     text = ""
     try:
         kind = values.type
@@ -84,7 +92,8 @@ def _node(path: str, values: NestedValues, attributes: Mapping[str, Any]) -> Arr
         message = f"the array has more than {LIMITS.elements} elements (elements)"
         large = RefbrowserError(ErrorKind.BUDGET, message, Place(path=path))
         return ArrayNode(path=path, error=large, type_name=text, format="awkward0")
-    grid = RegularChunkGrid(shape, (_tile_rows(values, rows), *(max(size, 1) for size in element.shape)))
+    tile = max(rows, 1) if is_small else _tile_rows(values, rows)
+    grid = RegularChunkGrid(shape, (tile, *(max(size, 1) for size in element.shape)))
     return ArrayNode(
         path=path,
         shape=shape,
