@@ -26,6 +26,8 @@ ATTRIBUTES_SHOWN = 2_000
 NAMES_SHOWN = 100
 STORED, STORED_SIZE = "Stored chunks", "Stored size"
 COUNTING = "counting…"
+#: What holds the blobs of Awkward 0, for people.
+_CONTAINERS = {"zip": "archive", "hdf5": "HDF5", "folder": "folder of blobs"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +97,7 @@ def _document(document: OpenDocument, internal: bool) -> list[Section]:
     pairs = [("Path", document.path), ("Format", format_words(document))]
     state = document.document
     if state is not None:
-        pairs += document_pairs(state) if state.derived is None else stream_pairs(state.derived)
+        pairs += document_pairs(state) if state.derived is None else derived_pairs(state.derived)
     found = [_section("Document", pairs)]
     if document.template_values:
         found.append(_section("Template values", list(document.template_values.items())))
@@ -124,7 +126,7 @@ def _node(item: Item, internal: bool) -> list[Section]:
         if node.unreadable is not None:
             pairs.insert(0, ("Not readable", str(node.unreadable)))
             pairs.insert(1, ("Advice", node.unreadable.advice))
-        if node.manifest is not None and node.grid is not None:
+        if node.manifest is not None and node.grid is not None and node.nested is None:
             pairs += [(STORED, COUNTING), (STORED_SIZE, COUNTING)]
         found.append(_section("Array", pairs))
         found += field_sections(node)
@@ -230,8 +232,11 @@ def document_pairs(document: Any) -> list[tuple[str, str]]:
     return pairs
 
 
-def stream_pairs(origin: Any) -> list[tuple[str, str]]:
-    """Return what is told about a stream: its messages, and the bytes that they take; nothing of a server."""
+def derived_pairs(origin: Any) -> list[tuple[str, str]]:
+    """Return what is told about a file that is more than references; nothing of a server."""
+    if origin.format == "awkward0":
+        container = _CONTAINERS.get(origin.container.kind, origin.container.kind)
+        return [("Arrays", theme.count_text(len(origin.arrays))), ("Container", container)]
     index = getattr(origin, "index", None)
     if index is None:
         return []

@@ -47,6 +47,8 @@ class ExpressionGraph:
         Why nothing can be made of an expression, by expression: what only evaluating it tells.
     find_blob
         Returns a blob by its whole name.
+    find_start
+        Returns at which byte of the file a blob begins, where that is known.
     """
 
     schema: SchemaDocument
@@ -55,6 +57,7 @@ class ExpressionGraph:
     allowed: AllowList = field(default_factory=AllowList)
     errors: Mapping[int, BaseException] = field(default_factory=dict)
     find_blob: Callable[[str], Blob | None] = lambda name: None
+    find_start: Callable[[str], int | None] = lambda name: None
 
     def __post_init__(self) -> None:
         expressions = self.schema.expressions
@@ -183,7 +186,7 @@ class ExpressionGraph:
             return ""
         if blob is None:
             return "not in the file"
-        return ", ".join([place_words(blob), *self.codecs(number)])
+        return ", ".join([place_words(blob, self.find_start(name)), *self.codecs(number)])
 
     # Words
 
@@ -286,7 +289,7 @@ class ExpressionGraph:
         found: dict[str, Any] = {"Blob": name}
         if blob is None:
             return {**found, "Stored": "not in the file"}
-        found["Stored"] = place_words(blob)
+        found["Stored"] = place_words(blob, self.find_start(name))
         found["Packed by the archive"] = "" if blob.method in ("stored", "file", "hdf5") else blob.method
         if blob.size != blob.stored:
             found["Size, unpacked"] = size_text(blob.size)
@@ -338,11 +341,19 @@ def value_text(value: Any) -> str:
     return one_line(text if len(text) <= _VALUE else f"{text[:_VALUE]}…")
 
 
-def place_words(blob: Blob) -> str:
-    """Return how many bytes a blob has as it is stored, and where: ``812 B at byte 4,096``."""
+def place_words(blob: Blob, start: int | None = None) -> str:
+    """Return how many bytes a blob has as it is stored, and where: ``812 B at byte 4,096``.
+
+    Parameters
+    ----------
+    start
+        Where its bytes begin in the file, where its reference does not tell.
+    """
     reference, size = blob.reference, size_text(blob.stored)
     if isinstance(reference, ByteRange):
-        return f"{size} at byte {count_text(reference.offset)}"
+        start = reference.offset
+    if start is not None:
+        return f"{size} at byte {count_text(start)}"
     if isinstance(reference, WholeFile):
-        return f"{size}, a whole file"
+        return f"{size}, a member" if reference.url.startswith("zip:") else f"{size}, a whole file"
     return f"{size} in the document" if isinstance(reference, Inline) else size

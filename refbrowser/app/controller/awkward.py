@@ -70,10 +70,10 @@ class DocumentAwkward(QObject):
             return
         self._looked_at, self.rows = origin, None
 
-        def look(_control: TaskControl) -> list[SafetyRow]:
+        def look(control: TaskControl) -> list[SafetyRow]:
             from refbrowser.app.awkward0.safety_source import safety_rows
 
-            return safety_rows(origin)
+            return safety_rows(origin, control.check)
 
         def made(rows: list[SafetyRow]) -> None:
             if origin is self._looked_at:

@@ -37,6 +37,8 @@ FILTER_DELAY = 120
 MARGINS = 44
 #: A name has so much room before its detail has any, and a detail of less room is left out, in pixels.
 NAME_LEAST, DETAIL_LEAST = 56, 24
+#: A name that fits to the pixel would be cut all the same.
+SLACK = 4
 
 #: In a narrower tree no name could be told from another.
 _LEAST_WIDTH = 170
@@ -307,7 +309,7 @@ class _Delegate(QStyledItemDelegate):
         changed = f" {CHANGED_MARK}" if index.data(CHANGED_ROLE) else ""
         marked = badge_width(badge, metrics)
         area.setRight(area.right() - marked)
-        named = metrics.horizontalAdvance(full.text + changed)
+        named = metrics.horizontalAdvance(full.text + changed) + SLACK
         left, least = (area.width() - MARGINS - width for width in (named, min(named, NAME_LEAST)))
         most = max(min(area.width() * 45 // 100, least), left)
         detail = fitting(detail, metrics, most) if most >= DETAIL_LEAST else ""

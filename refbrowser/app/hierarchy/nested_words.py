@@ -10,6 +10,8 @@ if TYPE_CHECKING:
     from refbrowser.model.nested import NestedType
     from refbrowser.model.nodes import ArrayNode
 
+#: The attribute of arrays and groups that are made from expressions.
+AWKWARD_NAME = "awkward0_name"
 _ICONS = {
     TypeKind.LIST: "ragged",
     TypeKind.RECORD: "structure",
@@ -37,6 +39,12 @@ def nested_text(array: ArrayNode) -> str:
     """Return type and length as Awkward writes them: ``5 * var * int64``."""
     length = f"{array.shape[0]} * " if array.shape else ""
     return f"{length}{array.type_name}"
+
+
+def plain_text(array: ArrayNode) -> str:
+    """Return the same of an array of numbers, which is not nested: ``4 * 3 * float64``."""
+    kind = "" if array.dtype is None else array.dtype.name
+    return " * ".join([*map(str, array.shape), kind])
 
 
 def nested_icon(kind: NestedType) -> str | None:

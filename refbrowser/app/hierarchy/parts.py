@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from refbrowser.app.hierarchy.nested_words import nested_words
+from refbrowser.app.hierarchy.nested_words import AWKWARD_NAME, nested_words
 from refbrowser.app.theme import count_text, size_text
 
 if TYPE_CHECKING:
@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 
 #: The arrays that hold the buffers of a layout (persistence notes, section 6): ``node12-offsets``.
 _BUFFER = re.compile(r"node(x?\d+)-(\w+)")
-#: The attribute of the groups that are made from expressions.
-_SCHEMA = "awkward0_name"
 #: Chunks of a buffer that are looked at; of more only the first place is told.
 _CHUNKS_MOST = 4_096
 
@@ -25,7 +23,7 @@ _CHUNKS_MOST = 4_096
 def parts_of(group: GroupNode, array: ArrayNode) -> GroupNode | None:
     """Return the group that holds the parts of an array, None where it has none."""
     twin = group.groups.get(array.name)
-    is_one = twin is not None and (array.nested is not None or _SCHEMA in twin.attributes)
+    is_one = twin is not None and (array.nested is not None or AWKWARD_NAME in twin.attributes)
     return twin if is_one else None
 
 
@@ -95,7 +93,8 @@ def _place(array: ArrayNode) -> str:
     if kind is ReferenceKind.INLINE:
         return "in the document"
     if kind is ReferenceKind.WHOLE:
-        return "a whole file"
+        url = columns.urls[int(columns.url[0])]
+        return "a member of the archive" if url.startswith("zip:") else "a whole file"
     if kind is not ReferenceKind.RANGE:
         return ""
     at = f"at byte {count_text(int(columns.offset[0]))}"
