@@ -48,6 +48,8 @@ _ABILITIES = Abilities(floats=(2, 4, 8))
 GATHERED = ".refbrowser-nested"
 #: Bytes of a chunk, of a buffer that has more.
 CHUNK_SIZE = 4 * 1024 * 1024
+#: Bytes of rows that are held together, about.
+BLOCK_SIZE = LIMITS.export_block // 2
 #: As in files of Awkward 0: integers are compressed, numbers with a point are not.
 _COMPRESSED = "iub"
 
@@ -154,9 +156,8 @@ class NestedPart:
     ) -> FilledPart:
         files = BufferFiles(folder)
         growing = GrowingBuffers(self.type, files.put)
-        size = LIMITS.export_block // 2
-        rows = max(1, size // self.source.row_bytes)
-        for (content,), count in row_blocks(reader, [self.source], rows, size, bad):
+        rows = max(1, BLOCK_SIZE // self.source.row_bytes)
+        for (content,), count in row_blocks(reader, [self.source], rows, BLOCK_SIZE, bad):
             growing.add(conformed(content, self.type))
             step(count * self.source.row_bytes)
         if growing.length != self.source.length:
