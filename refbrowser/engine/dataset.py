@@ -326,10 +326,12 @@ class Array:
     def to_awkward(self, start: int = 0, stop: int | None = None) -> Any:
         """Return rows of any array, those of its first dimension, as an ``awkward.Array``.
 
+        What of nested rows cannot be read is missing in them, and noted as a warning (`nested_rows` tells).
+
         Raises
         ------
         RefbrowserError
-            They, or a part of them, cannot be read (`nested_rows` gives the rest).
+            None of them can be read.
         """
         from refbrowser.engine.nested.awkward_arrays import awkward_array
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from refbrowser.engine.export.nested.plain_contents import content_of
 from refbrowser.engine.export.nested.plain_types import row_type
+from refbrowser.engine.nested.reading import warn_of
 from refbrowser.model.selection import Selection
 
 if TYPE_CHECKING:
@@ -15,10 +16,12 @@ if TYPE_CHECKING:
 def awkward_array(array: Array, start: int, stop: int) -> Any:
     """Return rows of an array, those of its first dimension.
 
+    What of nested rows cannot be read is missing in them; the warnings of the dataset tell of it.
+
     Raises
     ------
     RefbrowserError
-        They, or a part of them, cannot be read.
+        None of them can be read.
     """
     import awkward
 
@@ -26,6 +29,5 @@ def awkward_array(array: Array, start: int, stop: int) -> Any:
         values = array.read(Selection.from_index(slice(start, stop), array.shape))
         return awkward.Array(content_of(values, row_type(array.node, values.shape)))
     rows = array.nested_rows(start, stop)
-    for fault in rows.faults:
-        raise fault.error
+    warn_of(rows.faults, array.node, array.dataset.access)
     return awkward.Array(rows.content)

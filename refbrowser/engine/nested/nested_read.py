@@ -9,13 +9,12 @@ import numpy as np
 
 from refbrowser.engine.chunk_log import BatchNotes, marks_of
 from refbrowser.engine.nested.elements import elements
-from refbrowser.engine.nested.reading import read_rows
+from refbrowser.engine.nested.reading import read_rows, warn_of
 from refbrowser.engine.part_reader import PartReader
 from refbrowser.engine.part_table import Parts
 from refbrowser.engine.pieces import Piece, PieceState
-from refbrowser.errors import Finding, RefbrowserError, Severity
+from refbrowser.errors import RefbrowserError
 from refbrowser.model.grid import ChunkPart
-from refbrowser.model.nested import NestedFault
 from refbrowser.model.reference import ReferenceKind
 from refbrowser.model.source import columns_of_tiles
 
@@ -71,7 +70,7 @@ class NestedPartReader(PartReader):
             self.region(part)[...] = self._values(rows.content, step, part.inside[1:])
         except RefbrowserError as error:
             return error
-        self._warn(rows.faults)
+        warn_of(rows.faults, self.node, self.access)
         return None
 
     def _values(self, content: Any, step: int, inside: tuple[slice, ...]) -> Any:
@@ -81,17 +80,3 @@ class NestedPartReader(PartReader):
         self.read_bytes += size
         self.requests += requests
         self.tell()
-
-    def _warn(self, faults: tuple[NestedFault, ...]) -> None:
-        """Tell of what is missing in the values since it cannot be read."""
-        for fault in faults:
-            error = fault.error
-            message = f"field {fault.path} of {self.node.path} cannot be read: {error.message}"
-            finding = Finding(
-                severity=Severity.WARNING,
-                kind=error.kind,
-                message=message,
-                place=error.place,
-                advice=error.advice,
-            )
-            self.access.memory.warn(finding)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from refbrowser.engine.nested.buffers import SessionBuffers, Told
 from refbrowser.engine.resources import Resources
-from refbrowser.errors import ErrorKind, Place, RefbrowserError
+from refbrowser.errors import ErrorKind, Finding, Place, RefbrowserError, Severity
 from refbrowser.io.cancel import CancelToken
-from refbrowser.model.nested import NestedRows, NestedValues
+from refbrowser.model.nested import NestedFault, NestedRows, NestedValues
 from refbrowser.model.nodes import ArrayNode
 
 if TYPE_CHECKING:
@@ -64,3 +65,17 @@ def read_rows(
     """
     reader = SessionBuffers(resources, access, token or CancelToken(), export, priority, told)
     return nested_values(node).rows(start, stop, reader)
+
+
+def warn_of(faults: Sequence[NestedFault], node: ArrayNode, access: Access) -> None:
+    """Note what is missing in rows since it cannot be read, for those who ask what was odd."""
+    for fault in faults:
+        error = fault.error
+        finding = Finding(
+            severity=Severity.WARNING,
+            kind=error.kind,
+            message=f"{fault.path} of {node.path} is missing, it cannot be read: {error.message}",
+            place=error.place,
+            advice=error.advice,
+        )
+        access.memory.warn(finding)

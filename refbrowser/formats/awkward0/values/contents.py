@@ -32,7 +32,7 @@ from refbrowser.formats.awkward0.values.lists import folded, lists
 from refbrowser.formats.awkward0.values.making import unread
 from refbrowser.formats.awkward0.values.masks import masked
 from refbrowser.formats.awkward0.values.numbers import basic
-from refbrowser.formats.awkward0.values.parts import Parts, Reader, Spot, beyond, place_of, wrong
+from refbrowser.formats.awkward0.values.parts import Parts, Reader, Spot, again, beyond, place_of, wrong
 from refbrowser.formats.awkward0.values.records import records
 from refbrowser.formats.awkward0.values.sizes import length, target_of
 from refbrowser.formats.awkward0.values.unions import unions
@@ -54,7 +54,7 @@ async def _object(parts: Parts, layout: ObjectLayout, extent: Extent, spot: Spot
 async def _virtual(parts: Parts, layout: VirtualLayout, extent: Extent, spot: Spot) -> Content:
     if layout.content is None:
         message = f"{quoted(layout.generator)} would make this array, and is not run"
-        raise layout.error or RefbrowserError(ErrorKind.UNSAFE, message, place_of(layout))
+        raise again(layout.error or RefbrowserError(ErrorKind.UNSAFE, message, place_of(layout)))
     return await parts.content(layout.content, extent, spot.below())
 
 
@@ -89,7 +89,7 @@ async def _link(parts: Parts, layout: LinkLayout, extent: Extent, spot: Spot) ->
 
 
 async def _broken(parts: Parts, layout: BrokenLayout, extent: Extent, spot: Spot) -> Content:
-    raise layout.error
+    raise again(layout.error)
 
 
 #: What reads each kind of layout.

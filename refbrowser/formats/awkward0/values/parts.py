@@ -111,7 +111,7 @@ class Parts:
     def note(self, spot: Spot, error: RefbrowserError) -> None:
         """Remember that values cannot be read."""
         if len(self.faults) < LIMITS.awkward_faults:
-            self.faults.append(NestedFault("/".join(spot.path), error))
+            self.faults.append(NestedFault("/".join(spot.path), again(error)))
 
     async def elements(self, layout: NumpyLayout, extent: Extent) -> npt.NDArray[Any]:
         """Return elements of a basic array.
@@ -204,6 +204,11 @@ def _as_numpy(layout: Layout, values: Any) -> npt.NDArray[Any]:
 def place_of(layout: Layout) -> Place:
     """Return where a layout is."""
     return layout.buffer.place if isinstance(layout, NumpyLayout) else Place(field=layout.key)
+
+
+def again(error: RefbrowserError) -> RefbrowserError:
+    """Return an error that was raised before, free of what it held then."""
+    return error.at(error.place)
 
 
 def wrong(layout: Layout, message: str) -> RefbrowserError:

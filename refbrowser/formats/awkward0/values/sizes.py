@@ -24,7 +24,7 @@ from refbrowser.formats.awkward0.layouts import (
     VirtualLayout,
 )
 from refbrowser.formats.awkward0.lengths import length_of
-from refbrowser.formats.awkward0.values.parts import Parts, wrong
+from refbrowser.formats.awkward0.values.parts import Parts, again, wrong
 from refbrowser.formats.awkward0.values.steps import Together
 from refbrowser.formats.awkward0.values.tables import list_table
 from refbrowser.limits import LIMITS
@@ -63,7 +63,7 @@ async def length(parts: Parts, layout: Layout, depth: int = 0) -> int:
         case VirtualLayout(content=Layout() as made):
             return await length(parts, made, depth + 1)
         case VirtualLayout(error=RefbrowserError() as error) | BrokenLayout(error=error):
-            raise error
+            raise again(error)
         case LinkLayout():
             return await length(parts, target_of(parts, layout), depth + 1)
     raise wrong(layout, "its length is not known")
@@ -117,7 +117,7 @@ async def base_length(parts: Parts, layout: RecordLayout, depth: int = 0) -> int
     found: list[Any] = await Together([length(parts, each, depth + 1) for each in fields])
     known = [size for size in found if not isinstance(size, RefbrowserError)]
     if not known and found:
-        raise found[0]
+        raise again(found[0])
     if not known and layout.fields:
         raise wrong(layout, "its length depends on itself")
     return min(known, default=0)
