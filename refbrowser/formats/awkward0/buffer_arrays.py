@@ -40,7 +40,7 @@ class BufferArray:
     rows
         Of one chunk.
     is_expressible
-        Whether references can say where its elements are: not of a part of what is compressed.
+        Whether references can say where its elements are: not of what is compressed after other bytes.
     """
 
     name: str
@@ -76,11 +76,10 @@ class BufferArray:
     def references(self) -> Iterator[tuple[str, bytes | tuple[Any, ...]]]:
         """Yield the key of each chunk, and its bytes, or what a document says of its place.
 
-        The last one is short where the others do not divide the blob.
+        The last one is short where the others do not divide the blob. What references cannot express is one
+        that cannot be decoded: an absent one would read as a value.
         """
         after = ".0" * len(self.buffer.dtype.shape)
-        if not self.is_expressible:
-            return
         for number in range(self.chunks):
             yield f"{number}{after}", self._reference(number)
 
@@ -89,7 +88,7 @@ class BufferArray:
         start = buffer.offset + number * self.rows * buffer.dtype.itemsize
         size = min(self.rows, buffer.count - number * self.rows) * buffer.dtype.itemsize
         if isinstance(reference, Inline):
-            return reference.data[start : start + size]
+            return reference.data if buffer.codecs else reference.data[start : start + size]
         if isinstance(reference, ByteRange):
             place = (0, reference.length) if buffer.codecs else (start, size)
             return reference.url, reference.offset + place[0], place[1]

@@ -85,8 +85,8 @@ class Awkward0Text(StoreText):
             return
         prefix = array.path.strip("/") + "/"
         self._add_groups_above(prefix)
-        if isinstance(layout, NumpyLayout):
-            self._add_basic(prefix, buffer_arrays(layout)[0], array)
+        if isinstance(layout, NumpyLayout) and _is_plain(layout):
+            self._add_buffer(prefix, buffer_arrays(layout)[0], _attributes(array))
             return
         attributes = _attributes(array)
         if isinstance(layout, PlainLayout) and self._add_value(prefix, layout.value, attributes):
@@ -96,7 +96,7 @@ class Awkward0Text(StoreText):
         self.metadata[f"{prefix}.zgroup"] = _GROUP
         self.metadata[f"{prefix}.zattrs"] = _object(attributes)
         for each in buffer_arrays(layout):
-            self._add_buffer(f"{prefix}{each.name}/", each, {}, array)
+            self._add_buffer(f"{prefix}{each.name}/", each, {})
 
     def _add_groups_above(self, prefix: str) -> None:
         at = prefix.find("/")
@@ -104,12 +104,7 @@ class Awkward0Text(StoreText):
             self.metadata.setdefault(f"{prefix[: at + 1]}.zgroup", _GROUP)
             at = prefix.find("/", at + 1)
 
-    def _add_basic(self, prefix: str, made: BufferArray, array: Awkward0Array) -> None:
-        self._add_buffer(prefix, made, _attributes(array), array)
-
-    def _add_buffer(
-        self, prefix: str, made: BufferArray, attributes: dict[str, bytes], array: Awkward0Array
-    ) -> None:
+    def _add_buffer(self, prefix: str, made: BufferArray, attributes: dict[str, bytes]) -> None:
         if len(self._lines) + made.chunks > _MOST_REFERENCES:
             made = made.uncut()
         self.metadata[f"{prefix}.zarray"] = _json(made.metadata())
@@ -162,6 +157,13 @@ class Awkward0Text(StoreText):
         self.add_metadata(self.metadata)
         before, entries = super().parts()
         return before, b",".join(part for part in (entries, ",".join(self._lines).encode()) if part)
+
+
+def _is_plain(layout: NumpyLayout) -> bool:
+    """Tell whether a basic array is one of Zarr as it is; texts and records are shown as nested values."""
+    buffer = layout.buffer
+    is_number = buffer.dtype.base.kind in "biufcmM"
+    return is_number and not (buffer.codecs and buffer.offset)
 
 
 def _text(value: str) -> str:

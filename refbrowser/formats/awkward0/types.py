@@ -129,16 +129,15 @@ def _of_sparse(layout: layouts.SparseLayout) -> NestedType:
     if layout.default is None:
         return content
     default = type_of_value(layout.default)
-    is_number = content.dtype is not None and default.dtype is not None
-    # A default such as 0 or true takes the type of the content, as where numpy assigns it.
-    if is_number and _fits(layout.default, content.dtype):
-        return content
-    return merged([content, default])
+    if content.dtype is None or default.dtype is None:
+        return merged([content, default])
+    # A default such as 0 takes the type of the content, as where numpy assigns it.
+    return content if _fits(layout.default, content.dtype) else merged([content, default])
 
 
-def _fits(value: Any, dtype: np.dtype[Any] | None) -> bool:
+def _fits(value: Any, dtype: np.dtype[Any]) -> bool:
     try:
-        cast = np.asarray(value).astype(dtype)
+        cast = np.asarray(value).astype(dtype).item()
     except (TypeError, ValueError, OverflowError):
         return False
     return bool(cast == value or (value != value and cast != cast))
