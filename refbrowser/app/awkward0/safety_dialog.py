@@ -74,6 +74,7 @@ class SafetyDialog(QDialog):
         view.setObjectName("safetyList")
         view.setAccessibleName("What the file names")
         view.setUniformRowHeights(True)
+        view.setIndentation(14)
         view.setHeaderLabels(["Name", "Verdict", "Used", "First in"])
         view.header().setStretchLastSection(False)
         view.header().setSectionResizeMode(_WHAT, QHeaderView.ResizeMode.Stretch)
