@@ -32,6 +32,8 @@ FetchRanges = Callable[[ReferenceColumns, Deliver, dict[str, Any]], Counters]
 
 #: Bytes that are read with a member beside its data, at most.
 MOST_BESIDE = 256 * 1024
+#: Members up to this size are read whole: one request brings header and data, and the data are confirmed.
+SMALL = 64 * 1024
 #: Options of a fetch that belong to its rows.
 _OF_ROWS = ("destination", "timed")
 
@@ -101,7 +103,8 @@ class _Wanted:
 
     @property
     def is_whole(self) -> bool:
-        return self.found.member.is_packed or any(part.stop is None for part in self.parts)
+        member = self.found.member
+        return member.is_packed or member.size <= SMALL or any(part.stop is None for part in self.parts)
 
 
 def fetch_members(

@@ -7,14 +7,14 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from refbrowser.errors import ErrorKind, Place, RefbrowserError
+from refbrowser.errors import ErrorKind, Finding, Place, RefbrowserError, Severity, quoted
 from refbrowser.formats.awkward0.allow_list import AllowList
 from refbrowser.formats.awkward0.arrays import build_arrays
 from refbrowser.formats.awkward0.container import Container
 from refbrowser.formats.awkward0.containers.folder import FolderContainer
-from refbrowser.formats.awkward0.containers.zip import open_zip
+from refbrowser.formats.awkward0.containers.zip import ZipContainer, open_zip
 from refbrowser.formats.awkward0.document_text import document_of_arrays
-from refbrowser.formats.awkward0.finding_arrays import FoundSchema, find_schemas
+from refbrowser.formats.awkward0.finding_arrays import FoundSchema, blob_names, find_schemas
 from refbrowser.formats.awkward0.naming import names_awkward
 from refbrowser.formats.awkward0.options import Awkward0Options
 from refbrowser.formats.awkward0.origin import Awkward0Origin
@@ -27,6 +27,9 @@ from refbrowser.references.document import ReferenceDocument
 if TYPE_CHECKING:
     from refbrowser.io.access import Access
     from refbrowser.io.fetch import Fetcher
+
+#: Blobs of a message that are named.
+_NAMED = 5
 
 __all__ = ["Awkward0Options", "NoArraysError", "open_awkward0"]
 
@@ -86,7 +89,7 @@ def open_awkward0(
     arrays = build_arrays(container, schemas, allowed, token)
     origin = Awkward0Origin(container.url, container, arrays, options or Awkward0Options())
     document = document_of_arrays(arrays, container, origin, path)
-    return replace(document, notes=(*document.notes, *found.findings))
+    return replace(document, notes=(*document.notes, *found.findings, *_orphans(container, schemas)))
 
 
 def open_container(path: str, access: Access, fetcher: Fetcher, token: CancelToken) -> Container:
@@ -111,6 +114,20 @@ def open_container(path: str, access: Access, fetcher: Fetcher, token: CancelTok
 
             return open_hdf5(real, token)
     return open_zip(path if local is None else os.path.realpath(local), access, fetcher, token)
+
+
+def _orphans(container: Container, schemas: list[FoundSchema]) -> list[Finding]:
+    """Return what is left of arrays whose schemas are lost: `save` writes these behind the blobs."""
+    if not (isinstance(container, ZipContainer) and container.is_rescued):
+        return []
+    known = {each.member for each in schemas}.union(*map(blob_names, schemas))
+    lost = [name for name in container.names() if name not in known]
+    if not lost:
+        return []
+    more = f" and {len(lost) - _NAMED} more" if len(lost) > _NAMED else ""
+    message = f"blobs belong to no array that is left: {', '.join(map(quoted, lost[:_NAMED]))}{more}"
+    place = Place(url=container.url)
+    return [Finding(severity=Severity.FAULT, kind=ErrorKind.FORMAT, message=message, place=place)]
 
 
 def _in_order(container: Container, found: list[FoundSchema]) -> list[FoundSchema]:
