@@ -12,19 +12,23 @@ from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
 from refbrowser.model.nodes import ArrayNode
 
 
-def elements(node: ArrayNode, content: Any) -> npt.NDArray[Any]:
-    """Return rows as an array of the node's type: ``(rows, *node.shape[1:])``.
+def elements(node: ArrayNode, content: Any, dtype: np.dtype[Any]) -> npt.NDArray[Any]:
+    """Return rows as an array, shape ``(rows, *node.shape[1:])``.
 
-    Numbers that may be missing are NaN or NaT there; lists of numbers of a length of their own are arrays,
-    and all else are Python values.
+    Numbers that may be missing are NaN or NaT; in an array of objects they are None. Lists of numbers of a
+    length of their own are arrays, and all else are Python values.
+
+    Parameters
+    ----------
+    dtype
+        That of the node, or object where the node has one dimension.
 
     Raises
     ------
     RefbrowserError
         `E_BUDGET`: written out they are too many; `E_DECODE`: they are not of the type that was told.
     """
-    assert node.dtype is not None
-    if not node.dtype.hasobject:
+    if not dtype.hasobject:
         return _plain(node, content)
     values = rows_of(content) if node.row_dtype is not None else None
     if values is None:

@@ -74,7 +74,7 @@ class NestedPartReader(PartReader):
         return None
 
     def _values(self, content: Any, step: int, inside: tuple[slice, ...]) -> Any:
-        return elements(self.node, content)[(slice(None, None, step), *inside)]
+        return elements(self.node, content, self.box.dtype)[(slice(None, None, step), *inside)]
 
     def _told(self, size: int, requests: int) -> None:
         self.read_bytes += size
