@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QWidget
 from refbrowser.app import theme
 from refbrowser.app.plot.axes_view import AxesView
 from refbrowser.app.theme import count_text
-from refbrowser.engine.views.coordinates import AxisScale, Coordinate
+from refbrowser.engine.views.coordinates import AxisScale, Coordinate, plain_coordinate
 from refbrowser.engine.views.dates import DateScale
 from refbrowser.engine.views.nested_bars import NO_BARS, Bars
 from refbrowser.engine.views.numbers import value_text
@@ -23,10 +23,16 @@ _STEPS = {Qt.Key.Key_Left: -1, Qt.Key.Key_Right: 1, Qt.Key.Key_PageUp: -10, Qt.K
 _ABOVE, _BESIDE = 0.06, 0.02
 #: On a logarithmic axis a count of one stands so far over the axis.
 _LEAST = 0.5
+#: The part of the height that the lowest bar has: what is there is seen, however rare it is.
+_SEEN = 0.008
+#: Whole numbers up to this one are marked as such on the axis.
+_WHOLE = 1_000_000
 
 
-def plain_scale(dates: DateScale | None = None) -> AxisScale:
-    """Return the scale of an axis of plain numbers, or of dates."""
+def plain_scale(dates: DateScale | None = None, is_whole: bool = False) -> AxisScale:
+    """Return the scale of an axis of plain or whole numbers, or of dates."""
+    if is_whole:
+        return AxisScale(plain_coordinate("value", _WHOLE))
     return AxisScale(Coordinate(name="value", size=0, dates=dates), by_value=True)
 
 
@@ -96,7 +102,7 @@ class BarsChart(AxesView):
     def _heights(self) -> npt.NDArray[np.float64]:
         counts = self._bars.counts.astype(np.float64)
         if not self._is_log:
-            return counts
+            return np.where(counts > 0, np.maximum(counts, _SEEN * counts.max(initial=0)), 0.0)
         return np.asarray(np.where(counts > 0, np.log10(np.maximum(counts, 1)) + _LEAST, 0))
 
     @property
@@ -105,7 +111,8 @@ class BarsChart(AxesView):
 
     def _draw(self) -> None:
         bars, heights = self._bars, self._heights()
-        self.across.set_scale(plain_scale(self._dates), self._of)
+        few = bars.is_whole and bars.edges[0] >= -0.5 and bars.edges[-1] <= _WHOLE
+        self.across.set_scale(plain_scale(self._dates, few and self._dates is None), self._of)
         self.upwards.set_scale(
             None if self._is_log else plain_scale(), f"Number of {self._unit}", self._is_log
         )

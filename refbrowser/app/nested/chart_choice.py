@@ -11,8 +11,8 @@ from PySide6.QtWidgets import QComboBox, QHBoxLayout, QWidget
 from refbrowser.app import theme
 from refbrowser.app.plain_text import one_line
 from refbrowser.app.widgets import plain_label, tool_button
-from refbrowser.engine.views.nested_numbers import FieldChoice, choices_of
-from refbrowser.model.nested import NestedType
+from refbrowser.engine.views.nested_numbers import FieldChoice, choices_of, neighbours_of
+from refbrowser.model.nodes import ArrayNode, Hierarchy
 
 
 class ChartKind(IntEnum):
@@ -46,6 +46,8 @@ class ChartChoice(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._fields: list[FieldChoice] = []
+        #: How many of them are of the array that is shown.
+        self._own = 0
         self.kind = _combo("nestedChartCombo", "Kind of plot", 118)
         self.upwards = _combo("nestedFieldCombo", "Field to plot", 84)
         self.across = _combo("nestedAcrossCombo", "Field that it is plotted against", 84)
@@ -99,16 +101,19 @@ class ChartChoice(QWidget):
 
     # What is offered
 
-    def set_type(self, kind: NestedType | None) -> None:
-        """Offer the fields of another type; what was chosen stays where it can."""
+    def set_array(self, node: ArrayNode | None, hierarchy: Hierarchy | None) -> None:
+        """Offer the fields of another array, and those beside it; what was chosen stays where it can."""
         before = self.chart()
-        self._fields = [] if kind is None else choices_of(kind)
+        self._fields = [] if node is None or node.nested is None else choices_of(node)
+        self._own = len(self._fields)
         numbers = sum(field.is_number for field in self._fields)
+        beside = neighbours_of(hierarchy, node) if node is not None and numbers else []
+        self._fields = [*self._fields, *beside]
         offered = {
             ChartKind.HISTOGRAM: numbers > 0,
             ChartKind.INDEX: numbers > 0,
-            ChartKind.LENGTHS: any(field.lists for field in self._fields),
-            ChartKind.FIELDS: numbers > 1,
+            ChartKind.LENGTHS: any(field.lists for field in self._fields[: self._own]),
+            ChartKind.FIELDS: numbers > 0 and numbers + len(beside) > 1,
         }
         self.kind.clear()
         for each, title in _TITLES.items():
@@ -124,7 +129,8 @@ class ChartChoice(QWidget):
             for number, field in enumerate(self._fields)
             if (field.lists if lengths else field.is_number) or not self.kind.count()
         ]
-        _fill(self.upwards, self._fields, numbers, 0)
+        own = [number for number in numbers if number < self._own]
+        _fill(self.upwards, self._fields, own, 0)
         _fill(self.across, self._fields, numbers, 1)
         self._show_controls()
 

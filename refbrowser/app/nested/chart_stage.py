@@ -100,7 +100,7 @@ class ChartStage(QStackedWidget):
             return
         self.bars.setAccessibleName(f"How long the lists of {field.title} are")
         self.bars.set_log(is_log)
-        self.bars.set_bars(bars_of(lengths), "length of a list", "lists")
+        self.bars.set_bars(bars_of(lengths), f"length of a list of {field.title}", "lists")
         self.setCurrentWidget(self.bars)
 
     def _show_rows(self, field: FieldChoice, found: FieldNumbers) -> None:

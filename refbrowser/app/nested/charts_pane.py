@@ -79,7 +79,7 @@ class ChartsPane(QWidget):
         self._source, self._node = source, node
         self._everything = self._everything and same
         self._asked, self._found = (), None
-        self.choice.set_type(None if node is None or node.nested is None else node.nested.type)
+        self.choice.set_array(node, None if source is None else source.hierarchy)
         self.stage.clear()
         self._update()
 
@@ -226,7 +226,7 @@ class ChartsPane(QWidget):
         self._both.addWidget(self.facts, 0, Qt.AlignmentFlag.AlignTop)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(theme.SMALL)
+        layout.setSpacing(theme.MEDIUM)
         layout.addLayout(self._both, 1)
         layout.addLayout(foot)
 

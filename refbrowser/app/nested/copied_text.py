@@ -1,4 +1,4 @@
-"""Nested values as JSON text, to be put on the clipboard."""
+"""Nested values as JSON text, to be put on the clipboard; no Qt here."""
 
 from __future__ import annotations
 
@@ -7,11 +7,13 @@ from collections.abc import Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
-from refbrowser.cli.values import json_values
+from refbrowser.cli.values import json_ready
+from refbrowser.engine.nested.python_values import python_values
+from refbrowser.engine.nested.reading import read_rows
 from refbrowser.engine.views.nested_columns import NestedColumn
 from refbrowser.engine.views.nested_folds import NestedPath
 from refbrowser.engine.views.nested_lines import LineMaker
-from refbrowser.engine.views.nested_values import NestedValue, ValueKind
+from refbrowser.engine.views.nested_values import NestedValue
 from refbrowser.errors import ErrorKind, RefbrowserError
 
 if TYPE_CHECKING:
@@ -19,24 +21,8 @@ if TYPE_CHECKING:
     from refbrowser.engine.jobs import JobControl
     from refbrowser.model.nodes import ArrayNode
 
-#: Values that one copy holds at most.
-VALUES_MOST = 2_000_000
-
-
-class _Room:
-    """How many values there is still room for."""
-
-    def __init__(self) -> None:
-        self._left = VALUES_MOST
-
-    def take(self, count: int) -> None:
-        self._left -= count
-        if self._left < 0:
-            raise RefbrowserError(
-                ErrorKind.BUDGET,
-                f"the selection has more than {VALUES_MOST:,} values",
-                advice="select less, or export the array",
-            )
+#: Characters that one copy holds at most.
+TEXT_MOST = 64_000_000
 
 
 def copied(
@@ -53,27 +39,22 @@ def copied(
     RefbrowserError
         They cannot be read, or are too many.
     """
-    from refbrowser.engine.nested.reading import read_rows
-
-    maker, room, texts = LineMaker(columns), _Room(), []
+    maker, texts, size = LineMaker(columns), [], 0
     for row, of_row in groupby(paths, key=lambda path: path[0]):
         control.check()
         rows = read_rows(dataset.session, node, dataset.access, row, row + 1, control.token)
-        texts += [
-            json.dumps(plain_value(maker.value(rows, row, path), room), ensure_ascii=False) for path in of_row
-        ]
+        for path in of_row:
+            plain = json_ready(_plain(maker.value(rows, row, path)))
+            texts.append(json.dumps(plain, ensure_ascii=False))
+            size += len(texts[-1])
+            if size > TEXT_MOST:
+                message = f"the selection is longer than {TEXT_MOST:,} characters"
+                raise RefbrowserError(ErrorKind.BUDGET, message, advice="select less, or export the array")
         control.progress(len(texts), len(paths))
     return "\n".join(texts)
 
 
-def plain_value(value: NestedValue, room: _Room) -> Any:
-    """Return a value as what JSON has: lists, objects, numbers, texts, null."""
-    room.take(1)
-    if value.kind is ValueKind.LIST:
-        return [plain_value(value.item(number), room) for number in range(value.length)]
-    if value.kind is ValueKind.RECORD:
-        items = [plain_value(value.item(number), room) for number in range(value.length)]
-        return items if value.is_tuple else dict(zip(value.fields, items, strict=True))
-    if value.kind in (ValueKind.MISSING, ValueKind.UNREADABLE):
+def _plain(value: NestedValue) -> Any:
+    if value.content is None:
         return None
-    return json_values(value.scalar())
+    return python_values(value.content[value.at : value.at + 1])[0]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import QEvent, Qt, QTimer, Signal
 from PySide6.QtGui import QGuiApplication, QKeySequence, QShortcut, QShowEvent
 from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QStackedWidget, QVBoxLayout, QWidget
 
@@ -101,6 +101,12 @@ class NestedPane(QWidget):
     def is_settled(self) -> bool:
         """Whether all that is seen is read."""
         return not self._follow_soon.isActive() and self.pages.is_settled() and self.charts.is_settled()
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.PaletteChange and hasattr(self, "charts"):
+            # Once, after the style sheet has reached every child.
+            QTimer.singleShot(0, self.charts, self.charts.restyle)
 
     def _plot_changed(self) -> None:
         self._stale = True

@@ -9,6 +9,9 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, Signal
 
 from refbrowser.app.timers import one_shot
+from refbrowser.engine.nested.reading import read_rows
+from refbrowser.errors import ErrorKind, RefbrowserError
+from refbrowser.io.cancel import Cancelled
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -111,8 +114,6 @@ class RowPages(QObject):
         length = node.nested.length
 
         def read(control: TaskControl) -> None:
-            from refbrowser.io.cancel import Cancelled
-
             for done, number in enumerate(pages):
                 control.progress(done, len(pages))
                 start, stop = number * PAGE, min((number + 1) * PAGE, length)
@@ -164,9 +165,6 @@ class RowPages(QObject):
 
 def _blocks(dataset: Dataset, node: ArrayNode, start: int, stop: int, token: CancelToken) -> Iterator[Block]:
     """Yield rows; where they cannot be read together, those that can be read alone."""
-    from refbrowser.engine.nested.reading import read_rows
-    from refbrowser.errors import ErrorKind, RefbrowserError
-
     try:
         yield Block(start, stop, read_rows(dataset.session, node, dataset.access, start, stop, token))
     except RefbrowserError as error:

@@ -6,6 +6,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from refbrowser.engine.export.nested.plain_contents import content_of
+from refbrowser.engine.export.nested.plain_types import row_type
+from refbrowser.engine.nested.reading import read_rows
 from refbrowser.engine.views.nested_numbers import (
     NO_NUMBERS,
     FieldChoice,
@@ -15,7 +18,9 @@ from refbrowser.engine.views.nested_numbers import (
 )
 from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.limits import LIMITS
+from refbrowser.model.nested import NestedRows
 from refbrowser.model.nodes import ArrayNode, Hierarchy
+from refbrowser.model.selection import Selection
 
 if TYPE_CHECKING:
     from refbrowser.engine.dataset import Dataset
@@ -139,14 +144,11 @@ class _Collector:
 
     def _block(self, start: int, stop: int) -> int | None:
         """Read rows; returns how many values they have, None where fewer rows are to be tried."""
-        from refbrowser.engine.nested.reading import read_rows
-
         dataset, found = self.dataset, []
         try:
             for choice in self.choices:
-                node, path = node_of(dataset.hierarchy, self.node, choice.path)
-                rows = read_rows(dataset.session, node, dataset.access, start, stop, self.control.token)
-                found.append(field_numbers(rows, start, path))
+                node, path = node_of(dataset.hierarchy, choice.node, choice.path)
+                found.append(field_numbers(self._rows(node, start, stop), start, path))
         except RefbrowserError as error:
             if stop - start > 1 and error.kind in (ErrorKind.BUDGET, ErrorKind.RANGE):
                 return None
@@ -158,6 +160,14 @@ class _Collector:
         count = max(max(len(each.numbers), each.values, sum(map(len, each.lengths))) for each in found)
         self.held += count
         return count
+
+    def _rows(self, node: ArrayNode, start: int, stop: int) -> NestedRows:
+        session, access, token = self.dataset.session, self.dataset.access, self.control.token
+        if node.nested is not None:
+            return read_rows(session, node, access, start, stop, token)
+        selection = Selection.from_index(slice(start, stop), node.shape)
+        values = session.read(node, access, selection, cancel=token)
+        return NestedRows(content_of(values, row_type(node, values.shape)))
 
 
 def _next_size(size: int, count: int) -> int:

@@ -9,13 +9,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from refbrowser.engine.export.nested.plain_types import row_type
 from refbrowser.engine.views.dates import DateScale
 from refbrowser.engine.views.interpretation import Interpretation
 from refbrowser.engine.views.nested_columns import stripped
 from refbrowser.engine.views.nested_values import is_faulty
 from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.model.nested import NestedRows, NestedType, TypeKind
-from refbrowser.model.nodes import ArrayNode
+from refbrowser.model.nodes import ArrayNode, GroupNode, Hierarchy
 
 #: Fields that one can choose from.
 CHOICES_MOST = 500
@@ -35,16 +36,21 @@ class FieldChoice:
         Type of its values, within lists and options.
     lists
         How many lists are around one.
+    node, is_own
+        The array that it is a field of, and whether that is the one shown.
     """
 
     path: tuple[str, ...]
     kind: NestedType
     lists: int
+    node: ArrayNode
+    is_own: bool = True
 
     @property
     def title(self) -> str:
-        """What it is called."""
-        return ".".join(self.path) or "Values"
+        """What it is called; a field of another array has the name of that before its own."""
+        name = self.node.name or "values"
+        return ".".join(self.path if self.path and self.is_own else (name, *self.path))
 
     @property
     def is_number(self) -> bool:
@@ -52,9 +58,10 @@ class FieldChoice:
         return self.kind.kind in (TypeKind.NUMBER, TypeKind.UNION)
 
 
-def choices_of(kind: NestedType) -> list[FieldChoice]:
-    """Return the fields of a type that are not records themselves, in order."""
+def choices_of(node: ArrayNode, is_own: bool = True) -> list[FieldChoice]:
+    """Return the fields of an array that are not records themselves, in order."""
     found: list[FieldChoice] = []
+    kind = row_type(node, node.shape) if node.nested is None else node.nested.type
     pending: list[tuple[tuple[str, ...], NestedType, int]] = [((), kind, 0)]
     while pending and len(found) < CHOICES_MOST:
         path, each, above = pending.pop()
@@ -63,8 +70,28 @@ def choices_of(kind: NestedType) -> list[FieldChoice]:
             below = zip(inner.fields, inner.items, strict=True)
             pending.extend(reversed([((*path, name), item, above + lists) for name, item in below]))
         else:
-            found.append(FieldChoice(path, inner, above + lists))
+            found.append(FieldChoice(path, inner, above + lists, node, is_own))
     return found
+
+
+def neighbours_of(hierarchy: Hierarchy | None, node: ArrayNode) -> list[FieldChoice]:
+    """Return the numbers of the arrays beside one that have as many rows: they may be of the same things."""
+    above = None if hierarchy is None else _group_of(hierarchy, node)
+    found: list[FieldChoice] = []
+    for other in () if above is None else above.arrays.values():
+        is_sound = other.error is None and other.unreadable is None and other.dtype is not None
+        if is_sound and other.path != node.path and other.shape[:1] == node.shape[:1] and other.shape:
+            found += [choice for choice in choices_of(other, is_own=False) if choice.is_number]
+        if len(found) >= CHOICES_MOST:
+            break
+    return found[:CHOICES_MOST]
+
+
+def _group_of(hierarchy: Hierarchy, node: ArrayNode) -> GroupNode | None:
+    """Return the group that an array lies in; None where that has the parts of another array."""
+    path = node.path.rpartition("/")[0]
+    found = hierarchy.find(path)
+    return found if isinstance(found, GroupNode) else None
 
 
 @dataclass(frozen=True, slots=True, eq=False)

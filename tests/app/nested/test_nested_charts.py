@@ -1,0 +1,242 @@
+"""Plots of nested values in the window: each kind, by mouse and keys, what they say of how much they hold."""
+
+from __future__ import annotations
+
+import threading
+
+import awkward as ak
+import numpy as np
+from nested_double import events, made_node
+from nested_in_window import Show, rest
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtWidgets import QApplication
+from pytestqt.qtbot import QtBot
+from test_names import unnamed
+
+from refbrowser.app import theme
+from refbrowser.app.main_window import MainWindow
+from refbrowser.app.nested.chart_choice import ChartKind
+from refbrowser.app.nested.nested_pane import CHARTS, ROWS, NestedPane
+from refbrowser.engine.views import nested_collect
+from refbrowser.errors import ErrorKind, RefbrowserError
+from refbrowser.model.nested import NestedFault
+
+
+def charts(pane: NestedPane, qtbot: QtBot, kind: ChartKind, *fields: str) -> None:
+    """Show a plot of fields."""
+    pane.switch.set_page(CHARTS)
+    pane.charts.choice.choose(kind, *fields)
+    rest(pane, qtbot)
+
+
+def test_a_histogram_counts_every_number_once(show: Show, qtbot: QtBot) -> None:
+    array = events()
+    pane = show(made_node(array))
+    charts(pane, qtbot, ChartKind.HISTOGRAM, "particles.pt")
+    bars = pane.charts.stage.bars
+    assert pane.charts.stage.currentWidget() is bars
+    numbers = ak.to_numpy(ak.flatten(array.particles.pt))
+    assert bars.bars().total == len(numbers)
+    counts, _edges = np.histogram(numbers, bars.bars().edges)
+    assert counts.tolist() == bars.bars().counts.tolist()
+    assert bars.accessibleName() == "How often values of particles.pt occur"
+    assert "most frequent" in bars.accessibleDescription()
+
+
+def test_facts_beside_the_plot(show: Show, qtbot: QtBot) -> None:
+    array = events()
+    pane = show(made_node(array))
+    charts(pane, qtbot, ChartKind.HISTOGRAM, "met")
+    met = ak.to_numpy(ak.drop_none(array.met))
+    facts = pane.charts.facts.facts()
+    assert facts["Rows"] == "200"
+    assert facts["Values"] == str(len(met))
+    assert facts["Missing"] == str(200 - len(met))
+    assert facts["Greatest"] == f"{met.max():.6g}"
+    charts(pane, qtbot, ChartKind.HISTOGRAM, "particles.eta")
+    sizes = ak.to_numpy(ak.num(array.particles))
+    facts = pane.charts.facts.facts()
+    assert facts["Lists"] == "200"
+    assert facts["Length"] == f"0 to {sizes.max()}, mean {sizes.mean():.4g}"
+    assert "kB" in facts["Memory"]
+    assert pane.charts.extent.text() == "All 200 rows"
+
+
+def test_bars_are_reached_by_keys_and_pointer(show: Show, qtbot: QtBot) -> None:
+    pane = show(made_node([[1, 2, 2], [2, 5]]))
+    charts(pane, qtbot, ChartKind.HISTOGRAM)
+    bars = pane.charts.stage.bars
+    assert bars.bars().counts.tolist() == [1, 3, 0, 0, 1]
+    qtbot.keyClick(bars, Qt.Key.Key_Right)
+    assert pane.status.text() == "1: 1 values"
+    qtbot.keyClick(bars, Qt.Key.Key_Right)
+    assert pane.status.text() == "2: 3 values"
+    middle = bars.mapFromScene(bars.box.mapViewToScene(bars.box.viewRect().center()))
+    qtbot.mouseMove(bars.viewport(), middle)
+    qtbot.mouseMove(bars.viewport(), middle + QPoint(1, 1))
+    assert pane.status.text() == "3: 0 values"
+
+
+def test_logarithmic_counts(show: Show, qtbot: QtBot) -> None:
+    pane = show(made_node([[0] * 1000 + [1]]))
+    charts(pane, qtbot, ChartKind.HISTOGRAM)
+    choice, bars = pane.charts.choice, pane.charts.stage.bars
+    assert not bars.upwards.log
+    qtbot.mouseClick(choice.log, Qt.MouseButton.LeftButton)
+    assert bars.upwards.log
+    assert bars.bars().counts.tolist() == [1000, 1]
+
+
+def test_lengths_of_lists_by_level(show: Show, qtbot: QtBot) -> None:
+    pane = show(made_node([[[1, 2], []], [[3]], []]))
+    charts(pane, qtbot, ChartKind.LENGTHS)
+    choice, bars = pane.charts.choice, pane.charts.stage.bars
+    assert bars.bars().counts.tolist() == [1, 1, 1]
+    assert choice.levels.isVisible()
+    choice.levels.setCurrentIndex(1)
+    choice.levels.activated.emit(1)
+    assert bars.bars().counts.tolist() == [1, 1, 1]
+    assert bars.bars().total == 3
+    choice.levels.setCurrentIndex(0)
+    choice.levels.activated.emit(0)
+    assert [int(edge) for edge in bars.bars().edges] == [0, 0, 1, 2]
+
+
+def test_values_by_row(show: Show, qtbot: QtBot) -> None:
+    pane = show(made_node([[1.5, 2.5], [], [3.5]]))
+    charts(pane, qtbot, ChartKind.INDEX)
+    points = pane.charts.stage.points
+    across, upwards = points.points()
+    assert across.tolist() == [0, 0, 2]
+    assert upwards.tolist() == [1.5, 2.5, 3.5]
+    qtbot.keyClick(points, Qt.Key.Key_Right)
+    qtbot.keyClick(points, Qt.Key.Key_Right)
+    qtbot.keyClick(points, Qt.Key.Key_Right)
+    assert pane.status.text() == "row 2   events 3.5"
+
+
+def test_a_field_against_another(show: Show, qtbot: QtBot) -> None:
+    array = events()
+    pane = show(made_node(array))
+    charts(pane, qtbot, ChartKind.FIELDS, "particles.pt", "particles.eta")
+    points = pane.charts.stage.points
+    across, upwards = points.points()
+    assert np.allclose(across, ak.to_numpy(ak.flatten(array.particles.eta)))
+    assert np.allclose(upwards, ak.to_numpy(ak.flatten(array.particles.pt)))
+    assert points.accessibleName() == "particles.pt against particles.eta"
+    charts(pane, qtbot, ChartKind.FIELDS, "particles.pt", "met")
+    across, upwards = points.points()
+    met = ak.to_numpy(ak.fill_none(array.met, np.nan))
+    assert np.array_equal(across, np.repeat(met, ak.to_numpy(ak.num(array.particles))), equal_nan=True)
+    position = points.box.mapViewToScene(points.box.viewRect().center())
+    qtbot.mouseMove(points.viewport(), points.mapFromScene(position))
+
+
+def test_fields_that_do_not_belong_together(show: Show, qtbot: QtBot) -> None:
+    pane = show(made_node([{"a": [1, 2], "b": [1]}, {"a": [3], "b": [4, 5]}]))
+    charts(pane, qtbot, ChartKind.FIELDS, "a", "b")
+    assert pane.charts.cards.isVisible()
+    assert "different lengths" in pane.charts.cards.text()
+    charts(pane, qtbot, ChartKind.FIELDS, "a", "a")
+    assert pane.charts.stage.isVisible()
+
+
+def test_a_plot_of_the_first_rows_says_so(show: Show, qtbot: QtBot, monkeypatch) -> None:  # type: ignore[no-untyped-def]
+    monkeypatch.setattr(nested_collect, "UNASKED", 1_000)
+    pane = show(made_node(ak.Array(np.arange(20_000.0))))
+    charts(pane, qtbot, ChartKind.HISTOGRAM)
+    assert pane.charts.extent.text().startswith("First ")
+    assert pane.charts.extent.text().endswith("of 20\N{NARROW NO-BREAK SPACE}000 rows")
+    assert pane.charts.stage.bars.bars().total < 20_000
+    assert "Values *" in pane.charts.facts.facts()
+    assert pane.charts.all.isVisible()
+    qtbot.mouseClick(pane.charts.all, Qt.MouseButton.LeftButton)
+    rest(pane, qtbot)
+    assert pane.charts.extent.text() == "All 20\N{NARROW NO-BREAK SPACE}000 rows"
+    assert pane.charts.stage.bars.bars().total == 20_000
+    assert not pane.charts.all.isVisible()
+
+
+def test_reading_is_cancelled_and_what_came_stays(show: Show, qtbot: QtBot) -> None:
+    waits, goes_on = threading.Event(), threading.Event()
+
+    def hold(start: int, stop: int) -> None:
+        if start and not goes_on.is_set():
+            waits.set()
+            goes_on.wait(20)
+
+    pane = show(made_node([[number] for number in range(600)]))
+    values = pane.node().nested  # type: ignore[union-attr]
+    values.refuse = hold  # type: ignore[union-attr]
+    pane.switch.set_page(CHARTS)
+    qtbot.waitUntil(waits.is_set)
+    assert pane.charts.cancel.isVisible()
+    qtbot.mouseClick(pane.charts.cancel, Qt.MouseButton.LeftButton)
+    goes_on.set()
+    rest(pane, qtbot)
+    assert not pane.charts.cancel.isVisible()
+    assert not pane.charts.progress.isVisible()
+
+
+def test_many_points_are_shown_as_densities(show: Show, qtbot: QtBot) -> None:
+    numbers = np.random.default_rng(1).normal(size=50_000)
+    pane = show(made_node(ak.Array(numbers)))
+    charts(pane, qtbot, ChartKind.INDEX)
+    points = pane.charts.stage.points
+    assert len(points.points()[0]) == 50_000
+    before = points.box.viewRange()
+    points.box.scaleBy((0.5, 0.5))
+    assert points.box.viewRange() != before
+    points.reset_view()
+    assert np.allclose(points.box.viewRange(), before)
+    QApplication.processEvents()
+
+
+def test_texts_have_no_numbers(show: Show, qtbot: QtBot) -> None:
+    pane = show(made_node([["a", "b"], ["c"]]))
+    pane.switch.set_page(CHARTS)
+    rest(pane, qtbot)
+    kind = pane.charts.choice.kind
+    assert [kind.itemText(row) for row in range(kind.count())] == ["Lengths of lists"]
+    assert pane.charts.stage.bars.bars().total == 2
+    assert pane.charts.facts.facts()["Values"] == "3"
+    pane = show(made_node(["a", "b"]))
+    rest(pane, qtbot)
+    assert "no numbers" in pane.charts.stage.hint.text()
+
+
+def test_missing_and_unreadable_values_are_counted_apart(show: Show, qtbot: QtBot) -> None:
+    broken = RefbrowserError(ErrorKind.DECODE, "its bytes are damaged")
+    array = ak.Array([{"a": 1.5, "b": None}, {"a": None, "b": None}])
+    pane = show(made_node(array, faults=(NestedFault("b", broken),)))
+    charts(pane, qtbot, ChartKind.HISTOGRAM, "a")
+    assert pane.charts.facts.facts()["Missing"] == "1"
+    assert "Unreadable" not in pane.charts.facts.facts()
+
+
+def test_an_error_is_a_card(show: Show, qtbot: QtBot) -> None:
+    def refuse(start: int, stop: int) -> None:
+        raise RefbrowserError(ErrorKind.SOURCE, "the server does not answer")
+
+    pane = show(made_node([[1], [2]], refuse=refuse))
+    charts(pane, qtbot, ChartKind.HISTOGRAM)
+    assert pane.charts.cards.isVisible()
+    assert "does not answer" in pane.charts.cards.text()
+
+
+def test_the_theme_and_the_size_may_change(window: MainWindow, show: Show, qtbot: QtBot) -> None:
+    pane = show(made_node(events()))
+    charts(pane, qtbot, ChartKind.INDEX, "particles.pt")
+    application = QApplication.instance()
+    assert isinstance(application, QApplication)
+    try:
+        theme.apply(application, theme.DARK)
+        rest(pane, qtbot)
+        assert pane.charts.stage.points.backgroundBrush().color().name() == theme.DARK.surface
+    finally:
+        theme.apply(application, theme.LIGHT)
+    window.resize(1024, 700)
+    rest(pane, qtbot)
+    assert unnamed(window) == []
+    pane.switch.set_page(ROWS)
+    assert pane.table.isVisible()
