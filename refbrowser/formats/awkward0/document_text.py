@@ -205,9 +205,12 @@ def _object(members: dict[str, bytes]) -> bytes:
 
 
 def _json(value: Any) -> bytes:
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=_spelled).encode()
+    return _ENCODER.encode(value).encode()
 
 
 def _spelled(value: Any) -> Any:
     """Return what stands for a value that JSON does not have."""
     return base64.b64encode(value).decode("ascii") if isinstance(value, bytes) else str(value)
+
+
+_ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), default=_spelled)

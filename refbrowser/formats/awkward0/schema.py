@@ -15,7 +15,7 @@ from refbrowser.references.json_values import read_value
 
 #: The fields that tell a schema, the newer first (persistence notes, section 1).
 SIGNATURES = ("awkward0", "awkward")
-_IDENTIFYING = tuple(kind for kind in ExpressionKind if kind is not ExpressionKind.BROKEN)
+_IDENTIFYING = {kind.value: kind for kind in ExpressionKind if kind is not ExpressionKind.BROKEN}
 
 
 def read_schema(data: bytes, *, name: str = "", place: Place = NOWHERE) -> SchemaDocument:
@@ -248,7 +248,7 @@ class _Reading:
             draft.id = identity
         elif identity is not None:
             self._note(Severity.WARNING, f"an id is a whole number from 0, not {quoted(identity)}", draft)
-        keys = [kind for kind in _IDENTIFYING if kind.value in json]
+        keys = [_IDENTIFYING[key] for key in json if key in _IDENTIFYING]
         if len(keys) != 1:
             names = ", ".join(repr(key.value) for key in keys) or "none"
             raise _WrongError(f"an expression has exactly one identifying key; this one has {names}")
