@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
-from refbrowser.errors import Finding, RefbrowserError, Severity
+from refbrowser.errors import ErrorKind, Finding, Place, RefbrowserError, Severity
 from refbrowser.formats.awkward0.arrays import Awkward0Array
+from refbrowser.formats.awkward0.buffer_arrays import buffer_arrays
 from refbrowser.formats.awkward0.container import Container
+from refbrowser.formats.awkward0.layouts import NumpyLayout
 from refbrowser.formats.awkward0.options import Awkward0Options
 from refbrowser.formats.awkward0.value_arrays import value_arrays
 from refbrowser.model.nodes import ArrayNode, GroupNode, Hierarchy
@@ -54,6 +56,8 @@ class Awkward0Origin:
             added.at(array.path)
             for node in self.nodes.get(array.path, ()):
                 added.at(node.path).node = node
+            for path, why in _without_references(array):
+                added.at(path).refused = why
         root = _completed(hierarchy.root, added)
         return replace(hierarchy, root=root, problems=(*hierarchy.problems, *self._problems()))
 
@@ -76,11 +80,22 @@ class Awkward0Origin:
         ]
 
 
+def _without_references(array: Awkward0Array) -> Iterator[tuple[str, RefbrowserError]]:
+    """Yield the paths of basic arrays whose chunks no reference can tell, with why."""
+    layout = array.layout
+    for each in () if layout is None else buffer_arrays(layout):
+        if not each.is_expressible:
+            path = array.path if isinstance(layout, NumpyLayout) else f"{array.path}/{each.name}"
+            message = "its elements are a part of what is compressed, which no reference can tell"
+            yield path, RefbrowserError(ErrorKind.META, message, Place(path=path))
+
+
 @dataclass(slots=True)
 class _Branch:
-    """What is added below a group."""
+    """What is added below a group: values, or that of a stored array there are none."""
 
     node: ArrayNode | None = None
+    refused: RefbrowserError | None = None
     below: dict[str, _Branch] = field(default_factory=dict)
 
     def at(self, path: str) -> _Branch:
@@ -97,10 +112,12 @@ def _completed(group: GroupNode, branch: _Branch) -> GroupNode:
     groups = dict(group.groups)
     for name, added in branch.below.items():
         stored, below = group.arrays.get(name), group.groups.get(name)
-        if stored is not None or added.node is not None:
+        if stored is not None and added.refused is not None:
+            arrays[name] = added.node or replace(stored, unreadable=added.refused)
+        elif stored is not None or added.node is not None:
             # A basic array is one that the document has already.
             arrays[name] = stored or added.node  # type: ignore[assignment]
         if added.below:
             path = f"{group.path.rstrip('/')}/{name}"
             groups[name] = _completed(below or GroupNode(path=path), added)
-    return replace(group, arrays={**arrays, **group.arrays}, groups=groups)
+    return replace(group, arrays={**arrays, **group.arrays, **arrays}, groups=groups)
