@@ -5,10 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from refbrowser.app.hierarchy.parts import is_buffer
+from refbrowser.formats.awkward0.layouts import ChunkedLayout, RecordLayout
+from refbrowser.formats.awkward0.values.layout_values import LayoutValues
 from refbrowser.model.nodes import ArrayNode, GroupNode
 
 if TYPE_CHECKING:
     from refbrowser.app.awkward0.expression_graph import ExpressionGraph
+    from refbrowser.formats.awkward0.layouts import Layout
     from refbrowser.model.nodes import Hierarchy, Node
 
 
@@ -22,7 +25,19 @@ def number_of_node(graph: ExpressionGraph, node: Node) -> int | None:
         return None
     if is_buffer(node):
         return graph.number_of(node.name.partition("-")[0])
-    layout = getattr(getattr(node, "nested", None), "layout", None)
+    return _number_of_values(node.nested) if isinstance(node.nested, LayoutValues) else None
+
+
+def _number_of_values(values: LayoutValues) -> int | None:
+    """Return the expression that makes the values of a field: what its records have under that name."""
+    layout: Layout | None = values.layout
+    for name in values.fields:
+        while layout is not None and not isinstance(layout, RecordLayout):
+            if isinstance(layout, ChunkedLayout):
+                layout = next(iter(layout.chunks), None)
+            else:
+                layout = getattr(layout, "content", None)
+        layout = None if layout is None else dict(layout.fields).get(name)
     return None if layout is None else layout.number
 
 
