@@ -244,7 +244,7 @@ class _Building:
         name = expression.value if expression.is_absolute else self._schema.prefix + expression.value
         blob = self._find_blob(name)
         if blob is None:
-            raise RefbrowserError(ErrorKind.FORMAT, f"there is no blob {quoted(name)}")
+            raise RefbrowserError(ErrorKind.RANGE, f"there is no blob {quoted(name)}")
         if blob.error is not None:
             raise blob.error
         return Bytes(blob)

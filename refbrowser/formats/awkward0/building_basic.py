@@ -48,7 +48,7 @@ def from_buffer(call: Call) -> NumpyLayout:
     wanted = offset + count * dtype.itemsize
     if not data.codecs and wanted > data.blob.size:
         message = f"{quoted(data.blob.name)} has {data.blob.size} bytes, and {wanted} are asked for"
-        raise RefbrowserError(ErrorKind.RANGE, message)
+        raise RefbrowserError(ErrorKind.DECODE, message)
     buffer = Buffer(
         reference=data.blob.reference,
         dtype=dtype,
@@ -78,7 +78,7 @@ def _rest(data: Bytes, dtype: np.dtype[Any], offset: int) -> int:
     count, left = divmod(max(data.blob.size - offset, 0), dtype.itemsize)
     if left:
         message = f"the {data.blob.size} bytes of {quoted(data.blob.name)} are no whole number of elements"
-        raise RefbrowserError(ErrorKind.RANGE, message)
+        raise RefbrowserError(ErrorKind.DECODE, message)
     return count
 
 

@@ -105,6 +105,9 @@ def chunked(call: Call) -> ChunkedLayout:
     if not is_right or len(said) > len(chunks):
         raise wrong(f"'chunksizes' of {call.name} are not the lengths of {len(chunks)} chunks")
     checked = [_sized(call, chunk, said[at] if at < len(said) else None) for at, chunk in enumerate(chunks)]
+    lost = [chunk.error for chunk in checked if isinstance(chunk, BrokenLayout)]
+    if lost and len(lost) == len(checked):
+        raise lost[0]
     sizes = [said[at] if at < len(said) else length_of(chunk) for at, chunk in enumerate(chunks)]
     known = tuple(size for size in sizes if size is not None)
     return ChunkedLayout(
@@ -153,20 +156,21 @@ def objects(call: Call) -> ObjectLayout:
 
 def virtual(call: Call) -> VirtualLayout:
     """Build a `VirtualArray`: what its generator makes, where that is built here."""
-    generator = call.meaning("generator")
-    if not isinstance(generator, FunctionName):
-        raise wrong(f"'generator' of {call.name} is not a function")
     kind = call.meaning("type") if call.has("type") else None
     said = kind if isinstance(kind, ArrayType) else None
-    error, content = None, None
-    if generator.verdict.standing is Standing.REFUSED:
+    generator, content, error = call.meaning("generator"), None, None
+    if isinstance(generator, BrokenLayout):
+        error = generator.error
+    elif not isinstance(generator, FunctionName):
+        raise wrong(f"'generator' of {call.name} is not a function")
+    elif generator.verdict.standing is Standing.REFUSED:
         message = f"the function {quoted(generator)} is refused: {generator.verdict.why}"
         error = RefbrowserError(ErrorKind.UNSAFE, message, call.meanings.place_of(call.expression.number))
     else:
         content = _generated(call, generator)
     return VirtualLayout(
         **call.common,
-        generator=str(generator),
+        generator=generator.function if isinstance(generator, BrokenLayout) else str(generator),
         content=content,
         type=None if said is None else said.type,
         length=None if said is None else said.length,

@@ -83,7 +83,8 @@ def canonical_name(specification: Sequence[str]) -> str | None:
 
 def _method(classes: dict[str, tuple[str, ...]], rest: tuple[str, ...]) -> str | None:
     name, method = rest[0], rest[1] if len(rest) > 1 else ""
-    return ".".join(rest) if len(rest) <= 2 and method in classes.get(name, ()) else None
+    is_known = len(rest) <= 2 and "" not in rest and method in classes.get(name, ())
+    return ".".join(rest) if is_known else None
 
 
 class Standing(StrEnum):
