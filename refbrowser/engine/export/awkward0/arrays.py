@@ -22,6 +22,8 @@ from refbrowser.model.nodes import ArrayNode
 if TYPE_CHECKING:
     from refbrowser.engine.dataset import Dataset
 
+#: What is lost of a single value that is no JSON.
+SINGLE = "a single value becomes an array of one"
 #: Attributes that tell of the file that was read, not of the values.
 _OF_FORMAT = ("awkward0_name", "awkward0_schema", "awkward_form", "awkward_length")
 
@@ -114,7 +116,7 @@ class Planning:
         doc, metadata, losses = self._said(node)
         told = [Loss(node.path, what) for what in (*written.losses, *losses)]
         if source.is_single and not (made := PlannedArray(name, source, written, doc, metadata, ())).is_plain:
-            told.append(Loss(node.path, "a single value becomes an array of one"))
+            told.append(Loss(node.path, SINGLE))
         elif source.is_single and made.written.type.dtype not in (None, "int64", "float64", "bool"):
             told.append(Loss(node.path, f"the type of a plain value: {made.written.type.dtype}"))
         return PlannedArray(name, source, written, doc, metadata, tuple(told))

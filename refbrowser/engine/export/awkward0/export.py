@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from refbrowser.engine.decoding import DecodePool, MemoryBudget
-from refbrowser.engine.export.awkward0.arrays import PlannedArray, Planning, group_losses
+from refbrowser.engine.export.awkward0.arrays import SINGLE, PlannedArray, Planning, group_losses
 from refbrowser.engine.export.awkward0.existing import Existing, existing_in
 from refbrowser.engine.export.awkward0.places import PLACES, AnyPlace
 from refbrowser.engine.export.awkward0.rows import add_rows, blocks_of, contents
@@ -205,6 +205,7 @@ class Awkward0Export:
                         root, recorder, array.name, self.naming, doc=array.doc, metadata=array.metadata
                     )
                     return None
+                self.losses = (*self.losses, Loss(array.source.node.path, SINGLE))
                 feed(part, value)
             else:
                 add_rows(reader, array, part, step)
