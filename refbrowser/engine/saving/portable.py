@@ -76,6 +76,10 @@ def portable_document(dataset: Dataset, control: JobControl, version: int = 0) -
         The control's token was cancelled.
     """
     if dataset.document.derived is not None:
+        if dataset.document.derived.format == "awkward0":
+            from refbrowser.engine.saving.virtual_awkward0 import virtual_document as virtual_awkward0
+
+            return Portable(*virtual_awkward0(dataset, control))
         from refbrowser.engine.ncstream.virtual import virtual_document
 
         return Portable(*virtual_document(dataset, control))
