@@ -53,7 +53,7 @@ class HeldValues:
         self,
         array: ak.Array,
         type: NestedType | None = None,
-        row_bytes: int = 16,
+        row_bytes: int = 32,
         seen: Callable[..., Any] | None = None,
     ) -> None:
         self.array = array

@@ -83,8 +83,8 @@ def rows_taken(node: ArrayNode, selection: Selection | None) -> range:
         return range(node.shape[0]) if node.shape else range(1)
     rows = selection.axes[0] if selection.axes else range(1)
     whole = Selection.whole(node.shape)
-    others = selection.axes[1:] == whole.axes[1:] and not selection.dropped
-    if others and (rows.step > 0 or len(rows) < 2):
+    others = selection.axes[1:] == whole.axes[1:] and not selection.dropped and not selection.backwards
+    if others:
         return rows
     raise RefbrowserError(
         ErrorKind.USAGE,

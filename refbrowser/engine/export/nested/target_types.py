@@ -79,6 +79,19 @@ class TargetType:
         return self.source.name if self.source.kind is TypeKind.RECORD else ""
 
     @property
+    def settled(self) -> TargetType:
+        """The same type, of rows that are of it already."""
+        source = NestedType(
+            self.kind,
+            dtype=self.dtype,
+            size=self.size,
+            fields=self.fields,
+            name=self.record_name,
+            is_tuple=self.is_tuple,
+        )
+        return replace(self, source=source, items=tuple(item.settled for item in self.items))
+
+    @property
     def is_tuple(self) -> bool:
         """Whether a record is a tuple."""
         return self.source.kind is TypeKind.RECORD and self.source.is_tuple

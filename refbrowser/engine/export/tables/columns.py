@@ -18,6 +18,7 @@ from refbrowser.engine.export.nested.target_types import (
     target_type,
 )
 from refbrowser.engine.export.table_options import TableOptions
+from refbrowser.engine.export.tables.room import with_room
 from refbrowser.errors import Place
 from refbrowser.model.netcdf.attributes import json_text
 from refbrowser.model.nodes import ArrayNode
@@ -76,43 +77,37 @@ class Column:
         # Unpaired surrogates have no UTF-8.
         return cls(_LONE.sub("\ufffd", name), source, node, type, tuple(notes))
 
+    def conformed(self, content: Any) -> Any:
+        """Return rows in the canonical form of the column's type.
+
+        Raises
+        ------
+        MissingValuesError
+            Values are missing where the type has none; names the array.
+        RefbrowserError
+            They are of another type.
+        """
+        try:
+            return conformed(content, self.type)
+        except MissingValuesError as error:
+            raise MissingValuesError(error.where, Place(path=self.node.path)) from error
+
 
 def arrow_table(
     columns: Sequence[Column], contents: Iterable[Any], length: int, options: TableOptions
 ) -> Any:
-    """Return a ``pyarrow.Table`` of blocks, one for each column.
-
-    Parameters
-    ----------
-    contents
-        Contents of awkward, in any form that fits the types.
-
-    Raises
-    ------
-    RefbrowserError
-        One does not fit.
-    """
+    """Return a ``pyarrow.Table`` of rows in canonical form, one content for each column."""
     import awkward
-    import pyarrow as pa
     from awkward.contents import RecordArray
 
-    made = [_conformed(column, content) for column, content in zip(columns, contents, strict=True)]
-    record = RecordArray(made, [column.name for column in columns], length)
-    table: pa.Table = awkward.to_arrow_table(
-        awkward.Array(record),
+    parts = list(map(with_room, contents))
+    return awkward.to_arrow_table(
+        awkward.Array(RecordArray(parts, [column.name for column in columns], length)),
         list_to32=True,
         string_to32=True,
         bytestring_to32=True,
         extensionarray=options.awkward_types,
     )
-    return table
-
-
-def _conformed(column: Column, content: Any) -> Any:
-    try:
-        return conformed(content, column.type)
-    except MissingValuesError as error:
-        raise MissingValuesError(error.where, Place(path=column.node.path)) from error
 
 
 def schema_metadata(

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, BinaryIO, Protocol
 
@@ -85,8 +87,23 @@ def _texts(schema: Any) -> list[str] | bool:
     return [field.name for field in schema if is_text(field.type)] or False
 
 
-def open_writer(format: str, file: BinaryIO, schema: Any, options: TableOptions) -> TableWriter:
-    """Return what writes a file of a format."""
+@contextmanager
+def open_writer(format: str, file: BinaryIO, schema: Any, options: TableOptions) -> Iterator[TableWriter]:
+    """Give what writes a file of a format; the file is on the disk at the end."""
+    writer = _writer(format, file, schema, options)
+    try:
+        yield writer
+    except BaseException:
+        # It would close itself when it is forgotten, and the file is closed by then.
+        with suppress(Exception):
+            writer.close()
+        raise
+    writer.close()
+    file.flush()
+    os.fsync(file.fileno())
+
+
+def _writer(format: str, file: BinaryIO, schema: Any, options: TableOptions) -> TableWriter:
     return (
         _ParquetWriter(file, schema, options)
         if format == "parquet"
