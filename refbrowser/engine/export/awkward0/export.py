@@ -18,6 +18,7 @@ from refbrowser.engine.export.nested.row_reading import RowReader
 from refbrowser.engine.export.request import ExportEstimate, ExportReport, ExportRequest, Loss, Tally
 from refbrowser.engine.jobs import JobControl
 from refbrowser.errors import ErrorKind, RefbrowserError
+from refbrowser.formats.awkward0.naming import SCHEMA_ENDING
 from refbrowser.formats.awkward0.writing.blobs import Recorder
 from refbrowser.formats.awkward0.writing.feeding import feed
 from refbrowser.formats.awkward0.writing.making import part_of
@@ -81,8 +82,12 @@ class Awkward0Export:
         return source is not None and os.path.realpath(source) == os.path.realpath(self.target)
 
     def _losses(self) -> tuple[Loss, ...]:
+        found = list(group_losses(self.dataset, self.arrays))
+        if self.kind == "folder" and not self.naming.schema_suffix.lower().endswith(SCHEMA_ENDING):
+            what = f"folders are opened where descriptions end in {SCHEMA_ENDING}, which these do not"
+            found.append(Loss("/", what))
         of_arrays = [loss for array in self.arrays for loss in array.losses]
-        return (*group_losses(self.dataset, self.arrays), *of_arrays)
+        return (*found, *of_arrays)
 
     def _placed(self) -> AnyPlace:
         """Return where it is written; the names of all blobs can be there."""
@@ -92,10 +97,10 @@ class Awkward0Export:
         existing = (
             existing_in(self.target, self.dataset.session.fetcher, CancelToken()) if looks else Existing()
         )
-        self.gone = list(writing.removed)
+        gone_arrays = list(writing.removed)
         if writing.replace:
-            self.gone += [array.name for array in self.arrays if array.name in existing.arrays]
-        gone = existing.removed(self.gone)
+            gone_arrays += [array.name for array in self.arrays if array.name in existing.arrays]
+        gone = existing.removed(gone_arrays)
         placed = place(self.target, existing, gone, keeps=writing.keeps)
         names = {array.name: array.blob_names(self.naming) for array in self.arrays}
         check_names(names, placed.kept)
@@ -167,7 +172,13 @@ class Awkward0Export:
         tally.written_bytes = sum(blob.size for blob in recorder.blobs)
         fetcher = self.dataset.session.fetcher
         tally.verified = verify_written(
-            made, self.target, recorder.blobs, lengths, self.gone, fetcher, control.token
+            made,
+            self.target,
+            recorder.blobs,
+            lengths,
+            set(place.gone) - {blob.name for blob in recorder.blobs},
+            fetcher,
+            control.token,
         )
 
     def _put(
@@ -184,7 +195,7 @@ class Awkward0Export:
 
         for array in self.arrays:
             try:
-                lengths[array.name] = self._put_array(reader, recorder, array, step)
+                lengths[self.naming.schema(array.name)] = self._put_array(reader, recorder, array, step)
             except RefbrowserError as error:
                 if not self.request.skip_bad:
                     raise

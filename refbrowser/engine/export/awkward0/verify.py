@@ -11,14 +11,17 @@ from refbrowser.formats.awkward0.allow_list import AllowList
 from refbrowser.formats.awkward0.arrays import Awkward0Array, build_arrays
 from refbrowser.formats.awkward0.container import Blob, Container
 from refbrowser.formats.awkward0.containers.zip import ZipContainer
-from refbrowser.formats.awkward0.finding_arrays import find_schemas
+from refbrowser.formats.awkward0.finding_arrays import FoundSchema
 from refbrowser.formats.awkward0.lengths import length_of
+from refbrowser.formats.awkward0.naming import schema_name
 from refbrowser.formats.awkward0.opening import open_container
+from refbrowser.formats.awkward0.schema import read_schema
 from refbrowser.formats.awkward0.writing.blobs import PutBlob
 from refbrowser.io.access import Access
 from refbrowser.io.cancel import CancelToken
 from refbrowser.io.fetch import Fetcher
 from refbrowser.io.zip_member import data_start
+from refbrowser.limits import LIMITS
 from refbrowser.model.reference import ByteRange, Inline, WholeFile
 
 #: Bytes that are read at once.
@@ -45,9 +48,9 @@ def verify_written(
     target
         Its name, for errors.
     lengths
-        Rows of the arrays that were written, by their names.
+        Rows of the arrays that were written, by the names of their descriptions; None of plain values.
     gone
-        Names of arrays that must not be there any more.
+        Blobs that must not be there any more.
 
     Raises
     ------
@@ -66,30 +69,34 @@ def verify_written(
         if _crc(container, blob) != each.crc:
             raise _failed(target, f"blob {quoted(each.name)} has other bytes")
         count += 1
-    _check_arrays(container, target, lengths, gone, token)
+    left = set(gone).intersection(container.names())
+    if left:
+        raise _failed(target, f"blob {quoted(min(left))} is still there")
+    _check_arrays(container, target, lengths, token)
     return count
 
 
 def _check_arrays(
-    container: Container,
-    target: str,
-    lengths: Mapping[str, int | None],
-    gone: Iterable[str],
-    token: CancelToken,
+    container: Container, target: str, lengths: Mapping[str, int | None], token: CancelToken
 ) -> None:
-    found = find_schemas(container, token)
-    arrays = {each.name: each for each in build_arrays(container, found.schemas, AllowList.of("*"), token)}
+    answers = container.read(list(lengths), LIMITS.awkward_schema)
+    found = [_found(container, target, name, answers.get(name)) for name in lengths]
+    arrays = {each.member: each for each in build_arrays(container, found, AllowList.of("*"), token)}
     for name, length in lengths.items():
-        array = arrays.get(name)
-        if array is None:
-            raise _failed(target, f"there is no array {quoted(name)}")
+        array = arrays[name]
         if array.error is not None or array.layout is None:
             raise _failed(target, f"array {quoted(name)} cannot be read: {array.error}")
         if _length(array) != length:
             raise _failed(target, f"array {quoted(name)} has not {length} rows")
-    left = arrays.keys() & (set(gone) - set(lengths))
-    if left:
-        raise _failed(target, f"array {quoted(min(left))} is still there")
+
+
+def _found(
+    container: Container, target: str, name: str, answer: bytes | RefbrowserError | None
+) -> FoundSchema:
+    if not isinstance(answer, bytes):
+        raise _failed(target, f"there is no array {quoted(name)}")
+    schema = read_schema(answer, name=name, place=Place(url=container.url, key=name))
+    return FoundSchema(name, schema_name(name, schema.prefix), schema)
 
 
 def _length(array: Awkward0Array) -> int | None:

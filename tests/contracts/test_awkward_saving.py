@@ -1,0 +1,128 @@
+"""Files that we save are read by awkward0 with equal values, and both add to files of one another."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import awkward as ak
+import numpy as np
+import pytest
+import zarr
+from awkward0_encoder import zipped
+from awkward0_environment import Awkward0Process
+from awkward0_values import plain_value, same
+
+import refbrowser
+from refbrowser.engine.export.awkward0 import rows
+from refbrowser.engine.export.awkward0_options import Awkward0Writing
+from refbrowser.engine.export.request import ArrayChoice, ExportRequest
+from refbrowser.engine.export.run import run_export
+from refbrowser.formats.awkward0.writing.blobs import MemorySink
+from refbrowser.formats.awkward0.writing.serialize import serialize
+
+DATA = Path(__file__).resolve().parents[3] / "shared" / "data" / "awkward0"
+TARGETS = ("x.awkd", "x.h5")
+NESTED: dict[str, list[Any]] = {
+    "lists": [[1.5, None], None, [], [float("nan"), 3.5]],
+    "deep": [[[1], []], [], [[2, 3]]],
+    "records": [{"a": 1, "b": ["x", ""]}, {"a": 2, "b": []}],
+    "lists of records": [[{"a": 1, "b": None}], [], [{"a": 2, "b": 2.5}]],
+    "union": [1, "x", [2], None, {"a": 1}, b"\xff"],
+    "texts": ["a", "", None, "zwölf\0"],
+    "true": [True, None],
+    "none": [None, None],
+    "empty": [],
+}
+PLAIN: dict[str, np.ndarray[Any, Any]] = {
+    "numbers": np.arange(20_000, dtype="u2"),
+    "big endian": np.arange(24, dtype=">f8").reshape(2, 3, 4),
+    "times": np.array(["2020-01-01T00", "2021-01-01T01"], "M8[s]"),
+    "complex": np.array([1 + 2j]),
+    "no rows": np.zeros((0, 2), "i1"),
+    "record": np.array([(1, 2.5)], [("a", "i4"), ("b", ">f8")]),
+}
+
+
+def save(source: Path, target: Path, arrays: tuple[str, ...] = (), **options: Any) -> None:
+    chosen = tuple(ArrayChoice(path) for path in arrays) or None
+    with refbrowser.open(str(source)) as dataset:
+        run_export(
+            dataset, ExportRequest(str(target), "awkward0", chosen, awkward0=Awkward0Writing(**options))
+        )
+
+
+@pytest.fixture
+def nested(tmp_path: Path) -> Path:
+    sink = MemorySink()
+    for name, values in NESTED.items():
+        serialize(ak.from_iter(values, highlevel=False), sink, name)
+    path = tmp_path / "nested.awkd"
+    path.write_bytes(zipped(sink))
+    return path
+
+
+@pytest.fixture
+def plain(tmp_path: Path) -> Path:
+    group = zarr.open_group(tmp_path / "plain.zarr", mode="w", zarr_format=2)
+    for name, values in PLAIN.items():
+        group.create_array(name, data=values)
+    return tmp_path / "plain.zarr"
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_awkward0_reads_nested_arrays(
+    nested: Path, tmp_path: Path, target: str, awkward0: Awkward0Process, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(rows, "BLOCK", 16)
+    save(nested, tmp_path / target)
+    found = awkward0.read(tmp_path / target)
+    assert found.keys() == NESTED.keys()
+    for name, values in NESTED.items():
+        assert same(found[name], plain_value(values)), name
+
+
+@pytest.mark.parametrize("compression", [(), ("lzma",), ("lz4",), ("zlib:9,contexts=*.counts", "lz4")])
+def test_awkward0_reads_plain_arrays_in_every_compression(
+    plain: Path, tmp_path: Path, compression: tuple[str, ...], awkward0: Awkward0Process
+) -> None:
+    save(plain, tmp_path / "x.awkd", compression=compression)
+    found = awkward0.read(tmp_path / "x.awkd")
+    assert found.keys() == PLAIN.keys()
+    for name, values in PLAIN.items():
+        wanted = list(values) if values.dtype.kind in "mM" else values.tolist()
+        if values.dtype.names:
+            wanted = [{"a": 1, "b": 2.5}]
+        assert same(found[name], plain_value(wanted)), name
+
+
+@pytest.mark.parametrize("name", ["mini.hepmc", "mini_particles"])
+def test_real_files_are_saved_with_equal_values(name: str, tmp_path: Path, awkward0: Awkward0Process) -> None:
+    source = DATA / f"{name}.awkd"
+    if not source.exists():
+        pytest.skip("the sample files are not there")
+    save(source, tmp_path / "x.awkd")
+    ours, theirs = awkward0.read(tmp_path / "x.awkd"), awkward0.read(source)
+    assert ours.keys() == theirs.keys()
+    assert all(same(ours[each], theirs[each]) for each in theirs)
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_both_add_to_one_file(nested: Path, tmp_path: Path, target: str, awkward0: Awkward0Process) -> None:
+    first = awkward0.write(tmp_path / target, {"theirs": "lists", "gone": "strings"})
+    save(nested, tmp_path / target, ("/records",), append=True)
+    second = awkward0.write(tmp_path / target, {"more": "table"})
+    save(nested, tmp_path / target, ("/union",), removed=("gone",))
+    found = awkward0.read(tmp_path / target)
+    assert found.keys() == {"theirs", "records", "more", "union"}
+    assert same(found["theirs"], first["theirs"])
+    assert same(found["more"], second["more"])
+    assert same(found["records"], plain_value(NESTED["records"]))
+    assert same(found["union"], plain_value(NESTED["union"]))
+
+
+def test_awkward0_finds_an_array_without_a_name(
+    nested: Path, tmp_path: Path, awkward0: Awkward0Process
+) -> None:
+    save(nested, tmp_path / "x.awkd", ("/deep",), name="")
+    assert awkward0.read(tmp_path / "x.awkd") == {"": NESTED["deep"]}
