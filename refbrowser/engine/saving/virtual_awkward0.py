@@ -2,7 +2,7 @@
 
 Stored members of an archive become ranges of it. What fsspec and zarr-python cannot decode or take (packed
 members, a last chunk shorter than the others) is written into the document, while there is room, and so are
-the offsets of lists that are told by counts; what has no room is left out and told.
+the offsets and indexes that a form names and the file does not have; what has no room is left out and told.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from refbrowser.engine.export.request import Loss
 from refbrowser.engine.export.rewritten import Rewriting, rewritten
 from refbrowser.engine.jobs import JobControl
 from refbrowser.engine.members import Found, find_member, member_rows
-from refbrowser.engine.saving.list_offsets import OffsetsArray, offsets_of, zarr_of_offsets
+from refbrowser.engine.saving.made_buffers import MadeBuffer, made_buffers, zarr_of_buffer
 from refbrowser.errors import RefbrowserError
 from refbrowser.formats.awkward0.origin import Awkward0Origin
 from refbrowser.formats.expansion_manifest import ExpansionManifest
@@ -110,7 +110,7 @@ class _Writing:
         origin = self.dataset.document.derived
         for each in origin.arrays if isinstance(origin, Awkward0Origin) else ():
             self.control.check()
-            self._add_offsets(each.path, offsets_of(each))
+            self._add_made(each.path, made_buffers(each))
 
     def keeps(self, key: str) -> bool:
         """Tell whether an entry stays: not of arrays that are left out, nor chunks that are made anew."""
@@ -210,10 +210,10 @@ class _Writing:
             found[row] = answer
         return found
 
-    # Offsets beside counts
+    # Buffers that the form names
 
-    def _add_offsets(self, path: str, wanted: Sequence[OffsetsArray]) -> None:
-        """Add the offsets of the lists of an array; without room for one its form is left out."""
+    def _add_made(self, path: str, wanted: Sequence[MadeBuffer]) -> None:
+        """Add what is made of the buffers of an array; without room for it its form is left out."""
         key = f"{path.strip('/')}/.zattrs"
         stored = self.dataset.document.expansion.value(key)
         attributes: dict[str, Any] = json.loads(stored) if stored else {}
@@ -226,14 +226,14 @@ class _Writing:
         if f"{path.strip('/')}/.zgroup" in self.dataset.document.expansion.metadata_keys():
             self.losses.append(Loss(path, NO_FORM))
 
-    def _add_one(self, path: str, wanted: OffsetsArray) -> bool:
-        node = self.dataset.hierarchy.find(f"{path}/{wanted.counts}")
+    def _add_one(self, path: str, wanted: MadeBuffer) -> bool:
+        node = self.dataset.hierarchy.find(f"{path}/{wanted.source}")
         if not isinstance(node, ArrayNode) or node.error or node.key_prefix in self._gone:
             return False
         size = 8 * (node.shape[0] + 1)
         if size > min(self._room, LIMITS.inline_value):
             return False
-        made = zarr_of_offsets(self.dataset, node, self.control.token)
+        made = zarr_of_buffer(self.dataset, node, wanted, self.control.token)
         if made is None:
             return False
         self._room -= len(made[1])

@@ -1,4 +1,4 @@
-"""Forms of Awkward 2 for layouts whose buffers Awkward 2 can take as they are, offsets for counts aside."""
+"""Forms of Awkward 2 for layouts whose buffers it can take as they are, offsets for counts aside."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def form_of(layout: Layout) -> Form | None:
     """Return the form of a layout, as JSON; None where Awkward 2 could not take its buffers.
 
     ``awkward.from_buffers(form, length, buffers)`` restores the array, where the buffers have the names of
-    `buffer_arrays`, and those of lists that are told by counts have offsets beside.
+    `buffer_arrays`, with offsets beside counts, and an index beside tags that are alone.
     """
     try:
         return _form(layout)
@@ -142,11 +142,11 @@ def _record(layout: layouts.RecordLayout) -> Form:
 def _union(layout: layouts.UnionLayout) -> Form:
     contents = [_form(content) for content in layout.contents]
     is_plain = all(content["class"] not in _INDIRECT for content in contents)
-    if not is_plain or len(contents) < 2 or layout.index is None or len(contents) > 127:
+    if not is_plain or not 2 <= len(contents) <= 127:
         raise _NoFormError
     if _basic(layout.tags, "iu").itemsize != 1:
         raise _NoFormError
-    index = _index(layout.index)
+    index = "i64" if layout.index is None else _index(layout.index)
     return _with_key({"class": "UnionArray", "tags": "i8", "index": index, "contents": contents}, layout)
 
 
