@@ -44,6 +44,7 @@ async def sparse(parts: Parts, layout: SparseLayout, extent: Extent, spot: Spot)
         raise beyond(layout, extent.reach, layout.length)
     places, rows = await ascending(parts, layout.index, extent)
     content = await gathered(parts, layout.content, places, spot.below())
+    parts.hold(layout, extent.size * np.dtype(np.int64).itemsize)
     where = np.full(extent.size, content.length, np.int64)
     # Of equal ones the first counts, which is the last to be written.
     where[rows[::-1]] = np.arange(len(rows))[::-1]

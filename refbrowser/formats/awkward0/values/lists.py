@@ -8,11 +8,11 @@ import numpy as np
 
 from refbrowser.formats.awkward0.layouts import Layout, ListIndex, ListLayout, RegularLayout
 from refbrowser.formats.awkward0.values.extents import Extent, Positions
-from refbrowser.formats.awkward0.values.making import list_content, regular
+from refbrowser.formats.awkward0.values.making import adjoining, list_content, regular
 from refbrowser.formats.awkward0.values.parts import Parts, Spot, beyond, outer_shape, wrong
 from refbrowser.formats.awkward0.values.sizes import length
 from refbrowser.formats.awkward0.values.steps import all_of
-from refbrowser.formats.awkward0.values.sums import summed
+from refbrowser.formats.awkward0.values.sums import summed, summed_offsets
 from refbrowser.formats.awkward0.values.tables import list_table
 from refbrowser.formats.awkward0.values.texts import texts
 
@@ -23,18 +23,51 @@ if TYPE_CHECKING:
 async def lists(parts: Parts, layout: ListLayout, extent: Extent, spot: Spot) -> Content:
     """Return rows of a list array."""
     inner, flat = outer_shape(layout.index[0], extent)
-    starts, stops = await _bounds(parts, layout, flat)
+    if flat.is_single and layout.how in (ListIndex.COUNTS, ListIndex.OFFSETS):
+        made = await _adjoining(parts, layout, flat, spot)
+    else:
+        made = await _anywhere(parts, layout, flat, spot)
+    return regular(made, inner, extent.size)
+
+
+async def _adjoining(parts: Parts, layout: ListLayout, items: Extent, spot: Spot) -> Content:
+    """Return lists each of which begins where the one before ends."""
+    if not items.size:
+        offsets = np.zeros(1, np.int64)
+    elif layout.how is ListIndex.COUNTS:
+        offsets = await summed_offsets(parts, layout.index[0], items)
+    else:
+        offsets = await parts.integers(layout.index[0], Extent(items.starts, items.stops + 1))
+        if int(offsets[0]) < 0 or bool((offsets[1:] < offsets[:-1]).any()):
+            raise wrong(layout, "a list begins before 0, or ends before it begins")
+    first, last = int(offsets[0]), int(offsets[-1])
+    if first == last:
+        first = last = 0
+    await _check_reach(parts, layout, last)
+    below = await parts.content(layout.content, Extent.of(first, last), spot.below())
+    offsets = offsets - offsets[0] if offsets[0] else offsets
+    if layout.is_text:
+        return texts(layout, offsets[:-1], np.diff(offsets), below)
+    return adjoining(offsets, below)
+
+
+async def _check_reach(parts: Parts, layout: ListLayout, reach: int) -> None:
+    known = await length(parts, layout.content)
+    if reach > known:
+        raise beyond(layout.content, reach, known)
+
+
+async def _anywhere(parts: Parts, layout: ListLayout, items: Extent, spot: Spot) -> Content:
+    """Return lists that may lie anywhere in the content."""
+    starts, stops = await _bounds(parts, layout, items)
     starts, stops = _checked(layout, starts, stops)
     covered = Extent.covering(starts, stops)
-    known = await length(parts, layout.content)
-    if covered.reach > known:
-        raise beyond(layout.content, covered.reach, known)
+    await _check_reach(parts, layout, covered.reach)
     below = await parts.content(layout.content, covered, spot.below())
     counts = stops - starts
     first = covered.locate(starts)
     first[counts == 0] = 0
-    made = texts(layout, first, counts, below) if layout.is_text else list_content(first, counts, below)
-    return regular(made, inner, extent.size)
+    return texts(layout, first, counts, below) if layout.is_text else list_content(first, counts, below)
 
 
 def _checked(layout: Layout, starts: Positions, stops: Positions) -> tuple[Positions, Positions]:
@@ -64,8 +97,6 @@ async def _offsets(parts: Parts, index: Layout, items: Extent) -> tuple[Position
     if not items.size:
         return np.zeros(0, np.int64), np.zeros(0, np.int64)
     offsets = await parts.integers(index, Extent(items.starts, items.stops + 1))
-    if items.is_single:
-        return offsets[:-1], offsets[1:]
     sizes = items.stops - items.starts + 1
     ends = np.cumsum(sizes)
     return np.delete(offsets, ends - 1), np.delete(offsets, ends - sizes)

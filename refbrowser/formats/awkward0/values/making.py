@@ -17,14 +17,22 @@ if TYPE_CHECKING:
 
 def list_content(starts: Positions, counts: Positions, content: Content, **options: Any) -> Content:
     """Return lists: with offsets where they follow each other, else with starts and stops."""
-    from awkward.contents import ListArray, ListOffsetArray
+    from awkward.contents import ListArray
     from awkward.index import Index64
 
     offsets = np.zeros(len(starts) + 1, np.int64)
     np.cumsum(counts, out=offsets[1:])
     if ((counts == 0) | (offsets[:-1] == starts)).all():
-        return ListOffsetArray(Index64(offsets), content, **options)
+        return adjoining(offsets, content, **options)
     return ListArray(Index64(starts), Index64(starts + counts), content, **options)
+
+
+def adjoining(offsets: Positions, content: Content, **options: Any) -> Content:
+    """Return lists that follow each other from the first element on."""
+    from awkward.contents import ListOffsetArray
+    from awkward.index import Index64
+
+    return ListOffsetArray(Index64(offsets), content, **options)
 
 
 def regular(content: Content, inner: tuple[int, ...], rows: int) -> Content:

@@ -126,12 +126,22 @@ class Parts:
             return np.empty((0, *buffer.dtype.shape), buffer.dtype.base)
         if extent.reach > buffer.count:
             raise beyond(layout, extent.reach, buffer.count)
-        self._bytes += extent.size * buffer.dtype.itemsize
+        self.hold(layout, extent.size * buffer.dtype.itemsize)
+        return await Elements(buffer, extent.runs)
+
+    def hold(self, layout: Layout, size: int) -> None:
+        """Note that bytes are going to be held for the rows.
+
+        Raises
+        ------
+        RefbrowserError
+            `E_BUDGET`: they are too many.
+        """
+        self._bytes += size
         if self._bytes > LIMITS.awkward_rows:
-            self._bytes -= extent.size * buffer.dtype.itemsize
+            self._bytes -= size
             message = f"more than {LIMITS.awkward_rows} bytes would be read together"
             raise RefbrowserError(ErrorKind.BUDGET, message, place_of(layout), "read fewer rows at a time")
-        return await Elements(buffer, extent.runs)
 
     async def integers(self, layout: Layout, extent: Extent) -> Positions:
         """Return items of a layout of integers, native 64 bit; of more than one dimension as they are.

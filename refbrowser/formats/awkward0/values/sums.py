@@ -45,6 +45,30 @@ async def summed(parts: Parts, counts: Layout, items: Extent) -> tuple[Positions
     return np.concatenate(starts), np.concatenate(stops)
 
 
+async def summed_offsets(parts: Parts, counts: Layout, items: Extent) -> Positions:
+    """Return the offsets of one stretch of lists, not empty, whose lengths are `counts`."""
+    if items.starts[0]:
+        starts, stops = await summed(parts, counts, items)
+        return np.append(starts[:1], stops)
+    # From the first one on nothing before is needed.
+    read = await parts.flat(counts, items)
+    _check_counts(counts, read, 0)
+    offsets = np.empty(len(read) + 1, np.int64)
+    offsets[0] = 0
+    np.cumsum(read, out=offsets[1:])
+    return offsets
+
+
+def _check_counts(counts: Layout, block: Positions, before: int) -> None:
+    if len(block) and int(block.min()) < 0:
+        raise wrong(counts, "a count is negative")
+    # Each may be as large as it likes: the sum is estimated before it is taken.
+    if before + float(block.max(initial=0)) * len(block) > _FAR and (
+        before + float(block.sum(dtype=np.float64)) > _FAR
+    ):
+        raise wrong(counts, "the counts add up to more than any length")
+
+
 async def _marks_of_counts(parts: Parts, counts: Layout, total: int, step: int) -> Positions:
     """Return the sum of all counts before every `step`-th item, and of all where that is each."""
     marks = [np.zeros(1, np.int64)]
@@ -52,10 +76,7 @@ async def _marks_of_counts(parts: Parts, counts: Layout, total: int, step: int) 
     side = max(1, BLOCK // step) * step
     for start in range(0, total, side):
         block = await parts.looked_at(counts, start, min(total, start + side))
-        if len(block) and int(block.min()) < 0:
-            raise wrong(counts, "a count is negative")
-        if before + float(block.sum(dtype=np.float64)) > _FAR:
-            raise wrong(counts, "the counts add up to more than any length")
+        _check_counts(counts, block, before)
         ends = np.cumsum(block) + before
         marks.append(ends[step - 1 :: step])
         before = int(ends[-1])
