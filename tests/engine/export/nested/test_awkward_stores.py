@@ -154,7 +154,7 @@ def test_an_export_that_was_cancelled_goes_on(tmp_path: Path, small_blocks) -> N
     dataset = nested_dataset(tmp_path, {"a": HeldValues(array, seen=ending)})
     with pytest.raises(Cancelled):
         exported(dataset, tmp_path / "s", control=JobControl(token))
-    assert seen == [0, 4, 8]
+    assert (seen[0], seen[-1]) == (0, 8)
     assert not (tmp_path / "s").exists()
     report = exported(dataset, tmp_path / "s", resume=True)
     assert same(restored(tmp_path / "s", "a"), array)
@@ -209,15 +209,14 @@ def test_a_store_is_exported_again_with_its_forms(tmp_path: Path) -> None:
 def test_the_real_files_of_awkward_0_are_restored(shared_data: Path, tmp_path: Path, format: str) -> None:
     expected = json.loads((shared_data / "awkward0" / "mini.hepmc.expected.json").read_text())
     with refbrowser.open(shared_data / "awkward0" / "mini.hepmc.awkd") as dataset:
-        report = exported(
-            dataset, tmp_path / "s", format, arrays=[(f"/{name}",) for name in list(expected)[::4]]
-        )
-        assert report.arrays == len(list(expected)[::4])
+        names = list(expected)[::4]
+        report = exported(dataset, tmp_path / "s", format, arrays=[(f"/{name}",) for name in names])
+        assert report.arrays == len(names)
     group = zarr.open_group(tmp_path / "s", mode="r")
-    for name in list(expected)[::4]:
+    for name in names:
         facts = expected[name]
         if isinstance(group[name], zarr.Array):
-            found = ak.Array(group[name][...])
+            found = ak.Array(group[name][...].tolist())
             assert len(found) == facts["length"]
         else:
             found = restored(tmp_path / "s", name)
