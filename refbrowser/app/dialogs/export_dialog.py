@@ -262,6 +262,10 @@ class ExportDialog(QDialog):
             self.awkward.wanted(),
         )
 
+    def choose_format(self, name: str) -> None:
+        """Choose a format by its name."""
+        self._format.setCurrentIndex(self._format.findData(name))
+
     def _format_chosen(self) -> None:
         chosen = FORMATS[self._format.currentIndex()]
         self.options.set_format(chosen)
