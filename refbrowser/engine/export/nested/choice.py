@@ -10,7 +10,7 @@ import numpy as np
 
 from refbrowser.engine.export.request import ArrayChoice
 from refbrowser.errors import ErrorKind, Place, RefbrowserError
-from refbrowser.model.nested import NestedType, TypeKind
+from refbrowser.model.nested import TypeKind
 from refbrowser.model.nodes import ArrayNode, GroupNode, Hierarchy, Node
 from refbrowser.model.selection import Selection
 
@@ -92,13 +92,6 @@ def rows_taken(node: ArrayNode, selection: Selection | None) -> range:
         Place(path=node.path),
         "write for example 10:20",
     )
-
-
-def row_type_of(type: NestedType, sizes: tuple[int, ...]) -> NestedType:
-    """Return the type of lists of lists, of these sizes from outside, of elements of a type."""
-    for size in reversed(sizes):
-        type = NestedType(TypeKind.LIST, size=size, items=(type,))
-    return type
 
 
 def as_complete(node: ArrayNode) -> ArrayNode:

@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from refbrowser.engine.export.nested.choice import row_type_of
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
 from refbrowser.formats.nczarr.members import is_array_of_nczarr
 from refbrowser.model.member_types import rows_of
@@ -79,3 +78,10 @@ def dtype_type(dtype: np.dtype[Any], path: str) -> NestedType:
         return NestedType(TypeKind.LIST, items=(dtype_type(rows, path),))
     message = f"nobody knows what elements of type {quoted(str(dtype))} are"
     raise RefbrowserError(ErrorKind.META, message, Place(path=path))
+
+
+def row_type_of(type: NestedType, sizes: tuple[int, ...]) -> NestedType:
+    """Return the type of lists of lists, of these sizes from outside, of elements of a type."""
+    for size in reversed(sizes):
+        type = NestedType(TypeKind.LIST, size=size, items=(type,))
+    return type
