@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 #: Bytes of members that are read together, and of a part of a large one.
 _TOGETHER, _PART = 32 << 20, 16 << 20
+#: Rows of an array that are read beside as many as it has bytes.
+_ROWS_WITHOUT_BYTES = 1 << 20
 
 
 def value_findings(dataset: Dataset, control: JobControl) -> list[Finding]:
@@ -146,6 +148,9 @@ def _tiles(node: ArrayNode) -> Iterator[tuple[int, int]]:
         yield 0, 1
         return
     rows, tile = node.shape[0], node.grid.chunk_shape[0]
+    if node.nested is not None:
+        # A row takes a byte at least, but of sparse arrays: they may have more than anybody can wait for.
+        rows = min(rows, sum(buffer.nbytes for buffer in node.nested.buffers) + _ROWS_WITHOUT_BYTES)
     for start in range(0, rows, tile):
         yield start, min(start + tile, rows)
 

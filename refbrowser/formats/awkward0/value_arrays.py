@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from refbrowser.errors import ErrorKind, Place, RefbrowserError
 from refbrowser.formats.awkward0.arrays import Awkward0Array
-from refbrowser.formats.awkward0.element_types import ElementType, element_type, field_paths
+from refbrowser.formats.awkward0.element_types import element_type, field_paths
 from refbrowser.formats.awkward0.layouts import BrokenLayout, NumpyLayout, PlainLayout
 from refbrowser.formats.awkward0.naming import escaped_part, first_free
 from refbrowser.formats.awkward0.values.layout_values import LayoutValues
@@ -53,7 +53,7 @@ def value_arrays(array: Awkward0Array, measured: int | RefbrowserError | None = 
         return list(nodes.values())
     known: dict[tuple[str, ...], tuple[str, LayoutValues]] = {(): (array.path, whole)}
     for fields in field_paths(whole.type, LIMITS.awkward_field_levels, LIMITS.awkward_fields):
-        part = escaped_part(fields[-1].replace("/", "%2F"))
+        part = escaped_part(fields[-1]).replace("/", "%2F")
         above, values = known[fields[:-1]]
         path, values = first_free(f"{above}/{part}", nodes), values.field(fields[-1])
         known[fields] = path, values
@@ -92,7 +92,8 @@ def _node(path: str, values: NestedValues, attributes: Mapping[str, Any], is_sma
         message = f"the array has more than {LIMITS.elements} elements (elements)"
         large = RefbrowserError(ErrorKind.BUDGET, message, Place(path=path))
         return ArrayNode(path=path, error=large, type_name=text, format="awkward0")
-    tile = max(rows, 1) if is_small else _tile_rows(values, rows)
+    # A sparse array has rows without any bytes.
+    tile = max(rows, 1) if is_small and rows <= _TILE_ROWS else _tile_rows(values, rows)
     grid = RegularChunkGrid(shape, (tile, *(max(size, 1) for size in element.shape)))
     return ArrayNode(
         path=path,
@@ -103,7 +104,6 @@ def _node(path: str, values: NestedValues, attributes: Mapping[str, Any], is_sma
         dimension_paths=(None,) * len(shape),
         grid=grid,
         manifest=TileManifest(path, grid.grid_shape),
-        fill_value=_fill(element),
         attributes=attributes,
         format="awkward0",
         row_dtype=element.row_dtype,
@@ -118,11 +118,6 @@ def _tile_rows(values: NestedValues, rows: int) -> int:
     size = sum(buffer.nbytes for buffer in values.buffers)
     each = max(size // rows, 1) if rows else 1
     return max(1, min(rows, _TILE_ROWS, _TILE_BYTES // each))
-
-
-def _fill(element: ElementType) -> Any:
-    """Return what stands where nothing is; no tile is ever missing."""
-    return None if element.dtype.hasobject else np.zeros((), element.dtype)[()]
 
 
 def _refused(kind: NestedType, path: str) -> RefbrowserError | None:
