@@ -10,7 +10,9 @@ import numpy as np
 import pytest
 import zarr
 
+import refbrowser
 from refbrowser.cli import main
+from refbrowser.engine.export.awkward0_options import Awkward0Writing
 
 
 @pytest.fixture
@@ -73,3 +75,11 @@ def test_an_estimate_writes_nothing(source: str, tmp_path: Path, capsys: pytest.
     assert main(["export", source, str(tmp_path / "t"), "--to", "awkward0", "--estimate"]) == 0
     assert "4 blobs" in capsys.readouterr().out
     assert [each.name for each in tmp_path.iterdir()] == ["s.zarr"]
+
+
+def test_programs_save_with_the_same_options(source: str, tmp_path: Path) -> None:
+    writing = Awkward0Writing(name="mine", suffix=".bin", compression=("none",))
+    report = refbrowser.export(source, tmp_path / "t", format="awkward0", arrays=["/pt"], options=writing)
+    assert report.target == str(tmp_path / "t.awkd")
+    with zipfile.ZipFile(tmp_path / "t.awkd") as file:
+        assert set(file.namelist()) == {"mine.json", "mine-0.bin"}
