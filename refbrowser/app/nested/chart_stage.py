@@ -14,9 +14,10 @@ from refbrowser.app.nested.points_chart import PointsChart
 from refbrowser.app.theme import count_text
 from refbrowser.app.widgets import hint_label
 from refbrowser.engine.views.dates import DateScale
-from refbrowser.engine.views.nested_bars import NO_BARS, bars_of
+from refbrowser.engine.views.nested_bars import NO_BARS
 from refbrowser.engine.views.nested_collect import Collected
 from refbrowser.engine.views.nested_numbers import FieldChoice, FieldNumbers, dates_of, paired
+from refbrowser.engine.views.nested_tally import FieldTally
 from refbrowser.engine.views.numbers import value_text
 
 _NO_VALUES = "There are no numbers in these rows."
@@ -75,16 +76,16 @@ class ChartStage(QStackedWidget):
         elif kind is ChartKind.INDEX:
             self._show_rows(fields[0], found.fields[0])
         elif kind is ChartKind.LENGTHS:
-            self._show_lengths(fields[0], found.fields[0], level, is_log)
+            self._show_lengths(fields[0], found.sums[0], level, is_log)
         else:
-            self._show_histogram(fields[0], found.fields[0], is_log)
+            self._show_histogram(fields[0], found.sums[0], is_log)
 
     def _say(self, text: str) -> None:
         self.hint.setText(text)
         self.setCurrentWidget(self.hint)
 
-    def _show_histogram(self, field: FieldChoice, found: FieldNumbers, is_log: bool) -> None:
-        bars = bars_of(found.numbers)
+    def _show_histogram(self, field: FieldChoice, found: FieldTally, is_log: bool) -> None:
+        bars = found.numbers.bars()
         if not bars.total:
             self._say(_NO_VALUES)
             return
@@ -93,14 +94,14 @@ class ChartStage(QStackedWidget):
         self.bars.set_bars(bars, field.title, "values", dates_of(field.kind))
         self.setCurrentWidget(self.bars)
 
-    def _show_lengths(self, field: FieldChoice, found: FieldNumbers, level: int, is_log: bool) -> None:
-        lengths = found.lengths[level] if level < len(found.lengths) else np.zeros(0, np.int64)
-        if not len(lengths):
+    def _show_lengths(self, field: FieldChoice, found: FieldTally, level: int, is_log: bool) -> None:
+        bars = found.lengths[level].bars() if level < len(found.lengths) else NO_BARS
+        if not bars.total:
             self._say(_NO_LISTS)
             return
         self.bars.setAccessibleName(f"How long the lists of {field.title} are")
         self.bars.set_log(is_log)
-        self.bars.set_bars(bars_of(lengths), f"length of a list of {field.title}", "lists")
+        self.bars.set_bars(bars, f"length of a list of {field.title}", "lists")
         self.setCurrentWidget(self.bars)
 
     def _show_rows(self, field: FieldChoice, found: FieldNumbers) -> None:

@@ -14,14 +14,14 @@ if TYPE_CHECKING:
     from refbrowser.model.nodes import ArrayNode
 
 
-def extent_words(found: Collected) -> str:
-    """Return which rows a plot is of."""
-    rows = f"all {count_text(found.of_rows)}" if found.is_complete else f"first {count_text(found.rows)} of"
-    whole = "" if found.is_complete else f" {count_text(found.of_rows)}"
-    words = f"{rows}{whole} row{'' if found.of_rows == 1 else 's'}"
-    if found.skipped:
-        words += f"; {count_text(found.skipped)} could not be read"
-    return words[:1].upper() + words[1:]
+def extent_words(found: Collected, are_points: bool) -> str:
+    """Return which rows a plot is of; one of points may be of less than were counted."""
+    if not found.of_rows:
+        return "No rows"
+    whole, rows = count_text(found.of_rows), found.point_rows if are_points else found.rows
+    unit = "row" if found.of_rows == 1 else "rows"
+    words = f"All {whole} {unit}" if rows == found.of_rows else f"First {count_text(rows)} of {whole} {unit}"
+    return f"{words}; {count_text(found.skipped)} could not be read" if found.skipped else words
 
 
 def facts_of(node: ArrayNode, choice: FieldChoice, found: Collected | None) -> list[Fact]:
@@ -33,7 +33,7 @@ def facts_of(node: ArrayNode, choice: FieldChoice, found: Collected | None) -> l
         facts.append(("Stored", size_text(stored)))
     if found is None:
         return facts
-    field = found.fields[0]
+    field = found.sums[0]
     first = "" if found.is_complete else " *"
     told = [("Values", count_text(field.values)), ("Missing", count_text(field.missing))]
     if field.unreadable:

@@ -10,14 +10,14 @@ from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QProgressBar, QStackedWid
 
 from refbrowser.app import theme
 from refbrowser.app.elided_label import ElidedLabel
-from refbrowser.app.nested.chart_choice import ChartChoice
+from refbrowser.app.nested.chart_choice import ChartChoice, ChartKind
 from refbrowser.app.nested.chart_stage import ChartStage
 from refbrowser.app.nested.chart_words import extent_words, facts_of
 from refbrowser.app.nested.facts_view import FactsView
 from refbrowser.app.plot.plot_cards import PlotCards
 from refbrowser.app.tasks import TaskControl
 from refbrowser.app.widgets import push_button
-from refbrowser.engine.views.nested_collect import Collected, collect, values_most
+from refbrowser.engine.views.nested_collect import UNASKED, Collected, collect
 from refbrowser.errors import RefbrowserError
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ class ChartsPane(QWidget):
         self.progress.setAccessibleName("Rows read")
         self.progress.setTextVisible(False)
         self.progress.setFixedWidth(90)
-        self.all = push_button("Read more", "nestedReadAllButton", self.read_all)
+        self.all = push_button("Read all", "nestedReadAllButton", self.read_all)
         self.cancel = push_button("Cancel", "nestedCancelButton", self.cancel_read)
         self._lay_out()
         self.choice.changed.connect(self._choice_changed)
@@ -124,10 +124,10 @@ class ChartsPane(QWidget):
         if source is None or node is None or dataset is None or not fields:
             return
         self._asked, self._found, self._is_reading = fields, None, True
-        most = values_most(self._everything)
+        most = None if self._everything else UNASKED
 
         def read(control: TaskControl) -> Collected:
-            return collect(dataset, node, fields, most, control, control.send)
+            return collect(dataset, node, fields, control, control.send, most)
 
         title = f"Read {' and '.join(field.title for field in fields)} of {node.path}"
         self._pages.setCurrentWidget(self._plot_page)
@@ -137,7 +137,7 @@ class ChartsPane(QWidget):
         self._show()
 
     def read_all(self) -> None:
-        """Read as many rows as a plot holds."""
+        """Read all rows."""
         self._everything = True
         self.read_again()
 
@@ -197,7 +197,8 @@ class ChartsPane(QWidget):
             self.extent.set_text("Reading…" if reading else "")
             self.progress.setRange(0, 0)
         else:
-            self.extent.set_text(extent_words(found))
+            are_points = self.choice.chart() in (ChartKind.INDEX, ChartKind.FIELDS)
+            self.extent.set_text(extent_words(found, are_points))
             self.progress.setRange(0, 1000)
             self.progress.setValue(1000 * found.rows // max(1, total))
         more = found is not None and not found.is_complete and not self._everything

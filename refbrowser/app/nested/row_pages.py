@@ -10,7 +10,8 @@ from PySide6.QtCore import QObject, Signal
 
 from refbrowser.app.timers import one_shot
 from refbrowser.engine.nested.reading import read_rows
-from refbrowser.errors import ErrorKind, RefbrowserError
+from refbrowser.engine.views.nested_collect import NOT_OF_ROWS
+from refbrowser.errors import RefbrowserError
 from refbrowser.io.cancel import Cancelled
 
 if TYPE_CHECKING:
@@ -168,7 +169,7 @@ def _blocks(dataset: Dataset, node: ArrayNode, start: int, stop: int, token: Can
     try:
         yield Block(start, stop, read_rows(dataset.session, node, dataset.access, start, stop, token))
     except RefbrowserError as error:
-        if error.kind not in (ErrorKind.BUDGET, ErrorKind.RANGE) or stop - start < 2:
+        if error.kind in NOT_OF_ROWS or stop - start < 2:
             yield Block(start, stop, None, error)
             return
         middle = (start + stop) // 2

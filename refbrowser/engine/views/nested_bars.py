@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -48,24 +47,3 @@ class Bars:
 
 
 NO_BARS = Bars(np.zeros(1), np.zeros(0, np.int64), is_whole=False)
-
-
-def bars_of(numbers: npt.NDArray[Any]) -> Bars:
-    """Return how often numbers occur; those that are not finite are left out."""
-    known = numbers[np.isfinite(numbers)] if numbers.dtype.kind == "f" else numbers
-    if not len(known):
-        return NO_BARS
-    low, high = float(known.min()), float(known.max())
-    # Whole numbers beyond this have no neighbours as floats.
-    is_whole = abs(low) < 2**52 and abs(high) < 2**52 and bool(np.all(known == np.floor(known)))
-    if is_whole:
-        wide = max(1, int(-(-(high - low + 1) // BARS_MOST)))
-        count = int((high - low) // wide) + 1
-        edges = low - 0.5 + wide * np.arange(count + 1, dtype=np.float64)
-    elif low == high or not np.isfinite(high - low):
-        reach = abs(low) * 0.05 or 0.5
-        edges = np.array([low - reach, high + reach]) if low == high else np.array([low, high])
-    else:
-        edges = np.linspace(low, high, BARS_MOST + 1)
-    counts, _edges = np.histogram(known, edges)
-    return Bars(edges, counts.astype(np.int64), is_whole)
