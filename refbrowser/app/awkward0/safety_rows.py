@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from refbrowser.app.theme import count_text
 
-FUNCTIONS, PICKLES, TARGETS = "Functions", "Pickles", "Files and URLs outside"
+FUNCTIONS, PICKLES, TARGETS = "Functions", "Pickles", "What they would have been given"
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +21,7 @@ class SafetyRow:
     name
         As the file spells it.
     state
-        ``allowed``, ``opened by the user``, ``refused``, ``plain values``, ``not read``.
+        ``allowed``, ``opened by the user``, ``refused``, ``plain values``, ``not used``.
     why
         For people; empty where there is nothing to say.
     count
@@ -49,22 +49,18 @@ class SafetyRow:
 def refused_words(rows: Sequence[SafetyRow]) -> str:
     """Return in a sentence what was refused; empty where nothing was."""
     parts = []
-    for section, one, many in (
-        (FUNCTIONS, "function", "functions"),
-        (PICKLES, "pickle", "pickles"),
-        (TARGETS, "file or URL outside", "files and URLs outside"),
-    ):
+    for section, one, many in ((FUNCTIONS, "function", "functions"), (PICKLES, "pickle", "pickles")):
         count = sum(1 for row in rows if row.section == section and row.is_refused)
         if count:
             parts.append(f"{count_text(count)} {one if count == 1 else many}")
     if not parts:
         return ""
-    listed = parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
-    return f"This file names {listed} that {_were(rows)} refused. Nothing of it was run; the rest is shown."
+    return f"This file names {' and '.join(parts)} that {_were(rows)} refused. Nothing of it was run; the rest is shown."
 
 
 def _were(rows: Sequence[SafetyRow]) -> str:
-    return "was" if sum(1 for row in rows if row.is_refused) == 1 else "were"
+    refused = sum(1 for row in rows if row.is_refused and row.section != TARGETS)
+    return "was" if refused == 1 else "were"
 
 
 def summary(rows: Sequence[SafetyRow]) -> str:

@@ -2,82 +2,66 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import replace
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from refbrowser.app.awkward0.expression_graph import value_text
 from refbrowser.app.awkward0.safety_rows import FUNCTIONS, PICKLES, TARGETS, SafetyRow
-from refbrowser.errors import RefbrowserError
 from refbrowser.formats.awkward0.allow_list import AllowList
-from refbrowser.formats.awkward0.expressions import ExpressionKind
-from refbrowser.formats.awkward0.functions import Standing, judge
-from refbrowser.formats.awkward0.layouts import VirtualLayout
-from refbrowser.formats.awkward0.pickles import globals_of, plain_value
+from refbrowser.formats.awkward0.functions import Standing
+from refbrowser.formats.awkward0.safety import FunctionUse, PickleUse, Spot, TargetUse, report
 
 if TYPE_CHECKING:
-    from refbrowser.formats.awkward0.arrays import Awkward0Array
-    from refbrowser.formats.awkward0.expressions import Expression
     from refbrowser.formats.awkward0.origin import Awkward0Origin
-
-#: Names that are listed; a file may hold any number.
-ROWS_MOST = 2_000
 
 
 def safety_rows(origin: Awkward0Origin, check: Callable[[], object]) -> list[SafetyRow]:
-    """Return what a file names: functions, pickles, and targets outside; each name once.
+    """Return what a file names: functions, pickles, and what they would have been given.
 
     Parameters
     ----------
     check
         Called between arrays; raises where nobody waits any more.
     """
-    allowed = AllowList.of_texts(origin.options.allow_functions)
-    found: dict[tuple[str, str, str], SafetyRow] = {}
-    for array in origin.arrays:
-        check()
-        for row in _rows_of(array, allowed):
-            key = (row.section, row.name, row.state)
-            known = found.get(key)
-            if known is not None:
-                found[key] = replace(known, count=known.count + 1)
-            elif len(found) < ROWS_MOST:
-                found[key] = row
-    order = (FUNCTIONS, PICKLES, TARGETS)
-    return sorted(found.values(), key=lambda row: (order.index(row.section), not row.is_refused))
+    found = report(origin.arrays, AllowList.of_texts(origin.options.allow_functions), check)
+    rows = [*map(_function, found.functions), *map(_pickle, found.pickles), *map(_target, found.targets)]
+    if found.left_out:
+        rows.append(SafetyRow(TARGETS, "… and more", "not listed", True, count=found.left_out))
+    return rows
 
 
-def _rows_of(array: Awkward0Array, allowed: AllowList) -> Iterator[SafetyRow]:
-    if array.schema is None:
-        return
-    for each in array.schema.expressions:
-        row = _row_of(each, allowed)
-        if row is not None:
-            where = f"{array.name or array.path} {each.pointer}"
-            yield replace(row, where=where, path=array.path, number=each.number)
-    layouts = {} if array.built is None else array.built.by_number
-    for number, layout in layouts.items():
-        for target in layout.target if isinstance(layout, VirtualLayout) else ():
-            where = f"{array.name or array.path} {array.schema.expressions[number].pointer}"
-            why = f"{layout.generator} would read it" if isinstance(layout, VirtualLayout) else ""
-            yield SafetyRow(TARGETS, target, "not read", True, why, 1, where, array.path, number)
+def _function(use: FunctionUse) -> SafetyRow:
+    verdict, spot = use.verdict, use.spot
+    is_refused = verdict.standing is Standing.REFUSED
+    return SafetyRow(
+        FUNCTIONS,
+        verdict.name,
+        str(verdict.standing),
+        is_refused,
+        verdict.why,
+        use.count,
+        _where(spot),
+        spot.array,
+        spot.number,
+        verdict.can_be_allowed,
+    )
 
 
-def _row_of(each: Expression, allowed: AllowList) -> SafetyRow | None:
-    """Return the row of an expression that names a function or holds a pickle; None of any other."""
-    if each.kind in (ExpressionKind.CALL, ExpressionKind.FUNCTION) and each.error is None:
-        verdict = judge(each.value, allowed)
-        is_refused = verdict.standing is Standing.REFUSED
-        state, can_be = str(verdict.standing), verdict.can_be_allowed
-        return SafetyRow(FUNCTIONS, verdict.name, state, is_refused, verdict.why, can_be_allowed=can_be)
-    if each.kind is ExpressionKind.PYTHON and isinstance(each.value, str):
-        return _pickle_row(each.value)
-    return None
+def _pickle(use: PickleUse) -> SafetyRow:
+    where, path, number = _where(use.spot), use.spot.array, use.spot.number
+    if use.error is None:
+        name = value_text(use.value)
+        return SafetyRow(PICKLES, name, "plain values", False, "", 1, where, path, number)
+    name = ", ".join(use.names) or "a pickle"
+    return SafetyRow(PICKLES, name, "refused", True, use.error.message, 1, where, path, number)
 
 
-def _pickle_row(text: str) -> SafetyRow:
-    try:
-        return SafetyRow(PICKLES, value_text(plain_value(text)), "plain values", False)
-    except RefbrowserError as error:
-        name = ", ".join(globals_of(text)) or "a pickle"
-        return SafetyRow(PICKLES, name, "refused", True, str(error.message))
+def _target(use: TargetUse) -> SafetyRow:
+    why, spot = f"{use.function} would have been given it", use.spot
+    return SafetyRow(
+        TARGETS, use.text, "not used", True, why, use.count, _where(spot), spot.array, spot.number
+    )
+
+
+def _where(spot: Spot) -> str:
+    return f"{spot.array} {spot.pointer}"

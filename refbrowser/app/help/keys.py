@@ -42,6 +42,10 @@ VIEW_KEYS: dict[str, tuple[Key, ...]] = {
         Key("Return", "Edit what is selected, or plot it"),
         Key("Ctrl+C", "Copy the path of a node, a key, or the selected rows"),
     ),
+    "In the expressions": (
+        Key("Return", "Follow a reference, show the bytes of a blob, or fold"),
+        Key("Alt+Left", "Go back to the reference that was followed"),
+    ),
     "In the attributes": (
         Key("Return", "Edit the value of the attribute, or go to the variable of a dimension"),
         Key("F2", "Edit what is current, name or value"),

@@ -248,7 +248,7 @@ def test_a_hostile_file_opens_inert_and_says_what_it_tried(
 ) -> None:
     bar = link_of(window).bar
     assert bar.isVisible()
-    assert bar.text().startswith("This file names 4 functions, 1 pickle and ")
+    assert bar.text().startswith("This file names 4 functions and 1 pickle that were refused")
     button(bar, "safetyReviewButton").click()
     settle()
     dialog = QApplication.activeModalWidget()
