@@ -128,12 +128,14 @@ def target_type(
     return made.type(source, ()), made.notes
 
 
-def unreadable_parts(source: NestedType, path: TypePath = ()) -> Iterator[tuple[TypePath, NestedType]]:
-    """Yield the parts of a type that cannot be read, with their places."""
-    if source.kind is TypeKind.OPAQUE:
+def parts_of_kind(
+    source: NestedType, kind: TypeKind, path: TypePath = ()
+) -> Iterator[tuple[TypePath, NestedType]]:
+    """Yield the parts of a type that are of a kind, with their places."""
+    if source.kind is kind:
         yield path, source
     for step, item in zip(steps_of(source), source.items, strict=True):
-        yield from unreadable_parts(item, (*path, *step))
+        yield from parts_of_kind(item, kind, (*path, *step))
 
 
 def check_readable(source: NestedType, *, skip_bad: bool) -> None:
@@ -144,7 +146,7 @@ def check_readable(source: NestedType, *, skip_bad: bool) -> None:
     RefbrowserError
         `DECODE`: something cannot be read.
     """
-    for path, type in unreadable_parts(source):
+    for path, type in parts_of_kind(source, TypeKind.OPAQUE):
         if path and skip_bad:
             continue
         what = f"{quoted(path_text(path))} cannot be read" if path else "cannot be read"
