@@ -355,7 +355,7 @@ def _known_range(url: str, part: tuple[int, int] | None, access: Access) -> Byte
         return None
     found = find_member(url, directory, access)
     member = found.member
-    if part is None or member.is_packed:
+    if part is None or member.is_packed or member.size <= SMALL:
         return ByteRange(archive, member.start, member.stop - member.start)
     start = archives.data_start(archive, found.row)
     # How long the extra fields of the header are is seen when it is read: most have none.

@@ -123,6 +123,10 @@ class Session(Resources):
         RefbrowserError
             The array is not readable.
         """
+        if node.nested is not None:
+            from refbrowser.engine.nested.planning import plan_rows
+
+            return plan_rows(self.fetcher, node, access, selection)
         return plan_selection(self.fetcher, node, access, selection)
 
 

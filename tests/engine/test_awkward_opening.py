@@ -386,3 +386,33 @@ def test_opening_reads_no_blob(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
         assert dataset["/two"].node.type_name == "var * {pt: float64, s: string}"
         with pytest.raises(RefbrowserError):
             dataset["/two"][...]
+
+
+def test_a_plan_names_what_rows_may_need_and_reading_needs_no_more(server: HttpServer) -> None:
+    encoder = Encoder("large")
+    made = encoder.members(encoder.jagged(np.full(30_000, 10), np.arange(300_000.0)))
+    server.files["/a.awkd"] = zipped(made)
+    with refbrowser.open(server.url("/a.awkd")) as dataset:
+        array = dataset["/large"]
+        plan = array.plan(array.selection("100:110"))
+        # Counts of the rows before, and all elements: where the lists are only the counts tell.
+        assert plan.useful_bytes == 110 * 8 + 300_000 * 8
+        assert plan.chunks == 1
+        assert array.plan(array.selection("0:0")).useful_bytes == 0
+        server.clear()
+        assert array[100:110][0].tolist() == np.arange(1000.0, 1010).tolist()
+        assert sum(stop - start for start, stop in ranges(server)) < plan.useful_bytes
+
+
+def test_an_explanation_names_the_buffers_of_rows(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = str(written(tmp_path / "a.awkd", zipped(members())))
+    assert main(["explain", path, "two/pt/0"]) == 0
+    said = capsys.readouterr().out
+    assert "is made from buffers: rows 0 to 3" in said
+    assert "two-6.raw" in said
+    assert "two-2.raw" not in said
+    assert main(["explain", path, "--array", "/two/pt", "--index", "2", "--json"]) == 0
+    said = json.loads(capsys.readouterr().out)
+    (step,) = [each for each in said["steps"] if each["name"] == "buffers"]
+    assert step["facts"]["rows"] == [2, 3]
+    assert "[3.5]" in said["verdict"]
