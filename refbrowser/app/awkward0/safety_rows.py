@@ -55,7 +55,8 @@ def refused_words(rows: Sequence[SafetyRow]) -> str:
             parts.append(f"{count_text(count)} {one if count == 1 else many}")
     if not parts:
         return ""
-    return f"This file names {' and '.join(parts)} that {_were(rows)} refused. Nothing of it was run; the rest is shown."
+    named = f"{' and '.join(parts)} that {_were(rows)} refused"
+    return f"This file names {named}. Nothing of it was run; the rest is shown."
 
 
 def _were(rows: Sequence[SafetyRow]) -> str:
