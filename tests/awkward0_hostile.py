@@ -19,6 +19,8 @@ from awkward0_encoder import Encoder, Expression, dtype_node, function, lz4_bloc
 UNSAFE, SCHEMA, BUDGET = frozenset({"E_UNSAFE"}), frozenset({"E_SCHEMA"}), frozenset({"E_BUDGET"})
 #: What lies in blobs, or how long they are, may be refused as either.
 DATA = frozenset({"E_SCHEMA", "E_DECODE", "E_RANGE", "E_BUDGET"})
+#: A blob that is not there is a fault of the container.
+ABSENT = frozenset({"E_FORMAT", "E_RANGE", "E_UNSAFE"})
 
 
 @dataclass(frozen=True)
@@ -66,7 +68,7 @@ for _library in ("awkward0", "awkward"):
     )
     add(
         f"{_library}.persist.spec2function",
-        UNSAFE,
+        UNSAFE | SCHEMA,
         lambda e, path, of=_library: e.make(
             "VirtualArray",
             e.call([f"{of}.persist", "spec2function"], {"json": ["os", "system"]}, {"json": [["*"]]}),
@@ -125,7 +127,7 @@ for _name in (
     add(f"call of {'.'.join(_name)}", UNSAFE, lambda e, path, of=_name: e.call(of, {"json": f"touch {path}"}))
 add(
     "another file",
-    UNSAFE,
+    UNSAFE | SCHEMA,
     lambda e, _: e.make(
         "VirtualArray",
         e.call(["awkward0.arrow", "_ParquetFile", "fromjson"], {"json": {"file": "/etc/passwd"}}),
@@ -201,19 +203,19 @@ add("unknown keyword", SCHEMA, lambda e, _: e.make("IndexedArray", e.basic([0]),
 add("text for an array", SCHEMA, lambda e, _: e.make("IndexedArray", "x", e.basic([0])))
 add(
     "blob that is absent",
-    SCHEMA | DATA,
+    ABSENT,
     lambda e, _: e.call(e.frombuffer, {"read": "gone"}, dtype_node("i8"), 1),
 )
 add(
     "blob of another file",
-    SCHEMA | DATA | UNSAFE,
+    ABSENT,
     lambda e, _: e.call(
         e.frombuffer, {"read": "/etc/passwd", "absolute": True}, dtype_node("uint8"), {"json": 1}
     ),
 )
 add(
     "blob above the file",
-    SCHEMA | DATA | UNSAFE,
+    ABSENT,
     lambda e, _: e.call(
         e.frombuffer, {"read": "../../../etc/passwd", "absolute": True}, dtype_node("uint8"), {"json": 1}
     ),
