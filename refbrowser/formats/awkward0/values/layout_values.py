@@ -8,13 +8,13 @@ from functools import cached_property
 
 from refbrowser.errors import ErrorKind, RefbrowserError, quoted
 from refbrowser.formats.awkward0.layout_parts import parts as parts_of
-from refbrowser.formats.awkward0.layouts import Layout, NumpyLayout, RecordLayout
+from refbrowser.formats.awkward0.layouts import BrokenLayout, Layout, NumpyLayout, RecordLayout
 from refbrowser.formats.awkward0.lengths import length_of
 from refbrowser.formats.awkward0.types import type_of
 from refbrowser.formats.awkward0.values.contents import READERS
 from refbrowser.formats.awkward0.values.extents import Extent
 from refbrowser.formats.awkward0.values.marks import Marks
-from refbrowser.formats.awkward0.values.parts import Parts, Spot, place_of
+from refbrowser.formats.awkward0.values.parts import Parts, Spot, again, place_of
 from refbrowser.formats.awkward0.values.sizes import length
 from refbrowser.formats.awkward0.values.steps import run
 from refbrowser.model.nested import Buffer, BufferReader, NestedRows, NestedType, TypeKind
@@ -72,6 +72,8 @@ class LayoutValues:
             Only the data tell, or nothing does.
         """
         known = length_of(self.layout)
+        if isinstance(self.layout, BrokenLayout):
+            raise again(self.layout.error)
         if known is None and self.measured is None:
             message = "how many rows there are is not told by the schema"
             raise RefbrowserError(ErrorKind.SCHEMA, message, place_of(self.layout))

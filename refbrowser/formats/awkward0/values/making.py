@@ -7,7 +7,6 @@ from math import prod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
 from refbrowser.formats.awkward0.values.extents import Positions
 
@@ -78,7 +77,7 @@ def optional(content: Content, rows: Positions) -> Content:
 
 
 def union_of(tags: Positions, rows: Positions, contents: Sequence[Content]) -> Content:
-    """Return a union that keeps the type of each content; what may be missing is said once, outside.
+    """Return a union that keeps the type of each content; where one may miss rows, all may.
 
     Parameters
     ----------
@@ -88,22 +87,21 @@ def union_of(tags: Positions, rows: Positions, contents: Sequence[Content]) -> C
     from awkward.contents import UnionArray
     from awkward.index import Index8, Index64
 
-    rows = rows.copy()
     below = [without_index(each) for each in contents]
-    may_miss = any(each.is_option for each in below)
-    for tag, each in enumerate(below):
-        if each.is_option:
-            option = each.to_IndexedOptionArray64()
-            of_tag = tags == tag
-            rows[of_tag] = np.asarray(option.index.data)[rows[of_tag]]
-            below[tag] = without_index(option.content)
-    there: npt.NDArray[np.bool_] = rows >= 0
+    if any(each.is_option for each in below):
+        below = [_may_miss(each) for each in below]
+    # Those of a union within one are possibilities of the outer one.
     make = UnionArray.simplified if any(each.is_union for each in below) else UnionArray
     options: dict[str, Any] = {"mergebool": False} if make is not UnionArray else {}
-    made = make(Index8(tags[there].astype(np.int8)), Index64(rows[there]), below, **options)
-    if not may_miss:
-        return made
-    return optional(made, np.where(there, np.cumsum(there) - 1, -1))
+    return make(Index8(tags.astype(np.int8)), Index64(rows), below, **options)
+
+
+def _may_miss(content: Content) -> Content:
+    from awkward.contents import UnmaskedArray
+
+    if content.is_option:
+        return content.to_IndexedOptionArray64()
+    return content if content.is_union else UnmaskedArray(content)
 
 
 def concatenated(contents: Sequence[Content]) -> Content:

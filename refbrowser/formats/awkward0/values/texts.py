@@ -92,8 +92,7 @@ def fixed_texts(values: npt.NDArray[Any]) -> Content:
     """Return numpy's byte strings or texts of one size; as numpy does, without the zeros at their end."""
     if values.dtype.kind == "U":
         # Code points that no text can have are damaged data, not a reason to stop.
-        points = values.reshape(-1).view(values.dtype.newbyteorder("="))
-        found = [_text_of(row) for row in _code_points(points)]
+        found = [_text_of(row) for row in _code_points(values)]
         return joined(found, is_text=True)
     size = values.dtype.itemsize
     rows = np.ascontiguousarray(values).view(np.uint8).reshape(len(values), size) if size else None
@@ -108,10 +107,10 @@ def fixed_texts(values: npt.NDArray[Any]) -> Content:
 
 def _code_points(values: npt.NDArray[Any]) -> npt.NDArray[np.uint32]:
     wide = values.dtype.itemsize // 4
-    swapped = values.astype(values.dtype.newbyteorder("="), copy=False)
     if not wide:
         return np.zeros((len(values), 0), np.uint32)
-    return np.ascontiguousarray(swapped).view(np.uint32).reshape(len(values), wide)
+    points = np.ascontiguousarray(values).view(np.dtype(np.uint32).newbyteorder(values.dtype.byteorder))
+    return points.reshape(len(values), wide)
 
 
 def _text_of(points: npt.NDArray[np.uint32]) -> bytes:
