@@ -6,7 +6,15 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QResizeEvent
-from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QProgressBar, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import (
+    QBoxLayout,
+    QHBoxLayout,
+    QProgressBar,
+    QSizePolicy,
+    QStackedWidget,
+    QVBoxLayout,
+    QWidget,
+)
 
 from refbrowser.app import theme
 from refbrowser.app.elided_label import ElidedLabel
@@ -221,6 +229,8 @@ class ChartsPane(QWidget):
         self._pages = QStackedWidget()
         for page in (self.stage, self.cards):
             self._pages.addWidget(page)
+        # A card may be cut where there is little room; the pane must not grow for one that is not seen.
+        self.cards.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Ignored)
         self._both = QBoxLayout(QBoxLayout.Direction.LeftToRight)
         self._both.setSpacing(theme.LARGE)
         self._both.addWidget(self._pages, 1)

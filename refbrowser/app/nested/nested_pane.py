@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, Qt, QTimer, Signal
 from PySide6.QtGui import QGuiApplication, QKeySequence, QShortcut, QShowEvent
-from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QStackedWidget, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QSizePolicy, QStackedWidget, QVBoxLayout, QWidget
 
 from refbrowser.app import theme
 from refbrowser.app.elided_label import ElidedLabel
@@ -253,6 +253,7 @@ class NestedPane(QWidget):
         self._rows_page = QStackedWidget()
         for page in (self.table, self.cards):
             self._rows_page.addWidget(page)
+        self.cards.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Ignored)
         self._pages, self._tools = QStackedWidget(), QStackedWidget()
         tools = QWidget()
         line = QHBoxLayout(tools)

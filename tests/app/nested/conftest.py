@@ -2,40 +2,39 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from collections.abc import Iterator
 
 import pytest
-from nested_in_window import Show, rest
+from nested_in_window import Plot, Show, Source, rest
+from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
-from window_fixtures import Open
 
-from refbrowser.app.centre import VALUES
-from refbrowser.app.main_window import MainWindow
 from refbrowser.app.nested.nested_pane import NestedPane
+from refbrowser.app.tasks import Tasks
 from refbrowser.model.nodes import ArrayNode
 
 
 @pytest.fixture
-def show(window: MainWindow, small: Path, opened: Open, qtbot: QtBot) -> Show:
-    """Show an array in the tab of values, when all that is seen is read."""
-    document = opened(small)
-    qtbot.waitUntil(lambda: window.centre.plot is not None)
+def plot(styled: QApplication) -> Iterator[Plot]:
+    """The plot that a pane follows."""
+    tasks = Tasks()
+    yield Plot(Source(tasks))
+    tasks.close()
+    tasks.deleteLater()
 
-    def shown(node: ArrayNode) -> NestedPane:
-        plot = window.centre.plot
-        assert plot is not None
-        plot.set_array(document, node)
-        qtbot.waitUntil(
-            lambda: (window.nested.pane is not None and window.nested.pane.node() is node) or press()
-        )
-        pane = window.nested.pane
-        assert pane is not None
+
+@pytest.fixture
+def show(plot: Plot, qtbot: QtBot) -> Show:
+    """Show an array in the pane of nested values, when all that is seen is read."""
+    pane = NestedPane(plot)  # type: ignore[arg-type]
+    qtbot.addWidget(pane)
+    pane.resize(660, 480)
+
+    def shown(node: ArrayNode, *beside: ArrayNode) -> NestedPane:
+        plot.show(node, *beside)
+        pane.show()
+        qtbot.waitUntil(lambda: pane.node() is node)
         rest(pane, qtbot)
         return pane
-
-    def press() -> bool:
-        if window.actions_["show_values"].isEnabled() and window.centre.tabs.currentIndex() != VALUES:
-            window.actions_["show_values"].trigger()
-        return False
 
     return shown

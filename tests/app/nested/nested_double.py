@@ -75,11 +75,11 @@ class MadeValues:
         return NestedRows(self.array[start:stop].layout, self.faults)
 
 
-def made_node(array: Any, **options: Any) -> ArrayNode:
+def made_node(array: Any, path: str = "/events", **options: Any) -> ArrayNode:
     """Return an array of nested values."""
     values = MadeValues(array if isinstance(array, ak.Array) else ak.Array(array), **options)
     dtype = np.dtype(object)
-    return ArrayNode(path="/events", shape=(values.length,), dtype=dtype, dimensions=(None,), nested=values)
+    return ArrayNode(path=path, shape=(values.length,), dtype=dtype, dimensions=(None,), nested=values)
 
 
 def events(count: int = 200) -> ak.Array:

@@ -14,7 +14,7 @@ from pytestqt.qtbot import QtBot
 from test_names import unnamed
 
 from refbrowser.app import theme
-from refbrowser.app.main_window import MainWindow
+from refbrowser.app.nested import charts_pane
 from refbrowser.app.nested.chart_choice import ChartKind
 from refbrowser.app.nested.nested_pane import CHARTS, ROWS, NestedPane
 from refbrowser.engine.views import nested_collect
@@ -132,6 +132,15 @@ def test_a_field_against_another(show: Show, qtbot: QtBot) -> None:
     qtbot.mouseMove(points.viewport(), points.mapFromScene(position))
 
 
+def test_an_array_against_one_beside_it(show: Show, qtbot: QtBot) -> None:
+    here, other = made_node([[1, 2], [3]]), made_node([[4.5, 5.5], [6.5]], path="/other")
+    pane = show(here, other, made_node([[1]], path="/shorter"))
+    across = pane.charts.choice.across
+    charts(pane, qtbot, ChartKind.FIELDS, "", "other")
+    assert [across.itemText(row) for row in range(across.count())] == ["events", "other"]
+    assert [each.tolist() for each in pane.charts.stage.points.points()] == [[4.5, 5.5, 6.5], [1, 2, 3]]
+
+
 def test_fields_that_do_not_belong_together(show: Show, qtbot: QtBot) -> None:
     pane = show(made_node([{"a": [1, 2], "b": [1]}, {"a": [3], "b": [4, 5]}]))
     charts(pane, qtbot, ChartKind.FIELDS, "a", "b")
@@ -142,7 +151,8 @@ def test_fields_that_do_not_belong_together(show: Show, qtbot: QtBot) -> None:
 
 
 def test_a_plot_of_the_first_rows_says_so(show: Show, qtbot: QtBot, monkeypatch) -> None:  # type: ignore[no-untyped-def]
-    monkeypatch.setattr(nested_collect, "UNASKED", 1_000)
+    monkeypatch.setattr(charts_pane, "UNASKED", 1_000)
+    monkeypatch.setattr(nested_collect, "HELD", 9_000)
     pane = show(made_node(ak.Array(np.arange(20_000.0))))
     charts(pane, qtbot, ChartKind.HISTOGRAM)
     assert pane.charts.extent.text().startswith("First ")
@@ -155,6 +165,11 @@ def test_a_plot_of_the_first_rows_says_so(show: Show, qtbot: QtBot, monkeypatch)
     assert pane.charts.extent.text() == "All 20\N{NARROW NO-BREAK SPACE}000 rows"
     assert pane.charts.stage.bars.bars().total == 20_000
     assert not pane.charts.all.isVisible()
+    charts(pane, qtbot, ChartKind.INDEX)
+    held = len(pane.charts.stage.points.points()[0])
+    assert 1_000 < held <= 9_000
+    assert pane.charts.extent.text().startswith("First ")
+    assert pane.charts.facts.facts()["Values"] == "20\N{NARROW NO-BREAK SPACE}000"
 
 
 def test_reading_is_cancelled_and_what_came_stays(show: Show, qtbot: QtBot) -> None:
@@ -224,7 +239,7 @@ def test_an_error_is_a_card(show: Show, qtbot: QtBot) -> None:
     assert "does not answer" in pane.charts.cards.text()
 
 
-def test_the_theme_and_the_size_may_change(window: MainWindow, show: Show, qtbot: QtBot) -> None:
+def test_the_theme_and_the_size_may_change(show: Show, qtbot: QtBot) -> None:
     pane = show(made_node(events()))
     charts(pane, qtbot, ChartKind.INDEX, "particles.pt")
     application = QApplication.instance()
@@ -235,8 +250,13 @@ def test_the_theme_and_the_size_may_change(window: MainWindow, show: Show, qtbot
         assert pane.charts.stage.points.backgroundBrush().color().name() == theme.DARK.surface
     finally:
         theme.apply(application, theme.LIGHT)
-    window.resize(1024, 700)
-    rest(pane, qtbot)
-    assert unnamed(window) == []
+    pane.resize(440, 330)
+    facts, stage = pane.charts.facts, pane.charts.stage
+
+    def is_below() -> bool:
+        return facts.mapTo(pane, QPoint()).y() > stage.mapTo(pane, QPoint()).y() + stage.height()
+
+    qtbot.waitUntil(is_below)
+    assert unnamed(pane) == []
     pane.switch.set_page(ROWS)
     assert pane.table.isVisible()

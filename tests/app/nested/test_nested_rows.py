@@ -3,27 +3,23 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from typing import Any
 
 import awkward as ak
 import numpy as np
 import pytest
 from nested_double import events, made_node
-from nested_in_window import Show, rest
+from nested_in_window import Plot, Show, rest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QGuiApplication
 from pytestqt.qtbot import QtBot
 from test_names import unnamed
 
-from refbrowser.app.centre import TABLE, VALUES
-from refbrowser.app.main_window import MainWindow
 from refbrowser.app.nested.nested_pane import NestedPane
 from refbrowser.engine.views.table import Mark
 from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.model.nested import NestedFault
-
-Settle = Callable[[], None]
+from refbrowser.model.nodes import ArrayNode
 
 
 def lines(pane: NestedPane, count: int) -> list[list[str]]:
@@ -34,22 +30,6 @@ def lines(pane: NestedPane, count: int) -> list[list[str]]:
 def press(qtbot: QtBot, pane: NestedPane, *keys: Qt.Key) -> None:
     for key in keys:
         qtbot.keyClick(pane.table, key)
-
-
-def test_the_tab_is_there_for_nested_arrays_alone(window: MainWindow, show: Show, settle: Settle) -> None:
-    tabs = window.centre.tabs
-    assert not tabs.isTabVisible(VALUES)
-    assert not window.actions_["show_values"].isEnabled()
-    show(made_node([[1, 2], [3]]))
-    assert tabs.isTabVisible(VALUES)
-    assert tabs.currentIndex() == VALUES
-    assert window.actions_["show_values"].shortcut().toString() == "Ctrl+7"
-    document = window.documents.current
-    assert document is not None
-    window.hierarchy.select_node(document, "/temp")
-    settle()
-    assert not tabs.isTabVisible(VALUES)
-    assert tabs.currentIndex() != VALUES
 
 
 def test_fields_are_columns_and_lists_are_shortened(show: Show) -> None:
@@ -144,7 +124,7 @@ def test_unions_tuples_texts_and_bytes(show: Show, qtbot: QtBot) -> None:
     assert [text[0] for text in lines(pane, 7)[5:]] == ["0", "1"]
 
 
-def test_going_to_a_row(window: MainWindow, show: Show, qtbot: QtBot) -> None:
+def test_going_to_a_row(show: Show, qtbot: QtBot) -> None:
     node = made_node([[number] for number in range(5_000)])
     pane = show(node)
     qtbot.keyClicks(pane.go_to, "-10")
@@ -160,15 +140,15 @@ def test_going_to_a_row(window: MainWindow, show: Show, qtbot: QtBot) -> None:
         qtbot.keyClick(pane.go_to, Qt.Key.Key_Return)
         assert pane.table.current() == 4_990
     qtbot.keyClick(pane.table, Qt.Key.Key_G, Qt.KeyboardModifier.ControlModifier)
-    assert pane.go_to.hasFocus() or not window.isActiveWindow()
+    assert pane.focusWidget() is pane.go_to
 
 
-def test_copying_values(window: MainWindow, show: Show, qtbot: QtBot) -> None:
+def test_copying_values(plot: Plot, show: Show, qtbot: QtBot) -> None:
     pane = show(made_node([{"x": [1.5, None], "s": "é"}, {"x": [float("inf")], "s": ""}]))
     pane.table.set_current(0)
     qtbot.keyClick(pane.table, Qt.Key.Key_Down, Qt.KeyboardModifier.ShiftModifier)
     qtbot.keyClick(pane.table, Qt.Key.Key_C, Qt.KeyboardModifier.ControlModifier)
-    qtbot.waitUntil(lambda: not window.tasks.busy())
+    qtbot.waitUntil(lambda: not plot.source().tasks.busy())
     copied = QGuiApplication.clipboard().text().split("\n")
     assert [json.loads(line) for line in copied] == [
         {"x": [1.5, None], "s": "é"}, {"x": ["Infinity"], "s": ""},
@@ -176,7 +156,7 @@ def test_copying_values(window: MainWindow, show: Show, qtbot: QtBot) -> None:
     pane.table.set_current(0)
     press(qtbot, pane, Qt.Key.Key_Right, Qt.Key.Key_Right)
     pane.table.copy_selected()
-    qtbot.waitUntil(lambda: not window.tasks.busy())
+    qtbot.waitUntil(lambda: not plot.source().tasks.busy())
     assert QGuiApplication.clipboard().text() == "[1.5, null]"
 
 
@@ -232,20 +212,26 @@ def test_rows_around_one_that_fails_are_read(show: Show) -> None:
     assert "its list reaches beyond the content" in pane.status.text()
 
 
-def test_values_in_other_tabs_and_back(window: MainWindow, show: Show, settle: Settle) -> None:
+def test_what_is_unfolded_stays_while_the_structure_is_read_again(show: Show) -> None:
     pane = show(made_node([[1, 2], [3]]))
     pane.table.set_current(0)
     pane.table.unfold_current()
-    window.centre.show_tab(TABLE)
-    settle()
-    window.centre.show_tab(VALUES)
-    settle()
-    assert pane.table.model().row_count() == 4, "what is unfolded stays"
+    assert show(made_node([[1, 2], [3]])).table.model().row_count() == 4
+    assert show(made_node([[1, 2], [3], [4]])).table.model().row_count() == 3
 
 
-def test_everything_has_a_name(window: MainWindow, show: Show) -> None:
+def test_nothing_is_shown_of_other_arrays(plot: Plot, show: Show, qtbot: QtBot) -> None:
+    pane = show(made_node([[1, 2], [3]]))
+    plot.show(ArrayNode(path="/plain", shape=(3,)))
+    rest(pane, qtbot)
+    assert pane.node() is None
+    assert pane.table.model().row_count() == 0
+    assert pane.type.text() == ""
+
+
+def test_everything_has_a_name(show: Show) -> None:
     pane = show(made_node(events()))
-    assert unnamed(window) == []
+    assert unnamed(pane) == []
     pane.table.set_current(2)
     assert "row 2 of 200" in pane.table.accessibleDescription()
 
