@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from refbrowser.formats.awkward0.container import Container
     from refbrowser.model.reference import Reference
 
-#: Kinds of files that may hold arrays.
-_KINDS = (FileKind.ZIP, FileKind.HDF5, FileKind.FOLDER)
+#: Kinds that may hold arrays where they are on this machine; archives may anywhere.
+_LOCAL_KINDS = (FileKind.HDF5, FileKind.FOLDER)
 
 
 def may_be_awkward(path: str, error: RefbrowserError) -> bool:
@@ -35,9 +35,10 @@ def may_be_awkward(path: str, error: RefbrowserError) -> bool:
     Archives whose directory is damaged are among them.
     """
     found = error if isinstance(error, NotReferencesError) else error.__cause__
+    is_local = local_path(path) is not None
     if isinstance(found, NotReferencesError):
-        return found.found.kind in _KINDS
-    return error.kind is ErrorKind.FORMAT and local_path(path) is not None and names_archive(path)
+        return found.found.kind is FileKind.ZIP or (is_local and found.found.kind in _LOCAL_KINDS)
+    return error.kind is ErrorKind.FORMAT and is_local and names_archive(path)
 
 
 def open_awkward0_document(

@@ -416,3 +416,22 @@ def test_an_explanation_names_the_buffers_of_rows(tmp_path: Path, capsys: pytest
     (step,) = [each for each in said["steps"] if each["name"] == "buffers"]
     assert step["facts"]["rows"] == [2, 3]
     assert "[3.5]" in said["verdict"]
+
+
+def test_other_files_of_a_server_are_not_searched(server: HttpServer) -> None:
+    server.files["/a.h5"] = b"\x89HDF\r\n\x1a\n" + bytes(9000)
+    with pytest.raises(NotReferencesError) as caught:
+        refbrowser.open(server.url("/a.h5"))
+    assert caught.value.found.kind is FileKind.HDF5
+    assert server.request_count == 1
+
+
+@pytest.mark.parametrize("data", [b"", b"PK\x03\x04", b"no archive at all", b"PK\x05\x06" + bytes(18)])
+def test_files_that_are_no_archive_are_refused_by_kind(tmp_path: Path, data: bytes) -> None:
+    with pytest.raises(RefbrowserError) as caught:
+        refbrowser.open(str(written(tmp_path / "a.awkd", data)))
+    assert caught.value.kind is ErrorKind.FORMAT
+
+
+def test_a_file_that_is_not_there(tmp_path: Path) -> None:
+    assert main(["info", str(tmp_path / "none.awkd")]) == 4

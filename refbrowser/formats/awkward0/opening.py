@@ -109,6 +109,8 @@ def open_container(path: str, access: Access, fetcher: Fetcher, token: CancelTok
             return FolderContainer(real, token)
         with open_regular(real) as (descriptor, _):
             kind = file_kind(os.read(descriptor, HEAD))
+        if kind is FileKind.EMPTY:
+            raise RefbrowserError(ErrorKind.FORMAT, "the file is empty", Place(document=path))
         if kind is FileKind.HDF5:
             from refbrowser.formats.awkward0.containers.hdf5 import open_hdf5
 
