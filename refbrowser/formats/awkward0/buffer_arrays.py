@@ -54,6 +54,11 @@ class BufferArray:
         return self.layout.buffer
 
     @property
+    def is_renamed(self) -> bool:
+        """Whether another one had its name: forms of Awkward 2 would not find it."""
+        return self.name[-1].isdigit()
+
+    @property
     def chunks(self) -> int:
         """How many chunks it has."""
         return -(-self.buffer.count // self.rows) if self.buffer.count else 0

@@ -24,6 +24,8 @@ from refbrowser.formats.awkward0.pickles import plain_value
 from refbrowser.limits import LIMITS
 from refbrowser.model.nested import NestedType
 
+#: How often the values of a schema may be gathered.
+_PLAIN_VALUES = 4
 FindBlob = Callable[[str], Blob | None]
 
 
@@ -78,6 +80,8 @@ class _Building:
         self._known: dict[int, Any] = {}
         self._open: set[int] = set()
         self._depth = 0
+        #: How many plain values may still be gathered: lists refer to lists, and to themselves.
+        self._left = _PLAIN_VALUES * LIMITS.awkward_nodes
         self._links: list[LinkLayout] = []
         #: Of how many layouts each consists, those shared counted as often as they are there.
         self._weights: dict[Layout, int] = {}
@@ -125,10 +129,18 @@ class _Building:
     def plain(self, number: int) -> Any:
         """Return the plain value that an expression is: lists and dicts of expressions as such of values."""
         meaning = self.meaning(number)
+        self._left -= 1
+        if self._left < 0 or self._depth > LIMITS.awkward_depth:
+            message = "plain values are too many, or nested too deep (awkward_nodes, awkward_depth)"
+            raise RefbrowserError(ErrorKind.BUDGET, message, self.place_of(number))
         if isinstance(meaning, PlainLayout):
             return meaning.value
         if isinstance(meaning, Items):
-            return self._plain_items(meaning)
+            self._depth += 1
+            try:
+                return self._plain_items(meaning)
+            finally:
+                self._depth -= 1
         if isinstance(meaning, Layout | Bytes | NestedType | FunctionName | np.dtype):
             raise wrong(f"{_what(meaning)} stands where a plain value belongs").at(self.place_of(number))
         return meaning
@@ -226,6 +238,9 @@ class _Building:
             message = f"the function {quoted(verdict.name)} is refused: {verdict.why}"
             raise RefbrowserError(ErrorKind.UNSAFE, message, advice=advice)
         entry = TABLE[verdict.canonical]
+        if expression.id is not None and self._schema.by_id.get(expression.id) != expression.number:
+            # Of an id that is given twice the last one counts; buffers are named by ids.
+            expression = replace(expression, id=None)
         return entry.build(Call.bound(self, expression, verdict.canonical, entry.parameters))
 
     def _referred(self, expression: Expression) -> Any:

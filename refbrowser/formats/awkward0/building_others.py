@@ -216,7 +216,10 @@ def _targets(call: Call) -> tuple[str, ...]:
     """Return the texts among the arguments of a generator: files and URLs that it would open."""
     found: list[str] = []
     pending: list[Any] = [call.meaning(name) for name in ("args", "kwargs") if call.has(name)]
-    while pending and len(found) < LIMITS.awkward_findings:
+    # Lists may refer to themselves.
+    for _ in range(LIMITS.awkward_nodes):
+        if not pending or len(found) >= LIMITS.awkward_findings:
+            break
         item = pending.pop()
         if isinstance(item, str):
             found.append(item[: LIMITS.url_length])

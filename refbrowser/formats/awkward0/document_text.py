@@ -88,14 +88,16 @@ class Awkward0Text(StoreText):
         if isinstance(layout, NumpyLayout) and _is_plain(layout):
             self._add_buffer(prefix, buffer_arrays(layout)[0], _attributes(array))
             return
-        attributes = _attributes(array)
+        attributes, buffers = _attributes(array), buffer_arrays(layout)
+        if any(each.is_renamed for each in buffers):
+            attributes.pop("awkward_form", None)
         if isinstance(layout, PlainLayout) and self._add_value(prefix, layout.value, attributes):
             return
         if isinstance(layout, PlainLayout):
             attributes["awkward0_value"] = _json(layout.value)
         self.metadata[f"{prefix}.zgroup"] = _GROUP
         self.metadata[f"{prefix}.zattrs"] = _object(attributes)
-        for each in buffer_arrays(layout):
+        for each in buffers:
             self._add_buffer(f"{prefix}{each.name}/", each, {})
 
     def _add_groups_above(self, prefix: str) -> None:
@@ -193,10 +195,11 @@ def _attributes(array: Awkward0Array) -> dict[str, bytes]:
     length = None if layout is None else length_of(layout)
     if length is not None:
         attributes["awkward_length"] = _json(length)
-    form = None if layout is None else form_of(layout)
-    if form is not None:
-        # As text, the way ``awkward.from_buffers`` takes it and exports to Zarr write it.
-        attributes["awkward_form"] = _json(json.dumps(form, ensure_ascii=False, separators=(",", ":")))
+    form = None if layout is None or isinstance(layout, NumpyLayout) else form_of(layout)
+    # As text, the way ``awkward.from_buffers`` takes it and exports to Zarr write it.
+    text = b"" if form is None else _json(_json(form).decode())
+    if 0 < len(text) <= _MOST_SCHEMA:
+        attributes["awkward_form"] = text
     return attributes
 
 
