@@ -16,7 +16,7 @@ import zarr
 
 import refbrowser
 from refbrowser.engine.dataset import Dataset
-from refbrowser.engine.export.awkward0 import rows
+from refbrowser.engine.export.awkward0 import blocks
 from refbrowser.engine.export.awkward0.archive import ArchiveWriter
 from refbrowser.engine.export.awkward0_options import Awkward0Writing
 from refbrowser.engine.export.request import ArrayChoice, ExportReport, ExportRequest
@@ -28,6 +28,8 @@ from refbrowser.io.atomic import ChangedOnDiskError
 from refbrowser.io.cancel import Cancelled, CancelToken
 
 TARGETS = ("new.awkd", "new.h5", "new/")
+#: Where rules are given arrays of Awkward 0 are not copied, but written by rows.
+ROWS = ("default",)
 NESTED = {
     "lists": [[1.5, None], None, [], [2.5, 3.5]],
     "records": [{"a": 1, "b": ["x"]}, {"a": 2, "b": []}, {"a": 3, "b": ["y", "z"]}],
@@ -116,9 +118,13 @@ def kept(folder: Path) -> dict[str, bytes]:
 
 
 @pytest.mark.parametrize("target", TARGETS)
-def test_nested_arrays_keep_their_structure(nested: Dataset, tmp_path: Path, target: str) -> None:
-    report = export(nested, f"{tmp_path}/{target}")
+@pytest.mark.parametrize("compression", [(), ROWS])
+def test_nested_arrays_keep_their_structure(
+    nested: Dataset, tmp_path: Path, target: str, compression: tuple[str, ...]
+) -> None:
+    report = export(nested, f"{tmp_path}/{target}", compression=compression)
     assert report.arrays == len(NESTED)
+    assert report.copied == (0 if compression else report.chunks - report.arrays)
     assert report.verified == report.chunks > len(NESTED)
     assert report.losses == ()
     assert read(tmp_path / target) == NESTED
@@ -158,10 +164,11 @@ def test_attributes_are_kept_as_metadata(plain: Dataset, tmp_path: Path) -> None
 def test_rows_of_many_blocks_are_one_array(
     nested: Dataset, plain: Dataset, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(rows, "BLOCK", 8)
+    monkeypatch.setattr(blocks, "BLOCK", 8)
     told: list[dict[str, Any]] = []
     control = JobControl(publish=told.append)
-    run_export(nested, ExportRequest(str(tmp_path / "nested"), "awkward0"), control)
+    writing = Awkward0Writing(compression=ROWS)
+    run_export(nested, ExportRequest(str(tmp_path / "nested"), "awkward0", awkward0=writing), control)
     assert read(tmp_path / "nested.awkd") == NESTED
     assert told[-1]["done"] == told[-1]["total"] > len(NESTED)
     export(plain, tmp_path / "plain.awkd", ("/numbers", "/grid"))
@@ -412,7 +419,7 @@ def test_a_failure_leaves_the_target_as_it_was(
 
     monkeypatch.setattr("refbrowser.engine.export.awkward0.rows.feed", fail)
     with pytest.raises(RefbrowserError):
-        export(nested, f"{tmp_path}/{target}", append=True)
+        export(nested, f"{tmp_path}/{target}", append=True, compression=ROWS)
     assert kept(tmp_path) == before
 
 

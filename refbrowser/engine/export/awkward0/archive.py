@@ -75,9 +75,14 @@ class ArchiveWriter:
         room = data_start(member)
         self._write(bytes(room))
         checksum = 0
-        for piece in pieces:
-            checksum = zlib.crc32(piece, checksum)
-            self._write(piece)
+        try:
+            for piece in pieces:
+                checksum = zlib.crc32(piece, checksum)
+                self._write(piece)
+        except BaseException:
+            # The next one takes its place.
+            self._end = self._file.seek(start)
+            raise
         member = member._replace(size=self._end - start - room, checksum=checksum)
         if data_start(member) != room:
             raise OSError(f"member {name!r} is larger than the {most} bytes that were announced")
@@ -90,6 +95,7 @@ class ArchiveWriter:
         """Write the directory."""
         for piece in directory_of(self._entries, len(self._entries), self._end):
             self._file.write(piece)
+        self._file.truncate()
         self._file.flush()
 
     def _write(self, data: bytes) -> None:

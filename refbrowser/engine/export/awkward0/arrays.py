@@ -7,6 +7,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from refbrowser.engine.export.awkward0.blocks import blocks_of
+from refbrowser.engine.export.awkward0.copied import CopiedArray, copied_array, source_arrays
 from refbrowser.engine.export.awkward0_options import Awkward0Writing
 from refbrowser.engine.export.nested.choice import chosen_nodes
 from refbrowser.engine.export.nested.row_reading import RowSource
@@ -18,6 +20,7 @@ from refbrowser.formats.awkward0.writing.naming import Naming
 from refbrowser.formats.awkward0.writing.written_types import WrittenType, written_type
 from refbrowser.model.nested import TypeKind
 from refbrowser.model.nodes import ArrayNode
+from refbrowser.model.selection import Selection
 
 if TYPE_CHECKING:
     from refbrowser.engine.dataset import Dataset
@@ -58,9 +61,27 @@ class PlannedArray:
             kind is TypeKind.NUMBER and dtype is not None and dtype.kind in "iufb"
         )
 
+    @property
+    def path(self) -> str:
+        """Of the array in the dataset."""
+        return self.source.node.path
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of its values, about."""
+        return self.source.length * self.source.row_bytes
+
+    @property
+    def steps(self) -> int:
+        """In how many steps it is written."""
+        return max(1, sum(1 for _ in blocks_of(self.source)))
+
     def blob_names(self, naming: Naming) -> list[str]:
         """Return the names of all blobs that it may have."""
         return naming.blobs(self.name, part_of(self.written.type, io.BytesIO))
+
+
+AnyArray = PlannedArray | CopiedArray
 
 
 class Planning:
@@ -71,9 +92,10 @@ class Planning:
         self._writing = writing
         self._is_hdf5 = is_hdf5
         self._skip_bad = skip_bad
+        self._sources = source_arrays(dataset)
         self.skipped: list[RefbrowserError] = []
 
-    def arrays(self, choices: tuple[ArrayChoice, ...] | None) -> list[PlannedArray]:
+    def arrays(self, choices: tuple[ArrayChoice, ...] | None) -> list[AnyArray]:
         """Return the arrays in document order.
 
         Raises
@@ -81,12 +103,12 @@ class Planning:
         RefbrowserError
             One cannot be written, and nothing is to be left out; `E_USAGE`: two get the same name.
         """
-        planned = []
+        planned: list[AnyArray] = []
         chosen = list(chosen_nodes(self._dataset.hierarchy, choices))
         names = self._names([node for node, _ in chosen])
         for (node, selection), name in zip(chosen, names, strict=True):
             try:
-                planned.append(self._planned(node, RowSource.of(node, selection), name))
+                planned.append(self._array(node, selection, name))
             except RefbrowserError as error:
                 placed = error.at(replace(error.place, path=node.path))
                 if not self._skip_bad:
@@ -94,18 +116,30 @@ class Planning:
                 self.skipped.append(placed)
         return planned
 
+    def _array(self, node: ArrayNode, selection: Selection | None, name: str) -> AnyArray:
+        array = self._sources.get(node.path)
+        if array is not None and selection is None and not self._writing.compression:
+            copied = copied_array(self._dataset, array, name)
+            if copied is not None:
+                return copied
+        return self._planned(node, RowSource.of(node, selection), name)
+
     def _names(self, nodes: list[ArrayNode]) -> list[str]:
         given = self._writing.name
         if given is not None and len(nodes) == 1:
             names = [given]
         else:
-            names = [(given or "") + _own_name(node) for node in nodes]
+            names = [(given or "") + self._own_name(node) for node in nodes]
         names = [self._fitting(name) for name in names]
         for name in names:
             _check_name(name)
         if len(set(names)) < len(names):
             raise RefbrowserError(ErrorKind.USAGE, "two arrays would have the same name")
         return names
+
+    def _own_name(self, node: ArrayNode) -> str:
+        array = self._sources.get(node.path)
+        return name_of_path(node.path) if array is None else array.name
 
     def _fitting(self, name: str) -> str:
         """Return a name; the groups of HDF5 have one each."""
@@ -123,18 +157,14 @@ class Planning:
 
     def _said(self, node: ArrayNode) -> tuple[str, dict[str, Any], list[str]]:
         """Return what is said of an array beside its values, and what of that cannot be kept."""
-        schema = next(
-            (
-                each.schema
-                for each in getattr(self._dataset.document.derived, "arrays", ())
-                if each.path == node.path
-            ),
-            None,
-        )
+        array = self._sources.get(node.path)
+        schema = None if array is None else array.schema
+        # Those of a schema are what it says.
+        attributes = {} if schema is not None else node.attributes
         metadata: dict[str, Any] = {}
         losses = []
         kept = {}
-        for name, value in node.attributes.items():
+        for name, value in attributes.items():
             if name in _OF_FORMAT:
                 continue
             if is_json(value):
@@ -148,11 +178,6 @@ class Planning:
         if schema is not None and isinstance(schema.metadata, dict):
             metadata = {**schema.metadata, **metadata}
         return ("" if schema is None else schema.doc), metadata, losses
-
-
-def _own_name(node: ArrayNode) -> str:
-    given = node.attributes.get("awkward0_name")
-    return given if isinstance(given, str) else name_of_path(node.path)
 
 
 def _check_name(name: str) -> None:
@@ -180,9 +205,9 @@ def is_json(value: Any) -> bool:
     return value is None or type(value) in (bool, int, str)
 
 
-def group_losses(dataset: Dataset, arrays: Iterable[PlannedArray]) -> Iterator[Loss]:
+def group_losses(dataset: Dataset, arrays: Iterable[AnyArray]) -> Iterator[Loss]:
     """Yield what is lost of groups: Awkward 0 has none, names only."""
-    written = [array.source.node.path for array in arrays]
+    written = [array.path for array in arrays]
     for path, group in dataset.groups.items():
         below = path.rstrip("/") + "/"
         named = [name for name in group.attrs if name not in _OF_FORMAT]

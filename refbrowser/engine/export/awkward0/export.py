@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 
 from refbrowser.engine.decoding import DecodePool, MemoryBudget
 from refbrowser.engine.export.awkward0.arrays import SINGLE, PlannedArray, Planning, group_losses
+from refbrowser.engine.export.awkward0.copied import CopiedArray
 from refbrowser.engine.export.awkward0.existing import Existing, existing_in
 from refbrowser.engine.export.awkward0.places import PLACES, AnyPlace
-from refbrowser.engine.export.awkward0.rows import add_rows, blocks_of, contents
+from refbrowser.engine.export.awkward0.rows import add_rows, contents
 from refbrowser.engine.export.awkward0.scalars import plain_root
 from refbrowser.engine.export.awkward0.verify import verify_written
 from refbrowser.engine.export.nested.row_reading import RowReader
@@ -110,7 +111,7 @@ class Awkward0Export:
     def estimate(self, token: CancelToken) -> ExportEstimate:
         """Return what the export will cost; reads no data."""
         left_out = (Loss(error.place.path or "/", f"left out: {error.message}") for error in self.skipped)
-        sizes = [array.source.length * array.source.row_bytes for array in self.arrays]
+        sizes = [array.nbytes for array in self.arrays]
         blobs = sum(len(array.blob_names(self.naming)) for array in self.arrays)
         return ExportEstimate(blobs, 0, sum(sizes), sum(sizes) + blobs * _BESIDE, (*self.losses, *left_out))
 
@@ -167,7 +168,8 @@ class Awkward0Export:
             session.pool.close()
             session.pool.join()
         made = place.made(control.token)
-        tally.read_bytes, tally.requests = reader.read_bytes, reader.requests
+        tally.read_bytes += reader.read_bytes
+        tally.requests += reader.requests
         tally.chunks = len(recorder.blobs)
         tally.written_bytes = sum(blob.size for blob in recorder.blobs)
         fetcher = self.dataset.session.fetcher
@@ -186,7 +188,7 @@ class Awkward0Export:
     ) -> dict[str, int | None]:
         """Put all arrays; returns how many rows each has."""
         lengths: dict[str, int | None] = {}
-        done, total = 0, sum(max(1, len(list(blocks_of(array.source)))) for array in self.arrays)
+        done, total = 0, sum(array.steps for array in self.arrays)
 
         def step() -> None:
             nonlocal done
@@ -195,12 +197,30 @@ class Awkward0Export:
 
         for array in self.arrays:
             try:
-                lengths[self.naming.schema(array.name)] = self._put_array(reader, recorder, array, step)
+                if isinstance(array, CopiedArray):
+                    length = self._copy_array(recorder, array, tally, step, control.token)
+                else:
+                    length = self._put_array(reader, recorder, array, step)
+                lengths[self.naming.schema(array.name)] = length
             except RefbrowserError as error:
                 if not self.request.skip_bad:
                     raise
                 tally.skipped.append(error)
         return lengths
+
+    def _copy_array(
+        self,
+        recorder: Recorder,
+        array: CopiedArray,
+        tally: Tally,
+        step: Callable[[], None],
+        token: CancelToken,
+    ) -> int | None:
+        for blob in array.put(self.dataset, recorder, self.naming, token):
+            tally.copied += 1
+            tally.read_bytes += blob.stored
+            step()
+        return array.length
 
     def _put_array(
         self, reader: RowReader, recorder: Recorder, array: PlannedArray, step: Callable[[], None]
@@ -216,7 +236,7 @@ class Awkward0Export:
                         root, recorder, array.name, self.naming, doc=array.doc, metadata=array.metadata
                     )
                     return None
-                self.losses = (*self.losses, Loss(array.source.node.path, SINGLE))
+                self.losses = (*self.losses, Loss(array.path, SINGLE))
                 feed(part, value)
             else:
                 add_rows(reader, array, part, step)
@@ -231,6 +251,7 @@ class Awkward0Export:
             format=self.request.format,
             arrays=len(self.arrays) - len(tally.skipped) + len(self.skipped),
             chunks=tally.chunks,
+            copied=tally.copied,
             verified=tally.verified,
             skipped=tuple(tally.skipped),
             losses=self.losses,

@@ -144,11 +144,11 @@ class _Gathered:
 
     def put(self, name: str, pieces: Iterable[bytes], most: int) -> None:
         """Write a blob whole."""
-        start = self.size
+        start = stop = self._file.seek(self.size)
         for piece in pieces:
-            self._file.write(piece)
-            self.size += len(piece)
-        self.blobs.append((name, start, self.size - start))
+            stop += self._file.write(piece)
+        self.size = stop
+        self.blobs.append((name, start, stop - start))
 
     def close(self) -> None:
         """Write all to the disk."""
@@ -224,7 +224,7 @@ class _Files:
         """Write a blob whole."""
         path = path_below(self._folder, name)
         path.parent.mkdir(parents=True, exist_ok=True)
-        with path.open("xb") as file:
+        with path.open("wb") as file:
             for piece in pieces:
                 file.write(piece)
             file.flush()

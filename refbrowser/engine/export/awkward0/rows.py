@@ -6,22 +6,11 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from refbrowser.engine.export.awkward0.arrays import PlannedArray
+from refbrowser.engine.export.awkward0.blocks import blocks_of
 from refbrowser.engine.export.nested.row_reading import RowReader, RowSource
 from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.formats.awkward0.writing.feeding import feed
 from refbrowser.formats.awkward0.writing.parts import Part
-
-#: Bytes of the rows that are read together, about.
-BLOCK = 32 * 1024 * 1024
-
-
-def blocks_of(source: RowSource) -> Iterator[tuple[int, int]]:
-    """Yield the rows that are read together: first, and the one behind the last."""
-    rows = max(1, BLOCK // source.row_bytes)
-    if rows > source.unit:
-        rows -= rows % source.unit
-    for start in range(0, source.length, rows):
-        yield start, min(start + rows, source.length)
 
 
 def add_rows(reader: RowReader, array: PlannedArray, part: Part, done: Callable[[], None]) -> None:
