@@ -103,8 +103,9 @@ def verbs(path: Path) -> Iterator[list[str]]:
     """Return what is done with every file."""
     for verb in (["info"], ["check"], ["cdl"], ["expand", "--skip-bad"]):
         yield [*verb, str(path)]
-    yield ["read", str(path), "/evil", "--json"]
-    yield ["plan", str(path), "/evil"]
+    for number in range(0, 20, 3):
+        yield ["read", str(path), f"/evil{number:02}", "--json"]
+    yield ["plan", str(path), "/evil00"]
 
 
 def use(path: Path) -> None:
@@ -124,7 +125,7 @@ OUTPUT = io.TextIOWrapper(io.BytesIO(), "utf-8")
 with contextlib.redirect_stdout(OUTPUT), contextlib.redirect_stderr(OUTPUT):
     use(FOLDER / "honest.awkd")
     watching = True
-    for each in sorted(FOLDER.iterdir()):
+    for each in sorted(FOLDER.glob("[0-9]*")):
         use(each)
     watching = False
 print(json.dumps(events))  # noqa: T201 - the answer
