@@ -14,6 +14,7 @@ from refbrowser.app.nested.charts_pane import ChartsPane
 from refbrowser.app.nested.nested_model import UNFOLD_MOST, NestedModel
 from refbrowser.app.nested.nested_table import NestedTable
 from refbrowser.app.nested.row_pages import RowPages
+from refbrowser.app.nested.table_menu import add_menu
 from refbrowser.app.page_switch import Page, PageSwitch
 from refbrowser.app.plot.plot_cards import PlotCards
 from refbrowser.app.row_model import NoRows
@@ -79,6 +80,7 @@ class NestedPane(QWidget):
         self.status = ElidedLabel("nestedStatus", role="muted")
         self.status.setFont(theme.mono_font(-0.5))
         self._follow_soon = one_shot(self, 0, self._follow)
+        add_menu(self.table, self.copy_selected)
         self._lay_out()
         self._connect()
         self._show_nothing()

@@ -12,6 +12,7 @@ from nested_double import events, made_node
 from nested_in_window import Plot, Show, rest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import QMenu
 from pytestqt.qtbot import QtBot
 from test_names import unnamed
 
@@ -247,3 +248,22 @@ def test_any_shape_unfolds_to_its_end(show: Show, array: Any) -> None:
     pane.table.refresh()
     last = model.line(model.row_count() - len(array))
     assert not last.below
+
+
+def test_the_menu_copies_unfolds_and_folds(plot: Plot, show: Show, qtbot: QtBot) -> None:
+    pane = show(made_node([[[1, 2]], [[3]]]))
+    pane.table.customContextMenuRequested.emit(pane.table.row_rect(0).center())
+    assert pane.table.findChild(QMenu, "contextMenu") is None, "nothing is chosen yet"
+    pane.table.set_current(0)
+    pane.table.customContextMenuRequested.emit(pane.table.row_rect(0).center())
+    menu = pane.table.findChild(QMenu, "contextMenu")
+    assert isinstance(menu, QMenu)
+    named = {action.objectName(): action for action in menu.actions()}
+    menu.close()
+    named["nestedUnfoldAction"].trigger()
+    assert pane.table.model().row_count() == 3
+    named["nestedFoldAction"].trigger()
+    assert pane.table.model().row_count() == 2
+    named["nestedCopyAction"].trigger()
+    qtbot.waitUntil(lambda: not plot.source().tasks.busy())
+    assert QGuiApplication.clipboard().text() == "[[1, 2]]"
