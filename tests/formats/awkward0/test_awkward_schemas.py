@@ -13,27 +13,13 @@ from refbrowser.formats.awkward0.expressions import ExpressionKind
 from refbrowser.formats.awkward0.schema import has_signature, read_schema
 from refbrowser.limits import LIMITS
 
+KEYS = [*(str(kind) for kind in ExpressionKind), "args", "kwargs", "id", "absolute"]
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers(-3, 9) | st.floats() | st.text(max_size=4),
     lambda inner: (
         st.lists(inner, max_size=4)
         | st.dictionaries(
-            st.sampled_from(
-                [
-                    "call",
-                    "args",
-                    "kwargs",
-                    "read",
-                    "list",
-                    "tuple",
-                    "dict",
-                    "pairs",
-                    "dtype",
-                    "function",
-                    "json",
-                ]
-                + ["python", "ref", "id", "absolute", "x"]
-            ),
+            st.sampled_from(KEYS),
             inner,
             max_size=4,
         )
