@@ -71,8 +71,6 @@ def record(inner: list[tuple[NestedType, Any]], names: list[str] | None, name: s
         TypeKind.RECORD,
         items=items,
         fields=tuple(map(str, range(len(items))) if names is None else names),
-        if names is not None
-        else tuple(map(str, range(len(items)))),
         name=name,
         is_tuple=names is None,
     )
