@@ -173,7 +173,7 @@ class StoreExport:
         journal = Journal(place.partial, self._fingerprint())
         try:
             place.begin(journal.entries())
-            gathered = self._gather(place.partial / GATHERED, control)
+            gathered = self.gather(place.partial / GATHERED, control)
             places = {key: place.write(key, [data], len(data)) for key, data in self.metadata.items()}
             tally = self._carry_out(JournalSink(place, journal), place.spool, control)
             gathered.tell(tally)
@@ -196,7 +196,7 @@ class StoreExport:
         complete = place.complete()
         sink = CompareSink(complete)
         with tempfile.TemporaryDirectory(prefix=f".{place.target.name}.", dir=place.target.parent) as folder:
-            gathered = self._gather(Path(folder) / GATHERED, control)
+            gathered = self.gather(Path(folder) / GATHERED, control)
             tally = self._carry_out(sink, Path(folder) / SPOOL, control)
             gathered.tell(tally)
         if sink.different:
@@ -213,8 +213,18 @@ class StoreExport:
         tally.chunks = tally.copied = tally.written_bytes = 0
         return self._report(tally)
 
-    def _gather(self, folder: Path, control: JobControl) -> Gathered:
-        """Read nested arrays into files, of which chunks are made as of any array."""
+    def gather(self, folder: Path, control: JobControl) -> Gathered:
+        """Read nested arrays into files of a folder, of which chunks are made as of any array.
+
+        Raises
+        ------
+        RefbrowserError
+            Something cannot be read.
+        OSError
+            The files cannot be written.
+        Cancelled
+            The control's token was cancelled.
+        """
         if not self.nested:
             return Gathered()
         remove(folder)

@@ -13,6 +13,7 @@ from awkward import contents, index
 from nested_datasets import HeldValues, nested_dataset, same
 
 import refbrowser
+from refbrowser.engine.export.check import check_export
 from refbrowser.engine.export.nested import store_part
 from refbrowser.engine.export.request import ArrayChoice, ExportRequest
 from refbrowser.engine.export.run import estimate_export, run_export
@@ -225,3 +226,18 @@ def test_the_real_files_of_awkward_0_are_restored(shared_data: Path, tmp_path: P
             flat = ak.to_numpy(ak.flatten(found, axis=None)).astype(float)
             assert np.sum(flat[np.isfinite(flat)]) == pytest.approx(facts["sum"], rel=1e-9)
         assert "awkward0_schema" not in group[name].attrs
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_other_software_reads_the_buffers(tmp_path: Path, format: str) -> None:
+    array = rows(9)
+    request = ExportRequest(str(tmp_path / "s"), format)
+    with nested_dataset(tmp_path, {"a": array}) as dataset:
+        run_export(dataset, request)
+        report = check_export(dataset, request)
+        assert report.is_equal
+        assert len([item for item in report.items if item.what == "values"]) >= 13
+    other = ak.Array([*array.to_list()[:-1], array.to_list()[0]])
+    with nested_dataset(tmp_path, {"a": other}) as dataset:
+        assert not check_export(dataset, request).is_equal
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["nothing.json", "s"]
