@@ -47,6 +47,8 @@ class ExpressionGraph:
         Why nothing can be made of an expression, by expression: what only evaluating it tells.
     find_blob
         Returns a blob by its whole name.
+    buffers
+        Names of the arrays of the tree that show basic arrays, by expression: ``node4-counts``.
     find_start
         Returns at which byte of the file a blob begins, where that is known.
     """
@@ -57,6 +59,7 @@ class ExpressionGraph:
     allowed: AllowList = field(default_factory=AllowList)
     errors: Mapping[int, BaseException] = field(default_factory=dict)
     find_blob: Callable[[str], Blob | None] = lambda name: None
+    buffers: Mapping[int, str] = field(default_factory=dict)
     find_start: Callable[[str], int | None] = lambda name: None
 
     def __post_init__(self) -> None:
@@ -125,23 +128,12 @@ class ExpressionGraph:
             above = self.above(above)
         return target is not None and above == target
 
-    def number_of(self, key: str) -> int | None:
-        """Return the expression whose buffers are named after a key: ``node12``, ``nodex7``."""
-        digits = key.removeprefix("node")
-        if digits.removeprefix("x").isdecimal() and len(digits) < 20:
-            if not digits.startswith("x"):
-                return self.schema.by_id.get(int(digits))
-            number = int(digits[1:])
-            return number if number < len(self) else None
-        return None
-
-    def key(self, number: int) -> str | None:
-        """Return what the buffer is named after that an expression makes or is a part of; None without."""
+    def basic_array(self, number: int) -> int | None:
+        """Return the basic array that an expression is, or gives its bytes to; None where it does neither."""
         at: int | None = number
         while at is not None:
-            each = self.expression(at)
             if self._canonical(at) == _FROMBUFFER:
-                return f"node{each.id}" if each.id is not None else f"nodex{each.number}"
+                return at
             at = self.above(at) if self._is_of_bytes(at) else None
         return None
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from refbrowser.app.awkward0.expression_graph import ExpressionGraph
 from refbrowser.formats.awkward0.allow_list import AllowList
 from refbrowser.formats.awkward0.arrays import blob_finder
+from refbrowser.formats.awkward0.buffer_arrays import buffer_arrays
 from refbrowser.formats.awkward0.containers.zip import ZipContainer
 from refbrowser.formats.awkward0.naming import schema_name
 from refbrowser.io.zip_entries import LOCAL_HEADER
@@ -44,7 +45,9 @@ def graph_of(origin: Awkward0Origin, array: Awkward0Array) -> ExpressionGraph:
         return None if blob is None else _start(origin.container, blob.name)
 
     allowed = AllowList.of_texts(origin.options.allow_functions)
-    return ExpressionGraph(schema, array.name, array.path, allowed, errors, find_blob, find_start)
+    made = [] if array.layout is None else buffer_arrays(array.layout)
+    buffers = {each.layout.number: each.name for each in made}
+    return ExpressionGraph(schema, array.name, array.path, allowed, errors, find_blob, buffers, find_start)
 
 
 def _start(container: Container, name: str) -> int | None:

@@ -146,7 +146,7 @@ class ExpressionsLink(QObject):
         if document is None or graph is None or document.hierarchy is None:
             return
         node = node_of_expression(graph, document.hierarchy, number)
-        key = None if graph.key(number) is None else _first_key(node)
+        key = None if graph.basic_array(number) is None else _first_key(node)
         name = key or graph.blob_name(number)
         if name is None:
             return

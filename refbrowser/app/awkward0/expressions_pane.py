@@ -144,7 +144,7 @@ class ExpressionsPane(QWidget):
 
     @staticmethod
     def _has_bytes(graph: ExpressionGraph, number: int) -> bool:
-        return graph.blob(number) is not None or graph.key(number) is not None
+        return graph.blob(number) is not None or graph.basic_array(number) is not None
 
     def _activated(self, number: int) -> None:
         """Follow a reference, show the bytes of a blob, or fold what has parts."""

@@ -24,7 +24,7 @@ def number_of_node(graph: ExpressionGraph, node: Node) -> int | None:
     if isinstance(node, GroupNode):
         return None
     if is_buffer(node):
-        return graph.number_of(node.name.partition("-")[0])
+        return next((number for number, name in graph.buffers.items() if name == node.name), None)
     return _number_of_values(node.nested) if isinstance(node.nested, LayoutValues) else None
 
 
@@ -45,14 +45,13 @@ def node_of_expression(graph: ExpressionGraph, hierarchy: Hierarchy, number: int
     """Return the array that shows what an expression makes, or gives its bytes to; None where none does."""
     whole = hierarchy.find(graph.path)
     parts = _group_at(hierarchy, graph.path)
-    key = graph.key(number)
-    if key is not None and parts is not None:
-        for array in parts.arrays.values():
-            if is_buffer(array) and array.name.partition("-")[0] == key:
-                return array
-    if number != 0 and key is None and parts is not None:
+    basic = graph.basic_array(number)
+    name = "" if basic is None else graph.buffers.get(basic, "")
+    if parts is not None and name in parts.arrays:
+        return parts.arrays[name]
+    if number != 0 and basic is None and parts is not None:
         return next((each for each in _below(parts) if number_of_node(graph, each) == number), None)
-    return whole if isinstance(whole, ArrayNode) else None
+    return whole if isinstance(whole, ArrayNode) and 0 in (number, basic) else None
 
 
 def _below(group: GroupNode) -> list[ArrayNode]:

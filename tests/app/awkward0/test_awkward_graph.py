@@ -80,16 +80,14 @@ def test_a_blob_has_its_place_size_and_codecs() -> None:
     packed = next(number for number in range(len(graph)) if graph.codecs(number) == ("zlib",))
     assert graph.blob_name(packed) == "events-0.raw"
     assert graph.stored(packed).endswith("at byte 100, zlib")
-    assert graph.key(packed) == "node0"
     above = graph.above(packed)
     assert above is not None
     assert graph.role(packed) == "data"
-    assert graph.key(above) == "node0"
-    assert graph.number_of("node0") == graph.above(above)
+    assert graph.basic_array(packed) == graph.above(above)
     facts = graph.facts(packed)
     assert facts["Codecs"] == "zlib"
     assert facts["JSON pointer"].endswith("/args/0/args/0")
-    assert graph.key(0) is None
+    assert graph.basic_array(0) is None
 
 
 def test_a_blob_that_is_not_there_is_said() -> None:

@@ -148,8 +148,10 @@ def test_the_expressions_follow_the_tree(window: MainWindow, events: OpenDocumen
     assert current(link) == "events"
     window.hierarchy.select_node(events, "/events/node4-counts")
     settle()
-    assert current(link) == "events > pairs > pt"
-    window.hierarchy.select_node(events, "/events/node0-counts")
+    assert current(link) == "events > pairs > pt > counts"
+    window.hierarchy.select_node(events, "/events/mass")
+    settle()
+    assert current(link) == "events > pairs > mass"
     window.hierarchy.select_node(events, "/nodes")
     settle()
     assert current(link) == "nodes"
@@ -165,6 +167,11 @@ def test_the_tree_follows_the_expressions(window: MainWindow, events: OpenDocume
     assert item is not None
     assert item.place == "/events/node9-data"
     assert current(link) == "events > pairs > mass > content > buffer"
+    choose(link, "events > pairs > pt > counts > buffer > data")
+    settle()
+    item = window.hierarchy.current_item()
+    assert item is not None
+    assert item.place == "/events/node4-counts"
     choose(link, "events > pairs > label")
     settle()
     item = window.hierarchy.current_item()
