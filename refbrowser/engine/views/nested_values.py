@@ -161,11 +161,10 @@ def _is_missing(content: Any, at: int) -> bool:
     mask = getattr(content, "mask", None)
     if mask is None:
         return False
-    is_set = mask.data[at]
     if hasattr(content, "lsb_order"):
         bit = at % 8 if content.lsb_order else 7 - at % 8
-        is_set = mask.data[at // 8] >> bit & 1
-    return bool(is_set) != content.valid_when
+        return bool(mask.data[at // 8] >> bit & 1) != content.valid_when
+    return bool(mask.data[at]) != content.valid_when
 
 
 def _place_in(content: Any, at: int) -> int:
