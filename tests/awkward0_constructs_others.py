@@ -113,6 +113,12 @@ add(
     [-1.0, 1.5, -1.0, 2.5, 3.5],
     lambda e: e.make("SparseArray", 5, e.basic([1, 3, 4]), e.basic(ABC), -1.0),
 )
+add(
+    "sparse with equal indexes",
+    F8,
+    [-1.0, 1.5, -1.0, 3.5],
+    lambda e: e.make("SparseArray", 4, e.basic([1, 1, 3]), e.basic(ABC), -1.0),
+)
 add("sparse without default", I8, [0, 7], lambda e: e.make("SparseArray", 2, e.basic([1]), e.basic([7])))
 add(
     "sparse with NaN",

@@ -123,6 +123,9 @@ for _name in (
     ["awkward0.util", "numpy", "fromfile"],
     ["refbrowser.errors", "quoted"],
     ["zlib", "decompressobj"],
+    # Of a module that is there, and makes the file when it is imported.
+    ["evil_module", "run"],
+    ["evil_module.inner", "run"],
 ):
     add(f"call of {'.'.join(_name)}", UNSAFE, lambda e, path, of=_name: e.call(of, {"json": f"touch {path}"}))
 add(

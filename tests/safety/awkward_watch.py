@@ -95,7 +95,8 @@ FOREIGN = {
     "uproot_methods",
     "shelve",
     "antigravity",
-    "evil",
+    "pty",
+    "evil_module",
 }
 
 

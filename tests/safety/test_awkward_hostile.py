@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Callable
@@ -74,8 +75,19 @@ def test_no_code_is_run(tmp_path: Path) -> None:
             encoder = Encoder(f"evil{index:02}")
             members |= encoder.members(case.make(encoder, str(canary)))
         (folder / f"{number:03}.awkd").write_bytes(zipped(members))
+    modules = tmp_path / "modules"
+    modules.mkdir()
+    (modules / "evil_module.py").write_text(f"open({str(canary)!r}, 'w')")
+    paths = os.pathsep.join([*sys.path, str(modules)])
     command = [sys.executable, str(WATCH), str(folder)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=110)
+    done = subprocess.run(
+        command,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=110,
+        env={**os.environ, "PYTHONPATH": paths},
+    )
     assert not done.returncode, done.stderr[-3000:]
     assert json.loads(done.stdout.splitlines()[-1]) == []
     assert not canary.exists()
