@@ -180,6 +180,10 @@ class NestedValues(Protocol):
         """How many rows there are."""
         ...
 
+    def linked(self, name: str) -> NestedType:
+        """Return the type that links of a name in `type` lead to; it has links itself."""
+        ...
+
     @property
     def buffers(self) -> tuple[Buffer, ...]:
         """All that it is made from, in document order, each once."""

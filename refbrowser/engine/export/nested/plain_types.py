@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from refbrowser.engine.export.nested.unrolling import unrolled_type
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
 from refbrowser.formats.nczarr.members import is_array_of_nczarr
 from refbrowser.model.member_types import rows_of
@@ -35,7 +36,7 @@ def row_type(node: ArrayNode, shape: tuple[int, ...]) -> NestedType:
         if error is not None:
             raise error
     if node.nested is not None:
-        return node.nested.type
+        return unrolled_type(node.nested)
     return row_type_of(_element_type(node), shape[1:])
 
 

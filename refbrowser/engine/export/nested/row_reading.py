@@ -79,7 +79,7 @@ class RowSource:
         node = self.node
         if node.nested is not None:
             size = sum(buffer.nbytes for buffer in node.nested.buffers)
-            return max(1, -(-size // max(1, node.nested.length)))
+            return max(1, -(-size // max(1, node.shape[0])))
         shape = node.shape if self.selection is None else self.selection.shape
         return max(1, prod(shape[1:]) * element_size(node))
 
@@ -171,7 +171,7 @@ class RowReader:
         assert source.node.nested is not None
         # Blobs that can only be decoded as a whole are kept for the blocks that follow.
         packed = any(buffer.codecs for buffer in source.node.nested.buffers)
-        whole = last - first == source.node.nested.length
+        whole = last - first == source.node.shape[0]
         found = read_rows(
             self._session,
             source.node,

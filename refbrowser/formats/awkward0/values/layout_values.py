@@ -62,6 +62,10 @@ class LayoutValues:
             kind = _field_type(kind, name)
         return kind
 
+    def linked(self, name: str) -> NestedType:
+        """Return the type that links of a name in `type` lead to; it has links itself."""
+        return type_of(self.by_number[int(name)])
+
     @cached_property
     def length(self) -> int:
         """How many rows there are.

@@ -12,9 +12,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from awkward import contents, index
+from awkward0_encoder import Encoder, zipped
 from nested_datasets import HeldValues, nested_dataset, same
 
 import refbrowser
+from refbrowser.engine.export.nested import unrolling
+from refbrowser.engine.export.nested.target_types import parts_of_kind
 from refbrowser.engine.export.request import ArrayChoice, ExportRequest
 from refbrowser.engine.export.run import estimate_export, run_export
 from refbrowser.engine.export.table_options import TABLE_FORMATS, TableOptions
@@ -334,3 +337,29 @@ def test_real_files_of_awkward_0_become_tables(shared_data: Path, tmp_path: Path
             if "sum" in facts:
                 flat = ak.to_numpy(ak.flatten(found, axis=None)).astype(float)
                 assert np.sum(flat[np.isfinite(flat)]) == pytest.approx(facts["sum"], rel=1e-9)
+
+
+def test_arrays_that_go_on_in_themselves_are_written_by_some_turns(tmp_path: Path) -> None:
+    encoder = Encoder("one")
+    links = encoder.make("IndexedMaskedArray", encoder.basic([1, 2, -1]), {"ref": 99})
+    columns = {"pairs": [["x", encoder.basic([1, 2, 3])], ["next", links]]}
+    table = {"call": ["awkward0", "Table", "frompairs"], "args": [columns, {"json": 0}], "id": 99}
+    (tmp_path / "a.awkd").write_bytes(zipped(encoder.members(table)))
+    with refbrowser.open(tmp_path / "a.awkd") as dataset:
+        report = exported(dataset, tmp_path / "t")
+    assert report.skipped == ()
+    assert ["goes on in itself" in str(loss) for loss in report.losses] == [True]
+    last = {"x": 3, "next": None}
+    middle = {"x": 2, "next": last}
+    found = ak.from_parquet(tmp_path / "t")["one"]
+    assert found.to_list() == [{"x": 1, "next": middle}, middle, last]
+
+
+def test_types_with_many_links_have_fewer_turns(monkeypatch) -> None:
+    monkeypatch.setattr(unrolling, "MOST_TYPES", 200)
+    link = NestedType(TypeKind.LINK, name="7")
+    tree = NestedType(TypeKind.RECORD, items=(link,) * 10, fields=tuple("abcdefghij"))
+    values = HeldValues(ak.Array([1]), tree)
+    values.linked = {"7": tree}.__getitem__
+    found = unrolling.unrolled_type(values)
+    assert [len(path) for path, _ in parts_of_kind(found, TypeKind.LINK)] == [2] * 100
