@@ -15,6 +15,7 @@ import pytest
 from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.formats.awkward0.writing.blobs import MemorySink, Recorder
 from refbrowser.formats.awkward0.writing.content_types import type_of_content
+from refbrowser.formats.awkward0.writing.expressions import Said
 from refbrowser.formats.awkward0.writing.feeding import feed
 from refbrowser.formats.awkward0.writing.making import part_of
 from refbrowser.formats.awkward0.writing.naming import HDF5_NAMING, Naming, check_names
@@ -59,7 +60,7 @@ def calls(sink: MemorySink) -> list[str]:
 
 
 def test_the_schema_says_who_it_is_for_and_where_blobs_are() -> None:
-    sink = serialized([[1, 2], [], [3]], doc="a doc", metadata={"units": "m"})
+    sink = serialized([[1, 2], [], [3]], said=Said("a doc", {"units": "m"}))
     top = schema(sink)
     assert top["awkward0"] == "0.15.5"
     assert (top["doc"], top["metadata"], top["prefix"]) == ("a doc", {"units": "m"}, "one-")

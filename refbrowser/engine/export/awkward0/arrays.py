@@ -15,6 +15,7 @@ from refbrowser.engine.export.nested.row_reading import RowSource
 from refbrowser.engine.export.request import ArrayChoice, Loss
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
 from refbrowser.formats.awkward0.naming import NAMELESS, name_of_path
+from refbrowser.formats.awkward0.writing.expressions import Said
 from refbrowser.formats.awkward0.writing.making import part_of
 from refbrowser.formats.awkward0.writing.naming import Naming
 from refbrowser.formats.awkward0.writing.written_types import WrittenType, written_type
@@ -39,15 +40,14 @@ class PlannedArray:
     ----------
     name
         In the target.
-    doc, metadata
+    said
         What is said of it beside its values.
     """
 
     name: str
     source: RowSource
     written: WrittenType
-    doc: str
-    metadata: dict[str, Any]
+    said: Said
     losses: tuple[Loss, ...]
 
     @property
@@ -147,15 +147,15 @@ class Planning:
 
     def _planned(self, node: ArrayNode, source: RowSource, name: str) -> PlannedArray:
         written = written_type(source.type)
-        doc, metadata, losses = self._said(node)
+        said, losses = self._said(node)
         told = [Loss(node.path, what) for what in (*written.losses, *losses)]
-        if source.is_single and not (made := PlannedArray(name, source, written, doc, metadata, ())).is_plain:
+        if source.is_single and not (made := PlannedArray(name, source, written, said, ())).is_plain:
             told.append(Loss(node.path, SINGLE))
         elif source.is_single and made.written.type.dtype not in (None, "int64", "float64", "bool"):
             told.append(Loss(node.path, f"the type of a plain value: {made.written.type.dtype}"))
-        return PlannedArray(name, source, written, doc, metadata, tuple(told))
+        return PlannedArray(name, source, written, said, tuple(told))
 
-    def _said(self, node: ArrayNode) -> tuple[str, dict[str, Any], list[str]]:
+    def _said(self, node: ArrayNode) -> tuple[Said, list[str]]:
         """Return what is said of an array beside its values, and what of that cannot be kept."""
         array = self._sources.get(node.path)
         schema = None if array is None else array.schema
@@ -177,7 +177,7 @@ class Planning:
             metadata["dimensions"] = list(node.dimensions)
         if schema is not None and isinstance(schema.metadata, dict):
             metadata = {**schema.metadata, **metadata}
-        return ("" if schema is None else schema.doc), metadata, losses
+        return Said("" if schema is None else schema.doc, metadata), losses
 
 
 def _check_name(name: str) -> None:

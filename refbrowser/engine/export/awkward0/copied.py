@@ -20,7 +20,7 @@ from refbrowser.formats.awkward0.lengths import length_of
 from refbrowser.formats.awkward0.naming import schema_name
 from refbrowser.formats.awkward0.safety import report
 from refbrowser.formats.awkward0.writing.blobs import Sink
-from refbrowser.formats.awkward0.writing.expressions import MODULE, Json
+from refbrowser.formats.awkward0.writing.expressions import MODULE, Json, Said
 from refbrowser.formats.awkward0.writing.naming import Naming
 from refbrowser.formats.awkward0.writing.serialize import put_schema
 from refbrowser.model.reference import ByteRange, Inline, WholeFile
@@ -88,7 +88,7 @@ class CopiedArray:
             sink.put(prefix + keys[name], _pieces(dataset, blob, token), blob.size)
             yield blob
         root = _modern(json.loads(self.schema.text)["schema"], keys)
-        put_schema(root, sink, self.name, naming, doc=self.schema.doc, metadata=self.schema.metadata)
+        put_schema(root, sink, self.name, naming, Said(self.schema.doc, self.schema.metadata))
 
 
 def copied_array(dataset: Dataset, array: Awkward0Array, name: str) -> CopiedArray | None:

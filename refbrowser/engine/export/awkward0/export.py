@@ -12,7 +12,7 @@ from refbrowser.engine.export.awkward0.arrays import SINGLE, PlannedArray, Plann
 from refbrowser.engine.export.awkward0.copied import CopiedArray
 from refbrowser.engine.export.awkward0.existing import Existing, existing_in
 from refbrowser.engine.export.awkward0.places import PLACES, AnyPlace
-from refbrowser.engine.export.awkward0.rows import add_rows, contents
+from refbrowser.engine.export.awkward0.rows import add_rows
 from refbrowser.engine.export.awkward0.scalars import plain_root
 from refbrowser.engine.export.awkward0.verify import verify_written
 from refbrowser.engine.export.nested.row_reading import RowReader
@@ -63,6 +63,7 @@ class Awkward0Export:
         self.skipped = planning.skipped
         self.losses = self._losses()
         self.place = self._placed()
+        self.written = 0
 
     def _naming(self) -> Naming:
         writing, usual = self.writing, Naming()
@@ -163,6 +164,7 @@ class Awkward0Export:
             reader = RowReader(session, self.dataset.access, token)
             recorder = Recorder(place.sink)
             lengths = self._put(reader, recorder, tally, control)
+            self.written = len(lengths)
         finally:
             forget()
             session.pool.close()
@@ -195,17 +197,21 @@ class Awkward0Export:
             done += 1
             control.progress(done, total, read_bytes=reader.read_bytes, requests=reader.requests)
 
+        def bad(error: RefbrowserError) -> None:
+            if not self.request.skip_bad:
+                raise error
+            if str(error) not in map(str, tally.skipped):
+                tally.skipped.append(error)
+
         for array in self.arrays:
             try:
                 if isinstance(array, CopiedArray):
                     length = self._copy_array(recorder, array, tally, step, control.token)
                 else:
-                    length = self._put_array(reader, recorder, array, step)
+                    length = self._put_array(reader, recorder, array, step, bad)
                 lengths[self.naming.schema(array.name)] = length
             except RefbrowserError as error:
-                if not self.request.skip_bad:
-                    raise
-                tally.skipped.append(error)
+                bad(error)
         return lengths
 
     def _copy_array(
@@ -223,33 +229,36 @@ class Awkward0Export:
         return array.length
 
     def _put_array(
-        self, reader: RowReader, recorder: Recorder, array: PlannedArray, step: Callable[[], None]
+        self,
+        reader: RowReader,
+        recorder: Recorder,
+        array: PlannedArray,
+        step: Callable[[], None],
+        bad: Callable[[RefbrowserError], None],
     ) -> int | None:
         with Spools(str(self.place.partial)) as spools:
             part = part_of(array.written.type, spools)
             if array.is_plain:
-                value = next(contents(reader, array.source, 0, 1))
-                root = plain_root(array, value)
+                block = reader.read(array.source, 0, 1)
+                if block.errors:
+                    raise block.errors[0]
+                root = plain_root(array, block.content)
                 step()
                 if root is not None:
-                    put_schema(
-                        root, recorder, array.name, self.naming, doc=array.doc, metadata=array.metadata
-                    )
+                    put_schema(root, recorder, array.name, self.naming, array.said)
                     return None
                 self.losses = (*self.losses, Loss(array.path, SINGLE))
-                feed(part, value)
+                feed(part, block.content)
             else:
-                add_rows(reader, array, part, step)
-            put_array(
-                part, recorder, array.name, self.naming, self.policy, doc=array.doc, metadata=array.metadata
-            )
+                add_rows(reader, array, part, step, bad)
+            put_array(part, recorder, array.name, self.naming, self.policy, array.said)
         return part.length
 
     def _report(self, tally: Tally) -> ExportReport:
         return ExportReport(
             target=self.target,
             format=self.request.format,
-            arrays=len(self.arrays) - len(tally.skipped) + len(self.skipped),
+            arrays=self.written,
             chunks=tally.chunks,
             copied=tally.copied,
             verified=tally.verified,

@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any
 
 from refbrowser.engine.export.awkward0.arrays import PlannedArray
 from refbrowser.engine.export.awkward0.blocks import blocks_of
-from refbrowser.engine.export.nested.row_reading import RowReader, RowSource
+from refbrowser.engine.export.nested.row_reading import RowBlock, RowReader, RowSource
 from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.formats.awkward0.writing.feeding import feed
 from refbrowser.formats.awkward0.writing.parts import Part
 
+#: Takes note of what cannot be read, or raises it.
+TakeBad = Callable[[RefbrowserError], None]
 
-def add_rows(reader: RowReader, array: PlannedArray, part: Part, done: Callable[[], None]) -> None:
+
+def add_rows(
+    reader: RowReader, array: PlannedArray, part: Part, done: Callable[[], None], bad: TakeBad
+) -> None:
     """Add all rows of an array; `done` is called after each block.
+
+    What cannot be read of rows is missing in them, where `bad` does not raise and the type has room for it.
 
     Raises
     ------
@@ -24,18 +30,23 @@ def add_rows(reader: RowReader, array: PlannedArray, part: Part, done: Callable[
         The export was cancelled.
     """
     for start, stop in blocks_of(array.source):
-        for content in contents(reader, array.source, start, stop):
-            feed(part, content)
+        for block in row_blocks(reader, array.source, start, stop):
+            for error in block.errors:
+                bad(error)
+            try:
+                feed(part, block.content)
+            except RefbrowserError as error:
+                raise (block.errors or [error])[0] from error
         done()
 
 
-def contents(reader: RowReader, source: RowSource, start: int, stop: int) -> Iterator[Any]:
+def row_blocks(reader: RowReader, source: RowSource, start: int, stop: int) -> Iterator[RowBlock]:
     """Yield rows in order: all together, or some at a time where they are too many to be held.
 
     Raises
     ------
     RefbrowserError
-        Some cannot be read.
+        None of some can be read.
     """
     try:
         block = reader.read(source, start, stop)
@@ -43,9 +54,7 @@ def contents(reader: RowReader, source: RowSource, start: int, stop: int) -> Ite
         if error.kind is not ErrorKind.BUDGET or stop - start < 2:
             raise
         middle = (start + stop) // 2
-        yield from contents(reader, source, start, middle)
-        yield from contents(reader, source, middle, stop)
+        yield from row_blocks(reader, source, start, middle)
+        yield from row_blocks(reader, source, middle, stop)
         return
-    if block.errors:
-        raise block.errors[0]
-    yield block.content
+    yield block

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -85,15 +85,27 @@ def dtype_json(dtype: np.dtype[Any]) -> Any:
     return str(dtype)
 
 
-def schema_text(
-    root: Json, *, prefix: str, doc: str = "", metadata: Mapping[str, Any] | None = None
-) -> bytes:
+@dataclass(frozen=True, slots=True)
+class Said:
+    """What is said of an array beside its values.
+
+    Attributes
+    ----------
+    metadata
+        Any JSON; None for nothing.
+    """
+
+    doc: str = ""
+    metadata: Any = None
+
+
+def schema_text(root: Json, prefix: str, said: Said) -> bytes:
     """Return the object that describes an array, as the bytes of its blob (serialization text, top level)."""
     top: Json = {"awkward0": PROTOCOL}
-    if doc:
-        top["doc"] = doc
-    if metadata:
-        top["metadata"] = metadata
+    if said.doc:
+        top["doc"] = said.doc
+    if said.metadata:
+        top["metadata"] = said.metadata
     if prefix:
         top["prefix"] = prefix
     top["schema"] = root

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Mapping
 from types import TracebackType
 from typing import Any, BinaryIO
 
 from refbrowser.formats.awkward0.writing.blobs import Sink
 from refbrowser.formats.awkward0.writing.content_types import type_of_content
-from refbrowser.formats.awkward0.writing.expressions import Json, schema_text
+from refbrowser.formats.awkward0.writing.expressions import Json, Said, schema_text
 from refbrowser.formats.awkward0.writing.feeding import feed
 from refbrowser.formats.awkward0.writing.making import part_of
 from refbrowser.formats.awkward0.writing.naming import Naming
@@ -21,6 +20,7 @@ from refbrowser.formats.awkward0.writing.written_types import written_type
 HELD = 4 * 1024 * 1024
 #: Bytes that a compressed blob has beside its data, more than enough.
 SLACK = 64 * 1024
+NOTHING = Said()
 
 
 class Spools:
@@ -58,9 +58,7 @@ def put_array(
     name: str,
     naming: Naming,
     policy: Policy,
-    *,
-    doc: str = "",
-    metadata: Mapping[str, Any] | None = None,
+    said: Said = NOTHING,
 ) -> None:
     """Put an array whose rows were added: its blobs, then its description.
 
@@ -78,12 +76,10 @@ def put_array(
         # What does not get smaller grows by a small part at most.
         most = leaf.blob.size if compression is None else leaf.blob.size + leaf.blob.size // 32 + SLACK
         sink.put(f"{prefix}{leaf.blob_name(naming.suffix)}", pieces, most)
-    put_schema(root, sink, name, naming, doc=doc, metadata=metadata)
+    put_schema(root, sink, name, naming, said)
 
 
-def put_schema(
-    root: Json, sink: Sink, name: str, naming: Naming, *, doc: str, metadata: Mapping[str, Any] | None
-) -> None:
+def put_schema(root: Json, sink: Sink, name: str, naming: Naming, said: Said) -> None:
     """Put the description of an array.
 
     Raises
@@ -91,7 +87,7 @@ def put_schema(
     OSError
         The container cannot be written.
     """
-    text = schema_text(root, prefix=naming.prefix(name), doc=doc, metadata=metadata)
+    text = schema_text(root, naming.prefix(name), said)
     sink.put(naming.schema(name), [text], len(text))
 
 
@@ -101,16 +97,14 @@ def serialize(
     name: str = "",
     naming: Naming | None = None,
     policy: Policy = DEFAULT_POLICY,
-    *,
-    doc: str = "",
-    metadata: Mapping[str, Any] | None = None,
+    said: Said = NOTHING,
 ) -> tuple[str, ...]:
     """Put an array of awkward into a container under a name; return what of it is not kept.
 
     Parameters
     ----------
     content
-        An ``awkward.contents.Content``.
+        An ``awkward.contents.Content``, or an ``awkward.Array``.
 
     Raises
     ------
@@ -119,9 +113,10 @@ def serialize(
     OSError
         The container cannot be written.
     """
+    content = getattr(content, "layout", content)
     written = written_type(type_of_content(content))
     with Spools() as spools:
         part = part_of(written.type, spools)
         feed(part, content)
-        put_array(part, sink, name, naming or Naming(), policy, doc=doc, metadata=metadata)
+        put_array(part, sink, name, naming or Naming(), policy, said)
     return written.losses
