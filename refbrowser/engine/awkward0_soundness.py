@@ -65,9 +65,9 @@ def _blob_findings(dataset: Dataset, origin: Awkward0Origin, control: JobControl
         answers = read_members(
             directory, names, dataset.access, dataset.session.fetcher, control.token, LIMITS.chunk_size
         )
-        for error in answers.values():
-            if isinstance(error, RefbrowserError):
-                yield _fault(error)
+        for name, answer in answers.items():
+            if isinstance(answer, RefbrowserError):
+                yield _fault(answer.at(replace(answer.place, key=name)))
     for name in container.names():
         row = directory.find(name)
         if row is not None and directory.error(row) is None and _is_large(directory, row):

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import io
+import lzma
 import struct
+import tracemalloc
 import zipfile
 
 import pytest
@@ -68,16 +70,33 @@ def test_bytes_that_nobody_packed_are_refused_without_much_memory(
     assert len(data) == size
 
 
-def test_a_dictionary_is_no_larger_than_what_is_unpacked() -> None:
+def test_a_dictionary_is_no_larger_than_what_is_unpacked(monkeypatch: pytest.MonkeyPatch) -> None:
     """LZMA allocates what its header asks for: 4 GiB here."""
-    import resource
+    asked = []
+    decompressor = lzma.LZMADecompressor
+
+    def asking(form: int, filters: list[dict[str, int]]) -> lzma.LZMADecompressor:
+        asked.append(filters[0]["dict_size"])
+        return decompressor(form, filters=filters)
 
     data = b"some values " * 1000
     raw = bytearray(packed(data, LZMA))
     raw[5:9] = b"\xff\xff\xff\xff"
-    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    monkeypatch.setattr(lzma, "LZMADecompressor", asking)
     assert bytes(unpacked(LZMA, memoryview(raw), len(data))) == data
-    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 512 * 1024
+    assert asked == [len(data)]
+
+
+@pytest.mark.parametrize("method", PACKED)
+def test_no_more_is_unpacked_than_is_announced(method: int) -> None:
+    bomb = packed(bytes(64 << 20), method)
+    tracemalloc.start()
+    try:
+        with pytest.raises(PackedError):
+            unpacked(method, bomb, 10)
+        assert tracemalloc.get_traced_memory()[1] < 1 << 20
+    finally:
+        tracemalloc.stop()
 
 
 @pytest.mark.parametrize("at", [2, 4])

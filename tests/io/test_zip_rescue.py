@@ -158,6 +158,26 @@ def test_huge_members_are_not_read_to_get_to_the_next() -> None:
     assert sum(asked) < 20 * BLOCK
 
 
+def test_members_behind_four_gib_have_the_offsets_that_they_have() -> None:
+    """Their local headers have extra fields with sizes alone; a directory has offsets there, too."""
+    size = 1 << 33
+    extra = struct.pack("<HHQQ", 1, 16, size, size)
+    full = 0xFFFFFFFF
+    head = (
+        struct.pack("<4s5H3L2H", b"PK\x03\x04", 45, 0, 0, 0, 33, 0, full, full, 1, len(extra)) + b"a" + extra
+    )
+    each = len(head) + size
+
+    def read(start: int, stop: int) -> bytes:
+        inside = start % each
+        return (head[inside:] + bytes(stop - start))[: stop - start]
+
+    found = rescue(read, 2 * each, "x.zip", 1 << 30)
+    assert found.data_starts == [len(head), each + len(head)]
+    assert found.directory.size_of(1) == size
+    assert found.directory.member(1).start == each
+
+
 def test_the_search_ends_where_its_limit_says() -> None:
     data = without_directory(made([("a", b"1" * 50)])) + bytes(5 * BLOCK) + made([("b", b"2")])
     assert list(rescued(data).directory.names()) == ["a", "b"]
