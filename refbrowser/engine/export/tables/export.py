@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from refbrowser.engine.export.folder import TargetFolder, remove
 from refbrowser.engine.export.nested.conform import MissingValuesError
 from refbrowser.engine.export.nested.row_reading import RowReader, row_reader
+from refbrowser.engine.export.paths import check_collisions
 from refbrowser.engine.export.request import ExportEstimate, ExportReport, ExportRequest, Loss, Tally
 from refbrowser.engine.export.source_losses import unread_attributes
 from refbrowser.engine.export.tables.files import require_pyarrow
@@ -75,6 +76,7 @@ class TableExport:
         """
         place = TargetFolder(self.request.target)
         place.check_replaceable(force=self.request.force)
+        self._check_names(place)
         self._ask(question)
         place.check_space(self.estimate(control.token).target_bytes)
         place.open(resume=False)
@@ -91,6 +93,11 @@ class TableExport:
             remove(place.partial)
             place.leave()
         return self._report(tally)
+
+    def _check_names(self, place: TargetFolder) -> None:
+        names = [table.name for table in self.plan.tables if table.name]
+        above = {f"{name.rpartition('/')[0]}/" for name in names if "/" in name}
+        check_collisions([*names, *sorted(above)], ignore_case=place.ignores_case)
 
     def _ask(self, question: Callable[[RefbrowserError], bool]) -> None:
         for table in self.plan.tables:

@@ -18,14 +18,14 @@ def require_pyarrow() -> None:
     Raises
     ------
     RefbrowserError
-        `E_PROTOCOL`: it is not installed.
+        `E_FORMAT`: it is not installed.
     """
     try:
         import pyarrow  # noqa: F401
     except ImportError as error:
         message = "Parquet and Feather need the package pyarrow, which is not installed"
         advice = "pip install 'refbrowser[parquet]'"
-        raise RefbrowserError(ErrorKind.PROTOCOL, message, advice=advice) from error
+        raise RefbrowserError(ErrorKind.FORMAT, message, advice=advice) from error
 
 
 class TableWriter(Protocol):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from datetime import datetime
 from pathlib import Path
 
@@ -16,6 +17,7 @@ from awkward0_encoder import Encoder, zipped
 from nested_datasets import HeldValues, nested_dataset, same
 
 import refbrowser
+from refbrowser.engine.export import folder
 from refbrowser.engine.export.nested import unrolling
 from refbrowser.engine.export.nested.target_types import parts_of_kind
 from refbrowser.engine.export.request import ArrayChoice, ExportRequest
@@ -363,3 +365,25 @@ def test_types_with_many_links_have_fewer_turns(monkeypatch) -> None:
     values.linked = {"7": tree}.__getitem__
     found = unrolling.unrolled_type(values)
     assert [len(path) for path, _ in parts_of_kind(found, TypeKind.LINK)] == [2] * 100
+
+
+def test_files_that_would_have_the_same_name_are_refused(tmp_path: Path, monkeypatch) -> None:
+    monkeypatch.setattr(folder, "ignores_case", lambda path: True)
+    dataset = nested_dataset(tmp_path, {"a": ak.Array([[1]]), "A": ak.Array([[1], []])})
+    with pytest.raises(RefbrowserError, match="the same path"):
+        exported(dataset, tmp_path / "t")
+    assert left(tmp_path) == []
+
+
+def test_names_that_are_no_file_names_are_escaped(tmp_path: Path) -> None:
+    dataset = nested_dataset(tmp_path, {"..": ak.Array([[1]]), "a:b": ak.Array([[1], []])})
+    exported(dataset, tmp_path / "t")
+    assert left(tmp_path / "t") == ["%2E%2E.parquet", "_tables.json", "a%3Ab.parquet"]
+    assert ak.from_parquet(tmp_path / "t" / "a%3Ab.parquet")["a:b"].to_list() == [[1], []]
+
+
+def test_without_pyarrow_the_error_says_what_to_install(tmp_path: Path, monkeypatch) -> None:
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    with pytest.raises(RefbrowserError) as caught:
+        exported(nested_dataset(tmp_path, {"a": ak.Array([[1]])}), tmp_path / "t")
+    assert "refbrowser[parquet]" in caught.value.advice
