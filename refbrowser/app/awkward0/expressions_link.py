@@ -93,6 +93,7 @@ class ExpressionsLink(QObject):
             if array is self._array:
                 self.pane.set_graph(graph)
                 self._show_item()
+                self._take_focus()
 
         def failed(error: BaseException) -> None:
             if array is self._array:
@@ -100,6 +101,12 @@ class ExpressionsLink(QObject):
 
         title = f"Read the expressions of {array.name or array.path}"
         document.tasks.run(document.owner("expressions"), title, make, made, failed)
+
+    def _take_focus(self) -> None:
+        """Put the keyboard in the tree, where it waits at its tab."""
+        bar = self._window.centre.tabs.tabBar()
+        if bar.hasFocus() and self._window.centre.tabs.currentIndex() == EXPRESSIONS:
+            self.pane.view.setFocus()
 
     def _show_item(self) -> None:
         """Make the expression current that is wanted, else the one that is selected in the tree."""

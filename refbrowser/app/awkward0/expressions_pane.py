@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from refbrowser.formats.awkward0.expressions import SchemaDocument
 
 #: In a pane narrower than this, facts stand below the tree.
-_NARROW = 640
+_NARROW = 760
 NOTHING = "Select an array in the hierarchy: the expressions that it is made of appear here."
 
 
@@ -77,7 +77,7 @@ class ExpressionsPane(QWidget):
         self._split.addWidget(self.facts)
         self._split.setStretchFactor(0, 3)
         self._split.setStretchFactor(1, 1)
-        self._split.setSizes([520, 260])
+        self._split.setSizes([680, 320])
         self._pages = QStackedWidget()
         self._card_page, self._error_page = centred(self._card), centred(self._error)
         for page in (self._card_page, self._error_page, self._split):
@@ -97,7 +97,10 @@ class ExpressionsPane(QWidget):
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         is_narrow = self.width() < _NARROW
-        self._split.setOrientation(Qt.Orientation.Vertical if is_narrow else Qt.Orientation.Horizontal)
+        wanted = Qt.Orientation.Vertical if is_narrow else Qt.Orientation.Horizontal
+        if self._split.orientation() != wanted:
+            self._split.setOrientation(wanted)
+            self._split.setSizes([680, 320])
 
     # What is shown
 

@@ -120,7 +120,8 @@ class SafetyDialog(QDialog):
 
     def _show_row(self) -> None:
         row = self.current()
-        self._why.setText("" if row is None else one_line(row.why))
+        why = "" if row is None or not row.why else f"{row.why[:1].upper()}{row.why[1:]}."
+        self._why.setText(one_line(why))
         self._allow.setEnabled(row is None or row.can_be_allowed)
         self._place.setEnabled(row is not None and row.number is not None)
 

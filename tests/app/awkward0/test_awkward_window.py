@@ -146,6 +146,7 @@ def test_the_expressions_follow_the_tree(window: MainWindow, events: OpenDocumen
     link = show(window, events, "/events", settle)
     assert link.pane.caption.text() == "events · awkward0 0.15.5 · 56 expressions · 11 blobs · Made for tests"
     assert current(link) == "events"
+    assert link.pane.view.hasFocus()
     window.hierarchy.select_node(events, "/events/node4-counts")
     settle()
     assert current(link) == "events > pairs > pt > counts"
@@ -292,7 +293,7 @@ def test_the_report_goes_to_the_expression(window: MainWindow, hostile: OpenDocu
         "os.system", Qt.MatchFlag.MatchExactly | Qt.MatchFlag.MatchRecursive
     )
     dialog.findChild(QTreeWidget, "safetyList").setCurrentItem(found)
-    assert "nothing else is ever run" in dialog.findChild(QLabel, "safetyWhy").text()
+    assert "nothing else is ever run." in dialog.findChild(QLabel, "safetyWhy").text()
     assert not button(dialog, "safetyAllowButton").isEnabled()
     button(dialog, "safetyShowButton").click()
     settle()
