@@ -48,6 +48,8 @@ def _plain(node: ArrayNode, content: Any) -> npt.NDArray[Any]:
     shape = (content.length, *node.shape[1:])
     if not content.length or content.is_unknown:
         return np.zeros(shape, node.dtype)
+    if node.dtype.names is not None:
+        return _structures(content, node.dtype)
     try:
         values = awkward.to_numpy(content)
         if isinstance(values, np.ma.MaskedArray):
@@ -58,6 +60,17 @@ def _plain(node: ArrayNode, content: Any) -> npt.NDArray[Any]:
     except (TypeError, ValueError) as error:
         message = f"the rows are not of the type that was told: {quoted(error)}"
         raise RefbrowserError(ErrorKind.DECODE, message, Place(path=node.path)) from None
+
+
+def _structures(content: Any, dtype: np.dtype[Any]) -> npt.NDArray[Any]:
+    """Return records of numbers as structures."""
+    import awkward
+
+    assert dtype.names is not None
+    made = np.empty(content.length, dtype)
+    for name in dtype.names:
+        made[name] = awkward.to_numpy(content.content(name)[: content.length], allow_missing=False)
+    return made
 
 
 def with_missing(values: np.ma.MaskedArray[Any, Any], dtype: np.dtype[Any]) -> npt.NDArray[Any]:
