@@ -40,6 +40,8 @@ from refbrowser.references.document import ReferenceDocument
 
 #: Chunks whose references are made together.
 _PAGE = 1024
+#: Bytes of the chunks that one large chunk is cut into: other software reads chunks as a whole.
+_CUT = 4 << 20
 NO_ROOM = "its values have no room in the document (inlined_members); it is left out"
 NO_FORM = "Awkward 2 cannot take its buffers as they are: other software has them without awkward_form"
 
@@ -122,7 +124,9 @@ class _Writing:
     def _add(self, array: _Array) -> None:
         prefix, room = array.node.key_prefix, self._room
         try:
-            made = [pair for coords in array.pages() for pair in self._chunks(array, coords)]
+            made = self._cut(array)
+            if made is None:
+                made = [pair for coords in array.pages() for pair in self._chunks(array, coords)]
         except _NoRoomError:
             self._room = room
             self._leave_out(array.node, NO_ROOM)
@@ -157,6 +161,61 @@ class _Writing:
                 reference = Inline(answers[row].ljust(array.chunk_bytes or 0, b"\0"))
             yield keys[row], reference
 
+    def _cut(self, array: _Array) -> list[tuple[str, Reference]] | None:
+        """Return the references of smaller chunks instead of a large one; None where that cannot be.
+
+        The last one is padded.
+        """
+        node, size = array.node, array.chunk_bytes or 0
+        if size < 2 * _CUT or prod(array.manifest.grid_shape) != 1 or not node.shape:
+            return None
+        coords = np.zeros((1, len(node.shape)), np.int64)
+        columns = array.manifest.columns(coords)
+        found = dict(self._members(columns)).get(0)
+        if columns.kind[0] not in (ReferenceKind.RANGE, ReferenceKind.WHOLE) or (
+            found is not None and found.member.is_packed
+        ):
+            return None
+        key = array.manifest.key((0,) * len(node.shape))
+        reference = columns.reference(0)
+        if found is not None:
+            self._fetch(_chosen(columns, [0], empty=True), [key])
+            reference = self._range(reference, found)
+        if isinstance(reference, WholeFile):
+            reference = ByteRange(reference.url, 0, size)
+        assert isinstance(reference, ByteRange)
+        each = size // node.shape[0]
+        rows = max(_CUT // each, 1)
+        whole, rest = divmod(node.shape[0], rows)
+        made: list[tuple[str, Reference]] = [
+            (self._key(array, at), ByteRange(reference.url, reference.offset + at * rows * each, rows * each))
+            for at in range(whole)
+        ]
+        if rest:
+            tail = self._tail(columns, rest * each, size, key)
+            made.append((self._key(array, whole), Inline(tail.ljust(rows * each, b"\0"))))
+            self._take(rows * each)
+        stored = self.dataset.document.expansion.value(f"{node.key_prefix}.zarray")
+        metadata = json.loads(stored or b"{}")
+        metadata["chunks"] = [rows, *metadata["chunks"][1:]]
+        self.metadata[f"{node.key_prefix}.zarray"] = json.dumps(metadata).encode()
+        return made
+
+    def _key(self, array: _Array, number: int) -> str:
+        return array.manifest.key((number, *(0,) * (len(array.node.shape) - 1)))
+
+    def _tail(self, columns: ReferenceColumns, length: int, size: int, key: str) -> bytes:
+        """Return the last bytes of the one chunk that columns tell of."""
+        start = np.where(columns.kind == ReferenceKind.WHOLE, 0, columns.offset)
+        kinds = np.full(1, ReferenceKind.RANGE, np.uint8)
+        part = replace(columns, kind=kinds, offset=start + size - length, length=np.full(1, length, np.int64))
+        return self._fetch(part, [key])[0]
+
+    def _take(self, size: int) -> None:
+        if size > min(self._room, LIMITS.inline_value):
+            raise _NoRoomError
+        self._room -= size
+
     def _members(self, columns: ReferenceColumns) -> Iterator[tuple[int, Found]]:
         """Yield the rows that are members of archives."""
         access, session = self.dataset.access, self.dataset.session
@@ -180,10 +239,7 @@ class _Writing:
         is_short = array.chunk_bytes is not None and 0 <= length < array.chunk_bytes
         if not is_short and (member is None or not member.is_packed):
             return False
-        size = max(length, array.chunk_bytes or 0)
-        if size > min(self._room, LIMITS.inline_value):
-            raise _NoRoomError
-        self._room -= size
+        self._take(max(length, array.chunk_bytes or 0))
         return True
 
     def _range(self, reference: Reference, found: Found) -> Reference:

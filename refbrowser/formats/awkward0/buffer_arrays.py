@@ -14,8 +14,10 @@ from refbrowser.formats.awkward0.naming import first_free
 from refbrowser.model.nested import Buffer
 from refbrowser.model.reference import ByteRange, Inline
 
-#: Bytes of the chunks that a blob is cut into, and into how many at most.
+#: Bytes of the chunks that a blob is cut into, about, and into how many at most.
 _CHUNK, _MOST_CHUNKS = 4 << 20, 4096
+#: How much smaller or larger chunks may be, so that they divide the blob.
+_SPREAD = 4
 #: Codecs of numcodecs for what files name.
 CODECS: Mapping[str, Mapping[str, Any]] = {
     "zlib": {"id": "zlib", "level": 1},
@@ -81,8 +83,7 @@ class BufferArray:
     def references(self) -> Iterator[tuple[str, bytes | tuple[Any, ...]]]:
         """Yield the key of each chunk, and its bytes, or what a document says of its place.
 
-        The last one is short where the others do not divide the blob. What references cannot express is one
-        that cannot be decoded: an absent one would read as a value.
+        What references cannot express is one that cannot be decoded: an absent one would read as a value.
         """
         after = ".0" * len(self.buffer.dtype.shape)
         for number in range(self.chunks):
@@ -151,6 +152,22 @@ def _array(name: str, layout: NumpyLayout) -> BufferArray:
     buffer = layout.buffer
     is_packed = layout.blob is not None and layout.blob.method in _PACKED
     is_whole = bool(buffer.codecs) or is_packed
-    size = max(_CHUNK, -(-buffer.nbytes // _MOST_CHUNKS))
-    rows = buffer.count if is_whole else min(buffer.count, max(size // max(buffer.dtype.itemsize, 1), 1))
+    rows = buffer.count if is_whole else _rows(buffer)
     return BufferArray(name, layout, max(rows, 1), not (buffer.codecs and buffer.offset))
+
+
+def _rows(buffer: Buffer) -> int:
+    """Return how many elements are a chunk: as many that all chunks are alike, else all of them.
+
+    Parts of one that is stored as it is are read alone anyway.
+    """
+    chunk = max(_CHUNK, -(-buffer.nbytes // _MOST_CHUNKS))
+    if buffer.nbytes <= chunk:
+        return buffer.count
+    wanted = max(buffer.nbytes // chunk, 1)
+    counts = np.arange(max(wanted // _SPREAD, 1), min(wanted * _SPREAD, buffer.count) + 1)
+    counts = counts[buffer.count % counts == 0]
+    if not len(counts) or counts[-1] == 1:
+        return buffer.count
+    best = int(counts[np.argmin(np.abs(np.log(counts / wanted)))])
+    return buffer.count // best

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from refbrowser.formats.awkward0 import layouts
-from refbrowser.formats.awkward0.layouts import Layout, ListIndex
+from refbrowser.formats.awkward0.layouts import Layout, ListIndex, MaskForm
 
 #: Roles of the buffers of an index, as they are named in references (persistence notes, section 6).
 INDEX_ROLES = {
@@ -42,7 +42,8 @@ def _parts(layout: Layout) -> Iterator[Part]:
                 yield f"content {at}", content
         case layouts.MaskedLayout():
             if layout.mask is not None:
-                yield "mask", layout.mask
+                # Awkward 2 calls one of integers an index.
+                yield "index" if layout.form is MaskForm.INDEX else "mask", layout.mask
             yield "content", layout.content
         case layouts.IndexedLayout() | layouts.SparseLayout() | layouts.ByteIndexedLayout():
             yield "index", layout.index
