@@ -35,6 +35,7 @@ from refbrowser.model.reference import (
     Reference,
     ReferenceColumns,
     ReferenceKind,
+    WholeFile,
 )
 from refbrowser.references.document import ReferenceDocument
 

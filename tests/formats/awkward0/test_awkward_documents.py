@@ -200,7 +200,8 @@ def test_forms_restore_the_arrays(tmp_path: Path) -> None:
     members: dict[str, bytes] = {}
     cases: dict[str, Construct] = {}
     for number, construct in enumerate(CONSTRUCTS):
-        if construct.options:
+        # Awkward shows bytes that are no text in its own way.
+        if construct.options or "undecodable" in construct.name:
             continue
         name = f"c{number:03}"
         encoder = construct.encoder(name)
