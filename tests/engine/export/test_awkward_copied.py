@@ -152,3 +152,14 @@ def test_a_copy_whose_bytes_are_bad_leaves_no_hole(tmp_path: Path) -> None:
         assert file.testzip() is None
         assert set(file.namelist()) == {"two-0.raw", "two.json"}
         assert min(info.header_offset for info in file.infolist()) == 0
+
+
+def test_what_a_damaged_archive_lost_is_told(tmp_path: Path) -> None:
+    whole = zipped({**members([1, 2], "one"), **members([3, 4], "two")})
+    (tmp_path / "source.awkd").write_bytes(whole[: whole.index(b"two-0.raw") - 10])
+    with refbrowser.open(str(tmp_path / "source.awkd")) as dataset:
+        report = run_export(dataset, ExportRequest(str(tmp_path / "t"), "awkward0"))
+    assert report.arrays == 1
+    assert any("not whole" in loss.what for loss in report.losses)
+    with refbrowser.open(str(tmp_path / "t.awkd")) as dataset:
+        assert dataset["/one"][...].tolist() == [1, 2]

@@ -17,6 +17,7 @@ from refbrowser.engine.export.awkward0.scalars import plain_root
 from refbrowser.engine.export.awkward0.verify import verify_written
 from refbrowser.engine.export.nested.row_reading import RowReader
 from refbrowser.engine.export.request import ExportEstimate, ExportReport, ExportRequest, Loss, Tally
+from refbrowser.engine.export.source_losses import damage
 from refbrowser.engine.jobs import JobControl
 from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.formats.awkward0.naming import SCHEMA_ENDING
@@ -84,7 +85,7 @@ class Awkward0Export:
         return source is not None and os.path.realpath(source) == os.path.realpath(self.target)
 
     def _losses(self) -> tuple[Loss, ...]:
-        found = list(group_losses(self.dataset, self.arrays))
+        found = [*damage(self.dataset.document.notes), *group_losses(self.dataset, self.arrays)]
         if self.kind == "folder" and not self.naming.schema_suffix.lower().endswith(SCHEMA_ENDING):
             what = f"folders are opened where descriptions end in {SCHEMA_ENDING}, which these do not"
             found.append(Loss("/", what))

@@ -17,10 +17,10 @@ from refbrowser.engine.export.ncstream.profiles import compatible_notes, is_last
 from refbrowser.engine.export.ncstream.verify import verify_stream
 from refbrowser.engine.export.ncstream.writing import StreamRun, write_variable
 from refbrowser.engine.export.request import ExportEstimate, ExportReport, ExportRequest, Loss, Tally
-from refbrowser.engine.export.source_losses import unread_attributes
+from refbrowser.engine.export.source_losses import damage, unread_attributes
 from refbrowser.engine.jobs import JobControl
 from refbrowser.engine.read_plan import size_question
-from refbrowser.errors import ErrorKind, RefbrowserError, Severity
+from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.formats.ncstream import magics
 from refbrowser.formats.ncstream.definition_of import StreamedDataset, StreamedVariable, definition_of
 from refbrowser.formats.ncstream.dtypes import STRUCTURES
@@ -101,10 +101,7 @@ class StreamExport:
         found += (Loss(node.path, "what is missing is NaN") for node in taken if may_miss(node))
         for error in self.chosen.left_out:
             found.append(Loss(error.place.path or "/", f"left out: {error.message}"))
-        for note in self.dataset.document.notes:
-            if note.severity is Severity.FAULT:
-                # What a damaged source never told is not there to be read, and no read of it fails.
-                found.append(Loss(note.place.path or "/", f"the source is not whole: {note.message}"))
+        found += damage(self.dataset.document.notes)
         nodes = [*self.chosen.hierarchy.walk()]
         return (*unread_attributes(self.dataset.hierarchy, nodes), *found)
 
