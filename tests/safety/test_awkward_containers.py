@@ -198,7 +198,7 @@ def test_a_schema_deep_beyond_all_bounds(tmp_path: Path) -> None:
 
 def test_a_schema_of_a_great_many_nodes(tmp_path: Path) -> None:
     path = tmp_path / "x.awkd"
-    nodes = [{"json": number} for number in range(200_000)]
+    nodes = [{"json": number} for number in range(110_000)]
     evil = json.dumps({"awkward0": "", "schema": {"list": nodes}}).encode()
     path.write_bytes(enc.zipped({**sound_members(), "evil.json": evil}))
     with refbrowser.open(path) as dataset:

@@ -42,6 +42,7 @@ def use(path: Path) -> None:
             str(finding)
 
 
+@settings(max_examples=40)
 @given(
     flips=st.lists(st.tuples(st.integers(0, len(ARCHIVE) - 1), st.integers(1, 255)), max_size=12),
     stop=st.one_of(st.just(len(ARCHIVE)), st.integers(0, len(ARCHIVE))),
@@ -82,7 +83,7 @@ STRANGE = (
 )  # fmt: skip
 
 
-@settings(max_examples=250)
+@settings(max_examples=150)
 @given(data=st.data())
 def test_schemas_with_anything_anywhere(data: st.DataObject) -> None:
     construct = data.draw(st.sampled_from(CONSTRUCTS))
