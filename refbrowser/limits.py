@@ -102,6 +102,7 @@ class Limits:
     stream_index: int = _limit(128 * MIB, "bytes", "index of one stream that is kept between runs")
     stream_cache: int = _limit(256 * MIB, "bytes", "all such indexes together, deflated")
     awkward_schema: int = _limit(16 * MIB, "bytes", "schema of one array of Awkward 0")
+    awkward_schemas: int = _limit(64 * MIB, "bytes", "schemas of all arrays of one file of Awkward 0")
     awkward_nodes: int = _limit(100_000, "expressions", "expressions of one schema of Awkward 0")
     awkward_nesting: int = _limit(100, "levels", "expressions in expressions of Awkward 0")
     awkward_depth: int = _limit(64, "levels", "arrays in arrays of Awkward 0, through references too")

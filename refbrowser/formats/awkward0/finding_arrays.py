@@ -15,8 +15,8 @@ from refbrowser.formats.awkward0.schema import SIGNATURES, has_signature, read_s
 from refbrowser.io.cancel import CancelToken
 from refbrowser.limits import LIMITS
 
-#: Schemas that are read together.
-_BATCH = 4096
+#: Members that are read together: how many, and their bytes.
+_BATCH, _BATCH_BYTES = 4096, 32 << 20
 #: How schemas begin, also those that cannot be read further.
 _BEGINNING = re.compile(rb'\s*\{\s*"awkward0?"\s*:')
 
@@ -105,6 +105,7 @@ class _Search:
         self._progress = progress
         self.found = FoundSchemas([], [], [])
         self.is_full = False
+        self._kept = 0
 
     def small(self, names: Iterable[str]) -> list[str]:
         """Return those that are small enough to be schemas, while there is room."""
@@ -123,21 +124,50 @@ class _Search:
         return chosen
 
     def look_into(self, names: Sequence[str]) -> None:
-        """Read members and keep the schemas among them."""
-        for start in range(0, len(names), _BATCH):
+        """Read members and keep the schemas among them; a great many bytes without any are enough."""
+        done = seen = 0
+        for batch, size in self._batches(names):
             self._token.check()
-            batch = names[start : start + _BATCH]
             answers = self._container.read(batch, LIMITS.awkward_schema)
             for name in batch:
                 answer = answers.get(name)
-                if answer is None:
-                    continue
-                if len(self.found.schemas) >= LIMITS.awkward_arrays:
-                    self.is_full = True
-                    self._warn(f"only the first {LIMITS.awkward_arrays} arrays are shown (awkward_arrays)")
+                if answer is not None and not self._has_room(answer):
                     return
-                self._judge(name, answer)
-            self._progress(start + len(batch), len(names))
+                if answer is not None:
+                    self._judge(name, answer)
+            done += len(batch)
+            seen += size
+            self._progress(done, len(names))
+            if seen > LIMITS.awkward_search and not self.found.schemas:
+                return
+
+    def _batches(self, names: Sequence[str]) -> Iterator[tuple[list[str], int]]:
+        """Yield members that are read together, and their bytes."""
+        batch: list[str] = []
+        size = 0
+        for name in names:
+            blob = self._container.find(name)
+            own = 0 if blob is None else min(max(blob.size, blob.stored), LIMITS.awkward_schema)
+            if batch and (len(batch) >= _BATCH or size + own > _BATCH_BYTES):
+                yield batch, size
+                batch, size = [], 0
+            batch.append(name)
+            size += own
+        if batch:
+            yield batch, size
+
+    def _has_room(self, answer: bytes | RefbrowserError) -> bool:
+        """Tell whether one more schema may be kept; what is left out is told once."""
+        if len(self.found.schemas) >= LIMITS.awkward_arrays:
+            self._warn(f"only the first {LIMITS.awkward_arrays} arrays are shown (awkward_arrays)")
+            self.is_full = True
+        elif self._kept + len(answer if isinstance(answer, bytes) else b"") > LIMITS.awkward_schemas:
+            self._warn(
+                f"all schemas have more than {LIMITS.awkward_schemas} bytes: only the first "
+                f"{len(self.found.schemas)} arrays are shown (awkward_schemas)"
+            )
+            self.is_full = True
+        return not self.is_full
 
     def _judge(self, name: str, answer: bytes | RefbrowserError) -> None:
         if isinstance(answer, RefbrowserError):
@@ -152,6 +182,7 @@ class _Search:
             if _was_meant(answer, error):
                 self.found.schemas.append(FoundSchema(name, schema_name(name, ""), error=error))
             return
+        self._kept += len(answer)
         self.found.schemas.append(FoundSchema(name, schema_name(name, schema.prefix), schema))
 
     def _warn(self, message: str) -> None:

@@ -178,3 +178,41 @@ def test_a_search_can_be_cancelled_and_tells_how_far_it_is(monkeypatch: pytest.M
     token = CancelToken()
     with pytest.raises(Cancelled):
         find_schemas(Held(members), token, lambda done, total: token.cancel())
+
+
+def test_schemas_of_one_file_are_limited_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    members = {**members_of("a"), **members_of("b"), **members_of("c")}
+    two = len(members["a.json"]) + len(members["b.json"])
+    limited(monkeypatch, awkward_schemas=two)
+    found = found_in(members)
+    assert names(found) == ["a", "b"]
+    assert "awkward_schemas" in found.findings[0].message
+    limited(monkeypatch, awkward_schemas=two + len(members["c.json"]))
+    assert names(found_in(members)) == ["a", "b", "c"]
+
+
+def test_a_great_many_other_documents_are_not_all_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A folder of reference documents is no file of arrays."""
+    monkeypatch.setattr(finding_arrays, "_BATCH_BYTES", 500)
+    limited(monkeypatch, awkward_search=1000)
+    others = {f"{number:03}.json": b'{"refs": {}}'.ljust(100) for number in range(100)}
+    held = Held({**others, **members_of("z")}, "folder")
+    assert not find_schemas(held, CancelToken()).schemas
+    assert len(held.asked) == 15
+    held = Held({**members_of("a"), **others, **members_of("z")}, "folder")
+    assert names(find_schemas(held, CancelToken())) == ["a", "z"]
+
+
+def test_members_that_are_read_together_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each of them may be as large as the largest schema."""
+    monkeypatch.setattr(finding_arrays, "_BATCH_BYTES", 250)
+    members = {f"{number}.json": b" " * 100 for number in range(7)}
+    together: list[int] = []
+
+    class Counting(Held):
+        def read(self, names: Sequence[str], most: int) -> Mapping[str, bytes | RefbrowserError]:
+            together.append(len(names))
+            return super().read(names, most)
+
+    find_schemas(Counting(members, "folder"), CancelToken())
+    assert together == [2, 2, 2, 1]
