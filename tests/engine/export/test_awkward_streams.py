@@ -10,6 +10,7 @@ from awkward0_encoder import Encoder, zipped
 
 import refbrowser
 from refbrowser.engine.export.stream_options import Profile, StreamOptions
+from refbrowser.engine.serving.offered import Offered
 from refbrowser.errors import ErrorKind, RefbrowserError
 
 MAKES = {
@@ -55,6 +56,13 @@ def test_all_that_fits(path: Path, tmp_path: Path, profile: Profile) -> None:
         assert points["x"].tolist() == [1.5, 2.5]
         assert points["y"].tolist() == [[1, 2], [3, 4]]
         assert stream["/mixed/s"][...].tolist() == ["a", "b"]
+
+
+def test_what_is_served(path: Path) -> None:
+    with refbrowser.open(path) as dataset:
+        described = Offered(dataset).described()
+        assert {each.path for each in described.variables} >= {"/rows", "/points", "/mixed/s"}
+        assert {error.place.path for error in described.left_out} == {"/mixed/deep", "/deep"}
 
 
 def test_what_is_named_must_fit(path: Path, tmp_path: Path) -> None:

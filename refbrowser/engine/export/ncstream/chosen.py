@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from refbrowser.engine.export.ncstream.nested_arrays import has_nested, streamable, with_streamable
 from refbrowser.engine.export.netcdf_dimensions import target_dimensions
 from refbrowser.engine.export.request import ArrayChoice
+from refbrowser.engine.nested.streamable import streamable, with_streamable
 from refbrowser.engine.session import readable_grid
 from refbrowser.errors import ErrorKind, Place, RefbrowserError
 from refbrowser.model.grid import RegularChunkGrid
@@ -49,9 +49,7 @@ def chosen_of(dataset: Dataset, arrays: tuple[ArrayChoice, ...] | None) -> Chose
     """
     hierarchy = dataset.hierarchy
     if arrays is None:
-        left_out: list[RefbrowserError] = []
-        if has_nested(hierarchy):
-            hierarchy, left_out = with_streamable(hierarchy)
+        hierarchy, left_out = with_streamable(hierarchy)
         nodes = (node for node in hierarchy.walk() if isinstance(node, ArrayNode))
         return Chosen(hierarchy, {node.path: (node, None) for node in nodes}, tuple(left_out))
     sources: dict[str, tuple[ArrayNode, Selection | None]] = {}

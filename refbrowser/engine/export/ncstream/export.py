@@ -11,7 +11,6 @@ from refbrowser.engine.decoding import DecodePool, MemoryBudget
 from refbrowser.engine.export.folder import TargetFolder
 from refbrowser.engine.export.ncstream.chosen import chosen_of
 from refbrowser.engine.export.ncstream.cost import estimated
-from refbrowser.engine.export.ncstream.nested_arrays import may_miss
 from refbrowser.engine.export.ncstream.plan import VariablePlan, is_made, may_be_sparse, planned
 from refbrowser.engine.export.ncstream.profiles import compatible_notes, is_last
 from refbrowser.engine.export.ncstream.verify import verify_stream
@@ -19,6 +18,7 @@ from refbrowser.engine.export.ncstream.writing import StreamRun, write_variable
 from refbrowser.engine.export.request import ExportEstimate, ExportReport, ExportRequest, Loss, Tally
 from refbrowser.engine.export.source_losses import damage, unread_attributes
 from refbrowser.engine.jobs import JobControl
+from refbrowser.engine.nested.streamable import may_miss
 from refbrowser.engine.read_plan import size_question
 from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.formats.ncstream import magics

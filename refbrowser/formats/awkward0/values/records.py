@@ -34,9 +34,8 @@ async def _viewed(parts: Parts, layout: RecordLayout, extent: Extent) -> tuple[E
     known = await base_length(parts, layout)
     if view is None or (isinstance(view, SliceView) and view.step == 1):
         first = 0 if view is None else view.start
-        base = Extent(extent.starts + first, extent.stops + first)
-        _check(layout, int(base.starts[0]), base.reach, known)
-        return base, None
+        _check(layout, int(extent.starts[0]) + first, extent.reach + first, known)
+        return Extent(extent.starts + first, extent.stops + first), None
     if isinstance(view, SliceView):
         # Their ends are compared as Python's integers: a step may be as large as it likes.
         ends = [view.start + view.step * row for row in (int(extent.starts[0]), extent.reach - 1)]

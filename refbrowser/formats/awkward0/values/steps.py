@@ -14,10 +14,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from refbrowser.errors import RefbrowserError
+from refbrowser.errors import ErrorKind, RefbrowserError, quoted
 from refbrowser.model.nested import Buffer, BufferPart, BufferReader
 
 Step = Coroutine[Any, Any, Any]
+#: What awkward raises of contents that do not fit into each other.
+_UNFIT = (ArithmeticError, AssertionError, LookupError, NotImplementedError, TypeError, ValueError)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -121,6 +123,9 @@ def _next(task: _Task) -> Any:
         task.value = end.value
     except RefbrowserError as error:
         task.value = error
+    except _UNFIT as error:
+        message = f"values of this kind cannot be held: {quoted(error)}"
+        task.value = RefbrowserError(ErrorKind.SCHEMA, message)
     return None
 
 

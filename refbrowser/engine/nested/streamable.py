@@ -15,11 +15,6 @@ from refbrowser.model.nodes import ArrayNode, GroupNode, Hierarchy, Node
 _TYPES: dict[TypeKind, tuple[str, Any]] = {TypeKind.STRING: ("string", ""), TypeKind.BYTES: ("opaque", b"")}
 
 
-def has_nested(hierarchy: Hierarchy) -> bool:
-    """Tell whether a dataset has nested arrays."""
-    return any(isinstance(node, ArrayNode) and node.nested is not None for node in hierarchy.walk())
-
-
 def may_miss(node: ArrayNode) -> bool:
     """Tell whether numbers of an array may be missing, which a stream has no word for."""
     kind = None if node.nested is None else node.nested.type
@@ -71,6 +66,8 @@ def with_streamable(hierarchy: Hierarchy) -> tuple[Hierarchy, list[RefbrowserErr
     Those that it cannot have are represented by their fields; the buffers that they are made from are left
     out.
     """
+    if not any(isinstance(node, ArrayNode) and node.nested is not None for node in hierarchy.walk()):
+        return hierarchy, []
     left_out: list[RefbrowserError] = []
 
     def fitted(group: GroupNode, *, is_part: bool) -> GroupNode:
