@@ -324,36 +324,6 @@ def test_other_members_and_their_methods_stay(plain: Dataset, tmp_path: Path) ->
         assert sorted(file.namelist())[-4:] == ["lzma", "numbers-0.raw", "numbers.json", "zwölf"]
 
 
-def test_other_datasets_of_hdf5_stay(plain: Dataset, tmp_path: Path) -> None:
-    h5py = pytest.importorskip("h5py")
-    target = tmp_path / "x.h5"
-    with h5py.File(target, "w") as file:
-        file["other"] = np.arange(5)
-        file["other"].attrs["units"] = "m"
-        file["group/flags"] = np.arange(3)
-        file["link"] = h5py.SoftLink("/other")
-    export(plain, target, ("/flags",), append=True)
-    export(plain, target, ("/flags",), name="group", append=True)
-    export(plain, target, ("/numbers",), removed=("group",))
-    with h5py.File(target) as file:
-        assert file["other"].attrs["units"] == "m"
-        assert set(file["group"]) == {"flags"}
-        assert set(file["flags"]) == {"schema.json", "0"}
-        assert file["link"][...].tolist() == [0, 1, 2, 3, 4]
-
-
-def test_nothing_is_written_through_a_link_in_hdf5(plain: Dataset, tmp_path: Path) -> None:
-    h5py = pytest.importorskip("h5py")
-    with h5py.File(tmp_path / "other.h5", "w") as file:
-        file.create_group("inner")
-    with h5py.File(tmp_path / "x.h5", "w") as file:
-        file["out"] = h5py.ExternalLink(str(tmp_path / "other.h5"), "/inner")
-    before = kept(tmp_path)
-    with pytest.raises(RefbrowserError):
-        export(plain, tmp_path / "x.h5", ("/flags",), name="out/flags", append=True)
-    assert kept(tmp_path) == before
-
-
 def test_nothing_is_written_through_a_link_in_a_folder(plain: Dataset, tmp_path: Path) -> None:
     export(plain, f"{tmp_path}/folder/", ("/flags",))
     outside = tmp_path / "outside"

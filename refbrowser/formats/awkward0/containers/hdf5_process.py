@@ -39,7 +39,8 @@ def ask_hdf5(
     Raises
     ------
     RefbrowserError
-        `E_FORMAT`: the file cannot be read; `E_BUDGET`: it took too long; `E_USAGE`: h5py is not installed.
+        `E_FORMAT`: the file cannot be read; `E_IO`: it cannot be written; `E_BUDGET`: it took too long;
+        `E_USAGE`: h5py is not installed.
     Cancelled
         `token` was cancelled.
     """
@@ -62,7 +63,9 @@ def ask_hdf5(
     seconds = LIMITS.awkward_hdf5_time + data / SLOWEST
     ended = run_program([sys.executable, "-P", str(_SCRIPT)], given, line, seconds, token or CancelToken())
     if "fault" in last:
-        raise RefbrowserError(ErrorKind.FORMAT, f"HDF5 cannot be read: {quoted(last['fault'])}", place)
+        writes = request["operation"] == "write"
+        kind, done = (ErrorKind.IO, "written") if writes else (ErrorKind.FORMAT, "read")
+        raise RefbrowserError(kind, f"HDF5 cannot be {done}: {quoted(last['fault'])}", place)
     if not ended.in_time:
         message = f"HDF5 took more than {seconds:g} s (awkward_hdf5_time)"
         raise RefbrowserError(ErrorKind.BUDGET, message, place)

@@ -184,11 +184,53 @@ def _at(h5py: Any, file: Any, name: str) -> Any:
 
 def _write(h5py: Any, request: dict[str, Any]) -> None:
     """Remove datasets of a file and add others; each is a stretch of bytes of a file beside it."""
-    with h5py.File(request["path"], request["mode"]) as file, open(request["data"], "rb") as data:
-        for name in request["removed"]:
-            _remove(h5py, file, name)
+    path = request["path"]
+    if request["removed"]:
+        with h5py.File(path, "r+") as file:
+            for name in request["removed"]:
+                _remove(h5py, file, name)
+        _compact(h5py, path)
+    with h5py.File(path, request["mode"]) as file, open(request["data"], "rb") as data:
         for name, offset, size in request["added"]:
             _add(h5py, file, name, data, offset, size)
+
+
+def _compact(h5py: Any, path: str) -> None:
+    """Give back the room of what was removed, where copies of all objects are as good as they are."""
+    made = path + ".compact"
+    with h5py.File(path, "r") as old:
+        if old.userblock_size or len(old.attrs) or not _is_tree(h5py, old):
+            return
+        with h5py.File(made, "x") as new:
+            for name in old:
+                old.copy(old[name], new, name)
+    os.replace(made, path)
+
+
+def _is_tree(h5py: Any, file: Any) -> bool:
+    """Tell whether each object has one name, and nothing refers to another."""
+
+    def is_link(_: bytes, info: Any) -> bool | None:
+        return True if info.type != h5py.h5l.TYPE_HARD else None
+
+    def is_shared(name: bytes, info: Any) -> bool | None:
+        found = h5py.h5o.open(file.id, name)
+        kinds = [h5py.h5a.open(found, index=at).get_type() for at in range(h5py.h5a.get_num_attrs(found))]
+        if isinstance(found, h5py.h5d.DatasetID):
+            kinds.append(found.get_type())
+        plain = info.type in (h5py.h5o.TYPE_GROUP, h5py.h5o.TYPE_DATASET) and (info.rc == 1 or name == b".")
+        return None if plain and not any(_refers(h5py, kind) for kind in kinds) else True
+
+    return not (file.id.links.visit(is_link, info=True) or h5py.h5o.visit(file.id, is_shared, info=True))
+
+
+def _refers(h5py: Any, kind: Any) -> bool:
+    """Tell whether elements may be references to objects."""
+    if kind.get_class() in (h5py.h5t.ARRAY, h5py.h5t.VLEN):
+        return _refers(h5py, kind.get_super())
+    if kind.get_class() == h5py.h5t.COMPOUND:
+        return any(_refers(h5py, kind.get_member_type(at)) for at in range(kind.get_nmembers()))
+    return bool(kind.get_class() == h5py.h5t.REFERENCE)
 
 
 def _remove(h5py: Any, file: Any, name: str) -> None:
@@ -196,7 +238,7 @@ def _remove(h5py: Any, file: Any, name: str) -> None:
     parts = name.split("/")
     while parts:
         above = _at(h5py, file, "/".join(parts[:-1])) if len(parts) > 1 else file
-        found = above[parts[-1]]
+        found = _at(h5py, above, parts[-1])
         if isinstance(found, h5py.Group) and (len(found) or len(found.attrs)):
             return
         del found
