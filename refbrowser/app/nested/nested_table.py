@@ -126,6 +126,8 @@ class NestedTable(VirtualTable):
         is_span = len(line.cells) < len(model.fields)
         for number, cell in enumerate(line.cells):
             area = self._area(row, section + number)
+            if area.left() > self.viewport().width() or (area.right() < 0 and not is_span):
+                continue
             if is_span:
                 area.setRight(max(self.viewport().width(), area.right()))
             is_right = model.fields[number].is_number and not is_span and not line.depth

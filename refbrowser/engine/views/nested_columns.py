@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from refbrowser.model.nested import NestedType, TypeKind
 
-#: Columns of one table; a record of more fields shows the first ones beside each other, all when unfolded.
-COLUMNS_MOST = 256
+#: Columns of one table; further fields of a record are seen when it is unfolded.
+COLUMNS_MOST = 100
 #: Lists and options around a record that are looked through.
 _LEVELS = 64
 

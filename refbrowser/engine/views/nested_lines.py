@@ -122,22 +122,26 @@ class LineMaker:
         every = range(value.length)
         if not (place.is_tabular and self._has_fields):
             return every
-        # Plain ones are columns already.
-        return [number for number in every if value.item(number).kind in _BELOW]
+        # Plain ones are columns already, the first ones.
+        shown = len(self._columns)
+        return [number for number in every if number >= shown or value.item(number).kind in _BELOW]
 
     def _cells(self, place: _Place) -> list[Cell]:
         value = place.value
         if place.is_tabular and self._has_fields and value.kind in _BELOW:
-            return [self._column_cell(value, column.field or "") for column in self._columns]
+            return [
+                self._column_cell(value, column.field or "", number)
+                for number, column in enumerate(self._columns)
+            ]
         return [_cell(value, short_text(value))]
 
     @staticmethod
-    def _column_cell(value: NestedValue, name: str) -> Cell:
+    def _column_cell(value: NestedValue, name: str, number: int) -> Cell:
         if value.kind is ValueKind.LIST:
             if value.length and _is_unreadable(value, name):
                 return Cell(UNREADABLE, Mark.FAILED)
-            return Cell(column_text(value, name), Mark.VALUE)
-        found = value.field(name)
+            return Cell(column_text(value, name, number), Mark.VALUE)
+        found = value.field(name, number)
         return Cell("", Mark.VALUE) if found is None else _cell(found, short_text(found))
 
 

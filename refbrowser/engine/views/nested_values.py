@@ -79,10 +79,16 @@ class NestedValue:
         path = f"{self.path}/{name}" if self.path else name
         return value_at(self.rows, self.content.contents[number], self.at, path)
 
-    def field(self, name: str) -> NestedValue | None:
-        """Return a field of a record, None where it has none of that name."""
-        names = self.fields
-        return self.item(names.index(name)) if name in names else None
+    def field(self, name: str, number: int = 0) -> NestedValue | None:
+        """Return a field of a record, None where it has none of that name; `number` is where it may be."""
+        if self.kind is not ValueKind.RECORD:
+            return None
+        names = self.content.fields
+        if number >= len(names) or names[number] != name:
+            if name not in names:
+                return None
+            number = names.index(name)
+        return self.item(number)
 
     def scalar(self) -> Any:
         """Return a number, text or bytes."""

@@ -28,16 +28,16 @@ def short_text(value: NestedValue, depth: int = DEPTH) -> str:
     return _plain_text(value, depth)
 
 
-def column_text(value: NestedValue, name: str, depth: int = DEPTH) -> str:
-    """Return a field of a record, or of all records of lists, in one line."""
+def column_text(value: NestedValue, name: str, number: int = 0, depth: int = DEPTH) -> str:
+    """Return a field of a record, or of all records of lists, in one line; `number` is where it may be."""
 
     def part(item: NestedValue, left: int) -> str:
-        return column_text(item, name, left)
+        return column_text(item, name, number, left)
 
     if value.kind is ValueKind.LIST:
         return _list_text(value, depth, part)
     if value.kind is ValueKind.RECORD:
-        found = value.field(name)
+        found = value.field(name, number)
         return "" if found is None else short_text(found, depth)
     return _plain_text(value, depth)
 

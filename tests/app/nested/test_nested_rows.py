@@ -267,3 +267,12 @@ def test_the_menu_copies_unfolds_and_folds(plot: Plot, show: Show, qtbot: QtBot)
     named["nestedCopyAction"].trigger()
     qtbot.waitUntil(lambda: not plot.source().tasks.busy())
     assert QGuiApplication.clipboard().text() == "[[1, 2]]"
+
+
+def test_fields_without_a_column_are_seen_when_unfolded(show: Show, qtbot: QtBot) -> None:
+    pane = show(made_node([{f"field{number}": number for number in range(130)}]))
+    assert len(pane.table.model().columns) == 101
+    pane.table.set_current(0)
+    press(qtbot, pane, Qt.Key.Key_Right)
+    assert pane.table.model().row_count() == 31
+    assert pane.table.row_text(30) == ["field129", "129"]
