@@ -13,7 +13,8 @@ import awkward
 import pytest
 from awkward0_constructs import CONSTRUCTS
 from awkward0_encoder import Encoder, Expression, pickled, zipped
-from awkward0_hostile import HOSTILE, Hostile, Touch
+from awkward0_hostile import Hostile, Touch
+from awkward0_hostile_values import HOSTILE
 from awkward0_values import plain_value, read_values, same
 
 import refbrowser

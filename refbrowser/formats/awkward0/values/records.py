@@ -40,7 +40,9 @@ async def _viewed(parts: Parts, layout: RecordLayout, extent: Extent) -> tuple[E
         # Their ends are compared as Python's integers: a step may be as large as it likes.
         ends = [view.start + view.step * row for row in (int(extent.starts[0]), extent.reach - 1)]
         _check(layout, min(ends), max(ends) + 1, known)
-        rows = view.start + view.step * extent.positions()
+        # Of one row the step does not matter, of several it is no larger than the table by now.
+        step = view.step if extent.size > 1 else 0
+        rows = ends[0] + step * (extent.positions() - extent.starts[0])
     else:
         rows = await parts.integers(view, extent)
         _check(layout, int(rows.min()), int(rows.max()) + 1, known)
