@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,9 @@ from awkward0_corpus import CASES, CYCLIC
 from awkward0_encoder import zipped
 from awkward0_environment import Awkward0Process
 from awkward0_values import plain_value, same
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from random_nested import contents
 
 import refbrowser
 from refbrowser.engine.export.awkward0 import blocks
@@ -20,7 +24,13 @@ from refbrowser.engine.export.awkward0_options import Awkward0Writing
 from refbrowser.engine.export.request import ArrayChoice, ExportRequest
 from refbrowser.engine.export.run import run_export
 from refbrowser.formats.awkward0.writing.blobs import MemorySink
-from refbrowser.formats.awkward0.writing.serialize import serialize
+from refbrowser.formats.awkward0.writing.content_types import type_of_content
+from refbrowser.formats.awkward0.writing.feeding import feed
+from refbrowser.formats.awkward0.writing.making import part_of
+from refbrowser.formats.awkward0.writing.naming import Naming
+from refbrowser.formats.awkward0.writing.policy import DEFAULT_POLICY
+from refbrowser.formats.awkward0.writing.serialize import Spools, put_array, serialize
+from refbrowser.formats.awkward0.writing.written_types import written_type
 
 DATA = Path(__file__).resolve().parents[3] / "shared" / "data" / "awkward0"
 TARGETS = ("x.awkd", "x.h5")
@@ -154,6 +164,21 @@ def test_both_add_to_one_file(nested: Path, tmp_path: Path, target: str, awkward
     assert same(found["more"], second["more"])
     assert same(found["records"], plain_value(NESTED["records"]))
     assert same(found["union"], plain_value(NESTED["union"]))
+
+
+@settings(max_examples=60)
+@given(data=st.data())
+def test_rows_may_come_in_any_portions(data: st.DataObject) -> None:
+    content = data.draw(st.integers(0, 6).flatmap(contents))
+    cuts = sorted(data.draw(st.lists(st.integers(0, len(content)), max_size=3)))
+    whole, parts = MemorySink(), MemorySink()
+    serialize(content, whole)
+    with Spools() as spools:
+        part = part_of(written_type(type_of_content(content)).type, spools)
+        for start, stop in itertools.pairwise([0, *cuts, len(content)]):
+            feed(part, content[start:stop])
+        put_array(part, parts, "", Naming(), DEFAULT_POLICY)
+    assert parts == whole
 
 
 def test_awkward0_finds_an_array_without_a_name(

@@ -145,8 +145,10 @@ class Awkward0Export:
 
     def _ask(self, token: CancelToken, question: Callable[[RefbrowserError], bool]) -> None:
         estimate = self.estimate(token)
-        # Blobs grow beside the target before they are put into it.
-        self.place.check_space(2 * estimate.target_bytes + self.place.kept_bytes)
+        # The blobs of an array grow beside the target before they are put into it; in HDF5 all do.
+        sizes = [array.nbytes for array in self.arrays] or [0]
+        beside = estimate.target_bytes if self.kind == "hdf5" else max(sizes)
+        self.place.check_space(estimate.target_bytes + beside + self.place.kept_bytes)
         if estimate.chunks > LIMITS.write_out_question:
             text = f"{estimate.chunks} blobs are more than {LIMITS.write_out_question} (write_out_question)"
             error = RefbrowserError(ErrorKind.BUDGET, text, advice="give --yes, or choose arrays")
