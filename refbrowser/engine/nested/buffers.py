@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from refbrowser.engine.columns import columns_of
 from refbrowser.engine.fetching import fetch_rows
+from refbrowser.engine.nested.long_blobs import is_long, long_blobs, stored_range
 from refbrowser.engine.nested.unpacking import unpacked
 from refbrowser.engine.resources import Resources
 from refbrowser.errors import ErrorKind, RefbrowserError
@@ -61,6 +62,8 @@ class SessionBuffers:
         for at, part in enumerate(parts):
             if not part.nbytes:
                 answers[at] = _elements(part.buffer, np.zeros(0, np.uint8), part.stop - part.start)
+            elif is_long(part.buffer):
+                answers[at] = self._read_long(part)
             elif part.buffer.codecs:
                 packed.setdefault(id(part.buffer), []).append(at)
             else:
@@ -121,6 +124,30 @@ class SessionBuffers:
             priority=self.priority,
         )
         self._tell(0, counters.requests)
+
+    # Packed, and too long to be held: decoded in parts
+
+    def _read_long(self, part: BufferPart) -> Answer:
+        buffer, reference = part.buffer, stored_range(part.buffer)
+        assert reference is not None
+
+        def fetch(start: int, size: int) -> bytes:
+            piece = ByteRange(reference.url, reference.offset + start, size)
+            row = np.empty(size, np.uint8)
+            found: list[Answer | None] = [row]
+            self._fetch([piece], [_Piece(0, row)], found)
+            if isinstance(found[0], RefbrowserError):
+                raise _named(found[0], buffer)
+            return row.tobytes()
+
+        try:
+            url = self.access.resolve(reference.url).url
+            key = (self.access.memory, url, reference.offset, reference.length, buffer.codecs)
+            blob = long_blobs(self.resources).of(key, buffer, reference.length)
+            start = buffer.offset + part.start * buffer.dtype.itemsize
+            return _elements(buffer, blob.read(start, start + part.nbytes, fetch, self.token))
+        except RefbrowserError as error:
+            return error
 
     # Packed: decoded whole
 

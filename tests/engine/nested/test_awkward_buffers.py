@@ -14,7 +14,7 @@ import pytest
 from awkward0_encoder import lz4_block
 from numcodecs import Blosc, Zstd
 
-from refbrowser.engine.nested import buffers
+from refbrowser.engine.nested import buffers, long_blobs
 from refbrowser.engine.nested.buffers import SessionBuffers
 from refbrowser.engine.session import Session
 from refbrowser.errors import ErrorKind, RefbrowserError
@@ -196,3 +196,31 @@ def test_a_cancelled_read_ends(reader: SessionBuffers) -> None:
     reader.token.cancel()
     with pytest.raises(Cancelled):
         reader.read_all([whole(buffer(Inline(VALUES.tobytes())))])
+
+
+@pytest.mark.parametrize("codec", ["zlib", "lzma", "bz2"])
+def test_long_blobs_are_decoded_in_parts(
+    reader: SessionBuffers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, codec: str
+) -> None:
+    monkeypatch.setattr(long_blobs, "LONG", 1000)
+    monkeypatch.setattr(long_blobs, "PIECE", 300)
+    monkeypatch.setattr(long_blobs, "BLOCK", 512)
+    monkeypatch.setattr(long_blobs, "APART", 4096)
+    packed = PACK[codec](b"xy" + VALUES.tobytes())
+    (tmp_path / "blob").write_bytes(packed)
+    of = buffer(WholeFile("blob"), codec, offset=2, stored=len(packed))
+    told: list[int] = []
+    reader.told = lambda size, requests: told.append(size)
+    for start, stop in ((0, 10), (10, 700), (4000, 5000), (3000, 3100), (0, 5000), (4999, 5000)):
+        told.clear()
+        assert (one(reader, BufferPart(of, start, stop)) == VALUES[start:stop]).all()
+        if (start, stop) == (3000, 3100) and codec == "zlib":
+            # From a state that was kept, not from the first byte.
+            assert sum(told) < len(packed) / 2
+    short = buffer(WholeFile("blob"), codec, count=6000, stored=len(packed))
+    with pytest.raises(RefbrowserError, match="ends early"):
+        one(reader, BufferPart(short, 5900, 6000))
+    broken = buffer(ByteRange("blob", 40, len(packed) - 40), codec)
+    with pytest.raises(RefbrowserError) as caught:
+        one(reader, BufferPart(broken, 0, 10))
+    assert caught.value.kind is ErrorKind.DECODE
