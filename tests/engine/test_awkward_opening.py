@@ -418,6 +418,16 @@ def test_an_explanation_names_the_buffers_of_rows(tmp_path: Path, capsys: pytest
     assert "[3.5]" in said["verdict"]
 
 
+def test_an_explanation_says_that_a_value_may_be_missing(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    encoder = Encoder("one")
+    root = encoder.make("MaskedArray", encoder.basic([True, False]), encoder.basic([1, 2]))
+    path = str(written(tmp_path / "a.awkd", zipped(encoder.members(root))))
+    assert main(["explain", path, "--array", "/one", "--index", "0"]) == 0
+    assert "or the value is missing" in capsys.readouterr().out
+
+
 def test_other_files_of_a_server_are_not_searched(server: HttpServer) -> None:
     server.files["/a.h5"] = b"\x89HDF\r\n\x1a\n" + bytes(9000)
     with pytest.raises(NotReferencesError) as caught:
