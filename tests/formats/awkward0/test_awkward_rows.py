@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import tracemalloc
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -51,6 +52,15 @@ def test_ten_lists_read_their_elements_only() -> None:
     values.rows(15_020, 15_030, again)
     # All counts were summed up at first; from then on those since the last mark are enough.
     assert again.bytes_of[index] == 15_030 - 15_020 // sums.STEP * sums.STEP
+
+
+def test_sums_take_little_memory() -> None:
+    values = made(lambda e: e.jagged(np.zeros(3 << 20, "i8"), []))
+    tracemalloc.start()
+    values.rows(values.length - 1, values.length, MemoryBuffers())
+    held, _ = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert held < 1 << 20
 
 
 def test_offsets_and_starts_are_read_by_row() -> None:

@@ -78,7 +78,8 @@ async def _marks_of_counts(parts: Parts, counts: Layout, total: int, step: int) 
         block = await parts.looked_at(counts, start, min(total, start + side))
         _check_counts(counts, block, before)
         ends = np.cumsum(block) + before
-        marks.append(ends[step - 1 :: step])
+        # A view would keep all of the block.
+        marks.append(ends[step - 1 :: step].copy())
         before = int(ends[-1])
     return np.concatenate(marks)
 
@@ -154,6 +155,6 @@ async def _marks_of_ascending(parts: Parts, index: Layout, total: int) -> Positi
         block = await parts.looked_at(index, start, min(total, start + BLOCK))
         if int(block[0]) < before or bool((block[1:] < block[:-1]).any()):
             raise wrong(index, "the index of a sparse array does not ascend")
-        marks.append(block[::STEP])
+        marks.append(block[::STEP].copy())
         before = int(block[-1])
     return np.concatenate(marks)
