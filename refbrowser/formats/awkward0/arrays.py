@@ -72,14 +72,15 @@ def build_arrays(
 
 
 def _array(container: Container, found: FoundSchema, path: str, allowed: AllowList) -> Awkward0Array:
-    array = Awkward0Array(found.name.array, path, found.member, found.schema, error=found.error)
-    if found.schema is None:
-        return array
+    name, member, schema = found.name.array, found.member, found.schema
+    if schema is None:
+        return Awkward0Array(name, path, member, error=found.error)
     try:
-        return replace(array, built=build_layout(found.schema, blob_finder(container, found.name), allowed))
+        built = build_layout(schema, blob_finder(container, found.name), allowed)
     except RefbrowserError as error:
-        place = error.place or Place(url=container.url, key=found.member)
-        return replace(array, error=error.at(replace(place, path=path)))
+        place = replace(error.place or Place(url=container.url, key=member), path=path)
+        return Awkward0Array(name, path, member, schema, error=error.at(place))
+    return Awkward0Array(name, path, member, schema, built)
 
 
 def blob_finder(container: Container, name: SchemaName) -> Callable[[str], Blob | None]:
