@@ -8,8 +8,9 @@ from dataclasses import replace
 
 from refbrowser.errors import ErrorKind, Finding, Place, Severity
 from refbrowser.formats.awkward0.arrays import Awkward0Array
+from refbrowser.formats.awkward0.building import Built
 from refbrowser.formats.awkward0.layout_parts import walk
-from refbrowser.formats.awkward0.layouts import Layout, ListIndex, ListLayout
+from refbrowser.formats.awkward0.layouts import Layout, ListIndex, ListLayout, VirtualLayout
 from refbrowser.formats.awkward0.lengths import length_of
 from refbrowser.limits import LIMITS
 
@@ -21,6 +22,8 @@ def findings_of(array: Awkward0Array) -> tuple[Finding, ...]:
     """Return what is wrong with an array: in its schema, in what was built, and by the age of its writer."""
     schema, built = array.schema, array.built
     found = [*(() if schema is None else schema.findings), *(() if built is None else built.findings)]
+    if built is not None:
+        found += _refused(built)
     if schema is not None and built is not None and schema.version.startswith(_SHIFTING):
         found += _shifted(built.layout)
     return tuple(replace(each, place=_located(each.place, array)) for each in _distinct(found))
@@ -40,6 +43,22 @@ def _distinct(found: list[Finding]) -> Iterator[Finding]:
         if what not in seen and counts[each.kind] <= LIMITS.awkward_findings:
             seen.add(what)
             yield each
+
+
+def _refused(built: Built) -> list[Finding]:
+    """Return the virtual arrays whose functions are not run."""
+    errors = [each.error for each in built.by_number.values() if isinstance(each, VirtualLayout)]
+    return [
+        Finding(
+            severity=Severity.FAULT,
+            kind=error.kind,
+            message=error.message,
+            place=error.place,
+            advice=error.advice,
+        )
+        for error in errors
+        if error is not None
+    ]
 
 
 def _shifted(layout: Layout) -> list[Finding]:

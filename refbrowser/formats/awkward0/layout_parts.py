@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
+from refbrowser.errors import RefbrowserError
 from refbrowser.formats.awkward0 import layouts
 from refbrowser.formats.awkward0.layouts import Layout, ListIndex, MaskForm
 
@@ -68,3 +69,18 @@ def walk(layout: Layout) -> Iterator[Layout]:
         below = [part for _, part in parts(item) if part not in seen]
         seen.update(below)
         pending.extend(reversed(below))
+
+
+def error_at(layout: Layout, fields: Sequence[str]) -> RefbrowserError | None:
+    """Return why the values of a layout, or of a field in it, cannot be made; None where they can."""
+    names = list(fields)
+    while True:
+        if isinstance(layout, layouts.BrokenLayout | layouts.VirtualLayout) and layout.error is not None:
+            return layout.error
+        if isinstance(layout, layouts.RecordLayout):
+            below = dict(layout.fields).get(names.pop(0)) if names else None
+        else:
+            below = dict(parts(layout)).get("content")
+        if below is None:
+            return None
+        layout = below

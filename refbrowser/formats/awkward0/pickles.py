@@ -39,10 +39,10 @@ def plain_value(text: str) -> Any:
         E_BUDGET: it is too large.
     """
     operations = list(_operations(_decoded(text)))
-    for opcode, argument in operations:
+    for opcode, _ in operations:
         if opcode.name not in _HANDLED:
-            what = f"{opcode.name} {quoted(argument)}" if isinstance(argument, str) else opcode.name
-            message = f"a pickle holds more than plain values: {what}"
+            names = ", ".join(globals_of(text)) or opcode.name
+            message = f"a pickle holds more than plain values: {quoted(names)}"
             advice = "Unpickling can run any program; that is never done."
             raise RefbrowserError(ErrorKind.UNSAFE, message, advice=advice)
     try:

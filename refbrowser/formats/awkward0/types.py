@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from refbrowser.errors import RefbrowserError
+from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.formats.awkward0 import layouts
 from refbrowser.formats.awkward0.json_types import type_of_dtype
 from refbrowser.formats.awkward0.layouts import Layout
@@ -52,7 +52,7 @@ def type_of(layout: Layout) -> NestedType:
         case layouts.LinkLayout():
             return NestedType(TypeKind.LINK, name=f"{layout.target}")
         case layouts.BrokenLayout():
-            return NestedType(TypeKind.OPAQUE, name="broken")
+            return NestedType(TypeKind.OPAQUE, name=_why(layout.error))
     return NestedType(TypeKind.OPAQUE, name="unknown")
 
 
@@ -149,6 +149,10 @@ def _named(kind: NestedType, name: str) -> NestedType:
         return kind
     plain = name.rsplit(".", 1)[-1]
     return NestedType(TypeKind.RECORD, items=kind.items, fields=kind.fields, name=plain)
+
+
+def _why(error: RefbrowserError) -> str:
+    return "refused" if error.kind is ErrorKind.UNSAFE else "broken"
 
 
 def _of_virtual(layout: layouts.VirtualLayout) -> NestedType:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import prod
 from typing import Any
 
@@ -13,6 +13,7 @@ import numpy.typing as npt
 from refbrowser.errors import ErrorKind, Place, RefbrowserError
 from refbrowser.formats.awkward0.arrays import Awkward0Array
 from refbrowser.formats.awkward0.element_types import element_type, field_paths
+from refbrowser.formats.awkward0.layout_parts import error_at
 from refbrowser.formats.awkward0.layouts import BrokenLayout, NumpyLayout, PlainLayout
 from refbrowser.formats.awkward0.naming import escaped_part, first_free
 from refbrowser.formats.awkward0.values.layout_values import LayoutValues
@@ -70,7 +71,7 @@ def _attributes(array: Awkward0Array) -> Mapping[str, Any]:
     return {name: value for name, value in said.items() if value is not None}
 
 
-def _node(path: str, values: NestedValues, attributes: Mapping[str, Any], is_small: bool) -> ArrayNode:
+def _node(path: str, values: LayoutValues, attributes: Mapping[str, Any], is_small: bool) -> ArrayNode:
     """Return the array of values; one of which too little is known has the reason.
 
     Parameters
@@ -109,7 +110,7 @@ def _node(path: str, values: NestedValues, attributes: Mapping[str, Any], is_sma
         row_dtype=element.row_dtype,
         row_length="" if element.row_dtype is None else "*",
         nested=values,
-        unreadable=_refused(kind, path),
+        unreadable=_refused(values, kind, path),
     )
 
 
@@ -120,10 +121,13 @@ def _tile_rows(values: NestedValues, rows: int) -> int:
     return max(1, min(rows, _TILE_ROWS, _TILE_BYTES // each))
 
 
-def _refused(kind: NestedType, path: str) -> RefbrowserError | None:
+def _refused(values: LayoutValues, kind: NestedType, path: str) -> RefbrowserError | None:
     """Return why no value of a type can be read; None where some can."""
     if kind.kind is not TypeKind.OPAQUE:
         return None
+    error = error_at(values.layout, values.fields)
+    if error is not None:
+        return error.at(replace(error.place, path=path))
     why = kind.name or "it cannot be read"
     return RefbrowserError(ErrorKind.UNSAFE, f"the values are not made: {why}", Place(path=path))
 

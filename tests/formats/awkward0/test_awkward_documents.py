@@ -10,7 +10,7 @@ import pytest
 from awkward0_built import array_of, layout_of
 from awkward0_construct import Construct
 from awkward0_constructs import CONSTRUCTS
-from awkward0_encoder import Encoder, zipped
+from awkward0_encoder import Encoder, function, zipped
 from awkward0_values import same
 
 import refbrowser
@@ -172,6 +172,27 @@ def test_findings_by_the_age_of_the_writer() -> None:
     assert len(findings_of(array_of(root, encoder, awkward0="0.12.3"))) == 1
     assert findings_of(array_of(root, encoder, awkward0="0.13.0")) == ()
     assert findings_of(array_of(encoder.basic([1]), encoder, awkward0="0.12.3")) == ()
+
+
+def test_parts_that_cannot_be_read_say_why(tmp_path: Path) -> None:
+    def make(e: Encoder) -> Any:
+        virtual = e.make("VirtualArray", function("os", "system"), {"tuple": [{"json": "true"}]})
+        inner = e.table(x=[1, 2], lost={"ref": 77}, system=e.call(["os", "system"], "x"), virtual=virtual)
+        return e.jagged([1, 1], inner)
+
+    with opened(tmp_path, one=make) as dataset:
+        kinds = {}
+        for name in ("lost", "system", "virtual"):
+            node = dataset.hierarchy.find(f"/one/{name}")
+            assert isinstance(node, ArrayNode)
+            error = node.unreadable or node.error
+            kinds[name] = str(error.kind) if error is not None else None
+        messages = "\n".join(each.message for each in dataset.document.findings)
+        assert messages.count("os.system") == 2
+    # Lists of what cannot be read have a type: their lengths are known.
+    with opened(tmp_path, one=lambda e: make(e)["args"][1]) as dataset:
+        errors = [dataset.hierarchy.find(f"/one/{name}").unreadable for name in kinds]  # type: ignore[union-attr]
+        assert [str(error.kind) for error in errors if error] == ["E_SCHEMA", "E_UNSAFE", "E_UNSAFE"]
 
 
 # -- forms
