@@ -264,3 +264,29 @@ add(
     DATA | FINE,
     lambda e, _: e.make("SparseArray", reference(9), e.basic([1]), e.basic([1]), id=9),
 )
+
+CONTENTS: dict[str, Any] = {
+    "lists": lambda e: e.jagged([1, 2], [1.0, 2.0, 3.0]),
+    "a table": lambda e: e.table(x=[1, 2]),
+    "texts": lambda e: e.strings(["a", "b"]),
+    "options": lambda e: e.make("MaskedArray", e.basic([True, False]), e.basic([1, 2])),
+    "bits": lambda e: e.make("BitMaskedArray", e.basic([1], "u1"), e.basic([1, 2])),
+    "indexes": lambda e: e.make("IndexedArray", e.basic([1, 0, 1]), e.basic([1, 2])),
+    "chunks": lambda e: e.make("ChunkedArray", {"list": [e.basic([1]), e.basic([2])]}),
+    "sparse": lambda e: e.make("SparseArray", 2, e.basic([1]), e.basic([1])),
+    "starts": lambda e: e.make("JaggedArray", e.basic([0, 1]), e.basic([1, 2]), e.basic([1.0, 2.0])),
+    "folds": lambda e: e.make("JaggedArray.fromfolding", e.basic([1, 2, 3, 4]), 2),
+    "a view": lambda e: e.make("Table.fromview", e.basic([1, 0]), e.table(x=[1, 2])),
+}
+for _content, _make in CONTENTS.items():
+    for _index in (-1, 3, 8, 2**40):
+        add(
+            f"row {_index} of {_content}",
+            DATA,
+            lambda e, _, of=_make, at=_index: e.make("IndexedArray", e.basic([0, at]), of(e)),
+        )
+    add(
+        f"lists beyond {_content}",
+        DATA,
+        lambda e, _, of=_make: e.make("JaggedArray", e.basic([0, 1]), e.basic([1, 9]), of(e)),
+    )
