@@ -86,7 +86,7 @@ def _rows_below(layout: Layout, role: str, rows: tuple[int, int]) -> _Rows:
             return rows
         case layouts.MaskedLayout(form=MaskForm.BITS), "mask":
             return start // 8, -(-stop // 8)
-        case layouts.MaskedLayout(), "mask":
+        case layouts.MaskedLayout(), ("mask" | "index"):
             return rows
         case layouts.MaskedLayout(), _:
             return None if layout.form is MaskForm.INDEX else rows
