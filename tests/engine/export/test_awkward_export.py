@@ -260,6 +260,20 @@ def test_a_target_is_replaced_by_force_only(plain: Dataset, tmp_path: Path, targ
     assert list(read(tmp_path / target)) == ["flags"]
 
 
+@pytest.mark.parametrize("options", [{"force": True}, {"append": True}])
+def test_a_write_protected_file_is_never_replaced(
+    plain: Dataset, tmp_path: Path, options: dict[str, Any]
+) -> None:
+    target = tmp_path / "x.awkd"
+    export(plain, target, ("/numbers",))
+    target.chmod(0o444)
+    before = target.read_bytes()
+    with pytest.raises(RefbrowserError) as caught:
+        export(plain, target, ("/flags",), **options)
+    assert caught.value.kind is ErrorKind.IO
+    assert target.read_bytes() == before
+
+
 def test_a_folder_of_other_things_is_never_replaced(plain: Dataset, tmp_path: Path) -> None:
     (tmp_path / "home").mkdir()
     (tmp_path / "home" / "letter").write_text("dear")

@@ -131,6 +131,7 @@ class Awkward0Export:
         place = self.place
         if not place.keeps:
             place.check_replaceable(force=self.request.force)
+        place.check_writable()
         self._ask(control.token, question)
         tally = Tally(skipped=list(self.skipped))
         place.open(resume=False)

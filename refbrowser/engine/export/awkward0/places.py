@@ -18,6 +18,10 @@ from refbrowser.io.atomic import ChangedOnDiskError, identity_on_disk
 from refbrowser.io.cancel import CancelToken
 
 
+#: Permission to write, of whomever.
+_WRITABLE = 0o222
+
+
 class AwkwardPlace(TargetPlace):
     """A target being made, or an existing one that arrays are added to.
 
@@ -53,6 +57,16 @@ class AwkwardPlace(TargetPlace):
 
     def check_names(self, names: Iterable[str]) -> None:
         """Raise where the container cannot have blobs of these names."""
+
+    def check_writable(self) -> None:
+        """Raise `E_IO` where somebody has protected the target: a new name would go over that."""
+        if self.exists and not self.target.stat().st_mode & _WRITABLE:
+            raise RefbrowserError(
+                ErrorKind.IO,
+                "the target is write-protected",
+                Place(path=str(self.target)),
+                "write to another file, or let it be written first",
+            )
 
     def check_existing(self) -> None:
         """Raise `E_IO` where the target is not the one that was looked at."""
