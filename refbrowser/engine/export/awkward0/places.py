@@ -17,7 +17,6 @@ from refbrowser.formats.awkward0.containers.hdf5_process import ask_hdf5
 from refbrowser.io.atomic import ChangedOnDiskError, identity_on_disk
 from refbrowser.io.cancel import CancelToken
 
-
 #: Permission to write, of whomever.
 _WRITABLE = 0o222
 
