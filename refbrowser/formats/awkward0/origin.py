@@ -54,10 +54,12 @@ class Awkward0Origin:
             if array.error is None and hierarchy.find(array.path) is None:
                 continue
             added.at(array.path)
-            for node in self.nodes.get(array.path, ()):
+            nodes = self.nodes.get(array.path, ())
+            for node in nodes:
                 added.at(node.path).node = node
-            for path, why in _without_references(array):
-                added.at(path).refused = why
+            if nodes and _has_parts_of_packed(nodes[0]):
+                for path, why in _without_references(array):
+                    added.at(path).refused = why
         root = _completed(hierarchy.root, added)
         return replace(hierarchy, root=root, problems=(*hierarchy.problems, *self._problems()))
 
@@ -78,6 +80,12 @@ class Awkward0Origin:
             for array in self.arrays
             if array.error is not None
         ]
+
+
+def _has_parts_of_packed(node: ArrayNode) -> bool:
+    """Tell whether an array is made from a part of what is compressed."""
+    values = node.nested
+    return values is not None and any(each.codecs and each.offset for each in values.buffers)
 
 
 def _without_references(array: Awkward0Array) -> Iterator[tuple[str, RefbrowserError]]:
