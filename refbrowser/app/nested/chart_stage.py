@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 from PySide6.QtCore import Signal
@@ -16,7 +17,7 @@ from refbrowser.app.widgets import hint_label
 from refbrowser.engine.views.dates import DateScale
 from refbrowser.engine.views.nested_bars import NO_BARS
 from refbrowser.engine.views.nested_collect import Collected
-from refbrowser.engine.views.nested_numbers import FieldChoice, FieldNumbers, dates_of, paired
+from refbrowser.engine.views.nested_numbers import FieldChoice, FieldNumbers, dates_of, paired, spread_in_rows
 from refbrowser.engine.views.nested_tally import FieldTally
 from refbrowser.engine.views.numbers import value_text
 
@@ -44,6 +45,8 @@ class ChartStage(QStackedWidget):
             self.addWidget(widget)
         self._pair: tuple[FieldNumbers, FieldNumbers] | None = None
         self._names: tuple[str, str] = ("", "")
+        #: Whether what is across are the rows alone.
+        self._is_by_row = False
         self._dates: tuple[DateScale | None, DateScale | None] = (None, None)
         self.bars.pointed.connect(self.said)
         self.points.pointed.connect(self._say_point)
@@ -105,15 +108,17 @@ class ChartStage(QStackedWidget):
         self.setCurrentWidget(self.bars)
 
     def _show_rows(self, field: FieldChoice, found: FieldNumbers) -> None:
-        rows = FieldNumbers(found.rows.astype(np.float64), found.rows, 0, 0, 0, ())
-        joined = not field.lists
-        self._show_points((rows, found), ("row", field.title), (None, dates_of(field.kind)), joined)
+        rows = replace(found, numbers=spread_in_rows(found))
+        name = "row, with its values in order" if field.lists else "row"
+        self._show_points((rows, found), (name, field.title), (None, dates_of(field.kind)), not field.lists)
+        self._is_by_row = True
 
     def _show_pair(self, fields: Sequence[FieldChoice], found: Collected) -> None:
         upwards, across = fields[0], fields[-1]
         pair = paired(found.fields[-1], found.fields[0])
         dates = dates_of(across.kind), dates_of(upwards.kind)
         self._show_points(pair, (across.title, upwards.title), dates, joined=False)
+        self._is_by_row = False
 
     def _show_points(
         self,
@@ -134,17 +139,9 @@ class ChartStage(QStackedWidget):
         if number is None or self._pair is None:
             self.said.emit("")
             return
-        row = int(self._pair[1].rows[number])
-        parts = [] if self._names[0] == "row" else [f"row {count_text(row)}"]
-        for name, field, dates in zip(self._names, self._pair, self._dates, strict=True):
+        parts = [f"row {count_text(int(self._pair[1].rows[number]))}"]
+        shown = list(zip(self._names, self._pair, self._dates, strict=True))
+        for name, field, dates in shown[1:] if self._is_by_row else shown:
             value = float(field.numbers[number])
-            is_row = name == "row" and name == self._names[0] and field is self._pair[0]
-            text = (
-                count_text(int(value))
-                if is_row and not parts
-                else value_text(value)
-                if dates is None
-                else dates.text(value)
-            )
-            parts.append(f"{name} {text}")
+            parts.append(f"{name} {value_text(value) if dates is None else dates.text(value)}")
         self.said.emit("   ".join(parts))

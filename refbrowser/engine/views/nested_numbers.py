@@ -294,6 +294,19 @@ def paired(across: FieldNumbers, upwards: FieldNumbers) -> tuple[FieldNumbers, F
     )
 
 
+def spread_in_rows(found: FieldNumbers) -> npt.NDArray[np.float64]:
+    """Return a place for each number: those of a row lie between it and the next one, in order."""
+    if not len(found.rows):
+        return np.zeros(0)
+    order = np.argsort(found.rows, kind="stable")
+    _rows, starts, inverse, counts = np.unique(
+        found.rows[order], return_index=True, return_inverse=True, return_counts=True
+    )
+    places = np.empty(len(order))
+    places[order] = (np.arange(len(order)) - starts[inverse]) / counts[inverse]
+    return found.rows + places
+
+
 def _is_one_a_row(field: FieldNumbers) -> bool:
     return bool(np.all(np.diff(field.rows) > 0))
 

@@ -107,7 +107,7 @@ def test_values_by_row(show: Show, qtbot: QtBot) -> None:
     charts(pane, qtbot, ChartKind.INDEX)
     points = pane.charts.stage.points
     across, upwards = points.points()
-    assert across.tolist() == [0, 0, 2]
+    assert across.tolist() == [0, 0.5, 2], "values of a row lie side by side"
     assert upwards.tolist() == [1.5, 2.5, 3.5]
     qtbot.keyClick(points, Qt.Key.Key_Right)
     qtbot.keyClick(points, Qt.Key.Key_Right)
