@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+import zarr
 from exported_streams import inline_document, opened
 from stream_constructs import ragged, texts
 from structure_constructs import plain_structures, rich_structures
@@ -194,3 +195,12 @@ def test_options_without_meaning(
     assert main(["export", source, str(tmp_path / "t"), "--array", "/Birr", *options]) == 2
     assert said in capsys.readouterr().err
     assert list(tmp_path.iterdir()) == []
+
+
+def test_chunks_of_more_rows_than_a_group_are_read_once(tmp_path: Path) -> None:
+    values = np.arange(32).reshape(8, 4)
+    zarr.create_array(tmp_path / "a.zarr", data=values, chunks=(8, 4), zarr_format=2)
+    with refbrowser.open(tmp_path / "a.zarr") as dataset:
+        report = exported(dataset, tmp_path / "t", group_size=64)
+    assert (report.chunks, report.requests) == (4, 1)
+    np.testing.assert_array_equal(ak.from_parquet(tmp_path / "t")["values"], values)

@@ -341,12 +341,16 @@ def test_real_files_of_awkward_0_become_tables(shared_data: Path, tmp_path: Path
                 assert np.sum(flat[np.isfinite(flat)]) == pytest.approx(facts["sum"], rel=1e-9)
 
 
-def test_arrays_that_go_on_in_themselves_are_written_by_some_turns(tmp_path: Path) -> None:
+def linked_table(path: Path, links: str, index: list[int]) -> None:
     encoder = Encoder("one")
-    links = encoder.make("IndexedMaskedArray", encoder.basic([1, 2, -1]), {"ref": 99})
-    columns = {"pairs": [["x", encoder.basic([1, 2, 3])], ["next", links]]}
+    numbers = encoder.basic([at + 1 for at in range(len(index))])
+    columns = {"pairs": [["x", numbers], ["next", encoder.make(links, encoder.basic(index), {"ref": 99})]]}
     table = {"call": ["awkward0", "Table", "frompairs"], "args": [columns, {"json": 0}], "id": 99}
-    (tmp_path / "a.awkd").write_bytes(zipped(encoder.members(table)))
+    path.write_bytes(zipped(encoder.members(table)))
+
+
+def test_arrays_that_go_on_in_themselves_are_written_by_some_turns(tmp_path: Path) -> None:
+    linked_table(tmp_path / "a.awkd", "IndexedMaskedArray", [1, 2, -1])
     with refbrowser.open(tmp_path / "a.awkd") as dataset:
         report = exported(dataset, tmp_path / "t")
     assert report.skipped == ()
@@ -355,6 +359,17 @@ def test_arrays_that_go_on_in_themselves_are_written_by_some_turns(tmp_path: Pat
     middle = {"x": 2, "next": last}
     found = ak.from_parquet(tmp_path / "t")["one"]
     assert found.to_list() == [{"x": 1, "next": middle}, middle, last]
+
+
+def test_arrays_without_an_end_are_no_fault(tmp_path: Path) -> None:
+    linked_table(tmp_path / "a.awkd", "IndexedArray", [1, 0])
+    with refbrowser.open(tmp_path / "a.awkd") as dataset:
+        assert exported(dataset, tmp_path / "t").skipped == ()
+    row, seen = ak.from_parquet(tmp_path / "t")["one"].to_list()[0], []
+    while row is not None:
+        seen.append(row["x"])
+        row = row["next"]
+    assert seen == [1, 2, 1, 2, 1, 2, 1]
 
 
 def test_types_with_many_links_have_fewer_turns(monkeypatch) -> None:
