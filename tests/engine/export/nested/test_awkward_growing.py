@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import pairwise
+from pathlib import Path
 
 import awkward as ak
 import numpy as np
@@ -12,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from nested_datasets import same, type_of_form
 
+from refbrowser.engine.export.nested.buffer_files import BufferFiles
 from refbrowser.engine.export.nested.conform import MissingValuesError, conformed
 from refbrowser.engine.export.nested.growing import BufferName, GrowingBuffers
 from refbrowser.engine.export.nested.target_types import Abilities, target_type
@@ -185,3 +187,13 @@ def test_what_cannot_be_read_or_goes_on_in_itself_is_missing() -> None:
     found = ak.Array(conformed(rows.layout, wanted))
     assert found.to_list() == [{"a": 1, "b": None, "c": None}, {"a": 2, "b": None, "c": None}]
     assert found.type == ak.types.ArrayType(found.layout.form.type, 2)
+
+
+def test_blocks_of_a_buffer_are_taken_from_its_file(tmp_path: Path) -> None:
+    files, name = BufferFiles(tmp_path / "b"), BufferName("node0-data", np.dtype("i4"))
+    for start in range(0, 12, 5):
+        files.put(name, np.arange(start, min(start + 5, 12), dtype="i4"))
+    assert files.lengths == {"node0-data": 12}
+    values, state = files.spool(name, np.dtype("i4"), (4,)).take((slice(8, 16),))
+    assert values.tolist() == [8, 9, 10, 11, 0, 0, 0, 0]
+    assert state.stored((0,))
