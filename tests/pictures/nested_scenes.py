@@ -9,7 +9,7 @@ from awkward0_encoder import Encoder, zipped
 from scenes import Stage, scene
 
 from refbrowser.app.nested.chart_choice import ChartKind
-from refbrowser.app.nested.nested_pane import CHARTS, NestedPane
+from refbrowser.app.nested.nested_pane import NestedPane
 
 
 def write_events(path: Path) -> Path:
@@ -51,8 +51,11 @@ def nested_rows(stage: Stage) -> None:
 
 @scene
 def nested_chart(stage: Stage) -> None:
-    pane = shown(stage)
-    pane.switch.set_page(CHARTS)
-    pane.charts.choice.choose(ChartKind.FIELDS, "particles.pt", "particles.eta")
-    stage.wait(pane.is_settled)
+    stage.open(write_events(stage.folder / "events.awkd"), "/events")
+    stage.settle()
+    plot = stage.window.centre.plot
+    assert plot is not None
+    assert plot.charts.pane is not None
+    plot.charts.pane.choice.choose(ChartKind.FIELDS, "particles.pt", "particles.eta")
+    stage.wait(plot.is_settled)
     stage.settle()

@@ -44,11 +44,14 @@ class ChartsPane(QWidget):
     -------
     said(str)
         What is under the pointer.
+    settled()
+        Nothing is being read any more.
     trustReviewRequested()
         The user wants to review what the document may read.
     """
 
     said = Signal(str)
+    settled = Signal()
     trustReviewRequested = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -153,6 +156,7 @@ class ChartsPane(QWidget):
         """Read no more; what has come stays."""
         self._stop()
         self._show()
+        self.settled.emit()
 
     def _stop(self) -> None:
         self._is_reading = False
@@ -166,6 +170,7 @@ class ChartsPane(QWidget):
     def _done(self, found: Collected) -> None:
         self._is_reading = False
         self._take(found)
+        self.settled.emit()
 
     def _failed(self, error: BaseException) -> None:
         self._is_reading = False
@@ -173,6 +178,7 @@ class ChartsPane(QWidget):
             self.cards.show_failure(self._node.path, error)
             self._pages.setCurrentWidget(self.cards)
         self._show_reading()
+        self.settled.emit()
 
     # Showing
 

@@ -35,9 +35,11 @@ def length_facts(found: FieldTally) -> list[tuple[str, str]]:
     """Return how many lists there are on each level, and how long they are."""
     facts = []
     for level, lengths in enumerate(found.lengths):
-        title = "" if len(found.lengths) == 1 else f", level {level + 1}"
-        facts.append((f"Lists{title}", count_text(lengths.count)))
+        of = "" if len(found.lengths) == 1 else f"Level {level + 1} "
+        facts.append((f"{of}lists".capitalize(), count_text(lengths.count)))
         if lengths.count:
-            low, high, mean = int(lengths.low), int(lengths.high), value_text(lengths.mean, 4)
-            facts.append((f"Length{title}", str(low) if low == high else f"{low} to {high}, mean {mean}"))
+            low, high = count_text(int(lengths.low)), count_text(int(lengths.high))
+            facts.append((f"{of}length".capitalize(), low if low == high else f"{low} to {high}"))
+            if low != high:
+                facts.append((f"{of}mean length".capitalize(), value_text(lengths.mean, 4)))
     return facts

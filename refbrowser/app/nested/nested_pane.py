@@ -1,39 +1,32 @@
-"""The tab of nested values: rows that unfold, or plots and facts of what is in them."""
+"""The tab of nested values: rows that unfold."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QEvent, Qt, QTimer, Signal
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QGuiApplication, QKeySequence, QShortcut, QShowEvent
 from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QSizePolicy, QStackedWidget, QVBoxLayout, QWidget
 
 from refbrowser.app import theme
 from refbrowser.app.elided_label import ElidedLabel
-from refbrowser.app.nested.charts_pane import ChartsPane
+from refbrowser.app.hierarchy.nested_words import nested_text
 from refbrowser.app.nested.nested_model import UNFOLD_MOST, NestedModel
 from refbrowser.app.nested.nested_table import NestedTable
 from refbrowser.app.nested.row_pages import RowPages
 from refbrowser.app.nested.table_menu import add_menu
-from refbrowser.app.page_switch import Page, PageSwitch
 from refbrowser.app.plot.plot_cards import PlotCards
 from refbrowser.app.row_model import NoRows
 from refbrowser.app.tasks import TaskControl
 from refbrowser.app.timers import one_shot
 from refbrowser.app.widgets import tool_button
 from refbrowser.engine.views.nested_words import exact_text
-from refbrowser.model.nested_text import type_text
 
 if TYPE_CHECKING:
     from refbrowser.app.plot.pane import PlotPane
     from refbrowser.app.plot.source import PlotSource
     from refbrowser.model.nodes import ArrayNode
 
-ROWS, CHARTS = range(2)
-_PAGES = (
-    Page("nestedRowsButton", "Rows", "List the rows of the array, to be unfolded"),
-    Page("nestedChartsButton", "Charts", "Plot the numbers in the array, and count what is in it"),
-)
 NOTHING = "Select an array of lists or records in the hierarchy."
 NO_ROWS = "The array has no rows."
 
@@ -67,8 +60,6 @@ class NestedPane(QWidget):
         self.table.setObjectName("nestedTable")
         self.table.setAccessibleName("Rows of nested values")
         self.cards = PlotCards("nested")
-        self.charts = ChartsPane()
-        self.switch = PageSwitch(_PAGES)
         self.type = ElidedLabel("nestedType")
         self.type.setFont(theme.mono_font())
         self.type.setMargin(theme.SMALL)
@@ -102,13 +93,7 @@ class NestedPane(QWidget):
 
     def is_settled(self) -> bool:
         """Whether all that is seen is read."""
-        return not self._follow_soon.isActive() and self.pages.is_settled() and self.charts.is_settled()
-
-    def changeEvent(self, event: QEvent) -> None:
-        super().changeEvent(event)
-        if event.type() == QEvent.Type.PaletteChange and hasattr(self, "charts"):
-            # Once, after the style sheet has reached every child.
-            QTimer.singleShot(0, self.charts, self.charts.restyle)
+        return not self._follow_soon.isActive() and self.pages.is_settled()
 
     def _plot_changed(self) -> None:
         self._stale = True
@@ -135,8 +120,7 @@ class NestedPane(QWidget):
         same = same and model is not None and model.length == node.nested.length
         self._source, self._node = source, node
         self.pages.set_array(source, node)
-        self.charts.set_array(source, node)
-        self.type.set_text(type_text(node.nested.type))
+        self.type.set_text(nested_text(node))
         if node.error is not None:
             self.cards.show_failure(node.path, node.error)
             self._rows_page.setCurrentWidget(self.cards)
@@ -153,7 +137,6 @@ class NestedPane(QWidget):
     def _show_nothing(self) -> None:
         self._source = self._node = None
         self.pages.set_array(None, None)
-        self.charts.set_array(None, None)
         self.table.set_model(NoRows())
         self.table.set_placeholder(NOTHING)
         self.type.set_text("")
@@ -219,7 +202,6 @@ class NestedPane(QWidget):
 
     def focus_go_to(self) -> None:
         """Put the cursor in the field for a row."""
-        self.switch.set_page(ROWS)
         self.go_to.setFocus(Qt.FocusReason.ShortcutFocusReason)
         self.go_to.selectAll()
 
@@ -256,36 +238,21 @@ class NestedPane(QWidget):
         for page in (self.table, self.cards):
             self._rows_page.addWidget(page)
         self.cards.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Ignored)
-        self._pages, self._tools = QStackedWidget(), QStackedWidget()
-        tools = QWidget()
-        line = QHBoxLayout(tools)
-        line.setContentsMargins(0, 0, 0, 0)
-        line.setSpacing(theme.SMALL)
-        line.addStretch(1)
-        for widget in (self.go_to, self.unfold, self.fold):
-            line.addWidget(widget)
-        for stack, both in (
-            (self._pages, (self._rows_page, self.charts)),
-            (self._tools, (tools, self.charts.tools)),
-        ):
-            for each in both:
-                stack.addWidget(each)
         head = QHBoxLayout()
-        head.setSpacing(theme.MEDIUM)
-        head.addWidget(self.switch)
-        head.addWidget(self._tools, 1)
+        head.setSpacing(theme.SMALL)
+        head.addWidget(self.type, 1)
+        for widget in (self.go_to, self.unfold, self.fold):
+            head.addWidget(widget)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(theme.MEDIUM, theme.MEDIUM, theme.MEDIUM, theme.SMALL)
         layout.setSpacing(theme.SMALL)
         layout.addLayout(head)
-        layout.addWidget(self.type)
-        layout.addWidget(self._pages, 1)
+        layout.addWidget(self._rows_page, 1)
         layout.addWidget(self.status)
-        self._show_page(ROWS)
+        self.setFocusProxy(self.table)
 
     def _connect(self) -> None:
         self._plot.viewChanged.connect(self._plot_changed)
-        self.switch.changed.connect(self._show_page)
         self.pages.changed.connect(self._rows_came)
         self.table.currentChanged.connect(lambda _row: self._say_line())
         self.table.folded.connect(self._say_line)
@@ -296,20 +263,8 @@ class NestedPane(QWidget):
         self.go_to.returnPressed.connect(self._go)
         self.cards.retryRequested.connect(self.read_again)
         self.cards.trustReviewRequested.connect(self.trustReviewRequested)
-        self.charts.said.connect(self.status.set_text)
-        self.charts.trustReviewRequested.connect(self.trustReviewRequested)
         inside = Qt.ShortcutContext.WidgetWithChildrenShortcut
         QShortcut(QKeySequence("Ctrl+G"), self, context=inside).activated.connect(self.focus_go_to)
 
     def _say_cut(self) -> None:
         self.said.emit(f"At most {theme.count_text(UNFOLD_MOST)} lines are unfolded at once")
-
-    def _show_page(self, page: int) -> None:
-        self._pages.setCurrentIndex(page)
-        self._tools.setCurrentIndex(page)
-        self.setFocusProxy(self.table if page == ROWS else self.charts.focus_target())
-        self.charts.set_shown(page == CHARTS)
-        if page == ROWS:
-            self._say_line()
-        else:
-            self.status.set_text("")

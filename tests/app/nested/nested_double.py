@@ -17,6 +17,7 @@ from refbrowser.model.nested import (
     NestedType,
     TypeKind,
 )
+from refbrowser.model.nested_text import type_text
 from refbrowser.model.nodes import ArrayNode
 from refbrowser.model.reference import Inline
 
@@ -79,7 +80,14 @@ def made_node(array: Any, path: str = "/events", **options: Any) -> ArrayNode:
     """Return an array of nested values."""
     values = MadeValues(array if isinstance(array, ak.Array) else ak.Array(array), **options)
     dtype = np.dtype(object)
-    return ArrayNode(path=path, shape=(values.length,), dtype=dtype, dimensions=(None,), nested=values)
+    return ArrayNode(
+        path=path,
+        shape=(values.length,),
+        dtype=dtype,
+        type_name=type_text(values.type),
+        dimensions=(None,),
+        nested=values,
+    )
 
 
 def events(count: int = 200) -> ak.Array:

@@ -8,11 +8,13 @@ from typing import Any
 from PySide6.QtCore import QObject, Signal
 from pytestqt.qtbot import QtBot
 
+from refbrowser.app.nested.charts_pane import ChartsPane
 from refbrowser.app.nested.nested_pane import NestedPane
 from refbrowser.app.tasks import Tasks
 from refbrowser.model.nodes import ArrayNode, GroupNode, Hierarchy
 
 Show = Callable[..., NestedPane]
+ShowCharts = Callable[..., ChartsPane]
 
 
 class Dataset:
@@ -63,7 +65,7 @@ class Plot(QObject):
         self.viewChanged.emit()
 
 
-def rest(pane: NestedPane, qtbot: QtBot) -> None:
+def rest(pane: NestedPane | ChartsPane, qtbot: QtBot) -> None:
     """Wait until a pane has read what it wants."""
     for _ in range(2):
         # What is painted then may want more.

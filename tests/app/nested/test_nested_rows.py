@@ -39,7 +39,7 @@ def test_fields_are_columns_and_lists_are_shortened(show: Show) -> None:
         "Row", "Length", "met", "name", "particles",
     ]  # fmt: skip
     assert pane.type.text() == (
-        "{met: ?float64, name: string, particles: var * {pt: float64, eta: float64, id: int64}}"
+        "200 * {met: ?float64, name: string, particles: var * {pt: float64, eta: float64, id: int64}}"
     )
     pane = show(made_node([[float(number) for number in range(9)], [], [1.5]]))
     assert lines(pane, 3) == [

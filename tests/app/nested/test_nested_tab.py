@@ -12,10 +12,9 @@ from pytestqt.qtbot import QtBot
 from test_names import unnamed
 from window_fixtures import Open
 
-from refbrowser.app.centre import TABLE, VALUES
+from refbrowser.app.centre import PLOT, TABLE, VALUES
 from refbrowser.app.main_window import MainWindow
 from refbrowser.app.nested.chart_choice import ChartKind
-from refbrowser.app.nested.nested_pane import CHARTS
 
 Settle = Callable[[], None]
 
@@ -60,13 +59,21 @@ def test_a_file_in_the_window(
     assert pane.table.row_text(1) == ["0", "", "1.5", "0.1", "! unreadable"]
     assert unnamed(window) == []
 
-    pane.switch.set_page(CHARTS)
-    pane.charts.choice.choose(ChartKind.FIELDS, "pt", "met")
+    window.centre.show_tab(PLOT)
     settle()
-    qtbot.waitUntil(pane.is_settled)
-    across, upwards = pane.charts.stage.points.points()
+    plot = window.centre.plot
+    assert plot is not None
+    qtbot.waitUntil(plot.is_settled)
+    charts = plot.charts.pane
+    assert plot.page() is plot.charts
+    assert charts is not None
+    assert charts.stage.bars.bars().total == 3, "of the first field"
+    charts.choice.choose(ChartKind.FIELDS, "pt", "met")
+    qtbot.waitUntil(plot.is_settled)
+    across, upwards = charts.stage.points.points()
     assert across.tolist() == [10, 10, 30]
     assert upwards.tolist() == [1.5, 2.5, 3.5]
+    assert unnamed(window) == []
 
     window.centre.show_tab(TABLE)
     settle()
@@ -77,3 +84,57 @@ def test_a_file_in_the_window(
     settle()
     assert not tabs.isTabVisible(VALUES)
     assert tabs.currentIndex() != VALUES
+
+
+def test_the_plot_of_each_kind_of_nested_array(
+    window: MainWindow, tmp_path: Path, opened: Open, settle: Settle, qtbot: QtBot
+) -> None:
+    made = Encoder("all")
+    members = made.members(
+        made.table(
+            ragged=made.jagged(made.basic([2, 1], "i8"), made.basic([1.5, 2.5, 3.5])),
+            texts=made.strings(["a", "bc"]),
+            number=made.make("MaskedArray", made.basic([False, True]), made.basic([4.5, 5.5])),
+        )
+    )
+    path = tmp_path / "all.awkd"
+    path.write_bytes(zipped(members))
+    document = opened(path)
+
+    def shown(name: str) -> list[str]:
+        """Select an array, and return the words of the choice of what is plotted."""
+        assert window.hierarchy.select_node(document, name)
+        settle()
+        assert window.centre.plot is not None
+        qtbot.waitUntil(window.centre.plot.is_settled)
+        part = window.centre.plot.header.part
+        return [part.itemText(row) for row in range(part.count())]
+
+    assert shown("/all/ragged") == ["charts", "rows", "lengths of rows"]
+    plot = window.centre.plot
+    assert plot is not None
+    charts = plot.charts.pane
+    assert charts is not None
+    assert plot.page() is plot.charts
+    assert charts.tools.isVisible()
+    assert charts.stage.bars.bars().total == 3
+    for part, page in (("rows", plot.values), ("length", plot.canvas), ("", plot.charts)):
+        plot.choose_part(part)
+        settle()
+        qtbot.waitUntil(plot.is_settled)
+        assert plot.page() is page, plot.cards.text()
+        assert charts.tools.isVisible() == (page is plot.charts)
+        if part == "length":
+            assert plot.picture().values.tolist() == [2, 1]  # type: ignore[union-attr]
+    assert plot.drawn_parts() == [charts.stage]
+    assert shown("/all/texts") == ["values", "charts"]
+    assert plot.page() is plot.values
+    assert shown("/all/number") == ["values", "charts"]
+    assert plot.page() is plot.canvas
+    plot.choose_part("charts")
+    settle()
+    qtbot.waitUntil(plot.is_settled)
+    assert plot.page() is plot.charts
+    assert charts.facts.facts()["Missing"] == "1"
+    assert shown("/all") == []
+    assert plot.page() is plot.charts
