@@ -37,6 +37,8 @@ FILTER_DELAY = 120
 MARGINS = 44
 #: A name has so much room before its detail has any, and a detail of less room is left out, in pixels.
 NAME_LEAST, DETAIL_LEAST = 56, 24
+#: A type of nested values takes what its name leaves; of less, in pixels, it would say nothing.
+NESTED_LEAST = 48
 #: A name that fits to the pixel would be cut all the same.
 SLACK = 4
 
@@ -288,10 +290,24 @@ class _Tree(QTreeView):
 
 def fitting(detail: str, metrics: QFontMetrics, room: int) -> str:
     """Return a detail such as ``12×180×360 i2`` in so many pixels: the type goes before the shape is cut."""
-    is_nested = " * " in detail
-    if metrics.horizontalAdvance(detail) + 2 > room and detail[:1].isdigit() and not is_nested:
+    if metrics.horizontalAdvance(detail) + 2 > room and detail[:1].isdigit() and not is_nested(detail):
         detail = detail.rpartition(" ")[0] or detail
     return metrics.elidedText(detail, Qt.TextElideMode.ElideRight, room)
+
+
+def is_nested(detail: str) -> bool:
+    """Whether a detail is a type as Awkward writes it: ``5 * var * int64``."""
+    return " * " in detail
+
+
+def detail_room(detail: str, width: int, named: int) -> int:
+    """Return how much of a row's width a detail may take beside a name of `named` pixels; 0 for no room."""
+    left = width - MARGINS - named
+    if is_nested(detail):
+        return left if left >= NESTED_LEAST else 0
+    least = width - MARGINS - min(named, NAME_LEAST)
+    most = max(min(width * 45 // 100, least), left)
+    return most if most >= DETAIL_LEAST else 0
 
 
 class _Delegate(QStyledItemDelegate):
@@ -310,9 +326,8 @@ class _Delegate(QStyledItemDelegate):
         marked = badge_width(badge, metrics)
         area.setRight(area.right() - marked)
         named = metrics.horizontalAdvance(full.text + changed) + SLACK
-        left, least = (area.width() - MARGINS - width for width in (named, min(named, NAME_LEAST)))
-        most = max(min(area.width() * 45 // 100, least), left)
-        detail = fitting(detail, metrics, most) if most >= DETAIL_LEAST else ""
+        most = detail_room(detail, area.width(), named)
+        detail = fitting(detail, metrics, most) if most else ""
         wide = min(metrics.horizontalAdvance(detail) + 2, most) if detail else 0
         room = area.width() - wide - (MARGINS if detail or marked else 0)
         room -= metrics.horizontalAdvance(changed)
