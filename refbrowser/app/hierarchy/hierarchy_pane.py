@@ -37,8 +37,8 @@ FILTER_DELAY = 120
 MARGINS = 44
 #: A name has so much room before its detail has any, and a detail of less room is left out, in pixels.
 NAME_LEAST, DETAIL_LEAST = 56, 24
-#: A type of nested values takes what its name leaves; of less, in pixels, it would say nothing.
-NESTED_LEAST = 48
+#: Words, and types of nested values, take what the name leaves; of less, in pixels, they would say nothing.
+WORDS_LEAST = 48
 #: A name that fits to the pixel would be cut all the same.
 SLACK = 4
 
@@ -290,21 +290,21 @@ class _Tree(QTreeView):
 
 def fitting(detail: str, metrics: QFontMetrics, room: int) -> str:
     """Return a detail such as ``12×180×360 i2`` in so many pixels: the type goes before the shape is cut."""
-    if metrics.horizontalAdvance(detail) + 2 > room and detail[:1].isdigit() and not is_nested(detail):
+    if metrics.horizontalAdvance(detail) + 2 > room and is_shape(detail):
         detail = detail.rpartition(" ")[0] or detail
     return metrics.elidedText(detail, Qt.TextElideMode.ElideRight, room)
 
 
-def is_nested(detail: str) -> bool:
-    """Whether a detail is a type as Awkward writes it: ``5 * var * int64``."""
-    return " * " in detail
+def is_shape(detail: str) -> bool:
+    """Whether a detail begins with a shape: it is no word, and no type as Awkward writes it (``5 * var``)."""
+    return detail[:1].isdigit() and " * " not in detail
 
 
 def detail_room(detail: str, width: int, named: int) -> int:
     """Return how much of a row's width a detail may take beside a name of `named` pixels; 0 for no room."""
     left = width - MARGINS - named
-    if is_nested(detail):
-        return left if left >= NESTED_LEAST else 0
+    if not is_shape(detail):
+        return left if left >= WORDS_LEAST else 0
     least = width - MARGINS - min(named, NAME_LEAST)
     most = max(min(width * 45 // 100, least), left)
     return most if most >= DETAIL_LEAST else 0

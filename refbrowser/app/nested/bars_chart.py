@@ -113,9 +113,8 @@ class BarsChart(AxesView):
         bars, heights = self._bars, self._heights()
         few = bars.is_whole and bars.edges[0] >= -0.5 and bars.edges[-1] <= _WHOLE
         self.across.set_scale(plain_scale(self._dates, few and self._dates is None), self._of)
-        self.upwards.set_scale(
-            None if self._is_log else plain_scale(), f"Number of {self._unit}", self._is_log
-        )
+        counts = None if self._is_log else plain_scale(is_whole=bars.counts.max(initial=0) <= _WHOLE)
+        self.upwards.set_scale(counts, f"Number of {self._unit}", self._is_log)
         low, high = float(bars.edges[0]), float(bars.edges[-1])
         margin = (high - low) * _BESIDE or 0.5
         top = float(heights.max()) if len(heights) else 1.0

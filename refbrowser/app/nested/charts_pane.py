@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from refbrowser.model.nodes import ArrayNode
 
 #: From this width on facts stand beside the plot, below it in less; and how wide they are there.
-_WIDE, _FACTS = 520, 190
+_WIDE, _FACTS = 520, 204
 
 
 class ChartsPane(QWidget):

@@ -79,7 +79,8 @@ class Presenter(QObject):
         elif node.dtype is None or node.grid is None:
             stage.show_hint("Nothing to plot", f"The type of {node.path} is not known.")
         elif 0 in node.shape:
-            stage.show_hint("Nothing to plot", f"{node.path} has no elements: its shape is {node.shape}.")
+            why = f"no elements: its shape is {node.shape}" if node.nested is None else "no rows"
+            stage.show_hint("Nothing to plot", f"{node.path} has {why}.")
         else:
             self._begin(document, node)
         self.changed.emit()
