@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from refbrowser.engine.awkward0 import may_be_awkward, open_awkward0_document
+from refbrowser.engine.collecting import collected_later
 from refbrowser.engine.dataset import Dataset
 from refbrowser.engine.jobs import JobControl
 from refbrowser.engine.metadata import Elsewhere, described
@@ -255,8 +256,9 @@ def open_dataset(request: OpenRequest, control: JobControl | None = None) -> Dat
     control = control or JobControl()
     session = Session()
     try:
-        opened = open_document(request, control, session)
-        return dataset_of(request.path, opened.document, opened.access, session, control)
+        with collected_later():
+            opened = open_document(request, control, session)
+            return dataset_of(request.path, opened.document, opened.access, session, control)
     except BaseException:
         session.close()
         raise

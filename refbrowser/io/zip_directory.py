@@ -106,8 +106,8 @@ class ZipDirectory:
     # Names
 
     def _bytes_of(self, row: int) -> bytes:
-        start = int(self._name_stop[row - 1]) if row else 0
-        return self._names[start : int(self._name_stop[row])]
+        stops = self._name_stop
+        return self._names[stops.item(row - 1) if row else 0 : stops.item(row)]
 
     def name(self, row: int) -> str:
         """Return the name of an entry."""
@@ -187,9 +187,10 @@ class ZipDirectory:
 
     def error(self, row: int) -> RefbrowserError | None:
         """Return why the member at a row is not read; None where it is."""
-        fault = Fault(int(self._fault[row]))
-        if fault is Fault.NONE:
+        number = self._fault.item(row)
+        if number == Fault.NONE:
             return None
+        fault = Fault(number)
         kind, message = _REASONS.get(fault, (ErrorKind.FORMAT, "it is a folder"))
         return RefbrowserError(kind, message, Place(url=self.url, key=self.name(row)))
 
@@ -226,15 +227,15 @@ class ZipDirectory:
 
     def size_of(self, row: int) -> int:
         """Return the bytes of a member, unpacked, as the directory says."""
-        return int(self._size[row])
+        return int(self._size.item(row))
 
     def packed_size_of(self, row: int) -> int:
         """Return the bytes of a member in the archive, as the directory says."""
-        return int(self._compressed[row])
+        return int(self._compressed.item(row))
 
     def method_of(self, row: int) -> int:
         """Return how a member is packed; of one that is not read, maybe none of `METHODS`."""
-        return int(self._method[row])
+        return int(self._method.item(row))
 
     # What is wrong with it
 

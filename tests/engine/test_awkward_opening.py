@@ -371,7 +371,17 @@ def test_info_as_json_tells_types_and_lengths(tmp_path: Path, capsys: pytest.Cap
     assert said["arrays"]["/two"]["dtype"] == "var * {pt: float64, s: string}"
     assert said["arrays"]["/two"]["shape"] == [3]
     assert said["arrays"]["/two"]["error"] is None
-    assert said["groups"]["/two"]["attributes"]["awkward0_name"] == "two"
+    assert said["groups"]["/two"]["attributes"] == {}
+
+
+def test_info_writes_types_of_nested_arrays_as_awkward_does(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = written(tmp_path / "a.awkd", zipped(members()))
+    assert main(["info", str(path)]) == 0
+    said = capsys.readouterr().out
+    assert "  /two  3 * var * {pt: float64, s: string}\n" in said
+    assert "awkward0_schema" not in said
 
 
 def test_opening_reads_no_blob(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

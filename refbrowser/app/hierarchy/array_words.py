@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from refbrowser.app.hierarchy.dimension_rows import coordinate_words
-from refbrowser.app.hierarchy.nested_words import AWKWARD_NAME, nested_icon, nested_text, plain_text
+from refbrowser.app.hierarchy.nested_words import is_awkward, nested_icon, nested_text, plain_text
 from refbrowser.app.hierarchy.parts import codec_names, is_buffer
 from refbrowser.app.plain_text import one_line
 
@@ -31,7 +31,7 @@ def detail_text(array: ArrayNode) -> str:
     """Return extent and type beside an array's name: ``2×3 i2``, ``5 * ?int64``."""
     if array.nested is not None:
         return one_line(nested_text(array))
-    if AWKWARD_NAME in array.attributes and array.dtype is not None:
+    if is_awkward(array) and array.dtype is not None:
         return one_line(plain_text(array))
     codecs = codec_names(array) if is_buffer(array) else ""
     return " ".join(part for part in (extent_text(array), type_text(array), codecs) if part)

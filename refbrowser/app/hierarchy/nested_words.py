@@ -8,10 +8,10 @@ from refbrowser.model.nested import TypeKind
 
 if TYPE_CHECKING:
     from refbrowser.model.nested import NestedType
-    from refbrowser.model.nodes import ArrayNode
+    from refbrowser.model.nodes import ArrayNode, Node
 
 #: The attribute of arrays and groups that are made from expressions.
-AWKWARD_NAME = "awkward0_name"
+_AWKWARD_NAME = "awkward0_name"
 _ICONS = {
     TypeKind.LIST: "ragged",
     TypeKind.RECORD: "structure",
@@ -33,6 +33,11 @@ _WORDS = {
     TypeKind.OPAQUE: "not readable",
     TypeKind.EMPTY: "nothing",
 }
+
+
+def is_awkward(node: Node) -> bool:
+    """Tell whether an array or group is made from an expression; a saved document says so in an attribute."""
+    return _AWKWARD_NAME in node.internal_attributes or _AWKWARD_NAME in node.attributes
 
 
 def nested_text(array: ArrayNode) -> str:

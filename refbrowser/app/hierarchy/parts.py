@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from refbrowser.app.hierarchy.nested_words import AWKWARD_NAME, nested_words
+from refbrowser.app.hierarchy.nested_words import is_awkward, nested_words
 from refbrowser.app.theme import count_text, size_text
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ _CHUNKS_MOST = 4_096
 def parts_of(group: GroupNode, array: ArrayNode) -> GroupNode | None:
     """Return the group that holds the parts of an array, None where it has none."""
     twin = group.groups.get(array.name)
-    is_one = twin is not None and (array.nested is not None or AWKWARD_NAME in twin.attributes)
+    is_one = twin is not None and (array.nested is not None or is_awkward(twin))
     return twin if is_one else None
 
 

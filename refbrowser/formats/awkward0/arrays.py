@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 
 from refbrowser.errors import Place, RefbrowserError
 from refbrowser.formats.awkward0.allow_list import AllowList
-from refbrowser.formats.awkward0.building import Built, build_layout
+from refbrowser.formats.awkward0.building import Built
+from refbrowser.formats.awkward0.building_memory import BuildingMemory
 from refbrowser.formats.awkward0.container import Blob, Container
 from refbrowser.formats.awkward0.expressions import SchemaDocument
 from refbrowser.formats.awkward0.finding_arrays import FoundSchema
@@ -64,19 +65,20 @@ def build_arrays(
     """
     arrays = []
     paths = array_paths(each.name.array for each in found)
+    memory = BuildingMemory(allowed)
     for number, (each, path) in enumerate(zip(found, paths, strict=True)):
         if number % _PAGE == 0:
             token.check()
-        arrays.append(_array(container, each, path, allowed))
+        arrays.append(_array(container, each, path, memory))
     return tuple(arrays)
 
 
-def _array(container: Container, found: FoundSchema, path: str, allowed: AllowList) -> Awkward0Array:
+def _array(container: Container, found: FoundSchema, path: str, memory: BuildingMemory) -> Awkward0Array:
     name, member, schema = found.name.array, found.member, found.schema
     if schema is None:
         return Awkward0Array(name, path, member, error=found.error)
     try:
-        built = build_layout(schema, blob_finder(container, found.name), allowed)
+        built = memory.built(schema, blob_finder(container, found.name))
     except RefbrowserError as error:
         place = replace(error.place or Place(url=container.url, key=member), path=path)
         return Awkward0Array(name, path, member, schema, error=error.at(place))

@@ -133,7 +133,7 @@ def buffer_arrays(layout: Layout) -> list[BufferArray]:
             if (item, name) not in seen:
                 seen.add((item, name))
                 name = first_free(name, found)
-                found[name] = _array(name, item)
+                found[name] = array_of(name, item)
             continue
         if (item, "") in seen:
             continue
@@ -148,7 +148,8 @@ def _role(part: str) -> str:
     return "data" if part.startswith(("content", "field:", "chunk ")) else part
 
 
-def _array(name: str, layout: NumpyLayout) -> BufferArray:
+def array_of(name: str, layout: NumpyLayout) -> BufferArray:
+    """Return a basic array as a Zarr array of some name."""
     buffer = layout.buffer
     is_packed = layout.blob is not None and layout.blob.method in _PACKED
     is_whole = bool(buffer.codecs) or is_packed

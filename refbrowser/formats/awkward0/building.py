@@ -41,11 +41,20 @@ class Built:
         The layout of each expression that is an array; the targets of all links are among them.
     findings
         What could not be built.
+    like
+        What another schema builds that differs in blobs and counts alone: types, forms and the names of
+        buffers are the same.
     """
 
     layout: Layout
     by_number: Mapping[int, Layout]
     findings: tuple[Finding, ...] = ()
+    like: Built | None = None
+
+    @property
+    def pattern(self) -> Built:
+        """The same for all that differ in blobs and counts alone."""
+        return self.like or self
 
 
 def build_layout(

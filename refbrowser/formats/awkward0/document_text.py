@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import base64
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from refbrowser.errors import ErrorKind, Finding, Place, Severity, quoted
 from refbrowser.formats.awkward0.arrays import Awkward0Array
+from refbrowser.formats.awkward0.attributes import JsonMembers
 from refbrowser.formats.awkward0.buffer_arrays import BufferArray, buffer_arrays
+from refbrowser.formats.awkward0.buffer_memory import BufferMemory
+from refbrowser.formats.awkward0.building import Built
 from refbrowser.formats.awkward0.container import Container
 from refbrowser.formats.awkward0.findings import findings_of
 from refbrowser.formats.awkward0.forms import form_of
@@ -55,7 +58,7 @@ def document_of_arrays(
         entries,
         templates=text.templates,
         gen=text.gen,
-        known=KnownMetadata(text.metadata),
+        known=KnownMetadata(text.metadata, parsed=text.parsed),
         name=name,
         derived=origin,
         notes=(*container.findings, *findings, *text.findings),
@@ -74,21 +77,25 @@ class Awkward0Text(StoreText):
     def __init__(self, url: str) -> None:
         super().__init__(url)
         self.metadata: dict[str, bytes] = {".zgroup": _GROUP}
+        #: What is in the attributes and in the metadata of buffers: the hierarchy is made from that.
+        self.parsed: dict[str, Mapping[str, Any]] = {}
         self.findings: list[Finding] = []
+        self._forms: dict[Built, bytes] = {}
+        self._buffers = BufferMemory()
         self._url_of_file = url
         self._lines: list[str] = []
 
     def add_array(self, array: Awkward0Array) -> None:
         """Add one array, as far as it can be read."""
         layout = array.layout
-        if array.error is not None or array.schema is None or layout is None:
+        if array.error is not None or array.built is None or layout is None:
             return
         prefix = array.path.strip("/") + "/"
         self._add_groups_above(prefix)
         if isinstance(layout, NumpyLayout) and _is_plain(layout):
-            self._add_buffer(prefix, buffer_arrays(layout)[0], _attributes(array))
+            self._add_buffer(prefix, buffer_arrays(layout)[0], self._attributes(array))
             return
-        attributes, buffers = _attributes(array), buffer_arrays(layout)
+        attributes, buffers = self._attributes(array), self._buffers.arrays(array.built)
         if any(each.is_renamed for each in buffers):
             attributes.pop("awkward_form", None)
         if isinstance(layout, PlainLayout) and self._add_value(prefix, layout.value, attributes):
@@ -96,9 +103,34 @@ class Awkward0Text(StoreText):
         if isinstance(layout, PlainLayout):
             attributes["awkward0_value"] = _json(layout.value)
         self.metadata[f"{prefix}.zgroup"] = _GROUP
-        self.metadata[f"{prefix}.zattrs"] = _object(attributes)
+        self._add_attributes(prefix, attributes)
         for each in buffers:
             self._add_buffer(f"{prefix}{each.name}/", each, {})
+
+    def _attributes(self, array: Awkward0Array) -> dict[str, bytes]:
+        """Return the attributes of an array, each as JSON."""
+        schema, built = array.schema, array.built
+        assert schema is not None
+        assert built is not None
+        attributes = {"awkward0_name": _text(array.name).encode()}
+        if len(schema.text) <= _MOST_SCHEMA:
+            attributes["awkward0_schema"] = schema.text.strip()
+        length = length_of(built.layout)
+        if length is not None:
+            attributes["awkward_length"] = b"%d" % length
+        form = self._form(built.pattern)
+        if 0 < len(form) <= _MOST_SCHEMA:
+            attributes["awkward_form"] = form
+        return attributes
+
+    def _form(self, built: Built) -> bytes:
+        """Return the form as text, the way ``awkward.from_buffers`` takes it and exports to Zarr write it."""
+        known = self._forms.get(built)
+        if known is None:
+            form = None if isinstance(built.layout, NumpyLayout) else form_of(built.layout)
+            known = b"" if form is None else _json(_json(form).decode())
+            self._forms[built] = known
+        return known
 
     def _add_groups_above(self, prefix: str) -> None:
         at = prefix.find("/")
@@ -109,9 +141,10 @@ class Awkward0Text(StoreText):
     def _add_buffer(self, prefix: str, made: BufferArray, attributes: dict[str, bytes]) -> None:
         if len(self._lines) + made.chunks > _MOST_REFERENCES:
             made = made.uncut()
-        self.metadata[f"{prefix}.zarray"] = _json(made.metadata())
+        parsed, text = self._buffers.metadata(made)
+        self._add_metadata(prefix, parsed, text)
         if attributes:
-            self.metadata[f"{prefix}.zattrs"] = _object(attributes)
+            self._add_attributes(prefix, attributes)
         if not made.is_expressible:
             message = f"{quoted(made.buffer.name)} holds more than this array, and is compressed"
             place = Place(path=f"/{prefix.rstrip('/')}")
@@ -120,6 +153,16 @@ class Awkward0Text(StoreText):
             )
         for key, reference in made.references():
             self._add_chunk(prefix + key, reference)
+
+    def _add_metadata(self, prefix: str, metadata: Mapping[str, Any], text: bytes) -> None:
+        self.metadata[f"{prefix}.zarray"] = text
+        if isinstance(metadata["dtype"], str):
+            # Types of records are not as JSON gives them.
+            self.parsed[f"{prefix}.zarray"] = metadata
+
+    def _add_attributes(self, prefix: str, attributes: dict[str, bytes]) -> None:
+        self.metadata[f"{prefix}.zattrs"] = _object(attributes)
+        self.parsed[f"{prefix}.zattrs"] = JsonMembers(attributes)
 
     def _add_chunk(self, key: str, reference: bytes | tuple[Any, ...]) -> None:
         if isinstance(reference, bytes):
@@ -149,8 +192,8 @@ class Awkward0Text(StoreText):
             "fill_value": None,
             "order": "C",
         }
-        self.metadata[f"{prefix}.zarray"] = _json(metadata)
-        self.metadata[f"{prefix}.zattrs"] = _object(attributes)
+        self._add_metadata(prefix, metadata, _json(metadata))
+        self._add_attributes(prefix, attributes)
         self._add_chunk(f"{prefix}0", np.array(value, dtype).tobytes())
         return True
 
@@ -168,8 +211,8 @@ def _is_plain(layout: NumpyLayout) -> bool:
     return is_number and not (buffer.codecs and buffer.offset)
 
 
-def _text(value: str) -> str:
-    return json.dumps(value, ensure_ascii=False)
+#: Text as JSON.
+_text = json.encoder.encode_basestring
 
 
 def _dtype_of_value(value: Any) -> np.dtype[Any] | None:
@@ -185,26 +228,8 @@ def _dtype_of_value(value: Any) -> np.dtype[Any] | None:
     return None
 
 
-def _attributes(array: Awkward0Array) -> dict[str, bytes]:
-    """Return the attributes of an array, each as JSON."""
-    attributes = {"awkward0_name": _json(array.name)}
-    assert array.schema is not None
-    if len(array.schema.text) <= _MOST_SCHEMA:
-        attributes["awkward0_schema"] = array.schema.text.strip()
-    layout = array.layout
-    length = None if layout is None else length_of(layout)
-    if length is not None:
-        attributes["awkward_length"] = _json(length)
-    form = None if layout is None or isinstance(layout, NumpyLayout) else form_of(layout)
-    # As text, the way ``awkward.from_buffers`` takes it and exports to Zarr write it.
-    text = b"" if form is None else _json(_json(form).decode())
-    if 0 < len(text) <= _MOST_SCHEMA:
-        attributes["awkward_form"] = text
-    return attributes
-
-
 def _object(members: dict[str, bytes]) -> bytes:
-    return b"{" + b",".join(_json(name) + b":" + text for name, text in members.items()) + b"}"
+    return b"{" + b",".join([b'"%s":%s' % (name.encode(), text) for name, text in members.items()]) + b"}"
 
 
 def _json(value: Any) -> bytes:

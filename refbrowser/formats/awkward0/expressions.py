@@ -85,6 +85,8 @@ class SchemaDocument:
         The bytes that were read.
     findings
         What is wrong or odd.
+    shape
+        The same of all schemas that differ in prefix and plain whole numbers alone; None where nobody looked.
     """
 
     signature: str
@@ -96,6 +98,7 @@ class SchemaDocument:
     metadata: Any = None
     text: bytes = b""
     findings: tuple[Finding, ...] = ()
+    shape: object = None
 
     @property
     def root(self) -> Expression:

@@ -11,7 +11,8 @@ from refbrowser.errors import ErrorKind, Finding, Place, RefbrowserError, Severi
 from refbrowser.formats.awkward0.container import Container
 from refbrowser.formats.awkward0.expressions import ExpressionKind, SchemaDocument
 from refbrowser.formats.awkward0.naming import SCHEMA_ENDING, SchemaName, schema_name
-from refbrowser.formats.awkward0.schema import SIGNATURES, has_signature, read_schema
+from refbrowser.formats.awkward0.schema import SIGNATURES, has_signature
+from refbrowser.formats.awkward0.schema_memory import SchemaMemory
 from refbrowser.io.cancel import CancelToken
 from refbrowser.limits import LIMITS
 
@@ -106,6 +107,7 @@ class _Search:
         self.found = FoundSchemas([], [], [])
         self.is_full = False
         self._kept = 0
+        self._schemas = SchemaMemory()
 
     def small(self, names: Iterable[str]) -> list[str]:
         """Return those that are small enough to be schemas, while there is room."""
@@ -177,7 +179,7 @@ class _Search:
         if not has_signature(answer):
             return
         try:
-            schema = read_schema(answer, name=name, place=Place(url=self._container.url, key=name))
+            schema = self._schemas.read(answer, name=name, place=Place(url=self._container.url, key=name))
         except RefbrowserError as error:
             if _was_meant(answer, error):
                 self.found.schemas.append(FoundSchema(name, schema_name(name, ""), error=error))

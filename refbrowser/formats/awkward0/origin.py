@@ -8,11 +8,12 @@ from functools import cached_property
 
 from refbrowser.errors import ErrorKind, Finding, Place, RefbrowserError, Severity
 from refbrowser.formats.awkward0.arrays import Awkward0Array
+from refbrowser.formats.awkward0.attributes import with_internal
 from refbrowser.formats.awkward0.buffer_arrays import buffer_arrays
 from refbrowser.formats.awkward0.container import Container
 from refbrowser.formats.awkward0.layouts import NumpyLayout
 from refbrowser.formats.awkward0.options import Awkward0Options
-from refbrowser.formats.awkward0.value_arrays import value_arrays
+from refbrowser.formats.awkward0.value_arrays import TypeMemory, value_arrays
 from refbrowser.model.nodes import ArrayNode, GroupNode, Hierarchy
 
 
@@ -57,7 +58,7 @@ class Awkward0Origin:
             nodes = self.nodes.get(array.path, ())
             for node in nodes:
                 added.at(node.path).node = node
-            if nodes and _has_parts_of_packed(nodes[0]):
+            if nodes and _has_parts_of_packed(array):
                 for path, why in _without_references(array):
                     added.at(path).refused = why
         root = _completed(hierarchy.root, added)
@@ -66,7 +67,9 @@ class Awkward0Origin:
     @cached_property
     def nodes(self) -> dict[str, list[ArrayNode]]:
         """The arrays of values of each array, by its path."""
-        return {array.path: value_arrays(array, self.lengths.get(array.path)) for array in self.arrays}
+        memory = TypeMemory()
+        lengths = self.lengths
+        return {array.path: value_arrays(array, lengths.get(array.path), memory) for array in self.arrays}
 
     def _problems(self) -> list[Finding]:
         return [
@@ -82,10 +85,10 @@ class Awkward0Origin:
         ]
 
 
-def _has_parts_of_packed(node: ArrayNode) -> bool:
+def _has_parts_of_packed(array: Awkward0Array) -> bool:
     """Tell whether an array is made from a part of what is compressed."""
-    values = node.nested
-    return values is not None and any(each.codecs and each.offset for each in values.buffers)
+    layouts = () if array.built is None else array.built.by_number.values()
+    return any(each.buffer.codecs and each.buffer.offset for each in layouts if isinstance(each, NumpyLayout))
 
 
 def _without_references(array: Awkward0Array) -> Iterator[tuple[str, RefbrowserError]]:
@@ -120,11 +123,15 @@ def _completed(group: GroupNode, branch: _Branch) -> GroupNode:
     groups = dict(group.groups)
     for name, added in branch.below.items():
         stored, below = group.arrays.get(name), group.groups.get(name)
+        if stored is not None:
+            stored = with_internal(stored)
         if stored is not None and added.refused is not None:
             arrays[name] = added.node or replace(stored, unreadable=added.refused)
         elif stored is not None or added.node is not None:
             # A basic array is one that the document has already.
             arrays[name] = stored or added.node  # type: ignore[assignment]
+        if below is not None:
+            groups[name] = below = with_internal(below)
         if added.below:
             path = f"{group.path.rstrip('/')}/{name}"
             groups[name] = _completed(below or GroupNode(path=path), added)

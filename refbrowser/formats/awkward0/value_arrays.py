@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from math import prod
 from typing import Any
@@ -12,11 +12,13 @@ import numpy.typing as npt
 
 from refbrowser.errors import ErrorKind, Place, RefbrowserError
 from refbrowser.formats.awkward0.arrays import Awkward0Array
-from refbrowser.formats.awkward0.element_types import element_type, field_paths
+from refbrowser.formats.awkward0.building import Built
+from refbrowser.formats.awkward0.element_types import ElementType, element_type, field_paths
 from refbrowser.formats.awkward0.layout_parts import error_at
 from refbrowser.formats.awkward0.layouts import BrokenLayout, NumpyLayout, PlainLayout
 from refbrowser.formats.awkward0.naming import escaped_part, first_free
 from refbrowser.formats.awkward0.values.layout_values import LayoutValues
+from refbrowser.formats.awkward0.values.marks import Marks
 from refbrowser.limits import LIMITS
 from refbrowser.model.grid import RegularChunkGrid
 from refbrowser.model.nested import NestedType, NestedValues, TypeKind
@@ -29,13 +31,81 @@ from refbrowser.model.source import columns_of_tiles
 _TILE_BYTES, _TILE_ROWS = 4 << 20, 1 << 18
 
 
-def value_arrays(array: Awkward0Array, measured: int | RefbrowserError | None = None) -> list[ArrayNode]:
+@dataclass(frozen=True, slots=True)
+class _Typed:
+    """The type of an array of values.
+
+    Attributes
+    ----------
+    fields
+        Names that lead to the field; empty for the whole.
+    below
+        What stands after the path of the whole.
+    error
+        Why it has none.
+    """
+
+    fields: tuple[str, ...]
+    below: str
+    kind: NestedType | None = None
+    text: str = ""
+    element: ElementType | None = None
+    error: RefbrowserError | None = None
+
+    @classmethod
+    def of(cls, values: LayoutValues, below: str) -> _Typed:
+        """Return the type of some values."""
+        try:
+            kind = values.type
+            return cls(values.fields, below, kind, type_text(kind), element_type(kind))
+        except RefbrowserError as error:
+            return cls(values.fields, below, error=error)
+
+
+class TypeMemory:
+    """The types of the arrays of one file: of those of one kind they are worked out once."""
+
+    def __init__(self) -> None:
+        self._known: dict[Built, tuple[_Typed, ...]] = {}
+
+    def types(self, built: Built) -> tuple[_Typed, ...]:
+        """Return the type of the whole, and those of all fields, each after that of what it is a field of."""
+        pattern = built.pattern
+        known = self._known.get(pattern)
+        if known is None:
+            known = self._known[pattern] = tuple(_types(LayoutValues(pattern.layout, pattern.by_number)))
+        return known
+
+
+def _types(whole: LayoutValues) -> Iterator[_Typed]:
+    top = _Typed.of(whole, "")
+    yield top
+    if top.kind is None:
+        return
+    taken = {""}
+    known: dict[tuple[str, ...], tuple[str, LayoutValues]] = {(): ("", whole)}
+    for fields in field_paths(top.kind, LIMITS.awkward_field_levels, LIMITS.awkward_fields):
+        part = escaped_part(fields[-1]).replace("/", "%2F")
+        above, values = known[fields[:-1]]
+        below, values = first_free(f"{above}/{part}", taken), values.field(fields[-1])
+        taken.add(below)
+        known[fields] = below, values
+        yield _Typed.of(values, below)
+
+
+def value_arrays(
+    array: Awkward0Array,
+    measured: int | RefbrowserError | None = None,
+    memory: TypeMemory | None = None,
+) -> list[ArrayNode]:
     """Return the array of rows, and one for each field; none where a plain value is all there is.
 
     Parameters
     ----------
     measured
         How many rows there are, or why that is not known, where only the data tell.
+    memory
+        Of the other arrays of the file.
     """
     error, layout = array.error, array.layout
     if isinstance(measured, RefbrowserError):
@@ -46,20 +116,18 @@ def value_arrays(array: Awkward0Array, measured: int | RefbrowserError | None = 
         return [ArrayNode(path=array.path, error=error, format="awkward0")]
     if layout is None or array.built is None or isinstance(layout, PlainLayout):
         return []
-    whole = LayoutValues(layout, array.built.by_number, measured=measured)
-    size = sum(each.buffer.nbytes for each in array.built.by_number.values() if isinstance(each, NumpyLayout))
-    is_small = size <= _TILE_BYTES
-    nodes = {array.path: _node(array.path, whole, _attributes(array), is_small)}
-    if nodes[array.path].error is not None:
-        return list(nodes.values())
-    known: dict[tuple[str, ...], tuple[str, LayoutValues]] = {(): (array.path, whole)}
-    for fields in field_paths(whole.type, LIMITS.awkward_field_levels, LIMITS.awkward_fields):
-        part = escaped_part(fields[-1]).replace("/", "%2F")
-        above, values = known[fields[:-1]]
-        path, values = first_free(f"{above}/{part}", nodes), values.field(fields[-1])
-        known[fields] = path, values
-        nodes[path] = _node(path, values, {}, is_small)
-    return list(nodes.values())
+    size = sum(
+        [each.buffer.nbytes for each in array.built.by_number.values() if isinstance(each, NumpyLayout)]
+    )
+    marks = Marks()
+    nodes: list[ArrayNode] = []
+    for typed in (memory or TypeMemory()).types(array.built):
+        values = LayoutValues(layout, array.built.by_number, typed.fields, marks, measured, typed.kind)
+        attributes = {} if nodes else _attributes(array)
+        nodes.append(_node(array.path + typed.below, values, typed, attributes, size <= _TILE_BYTES))
+        if len(nodes) == 1 and nodes[0].error is not None:
+            break
+    return nodes
 
 
 def _attributes(array: Awkward0Array) -> Mapping[str, Any]:
@@ -71,7 +139,9 @@ def _attributes(array: Awkward0Array) -> Mapping[str, Any]:
     return {name: value for name, value in said.items() if value is not None}
 
 
-def _node(path: str, values: LayoutValues, attributes: Mapping[str, Any], is_small: bool) -> ArrayNode:
+def _node(
+    path: str, values: LayoutValues, typed: _Typed, attributes: Mapping[str, Any], is_small: bool
+) -> ArrayNode:
     """Return the array of values; one of which too little is known has the reason.
 
     Parameters
@@ -79,15 +149,16 @@ def _node(path: str, values: LayoutValues, attributes: Mapping[str, Any], is_sma
     is_small
         All of its rows are read together.
     """
-    text = ""
+    kind, text, element = typed.kind, typed.text, typed.element
     try:
-        kind = values.type
-        text = type_text(kind)
+        if typed.error is not None:
+            raise typed.error
         rows = values.length
     except RefbrowserError as error:
         located = error if error.place else error.at(Place(path=path))
         return ArrayNode(path=path, error=located, type_name=text, attributes=attributes, format="awkward0")
-    element = element_type(kind)
+    assert kind is not None
+    assert element is not None
     shape = (rows, *element.shape)
     if prod(shape) > LIMITS.elements:
         message = f"the array has more than {LIMITS.elements} elements (elements)"

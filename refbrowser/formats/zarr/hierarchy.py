@@ -205,6 +205,8 @@ class _Builder:
             return ArrayNode(**common, error=located(error, key))
         names = documents.documents[name].get("dimension_names") if is_v3 else None
         common["dimensions"] = self._dimension_names(names, common["attributes"], len(fields["shape"]), key)
+        # Which a group declares is found when all of its arrays are known.
+        common["dimension_paths"] = (None,) * len(common["dimensions"])
         return ArrayNode(**{**common, **fields, **self._readable(fields, path, key)})
 
     def _dimension_names(

@@ -19,9 +19,11 @@ from refbrowser.formats.awkward0 import buffer_arrays as buffers
 from refbrowser.formats.awkward0.findings import findings_of
 from refbrowser.formats.awkward0.forms import form_of
 from refbrowser.formats.awkward0.layouts import NumpyLayout
+from refbrowser.formats.references import hierarchy_of
 from refbrowser.model.nested import Buffer
 from refbrowser.model.nodes import ArrayNode, GroupNode
 from refbrowser.model.reference import WholeFile
+from refbrowser.references.edits import SetReference
 
 
 def opened(tmp_path: Path, **roots: Any) -> refbrowser.Dataset:
@@ -54,12 +56,35 @@ def test_lists_are_groups_of_their_buffers(tmp_path: Path) -> None:
         assert dataset["/one/node2-data"][...].tolist() == [1.0, 2.0, 3.0]
 
 
+def test_what_the_format_keeps_for_itself_is_no_attribute_of_users(tmp_path: Path) -> None:
+    """Neither of the file nor after an edit, when the text of the document is all that tells."""
+    names = {"awkward0_name", "awkward0_schema", "awkward_length", "awkward_form"}
+    with opened(
+        tmp_path,
+        one=lambda e: e.jagged([2, 1], [1.0, 2.0, 3.0]),
+        two=lambda e: e.basic([1, 2], "<i2"),
+        three=lambda e: e.value({"k": 1}),
+    ) as dataset:
+        document = SetReference("two/note", "text").apply(dataset.document)
+        for root in (dataset.hierarchy.root, hierarchy_of(document).root):
+            assert isinstance(root, GroupNode)
+            group, array = root.groups["one"], root.arrays["two"]
+            assert (dict(group.attributes), dict(array.attributes)) == ({}, {})
+            assert set(group.internal_attributes) == names
+            assert set(array.internal_attributes) == names - {"awkward_form"}
+            assert group.internal_attributes["awkward0_schema"]["schema"]["call"][1] == "JaggedArray"
+            assert group.internal_attributes["awkward_length"] == 2
+            # A value that nothing else shows stays.
+            assert root.groups["three"].attributes == {"awkward0_value": {"k": 1}}
+        assert document.known is None
+
+
 def test_basic_arrays_are_plain(tmp_path: Path) -> None:
     with opened(
         tmp_path, one=lambda e: e.basic([[1, 2], [3, 4]], ">i2", codecs=["zlib.decompress"])
     ) as dataset:
         array = dataset["/one"]
-        assert (array.shape, array.attrs["awkward0_name"]) == ((2, 2), "one")
+        assert (array.shape, array.node.internal_attributes["awkward0_name"]) == ((2, 2), "one")
         assert json.loads(entry(dataset, "one/.zarray"))["compressor"]["id"] == "zlib"
         assert array[...].tolist() == [[1, 2], [3, 4]]
 

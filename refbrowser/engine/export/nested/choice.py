@@ -99,7 +99,8 @@ def as_complete(node: ArrayNode) -> ArrayNode:
 
     Formats that need one then have nothing to tell.
     """
-    if _SCHEMA not in node.attributes and node.nested is None:
+    is_awkward = _SCHEMA in node.attributes or _SCHEMA in node.internal_attributes
+    if not is_awkward and node.nested is None:
         return node
     fill = node.fill_value
     if fill is None and node.dtype is not None:

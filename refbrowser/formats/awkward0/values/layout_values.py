@@ -36,6 +36,8 @@ class LayoutValues:
         What was summed up of its indexes; all arrays of a file may share it.
     measured
         How many rows there are where only the data tell (`measure`).
+    kind
+        The type, where that is known.
     """
 
     layout: Layout
@@ -43,10 +45,12 @@ class LayoutValues:
     fields: tuple[str, ...] = ()
     marks: Marks = field(default_factory=Marks)
     measured: int | None = None
+    kind: NestedType | None = None
 
     def field(self, name: str) -> LayoutValues:
         """Return the values of a field of the records, or of those in its lists."""
-        return replace(self, fields=(*self.fields, name))
+        fields = (*self.fields, name)
+        return LayoutValues(self.layout, self.by_number, fields, self.marks, self.measured)
 
     @cached_property
     def type(self) -> NestedType:
@@ -57,6 +61,8 @@ class LayoutValues:
         RefbrowserError
             There is no such field.
         """
+        if self.kind is not None:
+            return self.kind
         kind = type_of(self.layout)
         for name in self.fields:
             kind = _field_type(kind, name)
