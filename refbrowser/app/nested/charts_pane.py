@@ -8,8 +8,10 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import (
     QBoxLayout,
+    QFrame,
     QHBoxLayout,
     QProgressBar,
+    QScrollArea,
     QSizePolicy,
     QStackedWidget,
     QVBoxLayout,
@@ -34,7 +36,9 @@ if TYPE_CHECKING:
     from refbrowser.model.nodes import ArrayNode
 
 #: From this width on facts stand beside the plot, below it in less; and how wide they are there.
-_WIDE, _FACTS = 520, 204
+_WIDE, _FACTS = 420, 204
+#: What Qt takes for no greatest width.
+_ANY_WIDTH = 16_777_215
 
 
 class ChartsPane(QWidget):
@@ -240,7 +244,15 @@ class ChartsPane(QWidget):
         self._both = QBoxLayout(QBoxLayout.Direction.LeftToRight)
         self._both.setSpacing(theme.LARGE)
         self._both.addWidget(self._pages, 1)
-        self._both.addWidget(self.facts, 0, Qt.AlignmentFlag.AlignTop)
+        # More facts than there is height for are scrolled, so that a plot keeps its room.
+        self._beside = QScrollArea()
+        self._beside.setObjectName("nestedFactsArea")
+        self._beside.setAccessibleName("Facts about the field")
+        self._beside.setFrameShape(QFrame.Shape.NoFrame)
+        self._beside.setWidgetResizable(True)
+        self._beside.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self._beside.setWidget(self.facts)
+        self._both.addWidget(self._beside)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(theme.MEDIUM)
@@ -253,5 +265,7 @@ class ChartsPane(QWidget):
         direction = QBoxLayout.Direction.LeftToRight if is_wide else QBoxLayout.Direction.TopToBottom
         self._both.setDirection(direction)
         self.facts.set_columns(1 if is_wide else 2)
-        self.facts.setMaximumWidth(_FACTS if is_wide else 16_777_215)
-        self.facts.setMinimumWidth(_FACTS if is_wide else 0)
+        self._beside.setMaximumWidth(_FACTS if is_wide else _ANY_WIDTH)
+        self._beside.setMinimumWidth(_FACTS if is_wide else 0)
+        self._both.setStretch(0, 1 if is_wide else 2)
+        self._both.setStretch(1, 0 if is_wide else 1)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QGridLayout, QLabel, QWidget
+from PySide6.QtWidgets import QGridLayout, QLabel, QVBoxLayout, QWidget
 
 from refbrowser.app import theme
 from refbrowser.app.elided_label import ElidedLabel
@@ -21,8 +21,11 @@ class FactsView(QWidget):
         super().__init__(parent)
         self.setObjectName("nestedFacts")
         self.setAccessibleName("Facts about the field")
-        self._grid = QGridLayout(self)
-        self._grid.setContentsMargins(0, 0, 0, 0)
+        column = QVBoxLayout(self)
+        column.setContentsMargins(0, 0, 0, 0)
+        self._grid = QGridLayout()
+        column.addLayout(self._grid)
+        column.addStretch(1)
         self._grid.setHorizontalSpacing(theme.MEDIUM)
         self._grid.setVerticalSpacing(theme.SMALL)
         self._labels: list[tuple[QLabel, ElidedLabel]] = []
@@ -67,4 +70,3 @@ class FactsView(QWidget):
             value.setVisible(shown)
         for column in range(4):
             self._grid.setColumnStretch(column, column % 2 if column < 2 * self._columns else 0)
-        self._grid.setRowStretch(self._grid.rowCount(), 0)

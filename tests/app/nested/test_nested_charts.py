@@ -249,7 +249,7 @@ def test_the_theme_and_the_size_may_change(show_charts: ShowCharts, qtbot: QtBot
         assert pane.stage.points.backgroundBrush().color().name() == theme.DARK.surface
     finally:
         theme.apply(application, theme.LIGHT)
-    pane.window().resize(440, 330)
+    pane.window().resize(380, 330)
     facts, stage = pane.facts, pane.stage
 
     def is_below() -> bool:
