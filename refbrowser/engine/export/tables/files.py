@@ -68,8 +68,11 @@ class _FeatherWriter:
 
     def write(self, table: Any) -> None:
         """Write one record batch."""
-        for batch in table.combine_chunks().to_batches():
-            self._writer.write_batch(batch)
+        import pyarrow as pa
+
+        # A table without rows would have no batches.
+        columns = [column.combine_chunks() for column in table.columns]
+        self._writer.write_batch(pa.RecordBatch.from_arrays(columns, schema=table.schema))
 
     def close(self) -> None:
         """Write the footer."""
