@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from refbrowser.engine.nested.python_values import check_number, edges_of, python_values
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
+from refbrowser.model.exact_numbers import is_exact
 from refbrowser.model.nodes import ArrayNode
 
 
@@ -77,6 +78,12 @@ def with_missing(values: np.ma.MaskedArray[Any, Any], dtype: np.dtype[Any]) -> n
     """Return numbers with NaN (or NaT) where they are missing."""
     missing = np.ma.getmaskarray(values)
     made = np.asarray(values.data).astype(dtype)
+    if not is_exact(values.data[~missing], made[~missing]):
+        raise RefbrowserError(
+            ErrorKind.DECODE,
+            f"an integer beside missing values is too large for {dtype}, in which NaN stands for these",
+            advice="values as --json and the tab Values have no such limit",
+        )
     if missing.any():
         made[missing] = np.array("NaT", dtype) if dtype.kind in "mM" else np.nan
     return made

@@ -177,3 +177,16 @@ def test_values_that_are_shared_are_counted_as_often_as_they_are_shown() -> None
     assert caught.value.kind is ErrorKind.BUDGET
     with pytest.raises(RefbrowserError):
         check_number(overlapping(int(LIMITS.awkward_values**0.5) + 1, 1))
+
+
+def test_integers_beside_missing_ones_are_not_rounded(tmp_path: Path) -> None:
+    encoder = Encoder("one")
+    numbers = encoder.basic([2**53 + 1, 5, 2**53])
+    root = encoder.make("MaskedArray", encoder.basic([False, True, False]), numbers)
+    (tmp_path / "f.awkd").write_bytes(zipped(encoder.members(root)))
+    with refbrowser.open(tmp_path / "f.awkd") as dataset:
+        array = dataset["/one"]
+        assert array.to_awkward().to_list() == [2**53 + 1, None, 2**53]
+        assert array[2] == 2.0**53
+        with pytest.raises(RefbrowserError, match="too large for float64"):
+            array[:]

@@ -22,7 +22,7 @@ from refbrowser.formats.awkward0.writing.naming import HDF5_NAMING, Naming, chec
 from refbrowser.formats.awkward0.writing.parts import Part
 from refbrowser.formats.awkward0.writing.policy import DEFAULT_POLICY, Rule, pair, policy_of
 from refbrowser.formats.awkward0.writing.serialize import Spools, put_array, serialize
-from refbrowser.formats.awkward0.writing.written_types import merged, united, written_type
+from refbrowser.formats.awkward0.writing.written_types import united, written_type
 from refbrowser.model.nested import NestedType, TypeKind
 
 INT = NestedType(TypeKind.NUMBER, dtype=np.dtype("i8"))
@@ -193,15 +193,27 @@ def test_bytes_keep_the_order_that_the_type_says() -> None:
     assert schema(sink, ".json")["schema"]["args"][1]["dtype"] == ">i2"
 
 
-def test_types_that_awkward_makes_one_are_one() -> None:
-    assert merged(INT, FLOAT) == FLOAT
-    assert merged(INT, BOOL) is None
-    assert merged(INT, TEXT) is None
+def test_possibilities_are_there_once_and_keep_their_numbers() -> None:
     lists = NestedType(TypeKind.LIST, items=(INT,)), NestedType(TypeKind.LIST, items=(FLOAT,))
-    assert united(lists) == NestedType(TypeKind.LIST, items=(FLOAT,))
+    assert united((*lists, lists[0])) == NestedType(TypeKind.UNION, items=lists)
     missing = NestedType(TypeKind.OPTION, items=(INT,))
-    both = united([missing, NestedType(TypeKind.UNION, items=(TEXT, FLOAT))])
-    assert both == NestedType(TypeKind.OPTION, items=(NestedType(TypeKind.UNION, items=(FLOAT, TEXT)),))
+    both = united([missing, NestedType(TypeKind.UNION, items=(TEXT, INT, FLOAT))])
+    assert both == NestedType(TypeKind.OPTION, items=(NestedType(TypeKind.UNION, items=(INT, TEXT, FLOAT)),))
+
+
+def test_integers_beside_floats_are_not_rounded() -> None:
+    for order in ((FLOAT, INT), (INT, FLOAT)):
+        part, spools = made(NestedType(TypeKind.UNION, items=order))
+        with spools:
+            numbers = [ak.contents.NumpyArray(np.array([large])) for large in (2**53 + 1, 0.5)]
+            tags = ak.index.Index8(np.array([0, 1], np.int8))
+            feed(part, ak.contents.UnionArray(tags, ak.index.Index64(np.zeros(2, np.int64)), numbers))
+            sink = MemorySink()
+            put_array(part, sink, "", Naming(), ())
+        assert np.array([2**53 + 1]).tobytes() in sink.values()
+    part, spools = made(FLOAT)
+    with spools, pytest.raises(RefbrowserError):
+        feed(part, ak.contents.NumpyArray(np.array([2**53 + 1])))
 
 
 def test_what_cannot_be_kept_is_told() -> None:

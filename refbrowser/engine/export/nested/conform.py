@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from refbrowser.engine.export.nested.target_types import TargetType, TypePath, path_text, steps_of
 from refbrowser.errors import NOWHERE, ErrorKind, Place, RefbrowserError, quoted
+from refbrowser.model.exact_numbers import holds_all
 from refbrowser.model.nested import TypeKind
 
 #: Awkward's word for lists that are texts.
@@ -97,9 +98,16 @@ def _number(content: Any, type: TargetType, path: TypePath) -> Any:
     if not content.is_numpy:
         raise _unlike(content, type, path)
     data = np.asarray(content.data)
-    if not np.can_cast(data.dtype, type.dtype, "same_kind"):
+    if not _becomes(data.dtype, type):
         raise _unlike(content, type, path)
     return NumpyArray(np.ascontiguousarray(data.astype(type.dtype, copy=False)))
+
+
+def _becomes(dtype: np.dtype[Any], type: TargetType) -> bool:
+    """Tell whether numbers are written as those of a type: all of them are in it, or it was told."""
+    assert type.dtype is not None
+    is_told = type.source.dtype is not None and type.source.dtype.newbyteorder("=") == dtype
+    return holds_all(type.dtype, dtype) or (is_told and np.can_cast(dtype, type.dtype, "same_kind"))
 
 
 def _text(content: Any, type: TargetType, path: TypePath) -> Any:
@@ -166,10 +174,11 @@ def _record(content: Any, type: TargetType, path: TypePath) -> Any:
         parts = _complex_parts(content, type, path)
     else:
         parts = _field_parts(content, type, path)
-    steps = steps_of(type)
+    # Possibilities of a union are in their form already.
+    below = [item.settled for item in type.items] if type.source.kind is TypeKind.UNION else type.items
     items = [
         conformed(part, item, (*path, *step))
-        for part, item, step in zip(parts, type.items, steps, strict=True)
+        for part, item, step in zip(parts, below, steps_of(type), strict=True)
     ]
     return RecordArray(items, fields, length, parameters=parameters)
 
@@ -267,16 +276,20 @@ def _likeness(content: Any, type: TargetType) -> float:
 def _number_likeness(content: Any, type: TargetType) -> float:
     if not content.is_numpy or content.parameter("__array__") is not None:
         return -1
-    assert type.dtype is not None
+    if type.source.dtype is not None and type.source.dtype.newbyteorder("=") == content.dtype:
+        return 4
     if content.dtype == type.dtype:
         return 3
-    if content.dtype.kind == type.dtype.kind:
-        return 2
-    return 1 if np.can_cast(content.dtype, type.dtype, "safe") and content.dtype.kind != "b" else -1
+    if not _becomes(content.dtype, type):
+        return -1
+    assert type.dtype is not None
+    return 2 if content.dtype.kind == type.dtype.kind else 1
 
 
 def _list_likeness(content: Any, type: TargetType) -> float:
     if not content.is_list or content.parameter("__array__") is not None:
+        return -1
+    if content.is_regular and type.size is not None and content.length and content.size != type.size:
         return -1
     fits = content.is_regular == (type.size is not None)
     inner = _likeness(content.content, type.items[0])

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Set
 from dataclasses import dataclass, replace
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -40,6 +41,8 @@ class Abilities:
         Lists of a fixed size of 0.
     floats
         Sizes of floating-point numbers, in bytes.
+    like_possibilities
+        Unions of types that awkward makes one of, where it reads them: numbers would be rounded.
     """
 
     unions: bool = True
@@ -49,6 +52,7 @@ class Abilities:
     empty_records: bool = True
     empty_lists: bool = True
     floats: tuple[int, ...] = (2, 4, 8, 16)
+    like_possibilities: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -250,7 +254,7 @@ class _Maker:
         items = self.items(source, path)
         if not items:
             return TargetType(source, TypeKind.EMPTY)
-        if not self.abilities.unions:
+        if not self._has_union(source):
             names = _possibility_names(items)
             self.tell(path, f"a union is written as a record of which one field is there: {', '.join(names)}")
             fields = tuple(optional(item, item.source) for item in items)
@@ -258,6 +262,11 @@ class _Maker:
         if any(item.kind is TypeKind.OPTION for item in items):
             items = tuple(optional(item, item.source) for item in items)
         return TargetType(source, TypeKind.UNION, items=items)
+
+    def _has_union(self, source: NestedType) -> bool:
+        if not self.abilities.unions or self.abilities.like_possibilities:
+            return self.abilities.unions
+        return not any(is_made_one(one, other) for one, other in combinations(source.items, 2))
 
     def plain(self, source: NestedType, path: TypePath) -> TargetType:
         """Return the type for texts, bytes and what has no elements."""
@@ -293,6 +302,31 @@ def optional(type: TargetType, source: NestedType) -> TargetType:
     if type.kind is TypeKind.UNION:
         return replace(type, items=tuple(optional(item, item.source) for item in type.items))
     return TargetType(source, TypeKind.OPTION, items=(type,))
+
+
+def is_made_one(one: NestedType, other: NestedType) -> bool:
+    """Tell whether awkward makes one type of two where it simplifies a union."""
+    one, other = _inside(one), _inside(other)
+    if TypeKind.EMPTY in (one.kind, other.kind):
+        return True
+    if one.kind is not other.kind:
+        return False
+    if one.kind is TypeKind.NUMBER:
+        assert one.dtype is not None
+        assert other.dtype is not None
+        return {one.dtype.kind, other.dtype.kind} <= set("iufc") or one.dtype == other.dtype
+    if one.kind is TypeKind.LIST:
+        return is_made_one(one.items[0], other.items[0])
+    if one.kind is TypeKind.RECORD:
+        theirs = dict(zip(other.fields, other.items, strict=True))
+        return set(one.fields) == set(theirs) and all(
+            is_made_one(item, theirs[name]) for name, item in zip(one.fields, one.items, strict=True)
+        )
+    return True
+
+
+def _inside(type: NestedType) -> NestedType:
+    return type.items[0] if type.kind is TypeKind.OPTION else type
 
 
 def unknown(source: NestedType) -> TargetType:

@@ -43,6 +43,7 @@ ABILITIES = {
         missing_times=True,
         empty_lists=False,
         floats=(2, 4, 8),
+        like_possibilities=False,
     ),
 }
 #: Member of the schema's metadata that has what Arrow has no place for.

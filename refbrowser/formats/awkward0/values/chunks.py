@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from refbrowser.formats.awkward0.layouts import ChunkedLayout
+from refbrowser.formats.awkward0.types import type_of
 from refbrowser.formats.awkward0.values.extents import Extent
-from refbrowser.formats.awkward0.values.making import concatenated
+from refbrowser.formats.awkward0.values.making import as_numbers, concatenated
 from refbrowser.formats.awkward0.values.numbers import numpy_content
 from refbrowser.formats.awkward0.values.parts import Parts, Spot, beyond, wrong
 from refbrowser.formats.awkward0.values.sizes import chunk_sizes, length
@@ -36,7 +37,8 @@ async def chunked(parts: Parts, layout: ChunkedLayout, extent: Extent, spot: Spo
     if not wanted:
         wanted = [(0, 0, 0)] if layout.chunks else []
     steps = [_chunk(parts, layout, at, Extent.of(low, high), spot) for at, low, high in wanted]
-    found = await all_of(*steps)
+    kind = type_of(layout)
+    found = [as_numbers(each, kind) for each in await all_of(*steps)]
     return concatenated(found) if found else _of_no_chunk(layout)
 
 

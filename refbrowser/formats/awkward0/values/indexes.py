@@ -8,8 +8,9 @@ import numpy as np
 
 from refbrowser.errors import quoted
 from refbrowser.formats.awkward0.layouts import IndexedLayout, Layout, SparseLayout
+from refbrowser.formats.awkward0.types import type_of
 from refbrowser.formats.awkward0.values.extents import Extent, Positions
-from refbrowser.formats.awkward0.values.making import concatenated, optional, picked, regular
+from refbrowser.formats.awkward0.values.making import as_numbers, concatenated, optional, picked, regular
 from refbrowser.formats.awkward0.values.parts import Parts, Spot, beyond, outer_shape, wrong
 from refbrowser.formats.awkward0.values.sizes import length
 from refbrowser.formats.awkward0.values.sums import ascending
@@ -43,7 +44,8 @@ async def sparse(parts: Parts, layout: SparseLayout, extent: Extent, spot: Spot)
     if extent.reach > layout.length:
         raise beyond(layout, extent.reach, layout.length)
     places, rows = await ascending(parts, layout.index, extent)
-    content = await gathered(parts, layout.content, places, spot.below())
+    kind = type_of(layout)
+    content = as_numbers(await gathered(parts, layout.content, places, spot.below()), kind)
     parts.hold(layout, extent.size * np.dtype(np.int64).itemsize)
     where = np.full(extent.size, content.length, np.int64)
     # Of equal ones the first counts, which is the last to be written.
@@ -51,6 +53,7 @@ async def sparse(parts: Parts, layout: SparseLayout, extent: Extent, spot: Spot)
     default = _default(layout, content, spot)
     if default is None:
         return optional(content, np.where(where == content.length, -1, where))
+    default = as_numbers(default, kind)
     return picked(concatenated([content, default]) if content.length else default, where)
 
 

@@ -8,10 +8,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.formats.awkward0.values.extents import Positions
+from refbrowser.model.exact_numbers import is_exact
+from refbrowser.model.nested import NestedType
 
 if TYPE_CHECKING:
     from awkward.contents import Content
+
+#: Tags of awkward are signed bytes.
+MOST_POSSIBILITIES = 128
 
 
 def list_content(starts: Positions, counts: Positions, content: Content, **options: Any) -> Content:
@@ -73,7 +79,27 @@ def optional(content: Content, rows: Positions) -> Content:
     from awkward.contents import IndexedOptionArray
     from awkward.index import Index64
 
+    if content.is_union:
+        return _optional_union(content, rows)
     return IndexedOptionArray.simplified(Index64(rows), content)
+
+
+def _optional_union(content: Content, rows: Positions) -> Content:
+    """Return rows of a union: what is missing is of its first possibility.
+
+    Awkward's own way makes numbers of different types into those of one, which not all of them are.
+    """
+    from awkward.contents import UnionArray
+    from awkward.index import Index8, Index64
+
+    there = rows >= 0
+    first, *others = content.contents
+    tags = np.zeros(len(rows), np.int8)
+    tags[there] = np.asarray(content.tags)[rows[there]]
+    index = np.full(len(rows), first.length, np.int64)
+    index[there] = np.asarray(content.index)[rows[there]]
+    below = [optional(first, np.append(np.arange(first.length), -1)), *map(_may_miss, others)]
+    return UnionArray(Index8(tags), Index64(index), below)
 
 
 def union_of(tags: Positions, rows: Positions, contents: Sequence[Content]) -> Content:
@@ -83,32 +109,125 @@ def union_of(tags: Positions, rows: Positions, contents: Sequence[Content]) -> C
     ----------
     tags, rows
         Which content each row is of, and which of its rows.
+
+    Raises
+    ------
+    RefbrowserError
+        `E_BUDGET`: unions within it have too many possibilities together.
     """
     from awkward.contents import UnionArray
     from awkward.index import Index8, Index64
 
-    below = [without_index(each) for each in contents]
+    tags, rows, below = _distinct(*_flattened(tags, rows, list(map(without_index, contents))))
+    if len(below) == 1:
+        return picked(below[0], rows)
+    if len(below) > MOST_POSSIBILITIES:
+        message = f"unions of {len(below)} possibilities together; at most {MOST_POSSIBILITIES} are read"
+        raise RefbrowserError(ErrorKind.BUDGET, message)
     if any(each.is_option for each in below):
-        below = [_may_miss(each) for each in below]
-    # Those of a union within one are possibilities of the outer one.
-    make = UnionArray.simplified if any(each.is_union for each in below) else UnionArray
-    options: dict[str, Any] = {"mergebool": False} if make is not UnionArray else {}
-    return make(Index8(tags.astype(np.int8)), Index64(rows), below, **options)
+        below = list(map(_may_miss, below))
+    return UnionArray(Index8(tags.astype(np.int8)), Index64(rows), below)
+
+
+def _flattened(
+    tags: Positions, rows: Positions, contents: Sequence[Content]
+) -> tuple[Positions, Positions, list[Content]]:
+    """Return a union whose possibilities are no unions: those of one within it are its own."""
+    first: list[int] = []
+    flat: list[Content] = []
+    for each in contents:
+        first.append(len(flat))
+        flat.extend(each.contents if each.is_union else [each])
+    outer, inner = np.array(first, np.int64)[tags], np.array(rows, np.int64)
+    for kind, each in enumerate(contents):
+        if each.is_union:
+            here = np.flatnonzero(tags == kind)
+            outer[here] += np.asarray(each.tags)[rows[here]]
+            inner[here] = np.asarray(each.index)[rows[here]]
+    return outer, inner, flat
+
+
+def _distinct(
+    tags: Positions, rows: Positions, contents: Sequence[Content]
+) -> tuple[Positions, Positions, list[Content]]:
+    """Return a union that has possibilities of one and the same type once."""
+    alike: dict[str, list[int]] = {}
+    for number, each in enumerate(contents):
+        alike.setdefault(_kind(each), []).append(number)
+    place, shift = np.zeros(len(contents), np.int64), np.zeros(len(contents), np.int64)
+    made: list[Content] = []
+    for numbers in alike.values():
+        pieces = [contents[number] for number in numbers]
+        joined = _joined(pieces)
+        if joined is None:
+            place[numbers] = np.arange(len(made), len(made) + len(numbers))
+            made.extend(pieces)
+        else:
+            place[numbers] = len(made)
+            shift[numbers] = np.cumsum([0, *(each.length for each in pieces[:-1])])
+            made.append(joined)
+    return place[tags], rows + shift[tags], made
+
+
+def _kind(content: Content) -> str:
+    """Return the type of what is there of a content, as text."""
+    from awkward.types import OptionType
+
+    type = content.form.type
+    return str(type.content if isinstance(type, OptionType) else type)
+
+
+def _joined(contents: Sequence[Content]) -> Content | None:
+    """Return contents of one type one after the other; None where awkward would make another type of them.
+
+    It makes numbers of the unions within them of one type: large integers would be others as floats.
+    """
+    import awkward
+
+    if len(contents) == 1:
+        return contents[0]
+    made = awkward.concatenate(contents, mergebool=False, highlevel=False)
+    return made if _kind(made) == _kind(contents[0]) else None
 
 
 def _may_miss(content: Content) -> Content:
     from awkward.contents import UnmaskedArray
 
-    if content.is_option:
-        return content.to_IndexedOptionArray64()
-    return content if content.is_union else UnmaskedArray(content)
+    return content.to_IndexedOptionArray64() if content.is_option else UnmaskedArray(content)
 
 
 def concatenated(contents: Sequence[Content]) -> Content:
     """Return contents one after the other; of types that are not alike, a union of them."""
-    import awkward
-
     filled = [each for each in contents if each.length] or list(contents[:1])
     if len(filled) == 1:
         return filled[0]
-    return awkward.concatenate(filled, mergebool=False, highlevel=False)
+    if len(set(map(_kind, filled))) == 1 and (joined := _joined(filled)) is not None:
+        return joined
+    lengths = [each.length for each in filled]
+    rows = [np.arange(length) for length in lengths]
+    return union_of(np.repeat(np.arange(len(filled)), lengths), np.concatenate(rows), filled)
+
+
+def as_numbers(content: Content, kind: NestedType) -> Content:
+    """Return numbers in the type that others beside them need; what is of no such type as it is.
+
+    Raises
+    ------
+    RefbrowserError
+        `E_DECODE`: an integer is too large for it.
+    """
+    from awkward.contents import NumpyArray
+
+    if kind.dtype is None or not content.is_numpy:
+        return content
+    data, dtype = np.asarray(content.data), kind.dtype.newbyteorder("=")
+    if data.dtype == dtype:
+        return content
+    made = data.astype(dtype)
+    if not is_exact(data, made):
+        raise RefbrowserError(
+            ErrorKind.DECODE,
+            f"an integer among numbers of type {dtype} is too large to be one of them",
+            advice="read the buffers of the array by themselves",
+        )
+    return NumpyArray(made)

@@ -38,6 +38,8 @@ def _optional(content: Content, mask: npt.NDArray[np.bool_], masked_when: bool) 
     from awkward.contents import ByteMaskedArray
     from awkward.index import Index8
 
+    if content.is_union:
+        return optional(content, np.where(mask == masked_when, -1, np.arange(len(mask))))
     return ByteMaskedArray.simplified(Index8(mask.view(np.int8)), content, not masked_when)
 
 

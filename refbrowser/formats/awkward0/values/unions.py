@@ -10,7 +10,13 @@ from refbrowser.errors import RefbrowserError
 from refbrowser.formats.awkward0.layouts import UnionLayout
 from refbrowser.formats.awkward0.values.extents import Extent, Positions
 from refbrowser.formats.awkward0.values.indexes import gathered
-from refbrowser.formats.awkward0.values.making import picked, regular, union_of, unread
+from refbrowser.formats.awkward0.values.making import (
+    MOST_POSSIBILITIES,
+    picked,
+    regular,
+    union_of,
+    unread,
+)
 from refbrowser.formats.awkward0.values.parts import Parts, Spot, outer_shape, wrong
 from refbrowser.formats.awkward0.values.steps import Together, all_of
 from refbrowser.formats.awkward0.values.sums import running
@@ -18,16 +24,13 @@ from refbrowser.formats.awkward0.values.sums import running
 if TYPE_CHECKING:
     from awkward.contents import Content
 
-#: Tags of awkward are signed bytes.
-_MOST = 128
-
 
 async def unions(parts: Parts, layout: UnionLayout, extent: Extent, spot: Spot) -> Content:
     """Return rows of a union."""
     inner, items = outer_shape(layout.tags, extent)
     kinds = len(layout.contents)
-    if kinds > _MOST:
-        raise wrong(layout, f"{kinds} possibilities; at most {_MOST} are read")
+    if kinds > MOST_POSSIBILITIES:
+        raise wrong(layout, f"{kinds} possibilities; at most {MOST_POSSIBILITIES} are read")
     if layout.index is None:
         tags, rows = await running(parts, layout.tags, items, kinds)
     else:

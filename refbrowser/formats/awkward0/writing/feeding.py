@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -20,8 +21,10 @@ from refbrowser.formats.awkward0.writing.parts import (
     TextPart,
     UnionPart,
 )
+from refbrowser.model.exact_numbers import holds_all
 
-_NUMERIC = frozenset("iufc")
+#: Whether a type has room for the numbers of another.
+Suits = Callable[[np.dtype[Any], np.dtype[Any]], bool]
 
 
 def feed(part: Part, content: Any) -> None:
@@ -133,8 +136,9 @@ def _union_without_missing(content: Any) -> tuple[npt.NDArray[np.bool_], Any]:
         running[tags == number] = np.arange(np.count_nonzero(tags == number))
     import awkward
 
-    return missing, awkward.contents.UnionArray.simplified(
-        awkward.index.Index8(tags), awkward.index.Index64(running), contents, mergebool=False
+    # Simplified, its numbers would become those of one type.
+    return missing, awkward.contents.UnionArray(
+        awkward.index.Index8(tags), awkward.index.Index64(running), contents
     )
 
 
@@ -168,27 +172,33 @@ def _feed_union(part: UnionPart, content: Any) -> None:
 
 
 def _possibility(part: UnionPart, content: Any) -> int:
-    for number, each in enumerate(part.contents):
-        if _fits(each, content):
-            return number
+    """Return the possibility that a content is one of: of its own type, else of one that has its numbers."""
+    for suits in (_is_same, holds_all):
+        for number, each in enumerate(part.contents):
+            if _fits(each, content, suits):
+                return number
     raise _other_type()
 
 
-def _fits(part: Part, content: Any) -> bool:
-    """Tell whether elements can be added to a part."""
+def _fits(part: Part, content: Any, suits: Suits) -> bool:
+    """Tell whether elements can be added to a part, whose types of numbers are suited to theirs."""
     content = _plain(content)
     if content.is_unknown:
         return True
     if isinstance(part, (MaskedPart, OptionPart)):
-        return _fits(part.content, _without_missing(content)[1])
+        return _fits(part.content, _without_missing(content)[1], suits)
     if isinstance(part, UnionPart):
-        return content.is_union or any(_fits(each, content) for each in part.contents)
+        pieces = content.contents if content.is_union else [content]
+        return all(any(_fits(each, piece, suits) for each in part.contents) for piece in pieces)
     if isinstance(part, RecordPart):
         if not content.is_record or set(content.fields) != part.fields.keys():
             return False
-        return all(_fits(below, content.content(name)) for name, below in part.fields.items())
+        return all(_fits(below, content.content(name), suits) for name, below in part.fields.items())
     if isinstance(part, NumbersPart):
-        return _is_of(content, part.dtype)
+        found = _regular(content)
+        return (
+            found is not None and found.shape[1:] == part.dtype.shape and suits(part.dtype.base, found.dtype)
+        )
     if not content.is_list:
         return False
     if content.parameter("__array__") != _array_name(part):
@@ -196,16 +206,10 @@ def _fits(part: Part, content: Any) -> bool:
     if isinstance(part, TextPart):
         return True
     if isinstance(part, FoldedPart):
-        return content.is_regular and content.size == part.size and _fits(part.content, content.content)
-    return isinstance(part, ListPart) and _fits(part.content, content.content)
-
-
-def _is_of(content: Any, dtype: np.dtype[Any]) -> bool:
-    try:
-        _numbers(content, dtype)
-    except RefbrowserError:
-        return False
-    return True
+        return (
+            content.is_regular and content.size == part.size and _fits(part.content, content.content, suits)
+        )
+    return isinstance(part, ListPart) and _fits(part.content, content.content, suits)
 
 
 def _numbers(content: Any, dtype: np.dtype[Any]) -> npt.NDArray[Any]:
@@ -219,7 +223,7 @@ def _numbers(content: Any, dtype: np.dtype[Any]) -> npt.NDArray[Any]:
     if content.is_unknown:
         return np.zeros((0, *dtype.shape), dtype.base)
     found = _regular(content)
-    if found is None or found.shape[1:] != dtype.shape or not _casts(found.dtype, dtype.base):
+    if found is None or found.shape[1:] != dtype.shape or not holds_all(dtype.base, found.dtype):
         raise _other_type()
     return found
 
@@ -234,12 +238,9 @@ def _regular(content: Any) -> npt.NDArray[Any] | None:
     return None if below is None else below.reshape(len(content), content.size, *below.shape[1:])
 
 
-def _casts(one: np.dtype[Any], other: np.dtype[Any]) -> bool:
-    if one == other:
-        return True
-    if one.newbyteorder("=") == other.newbyteorder("="):
-        return True
-    return {one.kind, other.kind} <= _NUMERIC and np.can_cast(one, other, "safe")
+def _is_same(one: np.dtype[Any], other: np.dtype[Any]) -> bool:
+    """Tell whether two types differ in their byte order at most."""
+    return one.newbyteorder("=") == other.newbyteorder("=")
 
 
 def _other_type() -> RefbrowserError:

@@ -14,7 +14,6 @@ from refbrowser.model.nested import NestedType, TypeKind
 
 #: Bytes of one row with its inner shape: numpy counts them in C's int.
 MOST_ROW = 2**31 - 1
-_NUMERIC = "iufc"
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,9 +86,9 @@ def optional(type: NestedType) -> NestedType:
 
 
 def united(types: Iterable[NestedType]) -> NestedType:
-    """Return the type of values that are of one of several: types that awkward makes one are one.
+    """Return the type of values that are of one of several, each of which is there once.
 
-    It is an option where one of them is.
+    It is an option where one of them is. Numbers keep their types: not all of them are in others.
     """
     found: list[NestedType] = []
     may_miss = False
@@ -101,66 +100,13 @@ def united(types: Iterable[NestedType]) -> NestedType:
             pending.insert(0, each.items[0])
         elif each.kind is TypeKind.UNION:
             pending[:0] = each.items
-        elif each.kind is not TypeKind.EMPTY:
-            _include(found, each)
+        elif each.kind is not TypeKind.EMPTY and each not in found:
+            found.append(each)
     if not found:
         made = NestedType(TypeKind.EMPTY)
     else:
         made = found[0] if len(found) == 1 else NestedType(TypeKind.UNION, items=tuple(found))
     return optional(made) if may_miss else made
-
-
-def _include(found: list[NestedType], new: NestedType) -> None:
-    for at, other in enumerate(found):
-        both = merged(other, new)
-        if both is not None:
-            found[at] = both
-            return
-    found.append(new)
-
-
-def merged(one: NestedType, other: NestedType) -> NestedType | None:
-    """Return the type of values of two types where awkward keeps them in one array, else None."""
-    kinds = {one.kind, other.kind}
-    if TypeKind.EMPTY in kinds:
-        return other if one.kind is TypeKind.EMPTY else one
-    if TypeKind.OPTION in kinds:
-        both = merged(_held(one), _held(other))
-        return None if both is None else optional(both)
-    if len(kinds) > 1:
-        return None
-    if one.kind is TypeKind.NUMBER:
-        dtype = _common(one.dtype, other.dtype)
-        return None if dtype is None else replace(one, dtype=dtype)
-    if one.kind is TypeKind.LIST:
-        items = merged(one.items[0], other.items[0])
-        size = one.size if one.size == other.size else None
-        return None if items is None else replace(one, items=(items,), size=size)
-    if one.kind is TypeKind.RECORD:
-        return _merged_records(one, other)
-    return one if one.kind in (TypeKind.STRING, TypeKind.BYTES) else None
-
-
-def _held(type: NestedType) -> NestedType:
-    return type.items[0] if type.kind is TypeKind.OPTION else type
-
-
-def _common(one: np.dtype[Any] | None, other: np.dtype[Any] | None) -> np.dtype[Any] | None:
-    assert one is not None
-    assert other is not None
-    if one == other:
-        return one
-    return np.result_type(one, other) if {one.kind, other.kind} <= set(_NUMERIC) else None
-
-
-def _merged_records(one: NestedType, other: NestedType) -> NestedType | None:
-    if set(one.fields) != set(other.fields):
-        return None
-    theirs = dict(zip(other.fields, other.items, strict=True))
-    items = [merged(item, theirs[name]) for name, item in zip(one.fields, one.items, strict=True)]
-    if any(item is None for item in items):
-        return None
-    return replace(one, items=tuple(item for item in items if item is not None))
 
 
 def row_dtype(type: NestedType) -> np.dtype[Any] | None:
