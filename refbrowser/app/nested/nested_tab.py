@@ -27,6 +27,7 @@ class NestedTab(QObject):
         self._soon = one_shot(self, 0, self._update)
         window.centre.plotMade.connect(self._plot_made)
         window.documents.currentChanged.connect(lambda _document: self._soon.start())
+        window.documents.added.connect(lambda document: document.hierarchyChanged.connect(self._soon.start))
 
     def _plot_made(self, plot: PlotPane) -> None:
         plot.viewChanged.connect(self._soon.start)
@@ -39,7 +40,10 @@ class NestedTab(QObject):
         # A group or a buffer of the array leaves the tab as it is: what is plotted stays, too.
         window.centre.show_late_tab(VALUES, has_nested)
         window.update_actions()
-        if has_nested and self.pane is None and not self._is_loading:
+        # The first nested array of such a file is to be plotted without a pause.
+        document = window.documents.current
+        is_awkward = document is not None and document.awkward.origin is not None
+        if (has_nested or (is_awkward and plot is not None)) and self.pane is None and not self._is_loading:
             self._load()
 
     def _load(self) -> None:
@@ -47,6 +51,7 @@ class NestedTab(QObject):
         self._is_loading = True
 
         def load(_control: TaskControl) -> None:
+            import refbrowser.app.nested.charts_pane
             import refbrowser.app.nested.nested_pane  # noqa: F401
 
         self._window.tasks.run("prepare values", "Load the nested values", load, lambda _none: self._make())
