@@ -109,6 +109,14 @@ class ZipDirectory:
         stops = self._name_stop
         return self._names[stops.item(row - 1) if row else 0 : stops.item(row)]
 
+    def _names_of(self, rows: npt.NDArray[np.int64]) -> Iterator[bytes]:
+        for start in range(0, len(rows), _PAGE):
+            page = rows[start : start + _PAGE]
+            stops = self._name_stop[page]
+            starts = np.where(page > 0, self._name_stop[page - 1], 0)
+            for begin, end in zip(starts.tolist(), stops.tolist(), strict=True):
+                yield self._names[begin:end]
+
     def name(self, row: int) -> str:
         """Return the name of an entry."""
         return self._bytes_of(row).decode("utf-8", "replace")
@@ -116,7 +124,7 @@ class ZipDirectory:
     def _index(self) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.uint32]]:
         """Return the sorted hashes of the names that are keys, and their rows; mark the replaced ones."""
         rows = np.flatnonzero((self._fault != Fault.NAME) & (self._fault != Fault.FOLDER))
-        hashes = np.fromiter((hash(self._bytes_of(row)) for row in rows.tolist()), np.int64, len(rows))
+        hashes = np.fromiter((hash(name) for name in self._names_of(rows)), np.int64, len(rows))
         order = np.argsort(hashes, kind="stable")
         hashes, ordered = hashes[order], rows[order].astype(np.uint32)
         self._mark_replaced(hashes, ordered)
@@ -154,8 +162,8 @@ class ZipDirectory:
         """Yield the names of members that are keys, each once, in the order of the directory."""
         for start in range(0, len(self), _PAGE):
             kept = ~np.isin(self._fault[start : start + _PAGE], (Fault.FOLDER, Fault.NAME, Fault.REPLACED))
-            for row in (start + np.flatnonzero(kept)).tolist():
-                yield self._bytes_of(row).decode("utf-8")
+            for name in self._names_of(start + np.flatnonzero(kept)):
+                yield name.decode("utf-8")
 
     # Members
 

@@ -82,7 +82,9 @@ def find_schemas(
     if search.is_full or (container.kind != "zip" and not search.found.schemas):
         # Folders and HDF5 files hold anything.
         return search.found
-    known = set(named).union(*map(blob_names, search.found.schemas))
+    known = set(named)
+    for names in map(blob_names, search.found.schemas):
+        known.update(names)
     search.look_into(search.small(name for name in container.names() if name not in known))
     return search.found
 

@@ -20,6 +20,7 @@ from refbrowser.formats.awkward0.naming import escaped_part, first_free
 from refbrowser.formats.awkward0.values.layout_values import LayoutValues
 from refbrowser.formats.awkward0.values.marks import Marks
 from refbrowser.limits import LIMITS
+from refbrowser.model.chunk_keys import ChunkKeyEncoding
 from refbrowser.model.grid import RegularChunkGrid
 from refbrowser.model.nested import NestedType, NestedValues, TypeKind
 from refbrowser.model.nested_text import type_text
@@ -29,6 +30,7 @@ from refbrowser.model.source import columns_of_tiles
 
 #: Bytes that the rows of a tile have on average, and the rows of the largest tile.
 _TILE_BYTES, _TILE_ROWS = 4 << 20, 1 << 18
+_CHUNK_KEYS = ChunkKeyEncoding()
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,6 +179,7 @@ def _node(
         grid=grid,
         manifest=TileManifest(path, grid.grid_shape),
         attributes=attributes,
+        chunk_keys=_CHUNK_KEYS,
         format="awkward0",
         row_dtype=element.row_dtype,
         row_length="" if element.row_dtype is None else "*",

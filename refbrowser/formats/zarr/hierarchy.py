@@ -30,6 +30,8 @@ from refbrowser.model.nodes import ArrayNode, Dimension, GroupNode, Hierarchy, N
 
 #: The attribute in which xarray and kerchunk keep the names of dimensions.
 DIMENSIONS_ATTRIBUTE = "_ARRAY_DIMENSIONS"
+#: Of nodes without any metadata.
+_NOTHING = NodeDocuments()
 
 
 def build_hierarchy(source: MetadataSource, manifests: ManifestMaker, format: str) -> Hierarchy:
@@ -86,7 +88,7 @@ class _Builder:
 
     def root(self) -> Node:
         """Return the root."""
-        documents = self.nodes.get("", NodeDocuments())
+        documents = self.nodes.get("", _NOTHING)
         if not self.nodes:
             message = "there is no Zarr metadata: no key belongs to an array"
             self.findings.append(Finding(severity=Severity.WARNING, kind=ErrorKind.META, message=message))
@@ -111,14 +113,14 @@ class _Builder:
 
     def _group(self, path: str, above: Mapping[str, Dimension], paths: Mapping[str, str]) -> GroupNode:
         """Return the group at `path`; the groups above it have dimensions with these full names."""
-        documents = self.nodes.get(path, NodeDocuments())
+        documents = self.nodes.get(path, _NOTHING)
         if self._is_array(path, documents):
-            documents = NodeDocuments()  # They are the array's, which shares the path with this group.
+            documents = _NOTHING  # They are the array's, which shares the path with this group.
         attributes, error = self._group_metadata(path, documents)
         members = self.children.get(path, {})
         arrays = {}
         for child in members:
-            child_documents = self.nodes.get(child, NodeDocuments())
+            child_documents = self.nodes.get(child, _NOTHING)
             if self._is_array(child, child_documents):
                 arrays[_name(child)] = self._array(child, child_documents)
         dimensions = dimensions_needed(arrays, above, self.findings.append)
