@@ -18,6 +18,7 @@ from PySide6.QtWidgets import (
 from refbrowser.app import icons, theme
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.docks import hint_of
+from refbrowser.app.hierarchy.filtered_rows import without_named_parts
 from refbrowser.app.hierarchy.hierarchy_model import (
     BADGE_ROLE,
     CHANGED_ROLE,
@@ -166,6 +167,8 @@ class HierarchyPane(QWidget):
             self.model.set_filter(self._filter.text())
         if self.model.is_filtered():
             self.tree.expandAll()
+            for index in without_named_parts(self.model, self._filter.text().strip().casefold()):
+                self.tree.collapse(index)
             return
         # What is selected now stays in sight; all else is as it was.
         self.tree.collapseAll()

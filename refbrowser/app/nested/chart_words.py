@@ -21,6 +21,8 @@ def extent_words(found: Collected, are_points: bool) -> str:
     whole, rows = count_text(found.of_rows), found.point_rows if are_points else found.rows
     unit = "row" if found.of_rows == 1 else "rows"
     words = f"All {whole} {unit}" if rows == found.of_rows else f"First {count_text(rows)} of {whole} {unit}"
+    if not found.is_complete and rows == found.rows:
+        words = f"{words} (*)"
     return f"{words}; {count_text(found.skipped)} could not be read" if found.skipped else words
 
 

@@ -110,6 +110,20 @@ def test_the_filter_finds_parts(window: MainWindow, events: OpenDocument) -> Non
     model.set_filter("")
 
 
+def test_an_array_that_is_found_hides_no_other_one_below_its_parts(
+    window: MainWindow, events: OpenDocument
+) -> None:
+    pane, field = window.hierarchy, window.hierarchy.findChild(QLineEdit, "hierarchyFilter")
+    array = pane.model.find_node(events, "/events")
+    for text, expanded in (("event", False), ("pt", True)):
+        field.setText(text)
+        pane._apply_filter()
+        array = pane.model.find_node(events, "/events")
+        assert pane.tree.isExpanded(array) is expanded
+    field.setText("")
+    pane._apply_filter()
+
+
 def test_what_is_known_of_an_array_is_in_the_attributes(
     window: MainWindow, events: OpenDocument, settle: Settle
 ) -> None:

@@ -159,7 +159,7 @@ def test_a_plot_of_the_first_rows_says_so(show_charts: ShowCharts, qtbot: QtBot,
     pane = show_charts(made_node(ak.Array(np.arange(20_000.0))))
     charts(pane, qtbot, ChartKind.HISTOGRAM)
     assert pane.extent.text().startswith("First ")
-    assert pane.extent.text().endswith("of 20\N{NARROW NO-BREAK SPACE}000 rows")
+    assert pane.extent.text().endswith("of 20\N{NARROW NO-BREAK SPACE}000 rows (*)")
     assert pane.stage.bars.bars().total < 20_000
     assert "Values *" in pane.facts.facts()
     assert pane.all.isVisible()
