@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Signal
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QHideEvent, QShowEvent
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
@@ -59,7 +59,7 @@ class ChartsPage(QWidget):
 
     def drawn_part(self) -> QWidget:
         """Return what a picture of the charts is made of."""
-        return self if self.pane is None else self.pane.stage
+        return self if self.pane is None else self.pane.stage.currentWidget()
 
     def restyle(self) -> None:
         """Take the colours of the theme."""
@@ -76,6 +76,7 @@ class ChartsPage(QWidget):
             self.pane.said.connect(self.said)
             self.pane.settled.connect(self.settled)
             self.pane.trustReviewRequested.connect(self.trustReviewRequested)
+            self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
             self.setFocusProxy(self.pane.focus_target())
             self._tell_shown()
         return self.pane

@@ -125,7 +125,9 @@ def test_the_plot_of_each_kind_of_nested_array(
         assert charts.tools.isVisible() == (page is plot.charts)
         if part == "length":
             assert plot.picture().values.tolist() == [2, 1]  # type: ignore[union-attr]
-    assert plot.drawn_parts() == [charts.stage]
+    assert plot.drawn_parts() == [charts.stage.bars]
+    window.centre.show_tab(PLOT)
+    assert charts.choice.kind.hasFocus()
     assert shown("/all/texts") == ["values", "charts"]
     assert plot.page() is plot.values
     assert shown("/all/number") == ["values", "charts"]
