@@ -59,7 +59,8 @@ class ChartsPage(QWidget):
 
     def drawn_part(self) -> QWidget:
         """Return what a picture of the charts is made of."""
-        return self if self.pane is None else self.pane.stage.currentWidget()
+        chart = None if self.pane is None else self.pane.stage.currentWidget()
+        return self if chart is None else chart
 
     def restyle(self) -> None:
         """Take the colours of the theme."""
