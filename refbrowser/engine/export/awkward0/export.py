@@ -27,6 +27,7 @@ from refbrowser.formats.awkward0.writing.making import part_of
 from refbrowser.formats.awkward0.writing.naming import HDF5_NAMING, Naming, check_names
 from refbrowser.formats.awkward0.writing.policy import policy_of
 from refbrowser.formats.awkward0.writing.serialize import Spools, put_array, put_schema
+from refbrowser.io.atomic import check_unprotected
 from refbrowser.io.cancel import CancelToken
 from refbrowser.io.origins import local_path
 from refbrowser.limits import LIMITS
@@ -129,9 +130,10 @@ class Awkward0Export:
             The export was cancelled; the target is as it was.
         """
         place = self.place
-        if not place.keeps:
+        if place.keeps:
+            check_unprotected(place.target)
+        else:
             place.check_replaceable(force=self.request.force)
-        place.check_writable()
         self._ask(control.token, question)
         tally = Tally(skipped=list(self.skipped))
         place.open(resume=False)

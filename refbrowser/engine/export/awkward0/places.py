@@ -14,11 +14,8 @@ from refbrowser.engine.export.folder import TargetPlace, remove
 from refbrowser.engine.export.paths import check_collisions, escaped_key, path_below
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
 from refbrowser.formats.awkward0.containers.hdf5_process import ask_hdf5
-from refbrowser.io.atomic import ChangedOnDiskError, identity_on_disk
+from refbrowser.io.atomic import ChangedOnDiskError, check_unprotected, identity_on_disk
 from refbrowser.io.cancel import CancelToken
-
-#: Permission to write, of whomever.
-_WRITABLE = 0o222
 
 
 class AwkwardPlace(TargetPlace):
@@ -56,16 +53,6 @@ class AwkwardPlace(TargetPlace):
 
     def check_names(self, names: Iterable[str]) -> None:
         """Raise where the container cannot have blobs of these names."""
-
-    def check_writable(self) -> None:
-        """Raise `E_IO` where somebody has protected the target: a new name would go over that."""
-        if self.exists and not self.target.stat().st_mode & _WRITABLE:
-            raise RefbrowserError(
-                ErrorKind.IO,
-                "the target is write-protected",
-                Place(path=str(self.target)),
-                "write to another file, or let it be written first",
-            )
 
     def check_existing(self) -> None:
         """Raise `E_IO` where the target is not the one that was looked at."""
@@ -192,6 +179,7 @@ class FolderPlace(AwkwardPlace):
     def check_replaceable(self, *, force: bool) -> None:
         """Raise `E_IO` where the target must not be replaced; a folder of arrays may be, with `force`."""
         if force and self.target.is_dir() and self.existing.arrays:
+            check_unprotected(self.target)
             return
         super().check_replaceable(force=force)
 

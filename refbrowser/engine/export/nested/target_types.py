@@ -153,7 +153,9 @@ def check_readable(source: NestedType, *, skip_bad: bool) -> None:
     for path, type in parts_of_kind(source, TypeKind.OPAQUE):
         if path and skip_bad:
             continue
-        what = f"{quoted(path_text(path))} cannot be read" if path else "cannot be read"
+        where = path_text(path)
+        inside = quoted(where) if where else "what lies in its lists"
+        what = f"{inside} cannot be read" if path else "cannot be read"
         advice = "--skip-bad writes it as missing" if path else ""
         raise RefbrowserError(ErrorKind.DECODE, f"{what}: {type.name}", advice=advice)
 
