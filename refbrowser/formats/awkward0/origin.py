@@ -49,13 +49,13 @@ class Awkward0Origin:
         """
         if not isinstance(hierarchy.root, GroupNode):
             return hierarchy
-        added = _Branch()
+        added, values = _Branch(), self.nodes
         for array in self.arrays:
             # One that was taken out of the document is not shown.
             if array.error is None and hierarchy.find(array.path) is None:
                 continue
             added.at(array.path)
-            nodes = self.nodes.get(array.path, ())
+            nodes = values.get(array.path, ())
             for node in nodes:
                 added.at(node.path).node = node
             if nodes and _has_parts_of_packed(array):
@@ -113,7 +113,10 @@ class _Branch:
         """Return the branch of a path; it is made where there is none."""
         branch = self
         for part in path.strip("/").split("/"):
-            branch = branch.below.setdefault(part, _Branch())
+            below = branch.below.get(part)
+            if below is None:
+                below = branch.below[part] = _Branch()
+            branch = below
         return branch
 
 

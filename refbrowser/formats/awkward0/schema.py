@@ -15,6 +15,7 @@ from refbrowser.references.json_values import read_value
 
 #: The fields that tell a schema, the newer first (persistence notes, section 1).
 SIGNATURES = ("awkward0", "awkward")
+_QUOTED = tuple(b'"%s"' % each.encode() for each in SIGNATURES)
 _IDENTIFYING = {kind.value: kind for kind in ExpressionKind if kind is not ExpressionKind.BROKEN}
 
 
@@ -73,8 +74,8 @@ def read_schema(data: bytes, *, name: str = "", place: Place = NOWHERE) -> Schem
 
 def has_signature(data: bytes) -> bool:
     """Tell whether bytes may be a schema, at a glance: `read_schema` decides."""
-    start = data.lstrip()[:1]
-    return start == b"{" and any(b'"%s"' % each.encode() in data for each in SIGNATURES)
+    start = data[:1] if data[:1] == b"{" else data.lstrip()[:1]
+    return start == b"{" and any(each in data for each in _QUOTED)
 
 
 def _decoded(data: bytes, what: str, place: Place) -> tuple[Any, list[Finding]]:

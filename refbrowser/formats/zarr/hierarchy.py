@@ -124,9 +124,11 @@ class _Builder:
             if self._is_array(child, child_documents):
                 arrays[_name(child)] = self._array(child, child_documents)
         dimensions = dimensions_needed(arrays, above, self.findings.append)
-        seen = {**above, **dimensions}
-        paths = {**paths, **{name: f"/{_key(path, name)}" for name in dimensions}}
-        arrays = with_paths(arrays, seen, paths)
+        seen = {**above, **dimensions} if dimensions else above
+        if dimensions:
+            paths = {**paths, **{name: f"/{_key(path, name)}" for name in dimensions}}
+        if seen:
+            arrays = with_paths(arrays, seen, paths)
         groups = {
             _name(child): self._group(child, seen, paths)
             for child in members
@@ -158,8 +160,8 @@ class _Builder:
         except RefbrowserError as wrong:
             error = located(wrong, _key(path, NODE_V3 if NODE_V3 in documents.documents else GROUP_V2))
         self._report(error)
-        if error is None:
-            self._check_group(documents.documents.get(NODE_V3, {}), _key(path, NODE_V3))
+        if error is None and NODE_V3 in documents.documents:
+            self._check_group(documents.documents[NODE_V3], _key(path, NODE_V3))
         return self._attributes(path, documents), error
 
     def _check_group(self, document: Mapping[str, Any], key: str) -> None:
