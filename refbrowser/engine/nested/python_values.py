@@ -33,7 +33,24 @@ def python_values(content: Any) -> list[Any]:
 
 def check_number(content: Any) -> None:
     """Raise `E_BUDGET` where rows hold too many values, each counted as often as it is shown."""
-    _count(content, np.ones(content.length), _Budget())
+    _count(content, np.ones(content.length), _Budget(LIMITS.awkward_values))
+
+
+def check_shared(content: Any) -> None:
+    """Raise `E_BUDGET` where rows that share what they hold, each written out, are much more than is held."""
+    if _is_shared(content):
+        most = max(LIMITS.awkward_values, content.nbytes)
+        _count(content, np.ones(content.length), _Budget(most))
+
+
+def _is_shared(content: Any) -> bool:
+    """Tell whether lists may overlap, or rows be picked twice."""
+    kind = type(content).__name__
+    if kind in ("ListArray", "IndexedArray", "IndexedOptionArray", "UnionArray"):
+        return True
+    if kind in ("NumpyArray", "EmptyArray"):
+        return False
+    return any(map(_is_shared, content.contents if kind == "RecordArray" else [content.content]))
 
 
 def _values(content: Any) -> list[Any]:
@@ -122,13 +139,14 @@ _MAKERS: dict[str, Callable[[Any], list[Any]]] = {
 
 
 class _Budget:
-    def __init__(self) -> None:
-        self._left = float(LIMITS.awkward_values)
+    def __init__(self, most: int) -> None:
+        self.most = most
+        self._left = float(most)
 
     def take(self, number: float) -> None:
         self._left -= number
         if self._left < 0:
-            message = f"written out, these rows hold more than {LIMITS.awkward_values} values"
+            message = f"written out, these rows hold more than {self.most} values"
             raise RefbrowserError(ErrorKind.BUDGET, message, advice="read fewer rows")
 
 
@@ -165,7 +183,7 @@ def _count_lists(content: Any, weights: _Weights, budget: _Budget) -> None:
         budget.take(float(((stops - starts) * weights).sum()) / 8)
         return
     total = float(((stops - starts) * weights).sum())
-    if total > LIMITS.awkward_values:
+    if total > budget.most:
         budget.take(total)
     size = content.content.length
     changes = np.bincount(starts, weights, size + 1) - np.bincount(stops, weights, size + 1)

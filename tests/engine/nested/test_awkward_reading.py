@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,8 @@ from hypothesis import strategies as st
 
 import refbrowser
 from refbrowser.cli import main
+from refbrowser.engine.export.request import ExportRequest
+from refbrowser.engine.export.run import run_export
 from refbrowser.engine.nested.python_values import check_number, python_values
 from refbrowser.engine.pieces import PieceState
 from refbrowser.errors import ErrorKind, RefbrowserError
@@ -190,3 +193,28 @@ def test_integers_beside_missing_ones_are_not_rounded(tmp_path: Path) -> None:
         assert array[2] == 2.0**53
         with pytest.raises(RefbrowserError, match="too large for float64"):
             array[:]
+
+
+def test_lists_that_overlap_are_written_by_few_rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    encoder = Encoder("one")
+    starts, stops = encoder.basic([0] * 300), encoder.basic([300] * 300)
+    root = encoder.make("JaggedArray", starts, stops, encoder.basic(np.arange(300)))
+    (tmp_path / "f.awkd").write_bytes(zipped(encoder.members(root)))
+    monkeypatch.setattr(
+        "refbrowser.engine.nested.python_values.LIMITS", replace(LIMITS, awkward_values=10_000)
+    )
+    with refbrowser.open(tmp_path / "f.awkd") as dataset:
+        report = run_export(dataset, ExportRequest(str(tmp_path / "t"), "parquet"))
+        assert report.chunks > 5
+        assert awkward.from_parquet(tmp_path / "t")["one"].to_list() == [list(range(300))] * 300
+
+
+def test_empty_lists_that_are_far_too_many_are_not_written(tmp_path: Path, capsys) -> None:
+    encoder = Encoder("one")
+    shape = encoder.basic(np.zeros((1, 0), "i1"))
+    shape["args"][2] = {"json": 2**61}
+    (tmp_path / "f.awkd").write_bytes(zipped(encoder.members(shape)))
+    assert main(["read", str(tmp_path / "f.awkd"), "/one", "--json"]) == 2
+    assert "E_BUDGET" in capsys.readouterr().err
+    assert main(["read", str(tmp_path / "f.awkd"), "/one", "--json", "--select", "2:4"]) == 0
+    assert json.loads(capsys.readouterr().out) == [[], []]

@@ -164,6 +164,7 @@ class RowReader:
     def _nested(self, source: RowSource, start: int, stop: int) -> RowBlock:
         import awkward
 
+        from refbrowser.engine.nested.python_values import check_shared
         from refbrowser.engine.nested.reading import read_rows
 
         rows = rows_taken(source.node, source.selection)[start:stop]
@@ -183,6 +184,8 @@ class RowReader:
             told=self._tell,
         )
         content = found.content
+        # Each list of its own is written as such.
+        check_shared(content)
         if len(rows) > 1 and rows.step != 1:
             content = awkward.Array(content)[:: rows.step].layout
         # Where a type goes on in itself nothing is taken: that it does not end is no fault.
