@@ -18,6 +18,8 @@ import refbrowser
 from refbrowser.cli.program import main
 from refbrowser.engine.awkward0 import blob_reference
 from refbrowser.engine.awkward0_soundness import _TOGETHER
+from refbrowser.engine.export.request import FORMATS, ArrayChoice, ExportRequest
+from refbrowser.engine.export.run import run_export
 from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.formats.awkward0.container import Blob
 from refbrowser.model.reference import Inline
@@ -98,3 +100,13 @@ def test_a_blob_that_cannot_be_read_says_why() -> None:
     assert blob_reference(document, "none") is None
     with pytest.raises(RefbrowserError, match="broken"):
         blob_reference(document, "bad")
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_exports_of_every_format_say_what_a_cut_archive_has_lost(tmp_path: Path, format: str) -> None:
+    path = tmp_path / "a.awkd"
+    path.write_bytes(zipped({**jagged("one", 100), **jagged("two", 100)})[:-30])
+    with refbrowser.open(str(path)) as dataset:
+        chosen = ArrayChoice.of(dataset, "/one")
+        report = run_export(dataset, ExportRequest(str(tmp_path / "t.awkd"), format, (chosen,)))
+    assert any("not whole" in loss.what for loss in report.losses)

@@ -16,6 +16,7 @@ from refbrowser.engine.export.folder import TargetFolder
 from refbrowser.engine.export.layout import ArrayLayout
 from refbrowser.engine.export.request import ArrayChoice, ExportEstimate, ExportReport, ExportRequest, Loss
 from refbrowser.engine.export.rewritten import Rewriting, is_relative, rewritten, rule_url
+from refbrowser.engine.export.source_losses import damage
 from refbrowser.engine.export.store_options import StoreOptions
 from refbrowser.engine.export.targets import Target, target_of
 from refbrowser.engine.jobs import JobControl
@@ -56,7 +57,9 @@ class ReferencesExport:
         self.document = dataset.document
         self._targets: dict[str, Target] = {}
         self.layouts = list(self._layouts())
-        self.losses: list[Loss] = []
+        self.losses: list[Loss] = (
+            [] if dataset.document.derived is None else list(damage(dataset.document.notes))
+        )
 
     def _layouts(self) -> Iterator[ArrayLayout]:
         """Yield the arrays of which a part is chosen."""

@@ -20,7 +20,7 @@ from refbrowser.engine.export.nested.store_part import CHUNK_SIZE, GATHERED, Gat
 from refbrowser.engine.export.paths import check_collisions
 from refbrowser.engine.export.request import ExportEstimate, ExportReport, ExportRequest, Loss, Tally
 from refbrowser.engine.export.running import carry_out
-from refbrowser.engine.export.source_losses import unread_attributes, untyped_attributes
+from refbrowser.engine.export.source_losses import damage, unread_attributes, untyped_attributes
 from refbrowser.engine.export.targets import target_of
 from refbrowser.engine.export.verify import (
     CompareSink,
@@ -71,7 +71,14 @@ class StoreExport:
         of_arrays = (loss for layout in self.layouts for loss in layout.losses)
         of_nested = (loss for part in self.nested for loss in part.losses)
         of_groups = self.target.losses(self.groups)
-        self.losses: tuple[Loss, ...] = (*self._of_source(), *of_groups, *of_arrays, *of_nested)
+        of_damage = damage(self.dataset.document.notes)
+        self.losses: tuple[Loss, ...] = (
+            *of_damage,
+            *self._of_source(),
+            *of_groups,
+            *of_arrays,
+            *of_nested,
+        )
         self.metadata = self.target.metadata(self.groups, self.layouts)
 
     def _of_source(self) -> Iterator[Loss]:

@@ -10,7 +10,7 @@ from refbrowser.engine.export.nested.conform import MissingValuesError
 from refbrowser.engine.export.nested.row_reading import RowReader, row_reader
 from refbrowser.engine.export.paths import check_collisions
 from refbrowser.engine.export.request import ExportEstimate, ExportReport, ExportRequest, Loss, Tally
-from refbrowser.engine.export.source_losses import unread_attributes
+from refbrowser.engine.export.source_losses import damage, unread_attributes
 from refbrowser.engine.export.tables.files import require_pyarrow
 from refbrowser.engine.export.tables.plan import TablePlan, Widened, planned
 from refbrowser.engine.export.tables.writing import INDEX, TableRun, write_index, write_table
@@ -48,7 +48,11 @@ class TableExport:
     def losses(self) -> tuple[Loss, ...]:
         """What the target cannot hold."""
         nodes = [column.source.node for table in self.plan.tables for column in table.columns]
-        return (*unread_attributes(self.dataset.hierarchy, nodes), *self.plan.losses)
+        return (
+            *damage(self.dataset.document.notes),
+            *unread_attributes(self.dataset.hierarchy, nodes),
+            *self.plan.losses,
+        )
 
     def estimate(self, token: CancelToken) -> ExportEstimate:
         """Return what the export will cost; no data is read."""
