@@ -85,9 +85,12 @@ def test_a_file_in_the_window(
     assert tabs.currentIndex() != VALUES
 
 
-def test_the_plot_of_each_kind_of_nested_array(
-    window: MainWindow, tmp_path: Path, opened: Open, settle: Settle, qtbot: QtBot
-) -> None:
+Shown = Callable[[str], list[str]]
+
+
+@pytest.fixture
+def shown(window: MainWindow, tmp_path: Path, opened: Open, settle: Settle, qtbot: QtBot) -> Shown:
+    """Select an array of a file with several kinds; returns the words of the choice of what is plotted."""
     made = Encoder("all")
     members = made.members(
         made.table(
@@ -101,7 +104,6 @@ def test_the_plot_of_each_kind_of_nested_array(
     document = opened(path)
 
     def shown(name: str) -> list[str]:
-        """Select an array, and return the words of the choice of what is plotted."""
         assert window.hierarchy.select_node(document, name)
         settle()
         assert window.centre.plot is not None
@@ -109,17 +111,20 @@ def test_the_plot_of_each_kind_of_nested_array(
         part = window.centre.plot.header.part
         return [part.itemText(row) for row in range(part.count())]
 
+    return shown
+
+
+def test_lists_of_numbers_are_charts_or_rows_or_lengths(
+    window: MainWindow, shown: Shown, qtbot: QtBot
+) -> None:
     assert shown("/all/ragged") == ["charts", "rows", "lengths of rows"]
     plot = window.centre.plot
     assert plot is not None
     charts = plot.charts.pane
     assert charts is not None
-    assert plot.page() is plot.charts
-    assert charts.tools.isVisible()
     assert charts.stage.bars.bars().total == 3
     for part, page in (("rows", plot.values), ("length", plot.canvas), ("", plot.charts)):
         plot.choose_part(part)
-        settle()
         qtbot.waitUntil(plot.is_settled)
         assert plot.page() is page, plot.cards.text()
         assert charts.tools.isVisible() == (page is plot.charts)
@@ -128,25 +133,33 @@ def test_the_plot_of_each_kind_of_nested_array(
     assert plot.drawn_parts() == [charts.stage.bars]
     window.centre.show_tab(PLOT)
     assert charts.choice.kind.hasFocus()
+
+
+def test_numbers_and_texts_are_values_or_charts(window: MainWindow, shown: Shown, qtbot: QtBot) -> None:
     assert shown("/all/texts") == ["values", "charts"]
+    plot = window.centre.plot
+    assert plot is not None
     assert plot.page() is plot.values
     assert shown("/all/number") == ["values", "charts"]
     assert plot.page() is plot.canvas
+    plot.choose_part("charts")
+    qtbot.waitUntil(plot.is_settled)
+    assert plot.page() is plot.charts
+    assert plot.charts.pane is not None
+    assert plot.charts.pane.facts.facts()["Missing"] == "1"
+    assert shown("/all") == []
+    assert plot.page() is plot.charts
+
+
+def test_the_table_sends_to_values_what_no_cell_can_show(
+    window: MainWindow, shown: Shown, settle: Settle
+) -> None:
+    shown("/all/number")
     window.centre.show_tab(TABLE)
     settle()
     table = window.centre.table
     assert table is not None
-    qtbot.waitUntil(table.is_settled)
     assert table.grid.model().rows == 2
-    plot.choose_part("charts")
-    window.centre.show_tab(PLOT)
-    settle()
-    qtbot.waitUntil(plot.is_settled)
-    assert plot.page() is plot.charts
-    assert charts.facts.facts()["Missing"] == "1"
-    assert shown("/all") == []
-    assert plot.page() is plot.charts
-    window.centre.show_tab(TABLE)
-    settle()
+    shown("/all")
     # What of a record cannot be read would be taken for missing there.
     assert "tab Values" in table.grid._placeholder
