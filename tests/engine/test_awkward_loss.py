@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import awkward
 import numpy as np
 import pytest
 
@@ -110,3 +112,25 @@ def test_exports_of_every_format_say_what_a_cut_archive_has_lost(tmp_path: Path,
         chosen = ArrayChoice.of(dataset, "/one")
         report = run_export(dataset, ExportRequest(str(tmp_path / "t.awkd"), format, (chosen,)))
     assert any("not whole" in loss.what for loss in report.losses)
+
+
+@pytest.mark.parametrize("format", ["parquet", "zarr-v2"])
+def test_an_array_that_cannot_be_decoded_does_not_keep_others_from_being_written(
+    tmp_path: Path, format: str
+) -> None:
+    path, request = tmp_path / "a.awkd", ExportRequest(str(tmp_path / "t.awkd"), format)
+    bad = Encoder("bad")
+    numbers = bad.basic(np.arange(500), codecs=["zlib.decompress"])
+    members = bad.members(bad.jagged(np.full(50, 10), numbers))
+    (packed,) = (name for name in members if members[name][:1] == b"\x78")
+    members[packed] = members[packed][:20] + b"\xff" * 20 + members[packed][40:]
+    path.write_bytes(zipped({**members, **jagged("good", 500)}))
+    with refbrowser.open(str(path)) as dataset:
+        with pytest.raises(RefbrowserError):
+            run_export(dataset, request)
+        report = run_export(dataset, replace(request, skip_bad=True))
+    assert any("decode" in str(error) or "decompress" in str(error) for error in report.skipped)
+    if format == "parquet":
+        rows = awkward.from_parquet(tmp_path / "t.awkd")
+        assert rows["bad"].to_list() == [None] * 50
+        assert rows["good"][1].to_list() == list(range(10, 20))

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from awkward0_encoder import Encoder, Expression
-from awkward_memory import made, read
+from awkward_memory import MemoryBuffers, made, read
 
 from refbrowser.errors import ErrorKind, RefbrowserError
 
@@ -75,3 +75,11 @@ def test_unions_of_too_many_possibilities_are_refused() -> None:
 def test_a_default_takes_the_type_of_the_content() -> None:
     values = made(lambda e: e.make("SparseArray", 3, e.basic([1]), e.basic([LARGE]), {"json": 7.0}))
     assert [repr(each) for each in read(values, 0, 3)] == ["7", str(LARGE), "7"]
+
+
+def test_truth_values_are_one_or_none_whatever_their_bytes() -> None:
+    values = made(lambda e: e.basic([0, 1, 2, 254], "u1"))
+    truth = made(lambda e: e.basic([False] * 4, data=bytes([0, 1, 2, 254])))
+    assert read(values, 0, 4) == [0, 1, 2, 254]
+    rows = truth.rows(0, 4, MemoryBuffers()).content.data
+    assert rows.view(np.uint8).tolist() == [0, 1, 1, 1]

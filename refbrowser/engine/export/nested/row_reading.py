@@ -166,6 +166,7 @@ class RowReader:
 
         from refbrowser.engine.nested.python_values import check_shared
         from refbrowser.engine.nested.reading import read_rows
+        from refbrowser.formats.awkward0.values.making import unread
 
         rows = rows_taken(source.node, source.selection)[start:stop]
         first, last = (rows[0], rows[-1] + 1) if rows else (0, 0)
@@ -173,16 +174,21 @@ class RowReader:
         # Blobs that can only be decoded as a whole are kept for the blocks that follow.
         packed = any(buffer.codecs for buffer in source.node.nested.buffers)
         whole = last - first == source.node.shape[0]
-        found = read_rows(
-            self._session,
-            source.node,
-            self._access,
-            first,
-            last,
-            self._token,
-            export=whole or not packed,
-            told=self._tell,
-        )
+        try:
+            found = read_rows(
+                self._session,
+                source.node,
+                self._access,
+                first,
+                last,
+                self._token,
+                export=whole or not packed,
+                told=self._tell,
+            )
+        except RefbrowserError as error:
+            if error.kind is ErrorKind.BUDGET:
+                raise
+            return RowBlock(unread(len(rows)), [error])
         content = found.content
         # Each list of its own is written as such.
         check_shared(content)

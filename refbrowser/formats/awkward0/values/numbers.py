@@ -56,6 +56,9 @@ def numpy_content(values: npt.NDArray[Any]) -> Content:
     dtype = values.dtype
     if dtype.hasobject:
         raise TypeError("objects are not read from files")
+    if dtype.kind == "b":
+        # Damaged bytes, and those of other writers, are neither 0 nor 1.
+        values = values.view(np.uint8) != 0
     if dtype.names is not None:
         below = [numpy_content(values[name]) for name in dtype.names]
         return RecordArray(below, list(dtype.names), length=len(values))
