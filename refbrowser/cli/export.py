@@ -166,7 +166,7 @@ def _check(dataset: Dataset, request: ExportRequest, token: CancelToken) -> Chec
 def _estimate(
     dataset: Dataset, request: ExportRequest, arguments: argparse.Namespace, token: CancelToken
 ) -> int:
-    from refbrowser.engine.export.request import unit_of
+    from refbrowser.engine.export.request import units_of
     from refbrowser.engine.export.run import estimate_export
 
     with ProgressBar("estimating") as bar:
@@ -176,9 +176,9 @@ def _estimate(
         shape["losses"] = [{"path": loss.path, "what": loss.what} for loss in estimate.losses]
         write_json(shape)
         return 0
-    unit = unit_of(request.format)
+    units = units_of(request.format)
     write_line(
-        f"{estimate.chunks} {unit}s, {estimate.missing} missing; to read {size_text(estimate.source_bytes)}, "
+        f"{estimate.chunks} {units}, {estimate.missing} missing; to read {size_text(estimate.source_bytes)}, "
         f"to write {size_text(estimate.target_bytes)} at most"
     )
     for line in (*_ways(estimate), *(f"not kept: {plain(loss)}" for loss in estimate.losses)):
@@ -225,12 +225,12 @@ def _as_json(report: ExportReport) -> dict[str, Any]:
 
 
 def _write_text(report: ExportReport) -> None:
-    from refbrowser.engine.export.request import unit_of
+    from refbrowser.engine.export.request import units_of
 
-    unit = unit_of(report.format)
+    units = units_of(report.format)
     resumed = f", {report.resumed} of them there before" if report.resumed else ""
     write_line(
-        f"{plain(report.target)}: {report.arrays} arrays, {report.chunks} {unit}s{resumed}, "
+        f"{plain(report.target)}: {report.arrays} arrays, {report.chunks} {units}{resumed}, "
         f"{report.copied} copied undecoded, {report.missing} missing, {report.verified} verified; "
         f"read {size_text(report.read_bytes)}, written {size_text(report.written_bytes)}"
     )

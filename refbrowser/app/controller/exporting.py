@@ -21,6 +21,7 @@ from refbrowser.engine.export.request import (
     ExportRequest,
     Loss,
     unit_of,
+    units_of,
 )
 from refbrowser.engine.export.run import estimate_export, run_export
 from refbrowser.engine.export.store_options import Sides, StoreOptions
@@ -240,7 +241,7 @@ def report_text(report: ExportReport) -> str:
     """Return what became of an export, in words."""
     arrays = f"{report.arrays} array{'' if report.arrays == 1 else 's'}"
     unit = unit_of(report.format)
-    chunks = f"{count_text(report.chunks)} {unit}{'' if report.chunks == 1 else 's'}"
+    chunks = f"{count_text(report.chunks)} {unit if report.chunks == 1 else units_of(report.format)}"
     facts = [f"{count_text(report.copied)} copied undecoded"] if report.copied else []
     facts += [f"{count_text(report.resumed)} kept from before"] if report.resumed else []
     facts += [f"{count_text(report.missing)} missing in the source too"] if report.missing else []
@@ -249,7 +250,7 @@ def report_text(report: ExportReport) -> str:
         f"Done: {arrays}, {chunks}{more} in {report.target}",
         f"{size_text(report.read_bytes)} read in {count_text(report.requests)} requests, "
         f"{size_text(report.written_bytes)} written, "
-        f"{count_text(report.verified)} {unit}s read again and equal.",
+        f"{count_text(report.verified)} {units_of(report.format)} read again and equal.",
     ]
     lines += _losses(report.losses)
     if report.skipped:

@@ -99,6 +99,12 @@ def unit_of(format: str) -> str:
     return _UNITS.get(format, "chunk")
 
 
+def units_of(format: str) -> str:
+    """Return the same in the plural."""
+    unit = unit_of(format)
+    return f"{unit}es" if unit.endswith("ch") else f"{unit}s"
+
+
 @dataclass(frozen=True, slots=True)
 class Loss:
     """Something that the target cannot hold as the source has it."""
