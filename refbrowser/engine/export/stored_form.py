@@ -35,7 +35,9 @@ def stored_form(node: ArrayNode) -> tuple[ArrayNode, list[str]]:
     if node.source is not None or node.nested is not None:
         codec = _OBJECT_CODECS.get(node.type_name)
         codecs = () if codec is None else (CodecSpec(codec),)
-        node = replace(node, source=None, nested=None, manifest=None, codecs=codecs, order="C", format="zarr-v2")
+        node = replace(
+            node, source=None, nested=None, manifest=None, codecs=codecs, order="C", format="zarr-v2"
+        )
     return node, losses
 
 
