@@ -75,7 +75,9 @@ def write_atomically(
         old = _status(target)
         if old is not None and not stat.S_ISREG(old.st_mode):
             raise RefbrowserError(ErrorKind.IO, "only regular files are replaced", Place(path=target))
-        check_unprotected(target)
+        if expected is None:
+            # What was opened is saved whatever its permissions, which it keeps.
+            check_unprotected(target)
         _check(target, old, expected)
         remove_leftovers(target)
         return _replace(target, old, blocks, expected, cancel)
