@@ -11,6 +11,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 if TYPE_CHECKING:
+    from awkward0_environment import Awkward0Process
     from netcdf_stores import NetcdfProcess
 
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
@@ -32,6 +33,16 @@ def netcdf() -> Iterator[NetcdfProcess]:
     from netcdf_stores import NetcdfProcess
 
     process = NetcdfProcess()
+    yield process
+    process.close()
+
+
+@pytest.fixture(scope="module")
+def awkward0() -> Iterator[Awkward0Process]:
+    """awkward0 in an old environment, for the tests of one file; they are skipped where it cannot be had."""
+    from awkward0_environment import Awkward0Process
+
+    process = Awkward0Process()
     yield process
     process.close()
 

@@ -28,7 +28,13 @@ if TYPE_CHECKING:
     from refbrowser.app.plot.pane import PlotPane
     from refbrowser.app.table.pane import TablePane
 
-PLOT, TABLE, REFERENCES, RAW, CDL, MESSAGES = range(6)
+PLOT, TABLE, REFERENCES, RAW, CDL, MESSAGES, VALUES, EXPRESSIONS = range(8)
+#: Tabs whose pane is made when it is first needed, and what they say before.
+_LATE = {
+    MESSAGES: ("Messages", "No messages yet", "The messages of a stream appear here."),
+    VALUES: ("Values", "No values yet", "Lists and records of an array appear here."),
+    EXPRESSIONS: ("Expressions", "No expressions yet", "What the arrays of an Awkward 0 file are made of."),
+}
 
 
 class Centre(QWidget):
@@ -109,11 +115,12 @@ class Centre(QWidget):
         tabs.addTab(self.references, "References")
         tabs.addTab(self.raw, "Raw value")
         tabs.addTab(self.cdl, "CDL")
-        self._messages_slot = QStackedWidget()
-        text = "The messages of a stream appear here, and which of them supplied each element."
-        self._messages_slot.addWidget(centred(Card("array", "No messages yet", text)))
-        tabs.addTab(self._messages_slot, "Messages")
-        tabs.setTabVisible(MESSAGES, False)
+        self._late: dict[int, QStackedWidget] = {}
+        for number, (title, heading, text) in _LATE.items():
+            slot = self._late[number] = QStackedWidget()
+            slot.addWidget(centred(Card("array", heading, text)))
+            tabs.addTab(slot, title)
+            tabs.setTabVisible(number, False)
         return tabs
 
     def make_plot(self) -> None:
@@ -130,18 +137,19 @@ class Centre(QWidget):
             self._table_slot.setCurrentWidget(self.table)
             self.plotMade.emit(self.plot)
 
-    def add_messages(self, pane: QWidget, bars: Sequence[QWidget]) -> None:
-        """Take the pane of messages, which is made for the first stream, and the bars that belong to it."""
-        self._messages_slot.addWidget(pane)
-        self._messages_slot.setCurrentWidget(pane)
+    def add_late(self, tab: int, pane: QWidget, bars: Sequence[QWidget] = ()) -> None:
+        """Take the pane of a tab that is made when it is first needed, and the bars that belong to it."""
+        slot = self._late[tab]
+        slot.addWidget(pane)
+        slot.setCurrentWidget(pane)
         for bar in bars:
             self._column.insertWidget(self._column.count() - 1, bar)
 
-    def show_messages_tab(self, shown: bool) -> None:
-        """Offer the tab of messages, or do not."""
-        if not shown and self.tabs.currentIndex() == MESSAGES:
+    def show_late_tab(self, tab: int, shown: bool) -> None:
+        """Offer a tab that not every document has, or do not."""
+        if not shown and self.tabs.currentIndex() == tab:
             self.tabs.setCurrentIndex(PLOT)
-        self.tabs.setTabVisible(MESSAGES, shown)
+        self.tabs.setTabVisible(tab, shown)
 
     def show_tab(self, number: int) -> None:
         """Bring a tab to the front and put the keyboard in it."""
@@ -157,8 +165,8 @@ class Centre(QWidget):
             return self.plot.page()
         if number == TABLE and self.table is not None:
             return self.table.grid
-        if number == MESSAGES:
-            pane = self._messages_slot.currentWidget()
+        if number in self._late:
+            pane = self._late[number].currentWidget()
             return None if pane is None else pane.focusProxy()
         return {REFERENCES: self.references.table, RAW: self.raw.page(), CDL: self.cdl.page()}.get(number)
 
@@ -170,6 +178,7 @@ class Centre(QWidget):
         """Return the actions that show a tab, by their names."""
         tabs = {"show_plot": PLOT, "show_table": TABLE, "show_references": REFERENCES}
         tabs |= {"show_raw": RAW, "show_cdl": CDL, "show_messages": MESSAGES}
+        tabs |= {"show_values": VALUES, "show_expressions": EXPRESSIONS}
         return {name: partial(self.show_tab, number) for name, number in tabs.items()}
 
     def set_document(self, document: OpenDocument | None) -> None:

@@ -1,4 +1,4 @@
-"""The bar that says where a stream is damaged, or ends within a message, and offers to repair it."""
+"""The bar that says where a stream or an archive is damaged, and offers to write what is sound."""
 
 from __future__ import annotations
 
@@ -10,10 +10,11 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QWidget
 from refbrowser.app import theme
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.plain_text import one_line
-from refbrowser.app.theme import count_text
+from refbrowser.app.theme import count_text, size_text
 from refbrowser.app.widgets import IconLabel, plain_label, push_button
 
 if TYPE_CHECKING:
+    from refbrowser.formats.awkward0.origin import Awkward0Origin
     from refbrowser.formats.ncstream.messages import StreamFault, StreamIndex
 
 _CUT = "truncated"
@@ -34,8 +35,8 @@ class DamageBar(QFrame):
         super().__init__(parent)
         self.setObjectName("damageBar")
         self.setProperty("role", "trustStrip")
-        self._dismissed: StreamIndex | None = None
-        self._index: StreamIndex | None = None
+        self._dismissed: object = None
+        self._source: object = None
         self._text = plain_label("")
         self._text.setObjectName("damageText")
         layout = QHBoxLayout(self)
@@ -43,26 +44,32 @@ class DamageBar(QFrame):
         layout.setSpacing(theme.MEDIUM)
         layout.addWidget(IconLabel("warning", "warning"))
         layout.addWidget(self._text, 1)
-        layout.addWidget(push_button("Repair…", "damageRepairButton", self.repair.emit))
+        self._repair = push_button("Repair…", "damageRepairButton", self.repair.emit)
+        layout.addWidget(self._repair)
         layout.addWidget(push_button("Dismiss", "damageDismissButton", self._dismiss))
         self.hide()
 
     def set_document(self, document: OpenDocument | None) -> None:
-        """Say where the stream of this document is damaged; nothing where it is sound."""
-        index = None if document is None or not document.is_open else document.stream.index
-        self._index = index
+        """Say where the file of this document is damaged; nothing where it is sound."""
+        shown = document if document is not None and document.is_open else None
+        index = None if shown is None else shown.stream.index
+        origin = None if shown is None else shown.awkward.origin
+        self._source = index or origin
         words = ""
-        if document is not None and index is not None:
-            words = damage_words(document.name, index, grows=document.file.has_grown)
+        if shown is not None and index is not None:
+            words = damage_words(shown.name, index, grows=shown.file.has_grown)
+        elif shown is not None and origin is not None:
+            words = rescue_words(shown.name, origin)
+        self._repair.setText("Repair…" if origin is None else "Save what is left…")
         self._text.setText(words)
-        self.setVisible(bool(words) and index is not self._dismissed)
+        self.setVisible(bool(words) and self._source is not self._dismissed)
 
     def text(self) -> str:
         """Return the words shown."""
         return self._text.text()
 
     def _dismiss(self) -> None:
-        self._dismissed = self._index
+        self._dismissed = self._source
         self.hide()
 
 
@@ -81,6 +88,26 @@ def damage_words(name: str, index: StreamIndex, *, grows: bool = False) -> str:
         first = f"the first in message {others[0].number} at byte {count_text(others[0].offset)}"
         parts.append(f"{'It' if cut else one_line(name)} is damaged: {count}, {first}.")
     return " ".join([*parts, "Everything that is sound is shown."]) if parts else ""
+
+
+def rescue_words(name: str, origin: Awkward0Origin) -> str:
+    """Return what is lost of an archive whose directory cannot be read; nothing of any other file."""
+    container = origin.container
+    if not getattr(container, "is_rescued", False):
+        return ""
+    members = sum(1 for _ in container.names())
+    found = f"{count_text(members)} member{'' if members == 1 else 's'} of it were found one by one"
+    parts = [f"The directory of {one_line(name)} cannot be read: {found}."]
+    # What the directory itself has is told first.
+    lost = [each.place for each in container.findings[1:] if each.place.start is not None]
+    if lost:
+        size = sum((place.stop or 0) - (place.start or 0) for place in lost)
+        where = f"from byte {count_text(lost[0].start or 0)}{' on' if len(lost) == 1 else ''}"
+        stretches = where if len(lost) == 1 else f"in {count_text(len(lost))} stretches, the first {where}"
+        parts.append(f"{size_text(size)} are lost, {stretches}.")
+    arrays, sound = len(origin.arrays), sum(1 for array in origin.arrays if array.error is None)
+    opened = f"{count_text(sound)} of {count_text(arrays)} array{'' if arrays == 1 else 's'} can be opened"
+    return " ".join([*parts, f"{opened if arrays else 'No array is left'}."])
 
 
 def _where(cut: StreamFault) -> str:

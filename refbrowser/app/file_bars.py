@@ -62,9 +62,9 @@ class DiskBar(QFrame):
         what = "was removed or renamed" if is_gone else "was changed by another program"
         mine = " You have unsaved edits here." if document.is_pending else ""
         self._text.setText(f"{one_line(document.name)} {what}.{mine}")
-        is_stream = document.file.is_stream
-        self._compare.setVisible(not is_gone and not is_stream)
-        self._keep.setVisible(not is_stream)
+        is_stream, is_derived = document.file.is_stream, document.file.is_derived
+        self._compare.setVisible(not is_gone and not is_derived)
+        self._keep.setVisible(not is_derived)
         self._reload.setVisible(not is_gone)
         self._follow.setVisible(is_stream and not is_gone and not document.is_pending)
 

@@ -32,7 +32,7 @@ class Filing(QObject):
         centre.disk_bar.compare.connect(saving.compare)
         centre.disk_bar.keep.connect(saving.keep_mine)
         centre.disk_bar.reload.connect(saving.reload)
-        centre.damage_bar.repair.connect(self._window.commands.streams.repair_stream)
+        centre.damage_bar.repair.connect(self._repair)
         centre.disk_bar.follow.connect(lambda: self._window.commands.streams.set_follows(True))
         centre.copy_bar.openPath.connect(window.open_path)
         window.problems.placeWanted.connect(problems.go_to)
@@ -44,6 +44,14 @@ class Filing(QObject):
     def close(self) -> None:
         """Watch no file any more."""
         self._watch.close()
+
+    def _repair(self) -> None:
+        """Write what is sound of the current file."""
+        document, commands = self._window.documents.current, self._window.commands
+        if document is not None and document.awkward.origin is not None:
+            commands.files.export_as("awkward0")
+        else:
+            commands.streams.repair_stream()
 
     def _added(self, document: OpenDocument) -> None:
         document.saved.connect(lambda path: self._saved(document, path))

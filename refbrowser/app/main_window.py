@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from PySide6.QtGui import QCloseEvent, QPaintEvent
 
     from refbrowser.app.attributes.attributes_view import AttributesPane
+    from refbrowser.app.awkward0.expressions_tab import ExpressionsTab
     from refbrowser.app.centre import Centre
     from refbrowser.app.chunk_map.dock import ChunkMapDock
     from refbrowser.app.commands.commands import Commands
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from refbrowser.app.jobs_view import JobsPane
     from refbrowser.app.layout_kept import LayoutKept
     from refbrowser.app.navigation import Navigation
+    from refbrowser.app.nested.nested_tab import NestedTab
     from refbrowser.app.opening.drop_target import DropTarget
     from refbrowser.app.plot.pane import PlotPane
     from refbrowser.app.preferences import Preferences
@@ -81,6 +83,8 @@ class MainWindow(QMainWindow):
     follower: DocumentFollower
     filing: Filing
     messages: MessagesTab
+    nested: NestedTab
+    expressions: ExpressionsTab
     problems: ProblemsPane
     history: HistoryPane
     preferences: Preferences
@@ -119,6 +123,7 @@ class MainWindow(QMainWindow):
     def complete(self) -> None:
         """Make the panes, once, right after the first paint: they take as long as the window itself."""
         from refbrowser.app.attributes.attributes_view import AttributesPane
+        from refbrowser.app.awkward0.expressions_tab import ExpressionsTab
         from refbrowser.app.centre import Centre
         from refbrowser.app.chunk_map.dock import ChunkMapDock
         from refbrowser.app.commands.commands import Commands
@@ -135,6 +140,7 @@ class MainWindow(QMainWindow):
         from refbrowser.app.jobs_view import JobsPane
         from refbrowser.app.layout_kept import LayoutKept
         from refbrowser.app.navigation import Navigation
+        from refbrowser.app.nested.nested_tab import NestedTab
         from refbrowser.app.opening.drop_target import DropTarget
         from refbrowser.app.opening.recent_menu import RecentMenu
         from refbrowser.app.preferences import Preferences
@@ -177,6 +183,8 @@ class MainWindow(QMainWindow):
         self.follower = DocumentFollower(self)
         self.filing = Filing(self)
         self.messages = MessagesTab(self)
+        self.nested = NestedTab(self)
+        self.expressions = ExpressionsTab(self)
         self._connect()
         self.layout_kept = LayoutKept(self)
         PreferencesInForce(self)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, cast
 
-from PySide6.QtCore import QObject
+from PySide6.QtCore import QObject, Signal
 
 from refbrowser.app.centre import PLOT, RAW, REFERENCES
 from refbrowser.app.controller.open_document import OpenDocument
-from refbrowser.app.hierarchy.array_words import extent_text, type_text
+from refbrowser.app.hierarchy.array_words import detail_text, extent_text, type_text
 from refbrowser.app.hierarchy.dimension_rows import size_words
 from refbrowser.app.hierarchy.hierarchy_model import Item, ItemKind
 from refbrowser.app.plain_text import one_line
@@ -21,7 +21,15 @@ if TYPE_CHECKING:
 
 
 class Navigation(QObject):
-    """Keeps the panes of one window in step."""
+    """Keeps the panes of one window in step.
+
+    Signals
+    -------
+    followed(object)
+        The `Item` that became current because another pane is about it.
+    """
+
+    followed = Signal(object)
 
     def __init__(self, window: MainWindow) -> None:
         super().__init__(window)
@@ -95,6 +103,18 @@ class Navigation(QObject):
             return
         self._window.centre.references.go_to_key(node.manifest.key(coords), focus=False)
         plot.show_chunk(coords)
+
+    def follow(self, document: OpenDocument, path: str) -> None:
+        """Select a group or array that another pane is about; the table of keys and the keyboard stay."""
+        window = self._window
+        if self._is_selected(document, path):
+            return
+        window.hierarchy.show_node(document, path)
+        self._item = window.hierarchy.current_item()
+        window.attributes.set_item(self._item)
+        self._show_summary(self._item)
+        self._plot(self._item)
+        self.followed.emit(self._item)
 
     def show_row(self, row: int) -> None:
         """Show a row of the Version 0 view in the table of references."""
@@ -184,12 +204,8 @@ class Navigation(QObject):
             return
         window.centre.raw.set_key(document, key)
         path = array_of_key(document, key)
-        if path is not None and not self._is_selected(document, path):
-            window.hierarchy.show_node(document, path)
-            self._item = window.hierarchy.current_item()
-            window.attributes.set_item(self._item)
-            self._show_summary(self._item)
-            self._plot(self._item)
+        if path is not None:
+            self.follow(document, path)
         rule = rule_of_row(document, row)
         if rule is None:
             window.editors.show_reference(document, key)
@@ -257,6 +273,8 @@ def summary_of(item: Item) -> str:
         return item.document.path
     if item.kind is ItemKind.ARRAY and item.node is not None:
         node = cast("ArrayNode", item.node)
+        if node.nested is not None:
+            return one_line(f"{node.path}   {detail_text(node)}")
         names = ", ".join(str(name or "-") for name in (*node.dimensions, *filter(None, [node.row_length])))
         return one_line(f"{node.path}   [{names}]   {type_text(node)}   {extent_text(node)}")
     if item.kind is ItemKind.GROUP:

@@ -284,6 +284,7 @@ QTabWidget::pane {{ border: 1px solid {c.border}; background: {c.surface}; top: 
 QTabBar {{ qproperty-drawBase: 0; }}
 QTabBar::tab {{ padding: 6px 14px; color: {c.muted}; background: transparent; border: 0;
   border-bottom: 2px solid transparent; margin-right: 2px; }}
+QTabBar#centreTabBar::tab {{ padding: 6px 10px; }}
 QTabBar::tab:hover {{ color: {c.text}; }}
 QTabBar::tab:selected {{ color: {c.text}; border-bottom: 2px solid {c.accent}; }}
 QTabBar::tab:focus {{ color: {c.accent}; }}

@@ -67,6 +67,8 @@ class VirtualTable(PaintedView):
 
     currentChanged = Signal(object)
     activated = Signal(object)
+    #: Rows asked of the model at once.
+    page_rows = PAGE_ROWS
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -158,8 +160,8 @@ class VirtualTable(PaintedView):
 
     def row_text(self, row: int) -> list[str]:
         """Return the texts of one row."""
-        texts, _styles = self._page(row // PAGE_ROWS)
-        return texts[row % PAGE_ROWS] if row % PAGE_ROWS < len(texts) else []
+        texts, _styles = self._page(row // self.page_rows)
+        return texts[row % self.page_rows] if row % self.page_rows < len(texts) else []
 
     def row_rect(self, row: int) -> QRect:
         """Return where a row is painted, in the viewport's coordinates."""
@@ -250,8 +252,8 @@ class VirtualTable(PaintedView):
     def _page(self, number: int) -> tuple[list[list[str]], list[RowStyle]]:
         page = self._pages.get(number)
         if page is None:
-            start = number * PAGE_ROWS
-            stop = min(start + PAGE_ROWS, self._model.row_count())
+            start = number * self.page_rows
+            stop = min(start + self.page_rows, self._model.row_count())
             texts = self._model.page(start, stop) if start < stop else []
             model = self._model
             styles = model.styles(start, stop) if texts and isinstance(model, StyledRowModel) else []
@@ -274,29 +276,28 @@ class VirtualTable(PaintedView):
         rows = range(self._rows.first, min(count, self._rows.first + self.visible_rows() + 1))
         selected = self.selected()
         for row in rows:
-            texts, styles = self._page(row // PAGE_ROWS)
-            place = row % PAGE_ROWS
+            texts, styles = self._page(row // self.page_rows)
+            place = row % self.page_rows
             if place >= len(texts):
                 continue
             style = styles[place] if place < len(styles) else RowStyle.NONE
-            self._paint_row(painter, scheme, row, texts[place], style, row in selected)
+            self._paint_ground(painter, scheme, row, row in selected)
+            self.paint_row(painter, scheme, row, texts[place], style)
         painter.end()
 
-    def _paint_row(
-        self,
-        painter: QPainter,
-        scheme: theme.Colors,
-        row: int,
-        texts: list[str],
-        style: RowStyle,
-        selected: bool,
-    ) -> None:
+    def _paint_ground(self, painter: QPainter, scheme: theme.Colors, row: int, selected: bool) -> None:
         area = self.row_rect(row)
         if selected:
             painter.fillRect(area, QColor(scheme.accent_soft))
         if row == self._current and self.hasFocus():
             painter.setPen(QColor(scheme.accent))
             painter.drawRect(area.adjusted(0, 0, -1, -1))
+
+    def paint_row(
+        self, painter: QPainter, scheme: theme.Colors, row: int, texts: list[str], style: RowStyle
+    ) -> None:
+        """Paint the texts and the marks of a row, over what says that it is selected or current."""
+        area = self.row_rect(row)
         painter.setPen(QColor(_text_color(scheme, style)))
         for section, (column, text) in enumerate(zip(self._model.columns, texts, strict=False)):
             left = self._header.sectionViewportPosition(section)

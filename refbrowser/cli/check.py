@@ -63,7 +63,7 @@ def _check(path: str, arguments: argparse.Namespace, token: CancelToken) -> int:
 def _findings(path: str, arguments: argparse.Namespace, token: CancelToken) -> list[Finding]:
     """Return what is wrong with a document; of a store, what its metadata and a listing of it tell, too.
 
-    Of a stream every payload is looked at.
+    Of a stream every payload is looked at, of a file of Awkward 0 every blob and value.
     """
     from refbrowser.references.check import all_findings
 
@@ -71,6 +71,7 @@ def _findings(path: str, arguments: argparse.Namespace, token: CancelToken) -> l
     findings = list(all_findings(opened.document, lambda: token.cancelled))
     if opened.document.store is None and opened.document.derived is None:
         return findings
+    from refbrowser.engine.awkward0 import stored_findings
     from refbrowser.engine.jobs import JobControl
     from refbrowser.engine.opening import dataset_of
     from refbrowser.engine.session import Session
@@ -80,6 +81,7 @@ def _findings(path: str, arguments: argparse.Namespace, token: CancelToken) -> l
         dataset = dataset_of(path, opened.document, opened.access, session, JobControl(token))
         listing = list_store(dataset, token)
         findings += payload_findings(dataset, job_control(token, bar))
+        findings += stored_findings(dataset, job_control(token, bar))
     told = {finding.place.key for finding in findings} - {None}
     findings += [each for each in dataset.hierarchy.problems if each.place.key not in told]
     return findings + list(() if listing is None else listing.findings)

@@ -6,6 +6,7 @@ import argparse
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
+from refbrowser.cli.awkward0_options import add_awkward0_options, awkward0_options
 from refbrowser.cli.check_report import check_as_json, write_check
 from refbrowser.cli.console import plain, tell, tell_warning, write_json, write_line
 from refbrowser.cli.options import (
@@ -21,6 +22,7 @@ from refbrowser.cli.options import (
 from refbrowser.cli.progress import ProgressBar, size_text
 from refbrowser.cli.store_options import add_store_options, store_options
 from refbrowser.cli.stream_options import add_stream_options, stream_options
+from refbrowser.cli.table_options import add_table_options, table_options
 from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.io.cancel import Cancelled, CancelToken
 
@@ -64,7 +66,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         required=True,
         metavar="FORMAT",
         dest="format",
-        help="refs-v0, refs-v1, refs-parquet, zarr-v2, zarr-v3, zarr-v3-draft, nczarr or ncstream",
+        help="refs-v0, refs-v1, refs-parquet, zarr-v2, zarr-v3, zarr-v3-draft, nczarr, ncstream, awkward0, "
+        "parquet or feather",
     )
     parser.add_argument(
         "--array", action=_Choice, dest="arrays", metavar="A", help="write this array only (repeatable)"
@@ -88,6 +91,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add_store_options(parser)
     add_stream_options(parser)
+    add_awkward0_options(parser)
+    add_table_options(parser)
     add_json(parser)
     add_reading(parser)
     add_skip_bad(parser)
@@ -100,6 +105,7 @@ def run(arguments: argparse.Namespace, token: CancelToken) -> int:
     from refbrowser.engine.export.request import ExportRequest
 
     options, stream = store_options(arguments), stream_options(arguments)
+    tables, awkward0 = table_options(arguments), awkward0_options(arguments)
     with open_dataset(arguments, token) as dataset:
         request = ExportRequest(
             arguments.target,
@@ -110,6 +116,8 @@ def run(arguments: argparse.Namespace, token: CancelToken) -> int:
             skip_bad=arguments.skip_bad,
             options=options,
             stream=stream,
+            tables=tables,
+            awkward0=awkward0,
         )
         if arguments.estimate:
             return _estimate(dataset, request, arguments, token)
@@ -158,7 +166,7 @@ def _check(dataset: Dataset, request: ExportRequest, token: CancelToken) -> Chec
 def _estimate(
     dataset: Dataset, request: ExportRequest, arguments: argparse.Namespace, token: CancelToken
 ) -> int:
-    from refbrowser.engine.export.request import unit_of
+    from refbrowser.engine.export.request import units_of
     from refbrowser.engine.export.run import estimate_export
 
     with ProgressBar("estimating") as bar:
@@ -168,9 +176,9 @@ def _estimate(
         shape["losses"] = [{"path": loss.path, "what": loss.what} for loss in estimate.losses]
         write_json(shape)
         return 0
-    unit = unit_of(request.format)
+    units = units_of(request.format)
     write_line(
-        f"{estimate.chunks} {unit}s, {estimate.missing} missing; to read {size_text(estimate.source_bytes)}, "
+        f"{estimate.chunks} {units}, {estimate.missing} missing; to read {size_text(estimate.source_bytes)}, "
         f"to write {size_text(estimate.target_bytes)} at most"
     )
     for line in (*_ways(estimate), *(f"not kept: {plain(loss)}" for loss in estimate.losses)):
@@ -217,12 +225,12 @@ def _as_json(report: ExportReport) -> dict[str, Any]:
 
 
 def _write_text(report: ExportReport) -> None:
-    from refbrowser.engine.export.request import unit_of
+    from refbrowser.engine.export.request import units_of
 
-    unit = unit_of(report.format)
+    units = units_of(report.format)
     resumed = f", {report.resumed} of them there before" if report.resumed else ""
     write_line(
-        f"{plain(report.target)}: {report.arrays} arrays, {report.chunks} {unit}s{resumed}, "
+        f"{plain(report.target)}: {report.arrays} arrays, {report.chunks} {units}{resumed}, "
         f"{report.copied} copied undecoded, {report.missing} missing, {report.verified} verified; "
         f"read {size_text(report.read_bytes)}, written {size_text(report.written_bytes)}"
     )

@@ -143,11 +143,7 @@ def _flavour(dataset: Dataset) -> str:
 
 
 def _write_array(node: ArrayNode) -> None:
-    names = ", ".join(
-        f"{plain(name) if name is not None else '?'} = {size}"
-        for name, size in zip(node.dimensions, node.shape, strict=False)
-    )
-    write_line(f"  {plain(node.path)}  {plain(node.type_name)} ({names})")
+    write_line(f"  {plain(node.path)}  {_type_and_shape(node)}")
     error = node.error or node.unreadable
     if error is not None:
         write_line(f"      {error.kind}: {sentence(error.message, error.advice, error.place)}")
@@ -159,6 +155,17 @@ def _write_array(node: ArrayNode) -> None:
         fill = "undefined" if node.fill_value is None else plain(json_ready(node.fill_value))
         write_line(f"      fill value {fill}")
     _write_attributes(node.attributes, "      ")
+
+
+def _type_and_shape(node: ArrayNode) -> str:
+    """Return ``<i2 (y = 5)``; of a nested array what Awkward writes: ``5 * var * float64``."""
+    if node.nested is not None and node.shape and not any(node.dimensions):
+        return plain(f"{node.shape[0]} * {node.type_name}")
+    names = ", ".join(
+        f"{plain(name) if name is not None else '?'} = {size}"
+        for name, size in zip(node.dimensions, node.shape, strict=False)
+    )
+    return f"{plain(node.type_name)} ({names})"
 
 
 def _write_attributes(attributes: Any, indent: str) -> None:

@@ -41,7 +41,19 @@ def add_reading(parser: argparse.ArgumentParser) -> None:
     """Add what every verb that reads data takes."""
     add_flavour(parser)
     add_stream(parser)
+    add_allow_function(parser)
     add_origins(parser)
+
+
+def add_allow_function(parser: argparse.ArgumentParser) -> None:
+    """Add ``--allow-function``."""
+    parser.add_argument(
+        "--allow-function",
+        action="append",
+        default=[],
+        metavar="PATTERN",
+        help="let a file of Awkward 0 use this function of ours, for example bz2.decompress (repeatable)",
+    )
 
 
 def add_origins(parser: argparse.ArgumentParser) -> None:
@@ -184,5 +196,6 @@ def _how(arguments: argparse.Namespace) -> dict[str, Any]:
         "storage_options": tuple(getattr(arguments, "storage_option", ())),
         "templates": template_values(arguments),
         "stream": _stream_options(arguments),
+        "allow_functions": tuple(getattr(arguments, "allow_function", ())),
         "question": lambda error: ask(arguments, error),
     }

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from refbrowser.cli.console import tell_findings, write_bytes, write_json
 from refbrowser.cli.options import (
@@ -21,6 +21,12 @@ from refbrowser.cli.options import (
 from refbrowser.cli.progress import ProgressBar
 from refbrowser.errors import ErrorKind, RefbrowserError, quoted
 from refbrowser.io.cancel import CancelToken
+
+if TYPE_CHECKING:
+    from refbrowser.engine.dataset import Array
+    from refbrowser.engine.jobs import JobControl
+    from refbrowser.model.nodes import ArrayNode
+    from refbrowser.model.selection import Selection
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -49,7 +55,11 @@ def run(arguments: argparse.Namespace, token: CancelToken) -> int:
         if not arguments.json:
             _check_npy(array.dtype, arguments)
         with ProgressBar("reading") as bar:
-            values = array.read(selection, control=job_control(token, bar))
+            control = job_control(token, bar)
+            if arguments.json and _may_miss(array.node):
+                values = _read_objects(array, selection, control)
+            else:
+                values = array.read(selection, control)
         if arguments.json and is_text(dataset.hierarchy, array.node):
             values = as_texts(values)
         tell_findings(dataset.access.memory.warnings)
@@ -58,6 +68,23 @@ def run(arguments: argparse.Namespace, token: CancelToken) -> int:
     else:
         _write_npy(values, arguments.output)
     return 0
+
+
+def _may_miss(node: ArrayNode) -> bool:
+    """Tell whether numbers of an array may be missing, which is something else than NaN."""
+    from refbrowser.model.nested import TypeKind
+
+    return node.nested is not None and node.nested.type.kind is TypeKind.OPTION
+
+
+def _read_objects(array: Array, selection: Selection, control: JobControl) -> Any:
+    """Return values as Python has them, those that are missing as None."""
+    import numpy as np
+
+    dataset, out = array.dataset, np.empty(selection.shape, object)
+    return dataset.session.read(
+        array.node, dataset.access, selection, out=out, cancel=control.token, progress=control.progress
+    )
 
 
 def _check_npy(dtype: Any, arguments: argparse.Namespace) -> None:

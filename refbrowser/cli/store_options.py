@@ -60,15 +60,15 @@ def store_options(arguments: argparse.Namespace) -> StoreOptions:
     RefbrowserError
         `E_USAGE`: one has no meaning, alone or with the format.
     """
-    from refbrowser.engine.export.request import STORE_FORMATS, STREAM_FORMAT
+    from refbrowser.engine.export.request import STORE_FORMATS, STREAM_FORMAT, TABLE_FORMATS
     from refbrowser.engine.export.store_options import Sides, StoreOptions
 
     zipped = arguments.zip or arguments.target.lower().endswith(".zip")
     options = StoreOptions(
         chunks=Sides.from_text(arguments.chunks) if arguments.chunks else None,
         array_chunks=dict(map(_array_chunks, arguments.array_chunks)),
-        # The codec of a stream is one of its own options.
-        codec=(arguments.format != STREAM_FORMAT and arguments.codec) or "keep",
+        # The codecs of other formats are among their own options.
+        codec=(arguments.format not in (STREAM_FORMAT, *TABLE_FORMATS) and arguments.codec) or "keep",
         shards=Sides.from_text(arguments.shards) if arguments.shards else None,
         container="zip" if zipped and arguments.format in STORE_FORMATS else "folder",
         zip_folder=arguments.zip_folder,

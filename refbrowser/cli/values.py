@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from math import prod
 from typing import Any
 
 import numpy as np
+
+from refbrowser.errors import ErrorKind, RefbrowserError
+from refbrowser.limits import LIMITS
 
 #: Letters of ISO 8601 durations for numpy's units; the smaller ones become decimals of a second.
 _DURATION_UNITS = {
@@ -26,8 +30,18 @@ def json_values(array: Any) -> Any:
 
     NaN and infinities are ``"NaN"``, ``"Infinity"``, ``"-Infinity"``; complex numbers ``[re, im]``; bytes
     ``{"hex": ...}``; datetimes and durations ISO 8601 text; structures objects.
+
+    Raises
+    ------
+    RefbrowserError
+        `E_BUDGET`: empty lists that are far too many.
     """
     values = np.asarray(array)
+    if not values.size and (lists := prod(values.shape[: values.shape.index(0)])) > LIMITS.awkward_values:
+        # Their elements take no memory, the lists of none do.
+        raise RefbrowserError(
+            ErrorKind.BUDGET, f"{lists} lists without elements would be written", advice="select fewer"
+        )
     if values.dtype.kind in "biu":
         return values.tolist()
     if values.dtype.kind == "f" and values.dtype.itemsize <= 8 and np.isfinite(values).all():

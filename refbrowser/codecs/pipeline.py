@@ -42,7 +42,7 @@ from refbrowser.model.grid import RegularChunkGrid
 from refbrowser.model.nodes import ArrayNode, CodecSpec
 
 #: What libraries raise on bytes that are damaged.
-_FAULTS = (
+FAULTS = (
     ArithmeticError,
     BufferError,
     EOFError,
@@ -220,7 +220,7 @@ class CodecPipeline:
         if self.objects is not None:
             try:
                 return self.objects.decode(buffer, prod(self.shape))
-            except _FAULTS as error:
+            except FAULTS as error:
                 raise _fault("of objects", error) from None
         if len(buffer) != self.decoded_size:
             raise RefbrowserError(
@@ -233,7 +233,7 @@ def _decoded(stage: Stage, buffer: Bytes, target: Bytes | None) -> Bytes:
     try:
         result = stage.codec.decode(buffer, stage.room, target)
         stage.room.check(len(result))
-    except _FAULTS as error:
+    except FAULTS as error:
         raise _fault(stage.name, error) from None
     return result
 

@@ -17,9 +17,11 @@ from refbrowser.model.nodes import Flavour
 from refbrowser.references.document import ReferenceDocument
 
 if TYPE_CHECKING:
+    from refbrowser.engine.export.awkward0_options import Awkward0Writing
     from refbrowser.engine.export.request import ExportReport
     from refbrowser.engine.export.store_options import StoreOptions
     from refbrowser.engine.export.stream_options import StreamOptions as StreamWriting
+    from refbrowser.engine.export.table_options import TableOptions
 
 Path = str | os.PathLike[str]
 
@@ -129,7 +131,7 @@ def export(
     force: bool = False,
     resume: bool = False,
     skip_bad: bool = False,
-    options: StoreOptions | StreamWriting | None = None,
+    options: StoreOptions | StreamWriting | TableOptions | Awkward0Writing | None = None,
     allow: Iterable[str] = (),
     progress: Callable[..., None] | None = None,
 ) -> ExportReport:
@@ -142,8 +144,8 @@ def export(
     target
         The file or folder to be made.
     format
-        ``refs-v0``, ``refs-v1``, ``refs-parquet``, ``zarr-v2``, ``zarr-v3``, ``zarr-v3-draft``, ``nczarr``
-        or ``ncstream``.
+        ``refs-v0``, ``refs-v1``, ``refs-parquet``, ``zarr-v2``, ``zarr-v3``, ``zarr-v3-draft``, ``nczarr``,
+        ``ncstream``, ``awkward0``, ``parquet`` or ``feather``.
     arrays
         Paths of the arrays to be written, all when None; as a mapping, path to an index as numpy takes it, or
         to text as ``--select`` takes it.
@@ -154,7 +156,8 @@ def export(
     skip_bad
         Leave out what cannot be read, and list it in the report.
     options
-        How a store is laid out: chunks, codec, shards, folder or zip file; or how a stream is written.
+        How a store is laid out: chunks, codec, shards, folder or zip file; or how a stream, tables
+        or Awkward 0 are written.
     allow
         Origins that may be read from, where `dataset` is a path.
     progress
@@ -170,10 +173,12 @@ def export(
     RefbrowserError
         The target exists, there is no room, a chunk cannot be read, or verification failed.
     """
+    from refbrowser.engine.export.awkward0_options import Awkward0Writing
     from refbrowser.engine.export.request import ArrayChoice, ExportRequest
     from refbrowser.engine.export.run import run_export
     from refbrowser.engine.export.store_options import StoreOptions
     from refbrowser.engine.export.stream_options import StreamOptions as StreamWriting
+    from refbrowser.engine.export.table_options import TableOptions
 
     if not isinstance(dataset, Dataset):
         with open(dataset, allow=allow) as opened:
@@ -201,6 +206,8 @@ def export(
         skip_bad=skip_bad,
         options=options if isinstance(options, StoreOptions) else _options_of(os.fspath(target), format),
         stream=options if isinstance(options, StreamWriting) else StreamWriting(),
+        tables=options if isinstance(options, TableOptions) else TableOptions(),
+        awkward0=options if isinstance(options, Awkward0Writing) else Awkward0Writing(),
     )
     return run_export(dataset, request, _control(progress))
 

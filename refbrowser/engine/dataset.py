@@ -21,7 +21,15 @@ if TYPE_CHECKING:
     from refbrowser.engine.session import Session
     from refbrowser.engine.store import ReferenceStore
     from refbrowser.io.access import Access
+    from refbrowser.model.nested import NestedRows
     from refbrowser.references.document import ReferenceDocument
+
+
+#: What other keys there are, by format.
+_OTHER_KEYS = {
+    "ncstream": "messages/0 is the first message of a stream",
+    "awkward0": "blobs have the names that they have in the file: one-1.raw",
+}
 
 
 class Dataset:
@@ -128,23 +136,27 @@ class Dataset:
         return Dataset(self.path, document, hierarchy, self.access, self.session, elsewhere)
 
     def read_key(self, key: str, token: CancelToken | None = None) -> bytes:
-        """Return the stored bytes of one key, undecoded; of a stream also those of ``messages/12``.
+        """Return the stored bytes of one key, undecoded; also ``messages/12`` and blobs of Awkward 0.
 
         Raises
         ------
         RefbrowserError
             `E_USAGE`: there is no such key; else why its bytes cannot be read.
         """
+        from refbrowser.engine.awkward0 import blob_reference
         from refbrowser.engine.keys import reference_of
         from refbrowser.engine.streams import message_reference
 
-        reference = reference_of(self.document, key) or message_reference(self.document, key)
+        document = self.document
+        reference = reference_of(document, key)
+        reference = reference or message_reference(document, key) or blob_reference(document, key)
         if reference is None:
+            derived = "" if document.derived is None else document.derived.format
             raise RefbrowserError(
                 ErrorKind.USAGE,
                 f"there is no key {quoted(key)}",
                 Place(document=self.path),
-                "" if self.document.derived is None else "messages/0 is the first message of a stream",
+                _OTHER_KEYS.get(derived, ""),
             )
         return self.session.read_reference(key, reference, self.access, token or CancelToken())
 
@@ -297,6 +309,33 @@ class Array:
             cancel=None if control is None else control.token,
             progress=None if control is None else control.progress,
         )
+
+    def nested_rows(self, start: int, stop: int, control: JobControl | None = None) -> NestedRows:
+        """Return rows of an array whose elements are nested, and what of them cannot be read.
+
+        Raises
+        ------
+        RefbrowserError
+            None of the rows can be read; `E_USAGE`: the elements are not nested.
+        """
+        from refbrowser.engine.nested.reading import read_rows
+
+        token = None if control is None else control.token
+        return read_rows(self.dataset.session, self.node, self.dataset.access, start, stop, token)
+
+    def to_awkward(self, start: int = 0, stop: int | None = None) -> Any:
+        """Return rows of any array, those of its first dimension, as an ``awkward.Array``.
+
+        What of nested rows cannot be read is missing in them, and noted as a warning (`nested_rows` tells).
+
+        Raises
+        ------
+        RefbrowserError
+            None of them can be read.
+        """
+        from refbrowser.engine.nested.awkward_arrays import awkward_array
+
+        return awkward_array(self, start, len(self) if stop is None else stop)
 
     def plan(self, selection: Selection) -> ReadPlan:
         """Return which requests a selection needs, without making any."""

@@ -1,7 +1,7 @@
 """Rows that are members of zip archives: fetched as ranges of their archive, confirmed and inflated.
 
 A member is read from its local header to the next member, so that one request brings what confirms it. A part
-of a stored member alone is read where it lies, once its header was; parts of deflated ones are cut from all.
+of a stored member alone is read where it lies, once its header was; parts of packed ones are cut from all.
 """
 
 from __future__ import annotations
@@ -32,6 +32,8 @@ FetchRanges = Callable[[ReferenceColumns, Deliver, dict[str, Any]], Counters]
 
 #: Bytes that are read with a member beside its data, at most.
 MOST_BESIDE = 256 * 1024
+#: Members up to this size are read whole: one request brings header and data, and the data are confirmed.
+SMALL = 64 * 1024
 #: Options of a fetch that belong to its rows.
 _OF_ROWS = ("destination", "timed")
 
@@ -101,7 +103,8 @@ class _Wanted:
 
     @property
     def is_whole(self) -> bool:
-        return self.found.member.deflated or any(part.stop is None for part in self.parts)
+        member = self.found.member
+        return member.is_packed or member.size <= SMALL or any(part.stop is None for part in self.parts)
 
 
 def fetch_members(
@@ -149,6 +152,7 @@ class _Members:
         self._fetch = fetch
         self._options = {name: value for name, value in options.items() if name not in _OF_ROWS}
         self._timed = options.get("timed")
+        self._destination = options.get("destination")
         self._size_limit: int = options["size_limit"]
         # A member comes with its header and what follows it.
         self._options["size_limit"] = self._size_limit + MOST_BESIDE
@@ -203,7 +207,7 @@ class _Members:
         is_whole = self._columns.kind[row] == ReferenceKind.WHOLE
         start = 0 if is_whole else int(self._columns.offset[row])
         stop = member.size if is_whole else start + int(self._columns.length[row])
-        size = member.size if member.deflated else stop - start
+        size = member.size if member.is_packed else stop - start
         if size > self._size_limit:
             message = (
                 f"a zip member of {size} bytes is larger than the {self._size_limit} that are read whole"
@@ -284,7 +288,7 @@ class _Members:
         found = one.found
         unpacked = unpack(found.member, slot, found.archive)
         self._archives.learn_data_start(found.archive, found.row, unpacked.data_start)
-        if found.member.deflated and any(part.stop is not None for part in one.parts):
+        if found.member.is_packed and any(part.stop is not None for part in one.parts):
             self._archives.keep_inflated(found.archive, found.row, bytes(unpacked.data))
         self._cut(one, unpacked.data)
 
@@ -309,6 +313,9 @@ class _Members:
             references.append(ByteRange(one.found.archive, base + part.start, part.stop - part.start))
         rows = [part.row for _, part in ranges]
         options = self._with_times([[row] for row in rows])
+        destination = self._destination
+        if destination is not None:
+            options["destination"] = lambda position: destination(rows[position])
         return self._fetch(
             columns_of(references), lambda position, data: self._deliver(rows[position], data), options
         )
@@ -348,7 +355,7 @@ def _known_range(url: str, part: tuple[int, int] | None, access: Access) -> Byte
         return None
     found = find_member(url, directory, access)
     member = found.member
-    if part is None or member.deflated:
+    if part is None or member.is_packed or member.size <= SMALL:
         return ByteRange(archive, member.start, member.stop - member.start)
     start = archives.data_start(archive, found.row)
     # How long the extra fields of the header are is seen when it is read: most have none.

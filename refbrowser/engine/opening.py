@@ -6,6 +6,8 @@ import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
+from refbrowser.engine.awkward0 import may_be_awkward, open_awkward0_document
+from refbrowser.engine.collecting import collected_later
 from refbrowser.engine.dataset import Dataset
 from refbrowser.engine.jobs import JobControl
 from refbrowser.engine.metadata import Elsewhere, described
@@ -14,6 +16,7 @@ from refbrowser.engine.session import Session
 from refbrowser.engine.stores import NeitherError, StoreRequest, document_or_store
 from refbrowser.engine.streams import may_be_stream, open_stream_document
 from refbrowser.errors import ErrorKind, Place, RefbrowserError
+from refbrowser.formats.awkward0.naming import names_awkward
 from refbrowser.formats.cdmremote.naming import looks_like_service, names_service
 from refbrowser.formats.ncstream.byte_order import StreamOptions
 from refbrowser.formats.ncstream.naming import names_stream
@@ -53,6 +56,8 @@ class OpenRequest:
         Whose rules the metadata of a store follows; found out when None. What is named is a store then.
     stream
         How a stream of messages is read.
+    allow_functions
+        Functions that a file of Awkward 0 may name beside the usual ones, as ``--allow-function`` takes them.
     question
         Asked, with the error that a no becomes, above a size that needs a question.
     """
@@ -63,6 +68,7 @@ class OpenRequest:
     templates: Mapping[str, str] = field(default_factory=dict)
     flavour: Flavour | None = None
     stream: StreamOptions = field(default_factory=StreamOptions)
+    allow_functions: tuple[str, ...] = ()
     question: Callable[[RefbrowserError], bool] = _yes
 
 
@@ -78,7 +84,7 @@ class OpenedDocument:
 def open_document(
     request: OpenRequest, control: JobControl | None = None, session: Session | None = None
 ) -> OpenedDocument:
-    """Open a reference document, a store or a stream, without looking at what it describes.
+    """Open a reference document, a store, a stream or arrays, without looking at what it describes.
 
     Raises
     ------
@@ -94,6 +100,7 @@ def open_document(
         parse_storage_options(request.storage_options),
         request.templates,
         request.flavour,
+        allow_functions=request.allow_functions,
     )
     access = Access.for_document(store.path, store.allow, store.settings)
 
@@ -120,7 +127,7 @@ def open_named(
     session: Session | None,
     control: JobControl,
 ) -> OpenedDocument:
-    """Open what is named, whatever it is: a stream, a service, a store, or else a document.
+    """Open what is named, whatever it is: a stream, a service, a store, arrays, or else a document.
 
     Parameters
     ----------
@@ -146,19 +153,42 @@ def open_named(
             return OpenedDocument(*found, None)
     if store.flavour is None and names_stream(path):
         return _open_stream(store, options, session, control)
+    if store.flavour is None and names_awkward(path):
+        return _open_awkward0(store, session, control)
     try:
         return OpenedDocument(*document_or_store(store, read, session, control.token))
     except NeitherError as error:
         if may_be_stream(error):
             return _open_stream(store, options, session, control)
+        if may_be_awkward(path, error):
+            return _arrays_or(error, store, session, control)
         found = service_if_any(store, options, session, control.token)
         if found is None:
             raise
         return OpenedDocument(*found, None)
     except RefbrowserError as error:
-        if not may_be_stream(error):
+        if may_be_stream(error):
+            return _open_stream(store, options, session, control)
+        if store.flavour is not None or not may_be_awkward(path, error):
             raise
-        return _open_stream(store, options, session, control)
+        return _arrays_or(error, store, session, control)
+
+
+def _arrays_or(
+    error: RefbrowserError, store: StoreRequest, session: Session | None, control: JobControl
+) -> OpenedDocument:
+    """Open the arrays of Awkward 0 in what is nothing else; without any it stays the error that it was."""
+    try:
+        return _open_awkward0(store, session, control)
+    except RefbrowserError:
+        # Its cause says what it is.
+        raise error from error.__cause__
+
+
+def _open_awkward0(store: StoreRequest, session: Session | None, control: JobControl) -> OpenedDocument:
+    identity = _identity(store.path)
+    document, access = open_awkward0_document(store, session, control)
+    return OpenedDocument(document, access, identity)
 
 
 def _open_stream(
@@ -226,8 +256,9 @@ def open_dataset(request: OpenRequest, control: JobControl | None = None) -> Dat
     control = control or JobControl()
     session = Session()
     try:
-        opened = open_document(request, control, session)
-        return dataset_of(request.path, opened.document, opened.access, session, control)
+        with collected_later():
+            opened = open_document(request, control, session)
+            return dataset_of(request.path, opened.document, opened.access, session, control)
     except BaseException:
         session.close()
         raise

@@ -145,7 +145,7 @@ def size_question(node: ArrayNode) -> RefbrowserError | None:
     RefbrowserError
         The array is not readable.
     """
-    if node.source is not None:
+    if node.source is not None or node.nested is not None:
         return None
     pipeline = CodecPipeline.for_array(node)
     while pipeline.shard is not None and isinstance(pipeline.shard.inner, CodecPipeline):

@@ -109,8 +109,7 @@ class Session(Resources):
             not options.export
             and min(total * chunk_size, box.nbytes * 4) <= self.cache.capacity // CACHE_SHARE
         )
-        of_node = Reader if node.source is None else SourceReader
-        reader: PartReader = of_node(self, node, access, box, options, total=total, keep=keep)
+        reader = _reader_of(node)(self, node, access, box, options, total=total, keep=keep)
         for parts in batches:
             reader.read(parts)
         reader.tell()
@@ -124,7 +123,20 @@ class Session(Resources):
         RefbrowserError
             The array is not readable.
         """
+        if node.nested is not None:
+            from refbrowser.engine.nested.planning import plan_rows
+
+            return plan_rows(self.fetcher, node, access, selection)
         return plan_selection(self.fetcher, node, access, selection)
+
+
+def _reader_of(node: ArrayNode) -> type[PartReader]:
+    """Return what reads the parts of an array."""
+    if node.nested is not None:
+        from refbrowser.engine.nested.nested_read import NestedPartReader
+
+        return NestedPartReader
+    return Reader if node.source is None else SourceReader
 
 
 def _room_for(selection: Selection, node: ArrayNode) -> npt.NDArray[Any]:

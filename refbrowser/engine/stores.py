@@ -42,6 +42,8 @@ class StoreRequest:
         Whose rules its metadata follows; found out when None.
     is_archive
         What is named proved to be a zip archive, whatever its name says.
+    allow_functions
+        Of files of Awkward 0: see `Awkward0Options`.
     """
 
     path: str
@@ -50,6 +52,7 @@ class StoreRequest:
     values: Mapping[str, str] = field(default_factory=dict)
     flavour: Flavour | None = None
     is_archive: bool = False
+    allow_functions: tuple[str, ...] = ()
 
 
 def names_store(path: str) -> bool:

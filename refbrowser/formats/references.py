@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from refbrowser.errors import ErrorKind, Finding, Place, RefbrowserError, Severity, quoted
 from refbrowser.formats.compression import Compression, compress, decompress, find_compression, slices
@@ -344,6 +344,11 @@ class ExpansionMetadata:
     def metadata_keys(self) -> Iterator[str]:
         """Return the metadata keys, in document order, each once."""
         return self.expansion.metadata_keys()
+
+    def parsed(self, key: str) -> Mapping[str, Any] | None:
+        """Return the object under a metadata key where it was known before the document's text."""
+        known = self.expansion.document.known
+        return None if known is None else known.parsed.get(key)
 
     def value(self, key: str) -> bytes:
         """Return the bytes of a metadata key; E_BLOCKED where they are elsewhere and not read yet."""

@@ -15,11 +15,31 @@ from refbrowser.io.identity import FileIdentity
 from refbrowser.io.processes import is_running
 
 _MARK = ".refbrowser-"
+#: Permission to write, of whomever.
+_WRITABLE = 0o222
 _SIBLING = re.compile(r"\..*\.refbrowser-(\d+)-[0-9a-f]{8}")
 
 
 class ChangedOnDiskError(RefbrowserError):
     """The file to be replaced is not the one that was opened: ask before writing without `expected`."""
+
+
+def check_unprotected(path: str | os.PathLike[str]) -> None:
+    """Make sure that nobody has protected what is at `path` (links followed): a new name would go over that.
+
+    Raises
+    ------
+    RefbrowserError
+        `E_IO`: it is write-protected for everyone.
+    """
+    old = _status(os.path.realpath(path))
+    if old is not None and not old.st_mode & _WRITABLE:
+        raise RefbrowserError(
+            ErrorKind.IO,
+            "the target is write-protected",
+            Place(path=os.fspath(path)),
+            "write to another file, or let it be written first",
+        )
 
 
 def write_atomically(
@@ -55,6 +75,9 @@ def write_atomically(
         old = _status(target)
         if old is not None and not stat.S_ISREG(old.st_mode):
             raise RefbrowserError(ErrorKind.IO, "only regular files are replaced", Place(path=target))
+        if expected is None:
+            # What was opened is saved whatever its permissions, which it keeps.
+            check_unprotected(target)
         _check(target, old, expected)
         remove_leftovers(target)
         return _replace(target, old, blocks, expected, cancel)

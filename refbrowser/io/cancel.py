@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 
 class Cancelled(Exception):  # noqa: N818 - an outcome, not an error
@@ -58,3 +59,14 @@ class CancelToken:
     def _forget(self, number: int) -> None:
         with self._lock:
             self._callbacks.pop(number, None)
+
+
+@contextmanager
+def linked(token: CancelToken) -> Iterator[CancelToken]:
+    """Yield a token that is cancelled with another one, and may be cancelled without it."""
+    own = CancelToken()
+    forget = token.on_cancel(own.cancel)
+    try:
+        yield own
+    finally:
+        forget()

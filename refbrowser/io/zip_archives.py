@@ -13,10 +13,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from refbrowser.errors import ErrorKind, Place, RefbrowserError
+from refbrowser.errors import ErrorKind, Finding, Place, RefbrowserError
 from refbrowser.io.cancel import CancelToken
+from refbrowser.io.origins import local_path, scheme_of
 from refbrowser.io.zip_directory import ZipDirectory, ZipMember, read_directory
 from refbrowser.io.zip_member import unpack
+from refbrowser.io.zip_rescue import rescue
 from refbrowser.limits import LIMITS
 from refbrowser.model.reference import ReferenceColumns, ReferenceKind
 
@@ -26,6 +28,8 @@ if TYPE_CHECKING:
 
 #: Seconds after which a thread that waits for another to read the same directory looks whether it should.
 _TURN = 0.1
+#: Bytes between members of a local archive that are read together, and of all that are: cheaper than calls.
+_GAP, _STRETCH = 16 << 10, 4 << 20
 
 
 class ZipArchives:
@@ -77,6 +81,25 @@ class ZipArchives:
             return self._directories[url]
         finally:
             turn.release()
+
+    def rescue(
+        self, url: str, access: Access, fetcher: Fetcher, cancel: CancelToken | None = None
+    ) -> tuple[Finding, ...]:
+        """Make the directory of an archive from the headers of its members; returns what is lost.
+
+        Raises
+        ------
+        RefbrowserError
+            It may not be read, or cannot be read.
+        Cancelled
+            `cancel` was cancelled.
+        """
+        source = _Archive(url, access, fetcher, cancel, {})
+        most = LIMITS.zip_rescue if scheme_of(url) is None else LIMITS.zip_rescue_remote
+        found = rescue(source.read, source.size(), url, most, cancel)
+        self._directories[url] = found.directory
+        self._data_starts |= {(url, row): start for row, start in enumerate(found.data_starts)}
+        return found.findings
 
     def data_start(self, url: str, row: int) -> int | None:
         """Return where the data of a member begins, if its local header was read."""
@@ -192,22 +215,59 @@ def read_members(
         except RefbrowserError as error:
             found[name] = error
 
-    def take(position: int, data: memoryview | RefbrowserError) -> None:
-        member = members[position]
-        try:
-            if isinstance(data, RefbrowserError):
-                raise data
-            found[member.name] = bytes(unpack(member, data, directory.url).data)
-        except RefbrowserError as error:
-            found[member.name] = error
+    stretches = _stretches(members) if local_path(directory.url) is not None else [[each] for each in members]
+    alone: list[ZipMember] = []
 
-    count = len(members)
-    columns = ReferenceColumns(
+    def take(position: int, data: memoryview | RefbrowserError) -> None:
+        stretch = stretches[position]
+        if isinstance(data, RefbrowserError) and len(stretch) > 1:
+            # Which of them it is that cannot be read is not known.
+            alone.extend(stretch)
+            return
+        for member in stretch:
+            found[member.name] = _unpacked(member, data, member.start - stretch[0].start, directory.url)
+
+    fetcher.fetch(fetcher.plan(_columns(stretches, directory.url), access), access, take, cancel=cancel)
+    if alone:
+        stretches = [[each] for each in alone]
+        fetcher.fetch(fetcher.plan(_columns(stretches, directory.url), access), access, take, cancel=cancel)
+    return found
+
+
+def _unpacked(
+    member: ZipMember, data: memoryview | RefbrowserError, start: int, url: str
+) -> bytes | RefbrowserError:
+    """Return a member that begins at `start` of what was read, or why it cannot be."""
+    if isinstance(data, RefbrowserError):
+        return data
+    try:
+        return bytes(unpack(member, data[start : start + member.stop - member.start], url).data)
+    except RefbrowserError as error:
+        return error
+
+
+def _stretches(members: Sequence[ZipMember]) -> list[list[ZipMember]]:
+    """Return members in the order of the archive, those together that hardly anything lies between."""
+    found: list[list[ZipMember]] = []
+    start = stop = 0
+    for member in sorted(members, key=lambda each: each.start):
+        if found and member.start - stop <= _GAP and member.stop - start <= _STRETCH:
+            found[-1].append(member)
+        else:
+            found.append([member])
+            start = stop = member.start
+        stop = max(stop, member.stop)
+    return found
+
+
+def _columns(stretches: Sequence[Sequence[ZipMember]], url: str) -> ReferenceColumns:
+    count = len(stretches)
+    starts = [stretch[0].start for stretch in stretches]
+    stops = [max([member.stop for member in stretch]) for stretch in stretches]
+    return ReferenceColumns(
         kind=np.full(count, ReferenceKind.RANGE, np.uint8),
         url=np.zeros(count, np.int32),
-        offset=np.array([member.start for member in members], np.int64),
-        length=np.array([member.stop - member.start for member in members], np.int64),
-        urls=(directory.url,),
+        offset=np.array(starts, np.int64),
+        length=np.array(stops, np.int64) - np.array(starts, np.int64),
+        urls=(url,),
     )
-    fetcher.fetch(fetcher.plan(columns, access), access, take, cancel=cancel)
-    return found

@@ -16,7 +16,8 @@ import numpy.typing as npt
 from refbrowser.errors import ErrorKind, Finding, Place, RefbrowserError, Severity, quoted
 from refbrowser.io.cancel import CancelToken
 from refbrowser.io.zip_end import DirectoryEnd, ReadBytes, find_end
-from refbrowser.io.zip_entries import DEFLATED, LOCAL_HEADER, Entries, Fault, read_entries
+from refbrowser.io.zip_entries import LOCAL_HEADER, Entries, Fault, read_entries
+from refbrowser.io.zip_methods import STORED
 from refbrowser.limits import LIMITS
 
 #: Members of one fault that are told one by one; the rest is counted.
@@ -28,9 +29,13 @@ _REASONS = {
     Fault.REPLACED: (ErrorKind.FORMAT, "a later member has the same name: that one counts"),
     Fault.NAME: (ErrorKind.UNSAFE, "the name is no key ('..', an empty part, a backslash or the like)"),
     Fault.ENCRYPTED: (ErrorKind.PROTOCOL, "the member is encrypted"),
-    Fault.METHOD: (ErrorKind.PROTOCOL, "the member is compressed by a method other than deflate"),
+    Fault.METHOD: (ErrorKind.PROTOCOL, "the member is packed by a method other than deflate, bzip2 and LZMA"),
     Fault.SIZES: (ErrorKind.FORMAT, "the sizes of the member contradict each other"),
     Fault.OUTSIDE: (ErrorKind.RANGE, "the member would lie outside of the archive's data"),
+    Fault.GROWTH: (
+        ErrorKind.BUDGET,
+        f"the member would unpack to more than {LIMITS.zip_growth} times its size (zip_growth)",
+    ),
     Fault.OVERLAP: (ErrorKind.UNSAFE, "the member shares bytes with another"),
 }
 _WARNINGS = (Fault.REPLACED, Fault.NAME)
@@ -46,16 +51,23 @@ class ZipMember:
         Bytes of the archive that hold its local header and its data, and maybe what follows it.
     raw_name
         As the local header must have it.
+    method
+        One of `METHODS`.
     """
 
     name: str
     raw_name: bytes
     start: int
     stop: int
-    deflated: bool
+    method: int
     compressed: int
     size: int
     crc: int
+
+    @property
+    def is_packed(self) -> bool:
+        """Whether only all of it can be unpacked: it is not stored as it is."""
+        return self.method != STORED
 
 
 class ZipDirectory:
@@ -77,7 +89,7 @@ class ZipDirectory:
         self._names = b"".join(part.names for part in parts)
         self._name_stop = _compact(np.cumsum(_column(parts, "name_sizes", np.int64)))
         self._raw_names = _renumbered(parts)
-        self._deflated = _column(parts, "method", np.uint16) == DEFLATED
+        self._method = _column(parts, "method", np.uint16)
         self._crc = _column(parts, "crc", np.uint32)
         self._compressed = _compact(_column(parts, "compressed", np.int64))
         self._size = _compact(_column(parts, "size", np.int64))
@@ -94,8 +106,16 @@ class ZipDirectory:
     # Names
 
     def _bytes_of(self, row: int) -> bytes:
-        start = int(self._name_stop[row - 1]) if row else 0
-        return self._names[start : int(self._name_stop[row])]
+        stops = self._name_stop
+        return self._names[stops.item(row - 1) if row else 0 : stops.item(row)]
+
+    def _names_of(self, rows: npt.NDArray[np.int64]) -> Iterator[bytes]:
+        for start in range(0, len(rows), _PAGE):
+            page = rows[start : start + _PAGE]
+            stops = self._name_stop[page]
+            starts = np.where(page > 0, self._name_stop[page - 1], 0)
+            for begin, end in zip(starts.tolist(), stops.tolist(), strict=True):
+                yield self._names[begin:end]
 
     def name(self, row: int) -> str:
         """Return the name of an entry."""
@@ -104,7 +124,7 @@ class ZipDirectory:
     def _index(self) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.uint32]]:
         """Return the sorted hashes of the names that are keys, and their rows; mark the replaced ones."""
         rows = np.flatnonzero((self._fault != Fault.NAME) & (self._fault != Fault.FOLDER))
-        hashes = np.fromiter((hash(self._bytes_of(row)) for row in rows.tolist()), np.int64, len(rows))
+        hashes = np.fromiter((hash(name) for name in self._names_of(rows)), np.int64, len(rows))
         order = np.argsort(hashes, kind="stable")
         hashes, ordered = hashes[order], rows[order].astype(np.uint32)
         self._mark_replaced(hashes, ordered)
@@ -142,8 +162,8 @@ class ZipDirectory:
         """Yield the names of members that are keys, each once, in the order of the directory."""
         for start in range(0, len(self), _PAGE):
             kept = ~np.isin(self._fault[start : start + _PAGE], (Fault.FOLDER, Fault.NAME, Fault.REPLACED))
-            for row in (start + np.flatnonzero(kept)).tolist():
-                yield self._bytes_of(row).decode("utf-8")
+            for name in self._names_of(start + np.flatnonzero(kept)):
+                yield name.decode("utf-8")
 
     # Members
 
@@ -175,9 +195,10 @@ class ZipDirectory:
 
     def error(self, row: int) -> RefbrowserError | None:
         """Return why the member at a row is not read; None where it is."""
-        fault = Fault(int(self._fault[row]))
-        if fault is Fault.NONE:
+        number = self._fault.item(row)
+        if number == Fault.NONE:
             return None
+        fault = Fault(number)
         kind, message = _REASONS.get(fault, (ErrorKind.FORMAT, "it is a folder"))
         return RefbrowserError(kind, message, Place(url=self.url, key=self.name(row)))
 
@@ -206,7 +227,7 @@ class ZipDirectory:
             raw_name,
             start,
             min(limit, most, self._data_stop),
-            bool(self._deflated[row]),
+            int(self._method[row]),
             compressed,
             int(self._size[row]),
             int(self._crc[row]),
@@ -214,15 +235,15 @@ class ZipDirectory:
 
     def size_of(self, row: int) -> int:
         """Return the bytes of a member, unpacked, as the directory says."""
-        return int(self._size[row])
+        return int(self._size.item(row))
 
     def packed_size_of(self, row: int) -> int:
         """Return the bytes of a member in the archive, as the directory says."""
-        return int(self._compressed[row])
+        return int(self._compressed.item(row))
 
-    def is_deflated(self, row: int) -> bool:
-        """Return whether a member is deflated."""
-        return bool(self._deflated[row])
+    def method_of(self, row: int) -> int:
+        """Return how a member is packed; of one that is not read, maybe none of `METHODS`."""
+        return int(self._method.item(row))
 
     # What is wrong with it
 

@@ -14,14 +14,12 @@ import numpy.typing as npt
 
 from refbrowser.io.cancel import CancelToken
 from refbrowser.io.zip_end import DirectoryEnd, ReadBytes, damaged
+from refbrowser.io.zip_methods import DEFLATED, METHODS, MOST_GROWTH, STORED
 from refbrowser.limits import LIMITS
 
 #: Bytes of the directory that are read and parsed together.
 BLOCK = 4 << 20
 LOCAL_HEADER = 30
-STORED, DEFLATED = 0, 8
-#: No deflate stream grows by more.
-MOST_GROWTH = 1032
 _HEADER = 46
 _MARK = 0x02014B50
 _FULL = 0xFFFFFFFF
@@ -55,6 +53,7 @@ class Fault(IntEnum):
     SIZES = 6
     OUTSIDE = 7
     OVERLAP = 8
+    GROWTH = 9
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -199,8 +198,10 @@ def _faults(
     fault = np.zeros(len(table), np.uint8)
     stored, deflated = table["method"] == STORED, table["method"] == DEFLATED
     impossible = (np.minimum(np.minimum(size, compressed), offset) < 0) | (stored & (size != compressed))
+    grown = (size > LIMITS.zip_growth_from) & (size // LIMITS.zip_growth > compressed)
+    fault[grown & ~stored & ~deflated] = Fault.GROWTH
     fault[impossible | (deflated & (size // MOST_GROWTH > compressed))] = Fault.SIZES
-    fault[~(stored | deflated)] = Fault.METHOD
+    fault[~np.isin(table["method"], list(METHODS))] = Fault.METHOD
     fault[(table["flags"] & _ENCRYPTED) != 0] = Fault.ENCRYPTED
     return fault
 

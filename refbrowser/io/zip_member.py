@@ -1,4 +1,4 @@
-"""The bytes of one zip member, confirmed and unpacked: its local header, deflate, CRC-32.
+"""The bytes of one zip member, confirmed and unpacked: its local header, its method, CRC-32.
 
 Knows nothing of what the member holds. What is unpacked is bounded by the size that the directory announces.
 """
@@ -11,13 +11,12 @@ from dataclasses import dataclass
 
 from refbrowser.errors import ErrorKind, Place, RefbrowserError
 from refbrowser.io.zip_directory import ZipMember
-from refbrowser.io.zip_entries import DEFLATED, LOCAL_HEADER, STORED
+from refbrowser.io.zip_entries import LOCAL_HEADER
+from refbrowser.io.zip_methods import PackedError, unpacked
 
 _HEADER = struct.Struct("<4s5H3L2H")
 _MARK = b"PK\x03\x04"
 _ENCRYPTED = 0x2041
-#: Raw deflate, without a header of its own.
-_RAW = -15
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +48,7 @@ def data_start(member: ZipMember, head: memoryview, url: str) -> int:
         raise _wrong("there is no local header where the directory says", member, url)
     if name_size != len(member.raw_name) or head[LOCAL_HEADER:named] != member.raw_name:
         raise _wrong("the local header has another name than the directory", member, url)
-    if method != (DEFLATED if member.deflated else STORED) or flags & _ENCRYPTED:
+    if method != member.method or flags & _ENCRYPTED:
         raise _wrong("the local header tells another compression than the directory", member, url)
     start = member.start + named + extra_size
     if start + member.compressed > member.stop:
@@ -68,40 +67,20 @@ def unpack(member: ZipMember, slot: memoryview, url: str) -> Unpacked:
     Raises
     ------
     RefbrowserError
-        `E_FORMAT`: header and directory disagree; `E_DECODE`: the data cannot be inflated, or its length or
+        `E_FORMAT`: header and directory disagree; `E_DECODE`: the data cannot be unpacked, or its length or
         CRC-32 is not the one in the directory.
     """
     start = data_start(member, slot, url)
     packed = slot[start - member.start :][: member.compressed]
-    data = _inflated(member, packed, url) if member.deflated else packed
+    try:
+        data = unpacked(member.method, packed, member.size)
+    except PackedError as error:
+        raise _wrong(str(error), member, url, ErrorKind.DECODE) from None
     if zlib.crc32(data) != member.crc:
         raise _wrong(
             "the CRC-32 of the member is not the one in the directory", member, url, ErrorKind.DECODE
         )
     return Unpacked(data, start)
-
-
-def _inflated(member: ZipMember, packed: memoryview, url: str) -> memoryview:
-    import deflate
-
-    if member.size:
-        try:
-            plain = memoryview(deflate.deflate_decompress(packed, member.size))
-        except deflate.DeflateError:
-            plain = memoryview(b"")
-        if len(plain) == member.size:
-            return plain
-    # Slower, but it tells what is wrong.
-    stream = zlib.decompressobj(_RAW)
-    try:
-        data = stream.decompress(packed, member.size + 1)
-    except zlib.error as error:
-        raise _wrong(f"the member cannot be inflated: {error}", member, url, ErrorKind.DECODE) from None
-    if len(data) != member.size:
-        found = "more" if len(data) > member.size else str(len(data))
-        message = f"the member has {found} bytes when inflated, the directory says {member.size}"
-        raise _wrong(message, member, url, ErrorKind.DECODE)
-    return memoryview(data)
 
 
 def _wrong(message: str, member: ZipMember, url: str, kind: ErrorKind = ErrorKind.FORMAT) -> RefbrowserError:

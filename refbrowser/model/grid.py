@@ -59,7 +59,7 @@ class RegularChunkGrid:
                 ErrorKind.META,
                 f"the array has {len(self.shape)} dimensions, its chunks {len(self.chunk_shape)}",
             )
-        if any(side < 1 for side in self.chunk_shape) or any(size < 0 for size in self.shape):
+        if min(self.chunk_shape, default=1) < 1 or min(self.shape, default=0) < 0:
             raise RefbrowserError(
                 ErrorKind.META, f"chunks of {self.chunk_shape} cannot tile an array of {self.shape}"
             )

@@ -13,6 +13,7 @@ from refbrowser.errors import ErrorKind, Finding, RefbrowserError, quoted
 from refbrowser.model.chunk_keys import ChunkKeyEncoding
 from refbrowser.model.grid import RegularChunkGrid
 from refbrowser.model.manifest import ChunkManifest
+from refbrowser.model.nested import NestedValues
 from refbrowser.model.source import ArraySource, ChunkWitness
 
 
@@ -131,6 +132,10 @@ class ArrayNode:
         Of the enumeration; empty where it has none.
     is_sequence
         Whether it is a sequence: structures whose number only their data tell.
+    nested
+        What makes the rows, where its elements are lists, records, options or unions: `shape` then has one
+        number, that of the rows, before those of regular lists of numbers. A group of the same path, if
+        any, has its parts: the fields and the buffers.
     """
 
     path: str
@@ -158,6 +163,7 @@ class ArrayNode:
     enumeration: Mapping[int, str] = field(default_factory=dict)
     enum_name: str = ""
     is_sequence: bool = False
+    nested: NestedValues | None = None
     error: RefbrowserError | None = None
     unreadable: RefbrowserError | None = None
 

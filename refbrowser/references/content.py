@@ -112,10 +112,13 @@ class KnownMetadata:
         By key, in document order.
     elsewhere
         Metadata keys that the document refers to elsewhere.
+    parsed
+        The objects that some of the values are, by key, where they were known before these.
     """
 
     values: Mapping[str, bytes]
     elsewhere: tuple[str, ...] = ()
+    parsed: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from documents_of_values import value_document
 from PySide6.QtCore import QEvent, QPoint, QPointF, Qt
-from PySide6.QtGui import QContextMenuEvent, QGuiApplication, QMouseEvent
+from PySide6.QtGui import QContextMenuEvent, QCursor, QGuiApplication, QMouseEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractScrollArea, QApplication, QMenu, QWidget
 from pytestqt.qtbot import QtBot
@@ -226,6 +226,17 @@ class TestPlot:
         user.show("cube")
         plot = user.window.centre.plot
         assert plot is not None
+        plot.canvas.setFocus()
+        plot.point_at((1, 4))
+        assert user.copied(user.press_menu_key(plot.canvas), "copy_value") == "5.9"
+
+    def test_by_key_while_the_mouse_lies_on_the_plot(self, user: User) -> None:
+        user.show("cube")
+        plot = user.window.centre.plot
+        assert plot is not None
+        place = plot.canvas.mapToGlobal(self.place(user, 3, 0))
+        QCursor.setPos(place)
+        QApplication.processEvents()
         plot.canvas.setFocus()
         plot.point_at((1, 4))
         assert user.copied(user.press_menu_key(plot.canvas), "copy_value") == "5.9"

@@ -26,7 +26,7 @@ from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.controller.reading import SizeQuestion
 from refbrowser.app.editors.drafts import drafts_of
 from refbrowser.app.editors.preview_view import PreviewView
-from refbrowser.app.hierarchy.hierarchy_pane import fitting
+from refbrowser.app.hierarchy.hierarchy_pane import MARGINS, detail_room, fitting
 from refbrowser.app.main_window import MainWindow
 from refbrowser.app.plain_text import one_line
 from refbrowser.app.theme import count_text
@@ -159,6 +159,15 @@ def test_a_shape_stays_whole_before_its_type(styled: QApplication) -> None:
     assert fitting(f"{shape} i2", metrics, 10_000) == f"{shape} i2"
     assert fitting(f"{shape} i2", metrics, metrics.horizontalAdvance(shape) + 4) == shape
     assert fitting("not opened", metrics, metrics.horizontalAdvance("not opened") - 4).startswith("not o")
+
+
+def test_a_nested_type_leaves_its_name_whole() -> None:
+    nested, plain = "5 * var * float64", "12×180×360 i2"
+    width = 240
+    for named in (60, 100, 140):
+        assert detail_room(nested, width, named) == width - MARGINS - named
+    assert detail_room(nested, width, 170) == 0, "no word would fit"
+    assert detail_room(plain, width, 170) > 0
 
 
 def test_thin_spaces_of_our_numbers_stay_spaces() -> None:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from collections.abc import Mapping
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 #: Before and after the code that is measured: imports are made, garbage is collected, then the clock runs.
 BEFORE = """
@@ -42,17 +43,25 @@ class Cost(NamedTuple):
     listed: int
 
 
-def cost(imports: str, work: str, path: Path) -> Cost:
-    """Run `work`, which finds the path in ``sys.argv[1]`` and leaves a `listing`, in a new process."""
+def cost(
+    imports: str,
+    work: str,
+    path: Path,
+    python: str = sys.executable,
+    variables: Mapping[str, str] | None = None,
+) -> Cost:
+    """Run `work`, which finds the path in ``sys.argv[1]`` and leaves a `listing`, in a new process.
+
+    Another interpreter, and variables for it, may be given.
+    """
     code = imports + BEFORE + work + AFTER
-    done = subprocess.run(
-        [sys.executable, "-W", "ignore", "-c", code, str(path)], capture_output=True, text=True, check=False
-    )
+    command = [python, "-W", "ignore", "-c", code, str(path)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env=variables)
     if done.returncode:
         raise RuntimeError(done.stderr)
     return Cost(*json.loads(done.stdout.splitlines()[-1]))
 
 
-def best(imports: str, work: str, path: Path, runs: int = 3) -> Cost:
-    """Return the run with the least processor time."""
-    return min((cost(imports, work, path) for _ in range(runs)), key=lambda found: found.cpu)
+def best(imports: str, work: str, path: Path, runs: int = 3, **more: Any) -> Cost:
+    """Return the run with the least processor time; further arguments are those of `cost`."""
+    return min((cost(imports, work, path, **more) for _ in range(runs)), key=lambda found: found.cpu)

@@ -28,6 +28,28 @@ def names(path: Path) -> list[str]:
     return sorted(os.listdir(path.parent))
 
 
+def test_a_write_protected_file_is_not_replaced(path: Path) -> None:
+    link = path.with_name("link.json")
+    link.symlink_to(path)
+    path.chmod(0o444)
+    for name in (path, link):
+        with pytest.raises(RefbrowserError, match="write-protected") as caught:
+            write_atomically(name, [b"new"])
+        assert caught.value.kind is ErrorKind.IO
+    assert path.read_bytes() == b"old"
+    path.chmod(0o640)
+    write_atomically(path, [b"new"])
+    assert path.read_bytes() == b"new"
+
+
+def test_a_write_protected_file_that_was_opened_is_saved(path: Path) -> None:
+    path.chmod(0o444)
+    opened = identity_on_disk(path)
+    write_atomically(path, [b"new"], expected=opened)
+    assert path.read_bytes() == b"new"
+    assert stat.S_IMODE(path.stat().st_mode) == 0o444
+
+
 def test_a_new_and_a_replaced_file(tmp_path: Path) -> None:
     path = tmp_path / "doc.json"
     first = write_atomically(path, [b"a", b"", memoryview(b"bc")])

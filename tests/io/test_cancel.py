@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from refbrowser.io.cancel import Cancelled, CancelToken
+from refbrowser.io.cancel import Cancelled, CancelToken, linked
 
 
 def test_callbacks_run_once() -> None:
@@ -39,3 +39,20 @@ def test_a_callback_may_use_the_token() -> None:
     token = CancelToken()
     token.on_cancel(token.cancel)
     token.cancel()
+
+
+def test_a_linked_token_is_cancelled_with_the_other_and_not_the_other_with_it() -> None:
+    token = CancelToken()
+    with linked(token) as own:
+        own.cancel()
+    assert not token.cancelled
+    with linked(token) as own:
+        token.cancel()
+        assert own.cancelled
+    with linked(token) as own:
+        assert own.cancelled
+    after = CancelToken()
+    with linked(after) as own:
+        pass
+    after.cancel()
+    assert not own.cancelled

@@ -58,6 +58,8 @@ def draw(folder: Path, theme_name: str, names: tuple[str, ...]) -> None:
         sys.stderr.write(f"the font {FONT} is not installed\n")
         raise SystemExit(NO_FONT)
     sys.path[:0] = [str(HERE), str(HERE.parent)]
+    import awkward_scenes  # noqa: F401
+    import nested_scenes  # noqa: F401
     import stream_scenes  # noqa: F401
     from scenes import SCENES, Stage
 

@@ -31,7 +31,7 @@ FILE: tuple[ActionSpec | None, ...] = (
     ActionSpec(
         "open_store",
         "Open s&tore…",
-        tip="Open a folder that is a Zarr or NCZarr store; a zip file opens with Open",
+        tip="Open a folder that is a Zarr or NCZarr store, or holds the blobs of Awkward 0 arrays",
     ),
     ActionSpec(
         "open_as_found",

@@ -59,6 +59,20 @@ TOOLS: tuple[ActionSpec | None, ...] = (
         tip="Read the stream again whenever it grows; slice and zoom stay",
     ),
     ActionSpec(
+        "safety_report",
+        "&Safety report…",
+        submenu="Aw&kward 0",
+        when="is_awkward",
+        tip="List the functions, pickles and outside targets that the file names, and what was refused",
+    ),
+    ActionSpec(
+        "allow_function",
+        "&Allow function…",
+        submenu="Aw&kward 0",
+        when="is_awkward",
+        tip="Open further entries of the product's own table of functions for this file; never Python",
+    ),
+    ActionSpec(
         "serve",
         "&Serve this dataset",
         submenu="CDM &Remote",

@@ -20,6 +20,20 @@ VIEW: tuple[ActionSpec | None, ...] = (
         when="has_messages",
         tip="Show the messages of the stream, and which of them supplied each element",
     ),
+    ActionSpec(
+        "show_values",
+        "&Values",
+        shortcut="Ctrl+7",
+        when="has_nested",
+        tip="Show the lists and records of the array, row by row",
+    ),
+    ActionSpec(
+        "show_expressions",
+        "E&xpressions",
+        shortcut="Ctrl+8",
+        when="has_expressions",
+        tip="Show what the arrays of an Awkward 0 file are made of: functions, references, blobs",
+    ),
     None,
     ActionSpec(
         "toggle_internal",

@@ -11,6 +11,8 @@ from refbrowser.app.hierarchy.array_words import extent_text, shape_text, type_t
 from refbrowser.app.hierarchy.dimension_rows import coordinate_words
 from refbrowser.app.hierarchy.format_words import format_words, short_format
 from refbrowser.app.hierarchy.hierarchy_model import Item, ItemKind
+from refbrowser.app.hierarchy.nested_words import nested_words
+from refbrowser.app.hierarchy.parts import buffer_name, is_buffer, stored_words
 
 if TYPE_CHECKING:
     from refbrowser.engine.views.dimension_uses import DimensionUse
@@ -24,6 +26,8 @@ ATTRIBUTES_SHOWN = 2_000
 NAMES_SHOWN = 100
 STORED, STORED_SIZE = "Stored chunks", "Stored size"
 COUNTING = "counting…"
+#: What holds the blobs of Awkward 0, for people.
+_CONTAINERS = {"zip": "archive", "hdf5": "HDF5", "folder": "folder of blobs"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +97,7 @@ def _document(document: OpenDocument, internal: bool) -> list[Section]:
     pairs = [("Path", document.path), ("Format", format_words(document))]
     state = document.document
     if state is not None:
-        pairs += document_pairs(state) if state.derived is None else stream_pairs(state.derived)
+        pairs += document_pairs(state) if state.derived is None else derived_pairs(state.derived)
     found = [_section("Document", pairs)]
     if document.template_values:
         found.append(_section("Template values", list(document.template_values.items())))
@@ -110,7 +114,7 @@ def _node(item: Item, internal: bool) -> list[Section]:
         found.append(_section("Error", [("What", str(node.error)), ("Advice", node.error.advice)]))
     found += _attributes(node, internal)
     if item.kind is ItemKind.ARRAY:
-        pairs = array_pairs(node)
+        pairs = array_pairs(node) if node.nested is None else nested_pairs(node)
         hierarchy = item.document.hierarchy
         if hierarchy is not None:
             state = item.document.document
@@ -118,10 +122,11 @@ def _node(item: Item, internal: bool) -> list[Section]:
             stored = short_format(item.document) if is_made else hierarchy.flavour.label
             pairs[-1] = ("Format", node.format if node.error else stored)
         pairs += [("Coordinates", words) for words in coordinate_words(node)]
+        pairs += buffer_pairs(node)
         if node.unreadable is not None:
             pairs.insert(0, ("Not readable", str(node.unreadable)))
             pairs.insert(1, ("Advice", node.unreadable.advice))
-        if node.manifest is not None and node.grid is not None:
+        if node.manifest is not None and node.grid is not None and node.nested is None:
             pairs += [(STORED, COUNTING), (STORED_SIZE, COUNTING)]
         found.append(_section("Array", pairs))
         found += field_sections(node)
@@ -227,8 +232,11 @@ def document_pairs(document: Any) -> list[tuple[str, str]]:
     return pairs
 
 
-def stream_pairs(origin: Any) -> list[tuple[str, str]]:
-    """Return what is told about a stream: its messages, and the bytes that they take; nothing of a server."""
+def derived_pairs(origin: Any) -> list[tuple[str, str]]:
+    """Return what is told about a file that is more than references; nothing of a server."""
+    if origin.format == "awkward0":
+        container = _CONTAINERS.get(origin.container.kind, origin.container.kind)
+        return [("Arrays", theme.count_text(len(origin.arrays))), ("Container", container)]
     index = getattr(origin, "index", None)
     if index is None:
         return []
@@ -257,6 +265,25 @@ def array_pairs(node: Any) -> list[tuple[str, str]]:
         pairs.append(("Decoded size", theme.size_text(_bytes(node.dtype.itemsize, node.shape))))
     pairs.append(("Format", node.format))
     return pairs
+
+
+def nested_pairs(node: Any) -> list[tuple[str, str]]:
+    """Return what is known of an array of nested values before anything of it is read."""
+    buffers = node.nested.buffers
+    decoded = sum(buffer.nbytes for buffer in buffers)
+    return [
+        ("Path", node.path),
+        ("Rows", theme.count_text(node.shape[0]) if node.shape else "one value"),
+        ("Type", node.type_name),
+        ("Holds", nested_words(node.nested.type)),
+        ("Buffers", f"{theme.count_text(len(buffers))}, {theme.size_text(decoded)} decoded"),
+        ("Format", node.format),
+    ]
+
+
+def buffer_pairs(node: Any) -> list[tuple[str, str]]:
+    """Return what a buffer of an array of nested values is, and where its bytes are; nothing of others."""
+    return [("Buffer", buffer_name(node)), ("Stored", stored_words(node))] if is_buffer(node) else []
 
 
 def _fill_text(node: Any) -> str:

@@ -264,7 +264,7 @@ class AttributesPane(QWidget):
         self._show_buttons()
 
     def _count_stored(self, item: Item, node: Any) -> None:
-        if getattr(node, "manifest", None) is None or node.grid is None:
+        if getattr(node, "manifest", None) is None or node.grid is None or node.nested is not None:
             return
 
         def count(control: TaskControl) -> StoredChunks | None:

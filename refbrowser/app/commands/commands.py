@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject
 
+from refbrowser.app.commands.awkward import AwkwardCommands
 from refbrowser.app.commands.cdl import CdlCommands
 from refbrowser.app.commands.copying import CopyCommands
 from refbrowser.app.commands.data import DataCommands
@@ -56,6 +57,7 @@ class Commands(QObject):
         self.exploring = ExploreCommands(window)
         self.help = HelpCommands(window)
         self.streams = StreamCommands(window)
+        self.awkward = AwkwardCommands(window)
         self._groups: tuple[CommandGroup, ...] = (
             self.files,
             self.saving,
@@ -76,6 +78,7 @@ class Commands(QObject):
             self.exploring,
             self.help,
             self.streams,
+            self.awkward,
         )
 
     def table(self) -> dict[str, Callable[[], object]]:

@@ -123,9 +123,12 @@ class ContextMenus(QObject):
         plot = self._window.centre.plot
         if plot is None or plot.array() is None:
             return
+        # While the menu is open the pointer is not over the plot; what it was on is still meant. Qt may tell
+        # that it left while the menu appears already.
+        plot.canvas.hold_pointed()
         menu = pop_up(plot.canvas, place)
-        if menu is not None:
-            # While the menu is open the pointer is not over the plot; what it was on is still meant.
+        if menu is None:
+            plot.canvas.release_pointed()
+        else:
             # A menu hides before its action is triggered, and then Qt moves the pointer back onto the plot.
-            plot.canvas.hold_pointed()
             menu.aboutToHide.connect(lambda: QTimer.singleShot(0, plot.canvas, plot.canvas.release_pointed))

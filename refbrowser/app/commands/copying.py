@@ -9,7 +9,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication, QKeySequence, QShortcut
 
 from refbrowser.app.commands.group import CommandGroup, by_name
-from refbrowser.app.hierarchy.format_words import STREAMS
+from refbrowser.app.hierarchy.format_words import DERIVED
 from refbrowser.app.hierarchy.hierarchy_model import ItemKind
 from refbrowser.app.plain_text import one_line
 from refbrowser.app.shown import Shown, shown_by
@@ -198,9 +198,9 @@ def code_for(shown: Shown, control: TaskControl, *, with_xarray: bool, is_edited
     dataset, layout = shown.document.dataset, shown.layout
     assert dataset is not None
     derived = dataset.document.derived
-    if derived is not None and (shown.document.file.is_stream or "://" in shown.document.path):
+    if derived is not None and (shown.document.file.is_derived or "://" in shown.document.path):
         view = SnippetView(layout.node, layout.slice, shown.ranges, layout.shown.decoded)
-        name = STREAMS.get(derived.format, derived.format)
+        name = DERIVED.get(derived.format, derived.format)
         return own_snippet(shown.document.path, name, view, is_edited=is_edited)
     source = source_of(dataset, (found.url for found in sources_of(dataset.document)), is_edited=is_edited)
     picture, fill = shown.picture, layout.shown.packing.default_fill

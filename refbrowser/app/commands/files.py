@@ -92,6 +92,10 @@ class FileCommands(CommandGroup):
 
     def export(self) -> None:
         """Show the export dialog for the current document."""
+        self.export_as("")
+
+    def export_as(self, name: str) -> None:
+        """Show the export dialog with a format chosen, by its name; the first one when empty."""
         from refbrowser.app.dialogs.export_dialog import ExportDialog
 
         document = self._current
@@ -99,5 +103,7 @@ class FileCommands(CommandGroup):
             item = self._window.navigation.item()
             chosen = str(item.place) if item is not None and item.kind is ItemKind.ARRAY else None
             dialog = ExportDialog(document, chosen, self._window)
+            if name:
+                dialog.choose_format(name)
             dialog.openPath.connect(self._window.open_path)
             dialog.show()

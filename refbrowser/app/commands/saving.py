@@ -13,6 +13,11 @@ from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.dialogs.questions import Unsaved
 from refbrowser.app.tasks import TaskControl
 
+#: What to do where a path is that of what is open.
+_OUTSIDE = "An opened store is never changed: choose a place outside of it."
+_APPEND = "Tools > Stream > Append writes edits of attributes to it."
+_BESIDE = "It is never changed: choose another name."
+
 
 class SaveCommands(CommandGroup):
     """The commands of the menu File that write, or give edits up."""
@@ -218,21 +223,22 @@ class SaveCommands(CommandGroup):
         return True
 
     def _is_store(self, document: OpenDocument, path: str) -> bool:
-        """Tell, and say, that a path is that of the opened stream, or lies in the opened store."""
+        """Tell, and say, that a path is that of the opened file, or lies in the opened store."""
         from refbrowser.errors import ErrorKind, Place, RefbrowserError
 
         state = document.document
         root = "" if state is None or state.store is None else os.path.realpath(state.store.root)
         real = os.path.realpath(path)
-        is_stream = state is not None and state.derived is not None and real == state.derived.path
-        if not is_stream and (not root or (real != root and not real.startswith(root + os.sep))):
+        derived = None if state is None else state.derived
+        is_source = derived is not None and real == derived.path
+        if not is_source and (not root or (real != root and not real.startswith(root + os.sep))):
             return False
-        what = "would take the place of the stream" if is_stream else "would be in the store itself"
-        advice = (
-            "Tools > Stream > Append writes edits of attributes to it."
-            if is_stream
-            else "An opened store is never changed: choose a place outside of it."
-        )
+        if not is_source:
+            what, advice = "would be in the store itself", _OUTSIDE
+        elif document.stream.origin is not None:
+            what, advice = "would take the place of the stream", _APPEND
+        else:
+            what, advice = "would take the place of the opened file", _BESIDE
         error = RefbrowserError(ErrorKind.USAGE, f"the file {what}", Place(path=path), advice)
         self._window.centre.error_bar.show_error(f"{document.title} was not saved", error)
         return True

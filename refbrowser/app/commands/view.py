@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from refbrowser.app.centre import EXPRESSIONS, VALUES
 from refbrowser.app.commands.group import CommandGroup, by_name
 from refbrowser.app.tab_order import move_to_pane
 
@@ -18,8 +19,13 @@ class ViewCommands(CommandGroup):
         return {**own, **window.centre.tab_commands(), "cancel_newest": window.jobs.cancel_newest}
 
     def conditions(self) -> dict[str, bool]:
-        """Return whether anything runs."""
-        return {"is_busy": self._window.tasks.busy()}
+        """Return whether anything runs, and which tabs that not every document has are there."""
+        offered = self._window.centre.tabs.isTabVisible
+        return {
+            "is_busy": self._window.tasks.busy(),
+            "has_nested": offered(VALUES),
+            "has_expressions": offered(EXPRESSIONS),
+        }
 
     def find_node(self) -> None:
         """Put the cursor in the tree's filter."""

@@ -56,7 +56,7 @@ class DocumentFile(QObject):
         self.state = FileState.SAME
         self.follows = True
         self.has_grown = False
-        #: The stream, and the path at which it was opened.
+        #: What the document was made from, and the path at which that was opened.
         self._origin: DerivedOrigin | None = None
         self._opened = ""
         document.reloadFailed.connect(self._not_read)
@@ -64,6 +64,11 @@ class DocumentFile(QObject):
     @property
     def is_stream(self) -> bool:
         """Whether it is a local file of messages, which may grow while it is open."""
+        return self.is_derived and self._document.stream.origin is not None
+
+    @property
+    def is_derived(self) -> bool:
+        """Whether it is a local file that tells more than references say: no document, never saved over."""
         state = self._document.document
         derived, path = None if state is None else state.derived, self._document.path
         if derived is not self._origin:
@@ -102,6 +107,9 @@ class DocumentFile(QObject):
             self.has_grown = True
             # Its bytes are no text of the document.
             self._follow()
+            return
+        if self.is_derived:
+            self._set(FileState.CHANGED)
             return
         path = document.path
 

@@ -12,6 +12,7 @@ from typing import Literal
 from refbrowser.app.tasks import TaskControl
 from refbrowser.app.theme import count_text, size_text
 from refbrowser.engine.dataset import Dataset
+from refbrowser.engine.export.awkward0_options import Awkward0Writing, kind_named
 from refbrowser.engine.export.check import CheckReport, check_export
 from refbrowser.engine.export.request import (
     ArrayChoice,
@@ -20,10 +21,12 @@ from refbrowser.engine.export.request import (
     ExportRequest,
     Loss,
     unit_of,
+    units_of,
 )
 from refbrowser.engine.export.run import estimate_export, run_export
 from refbrowser.engine.export.store_options import Sides, StoreOptions
 from refbrowser.engine.export.stream_options import StreamOptions, profile_of, tile_size_of
+from refbrowser.engine.export.table_options import TableOptions, group_size_of
 from refbrowser.errors import ErrorKind, Place, RefbrowserError
 
 #: Losses and left-out entries that are listed; the rest is counted.
@@ -89,6 +92,53 @@ class StreamWanted:
         )
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TableWanted:
+    """How columns are to be written, in the words of the command line; empty where nothing is said."""
+
+    codec: str = "keep"
+    group_size: str = ""
+    awkward_types: bool = True
+
+    def options(self) -> TableOptions:
+        """Return it as the engine takes it.
+
+        Raises
+        ------
+        RefbrowserError
+            `E_USAGE`: a size cannot be read.
+        """
+        size = group_size_of(self.group_size) if self.group_size else TableOptions().group_size
+        return TableOptions(codec=self.codec, group_size=size, awkward_types=self.awkward_types)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AwkwardWanted:
+    """How an Awkward 0 file is to be written, in the words of the command line; empty where nothing is."""
+
+    container: str = ""
+    name: str = ""
+    compression: tuple[str, ...] = ()
+    append: bool = False
+    replace: bool = False
+
+    def options(self) -> Awkward0Writing:
+        """Return it as the engine takes it.
+
+        Raises
+        ------
+        RefbrowserError
+            `E_USAGE`: there is no such container.
+        """
+        return Awkward0Writing(
+            container=kind_named(self.container) if self.container else None,
+            name=self.name or None,
+            compression=self.compression,
+            append=self.append,
+            replace=self.replace,
+        )
+
+
 @dataclass(frozen=True, slots=True)
 class Order:
     """What the user asks for; `arrays` are paths with the text of a selection, None for the whole dataset."""
@@ -101,6 +151,8 @@ class Order:
     skip_bad: bool
     layout: Layout = field(default_factory=Layout)
     stream: StreamWanted = field(default_factory=StreamWanted)
+    table: TableWanted = field(default_factory=TableWanted)
+    awkward: AwkwardWanted = field(default_factory=AwkwardWanted)
 
     def request(self, dataset: Dataset) -> ExportRequest:
         """Return it as the engine takes it.
@@ -128,6 +180,8 @@ class Order:
             self.skip_bad,
             options,
             self.stream.options(),
+            self.table.options(),
+            self.awkward.options(),
         )
 
 
@@ -160,7 +214,8 @@ def cost_of(dataset: Dataset, order: Order, control: TaskControl) -> Cost:
         It cannot be made; `E_IO`: something is at the target and nothing was said about it.
     """
     request = order.request(dataset)
-    if os.path.lexists(request.target) and not (request.force or request.resume):
+    is_meant = request.force or request.resume or request.awkward0.keeps
+    if os.path.lexists(request.target) and not is_meant:
         raise RefbrowserError(
             ErrorKind.IO,
             "something is at the target already",
@@ -186,7 +241,7 @@ def report_text(report: ExportReport) -> str:
     """Return what became of an export, in words."""
     arrays = f"{report.arrays} array{'' if report.arrays == 1 else 's'}"
     unit = unit_of(report.format)
-    chunks = f"{count_text(report.chunks)} {unit}{'' if report.chunks == 1 else 's'}"
+    chunks = f"{count_text(report.chunks)} {unit if report.chunks == 1 else units_of(report.format)}"
     facts = [f"{count_text(report.copied)} copied undecoded"] if report.copied else []
     facts += [f"{count_text(report.resumed)} kept from before"] if report.resumed else []
     facts += [f"{count_text(report.missing)} missing in the source too"] if report.missing else []
@@ -195,7 +250,7 @@ def report_text(report: ExportReport) -> str:
         f"Done: {arrays}, {chunks}{more} in {report.target}",
         f"{size_text(report.read_bytes)} read in {count_text(report.requests)} requests, "
         f"{size_text(report.written_bytes)} written, "
-        f"{count_text(report.verified)} {unit}s read again and equal.",
+        f"{count_text(report.verified)} {units_of(report.format)} read again and equal.",
     ]
     lines += _losses(report.losses)
     if report.skipped:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject, Signal
 
+from refbrowser.app.controller.awkward import DocumentAwkward
 from refbrowser.app.controller.disk import DocumentFile
 from refbrowser.app.controller.edit_errors import moved_on
 from refbrowser.app.controller.journaling import DocumentJournal
@@ -102,8 +103,7 @@ class OpenDocument(QObject):
     ) -> None:
         super().__init__(parent)
         self.number = next(_numbers)
-        self.path = path
-        self.tasks = tasks
+        self.path, self.tasks = path, tasks
         self.template_values = dict(template_values or {})
         self._allow = tuple(allow)
         self._shared = session or SharedSession()
@@ -115,10 +115,10 @@ class OpenDocument(QObject):
         self.wants: tuple[Want, ...] = ()
         self.error: BaseException | None = None
         self._difference: Difference | None = None
-        self.is_saving = False
-        self.draft_count = 0
+        self.is_saving, self.draft_count = False, 0
         self.store = DocumentStore(self, flavour)
         self.stream = DocumentStream(self, byte_order)
+        self.awkward = DocumentAwkward(self)
         self.journal = DocumentJournal(self)
         self.problems = DocumentProblems(self)
         self.changes = DocumentChanges(self)
@@ -143,8 +143,8 @@ class OpenDocument(QObject):
 
     @property
     def can_save_in_place(self) -> bool:
-        """Whether Save has a file to write to: not for stores, streams, folders, and what came by URL."""
-        is_made = self.store.is_here or self.file.is_stream
+        """Whether Save has a file to write to: not for stores, streams and the like, folders, URLs."""
+        is_made = self.store.is_here or self.file.is_derived
         return "://" not in self.path and not is_made and not Path(self.path).is_dir()
 
     @property
@@ -232,12 +232,12 @@ class OpenDocument(QObject):
         self, title: str, done: Callable[[Opened], None], failed: Callable[[BaseException], None]
     ) -> None:
         path, values, allow, shared = self.path, dict(self.template_values), self._allow, self._shared
-        flavour, byte_order = self.store.flavour, self.stream.byte_order
+        flavour, order, functions = self.store.flavour, self.stream.byte_order, self.awkward.allow_functions
 
         def read(control: TaskControl) -> Opened:
             from refbrowser.app.controller.work import open_document
 
-            return open_document(path, values, allow, flavour, shared, control, byte_order)
+            return open_document(path, values, allow, flavour, shared, control, order, functions)
 
         self.tasks.run(self.owner("open"), title, read, done, failed, received=self._reading)
 

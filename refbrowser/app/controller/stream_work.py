@@ -15,12 +15,14 @@ def options_of(byte_order: str) -> StreamOptions:
 
 
 class StreamControl(JobControl):
-    """Tells how far the walk through a stream is, in the list of jobs and where the document will be."""
+    """Tells how far the walk through a file is, in the list of jobs and where the document will be."""
 
     def __init__(self, control: TaskControl) -> None:
         super().__init__(control.token)
         self._control = control
 
     def progress(self, done: int, total: int | None = None, **facts: Any) -> None:
-        self._control.send((done, total))
+        # Members that were looked into are no bytes that were read.
+        if facts.get("note") != "members":
+            self._control.send((done, total))
         self._control.progress(done, total, **facts)

@@ -83,11 +83,12 @@ def open_document(
     shared: SharedSession,
     control: TaskControl,
     byte_order: str = "",
+    functions: Sequence[str] = (),
 ) -> Opened:
     """Read a document, or a store as one, and describe it; news of it goes through `control.send`.
 
     `flavour` is a value of `Flavour`, empty to find it out: what is named is a store then. `byte_order` is
-    what the user chose for a stream of messages.
+    what the user chose for a stream of messages, `functions` what is allowed in a file of Awkward 0.
 
     Raises
     ------
@@ -113,7 +114,7 @@ def open_document(
         from refbrowser.model.nodes import Flavour
 
         chosen = Flavour.named(flavour) if flavour else None
-        store = StoreRequest(path, origins, shared.settings, values, chosen)
+        store = StoreRequest(path, origins, shared.settings, values, chosen, allow_functions=tuple(functions))
         opened = open_named(store, options_of(byte_order), read, shared.get(), StreamControl(control))
         document, access, identity = opened.document, opened.access, opened.identity
         if document.store is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QSize, Qt, Signal
@@ -9,7 +10,9 @@ from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTreeWidget, QTree
 
 from refbrowser.app import theme
 from refbrowser.app.hierarchy.array_words import shape_text, type_text
+from refbrowser.app.hierarchy.parts import is_buffer
 from refbrowser.app.plain_text import one_line
+from refbrowser.model.nodes import GroupNode
 
 if TYPE_CHECKING:
     from refbrowser.model.nodes import ArrayNode, Hierarchy
@@ -40,9 +43,8 @@ class ArraysTable(QTreeWidget):
         self.header().setSectionResizeMode(_NAME, QHeaderView.ResizeMode.Stretch)
         for section, width in ((_TYPE, 90), (_SHAPE, 150), (_SELECTION, 120), (_CHUNKS, 120)):
             self.header().resizeSection(section, width)
-        arrays: list[ArrayNode] = [node for node in hierarchy.walk() if not hasattr(node, "groups")]
-        for node in arrays:
-            self.addTopLevelItem(_row(node))
+        for node, is_part in arrays_of(hierarchy):
+            self.addTopLevelItem(_row(node, is_part))
         self.itemChanged.connect(lambda *_: self.edited.emit())
         self.itemDoubleClicked.connect(
             lambda item, column: self.editItem(item, _CHUNKS if column == _CHUNKS else _SELECTION)
@@ -71,7 +73,8 @@ class ArraysTable(QTreeWidget):
             (str(item.data(_NAME, Qt.ItemDataRole.UserRole)), item.text(_SELECTION).strip())
             for item in ticked
         ]
-        whole = len(chosen) == len(rows) and not any(selection for _path, selection in chosen)
+        wanted = [item for item in rows if not item.data(_TYPE, Qt.ItemDataRole.UserRole)]
+        whole = ticked == wanted and not any(selection for _path, selection in chosen)
         return None if whole else chosen
 
     def chunks(self) -> dict[str, str]:
@@ -91,13 +94,34 @@ class ArraysTable(QTreeWidget):
         return [item for item in items if item is not None]
 
 
-def _row(node: ArrayNode) -> QTreeWidgetItem:
+def arrays_of(hierarchy: Hierarchy) -> Iterator[tuple[ArrayNode, bool]]:
+    """Yield the arrays that can be exported, and whether each is a field of one before it.
+
+    The buffers of nested values are written with these.
+    """
+    nested: set[str] = set()
+    for node in hierarchy.walk():
+        if isinstance(node, GroupNode) or is_buffer(node):
+            continue
+        above, is_part = node.path.rpartition("/")[0], False
+        while above and not is_part:
+            is_part = above in nested
+            above = above.rpartition("/")[0]
+        yield node, is_part
+        if node.nested is not None:
+            nested.add(node.path)
+
+
+def _row(node: ArrayNode, is_part: bool) -> QTreeWidgetItem:
     broken = node.error is not None
     type_name = "broken" if broken else type_text(node)
     item = QTreeWidgetItem([one_line(node.path), type_name, shape_text(node.shape) or "scalar", "", ""])
+    item.setData(_TYPE, Qt.ItemDataRole.UserRole, is_part)
+    item.setToolTip(_TYPE, theme.plain_tooltip(type_name))
     item.setData(_NAME, Qt.ItemDataRole.UserRole, node.path)
     item.setFlags(item.flags() | Qt.ItemFlag.ItemIsEditable | Qt.ItemFlag.ItemIsUserCheckable)
-    item.setCheckState(_NAME, Qt.CheckState.Checked)
+    # A field goes along with the records that it is of.
+    item.setCheckState(_NAME, Qt.CheckState.Unchecked if is_part else Qt.CheckState.Checked)
     item.setSizeHint(_NAME, QSize(0, theme.ROW))
     item.setToolTip(_NAME, theme.plain_tooltip(node.path))
     names = ", ".join(str(name or "-") for name in node.dimensions)

@@ -29,10 +29,12 @@ from refbrowser.app import theme
 from refbrowser.app.cards import error_text
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.dialogs.export_arrays import ArraysTable
+from refbrowser.app.dialogs.export_awkward_options import AwkwardOptionsForm
 from refbrowser.app.dialogs.export_check import CheckTable
 from refbrowser.app.dialogs.export_formats import CHECKED, FORMATS
 from refbrowser.app.dialogs.export_options import StoreOptionsForm
 from refbrowser.app.dialogs.export_stream_options import StreamOptionsForm
+from refbrowser.app.dialogs.export_table_options import TableOptionsForm
 from refbrowser.app.plain_text import one_line
 from refbrowser.app.tasks import Priority, TaskControl
 from refbrowser.app.timers import one_shot
@@ -44,6 +46,7 @@ if TYPE_CHECKING:
     from refbrowser.engine.export.request import ExportReport
     from refbrowser.engine.jobs import JobStatus
 
+OptionsForm = StoreOptionsForm | StreamOptionsForm | TableOptionsForm | AwkwardOptionsForm
 #: What the command line calls its options, and what they are called here.
 _OPTIONS = {"--skip-bad": "“Leave out what cannot be read”", "--zip-folder": "“Keys: Below one folder”"}
 #: Lines of the cost that are seen at once.
@@ -96,15 +99,21 @@ class ExportDialog(QDialog):
         layout.setSpacing(theme.LARGE)
         layout.addWidget(heading)
         self.options, self.stream = StoreOptionsForm(), StreamOptionsForm()
+        self.table, self.awkward = TableOptionsForm(), AwkwardOptionsForm()
+        self._forms: dict[str, OptionsForm] = {
+            "store": self.options,
+            "stream": self.stream,
+            "table": self.table,
+            "awkward": self.awkward,
+        }
         layout.addLayout(self._make_form())
-        self.options.changed.connect(self._changed)
         self.options.containerChanged.connect(self._choose_target)
-        self.stream.changed.connect(self._changed)
-        # One of the two is seen, in the same room.
+        # One of them is seen, in the same room.
         self._options = QStackedWidget()
         self._options.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
-        for form in (self.options, self.stream):
-            self._options.addWidget(form)
+        for each in self._forms.values():
+            each.changed.connect(self._changed)
+            self._options.addWidget(each)
         layout.addWidget(self._options)
         layout.addWidget(self._make_pages(), 1)
         layout.addWidget(self._make_cost())
@@ -144,8 +153,8 @@ class ExportDialog(QDialog):
         label = form.labelForField(where)
         if isinstance(label, QLabel):
             label.setBuddy(self._target)
-            self.options.align(label)
-            self.stream.align(label)
+            for options_form in self._forms.values():
+                options_form.align(label)
         return form
 
     def _check(self, name: str, text: str) -> QCheckBox:
@@ -249,12 +258,19 @@ class ExportDialog(QDialog):
             self._skip.isChecked(),
             self.options.layout_wanted(_stem(Path(target).name), self.arrays.chunks()),
             self.stream.wanted(),
+            self.table.wanted(),
+            self.awkward.wanted(),
         )
+
+    def choose_format(self, name: str) -> None:
+        """Choose a format by its name."""
+        self._format.setCurrentIndex(self._format.findData(name))
 
     def _format_chosen(self) -> None:
         chosen = FORMATS[self._format.currentIndex()]
         self.options.set_format(chosen)
-        self._options.setCurrentWidget(self.stream if chosen.is_stream else self.options)
+        self.table.set_format(chosen.name)
+        self._options.setCurrentWidget(self._forms[chosen.form])
         self.arrays.set_chunks_usable(chosen.is_store)
         self._resume.setEnabled(chosen.is_store)
         self._choose_target()
@@ -348,8 +364,8 @@ class ExportDialog(QDialog):
         self._open.setEnabled(not running)
         self._check_it.setEnabled(not running)
         self._start.setEnabled(not running)
-        self.options.set_running(running)
-        self.stream.set_running(running)
+        for each in self._forms.values():
+            each.set_running(running)
         for widget in (self._format, self._target, self.arrays, self._force, self._resume, self._skip):
             widget.setEnabled(not running)
 

@@ -28,9 +28,9 @@ class ExportFormat:
     codecs: tuple[str, ...] = ()
 
     @property
-    def is_stream(self) -> bool:
-        """Whether messages are written, which have options of their own."""
-        return self.name == "ncstream"
+    def form(self) -> str:
+        """Which options it has: those of stores, streams, tables, or Awkward 0 files."""
+        return _FORMS.get(self.name, "store")
 
     @property
     def has_shards(self) -> bool:
@@ -48,6 +48,8 @@ class ExportFormat:
         return self.name == "nczarr"
 
 
+#: Formats whose options are not those of stores.
+_FORMS = {"ncstream": "stream", "parquet": "table", "feather": "table", "awkward0": "awkward"}
 _ALL = ("none", "zlib", "gzip", "zstd", "blosc:lz4", "blosc:zstd")
 FORMATS = (
     ExportFormat("zarr-v3", "Zarr, version 3", ".zarr", codecs=_ALL),
@@ -55,6 +57,9 @@ FORMATS = (
     ExportFormat("nczarr", "NCZarr, for netCDF", ".zarr", codecs=_ALL),
     ExportFormat("zarr-v3-draft", "Zarr, draft of version 3 (2019)", ".zarr", codecs=_ALL),
     ExportFormat("ncstream", "NcStream, messages", ".ncs", is_store=False),
+    ExportFormat("parquet", "Parquet, columns", ".parquet", is_store=False),
+    ExportFormat("feather", "Feather (Arrow), columns", ".feather", is_store=False),
+    ExportFormat("awkward0", "Awkward 0", ".awkd", is_store=False),
     ExportFormat("refs-v1", "Reference document, Version 1", ".refs.json", is_store=False),
     ExportFormat("refs-v0", "Reference document, Version 0", ".refs.json", is_store=False),
     ExportFormat("refs-parquet", "Reference document, parquet form", ".parq", is_store=False),

@@ -28,8 +28,9 @@ if TYPE_CHECKING:
     from refbrowser.io.settings import ConnectionSettings
 
 OPEN_FILTER = (
-    "Documents, stores and streams (*.json *.json.gz *.json.zst *.zst *.gz *.parq *.parquet *.zip *.ncs);;"
-    "Streams (*.ncs);;All files (*)"
+    "All that can be opened "
+    "(*.json *.json.gz *.json.zst *.zst *.gz *.parq *.parquet *.zip *.ncs *.awkd *.h5 *.hdf5);;"
+    "Streams (*.ncs);;Awkward 0 (*.awkd *.h5 *.hdf5);;All files (*)"
 )
 
 #: Asks how to connect to the origin of a URL, over a dialog.
@@ -61,7 +62,7 @@ class Questions(QObject):
     def open_files(self, chosen: Callable[[Sequence[str]], object]) -> None:
         """Ask for documents to open."""
         dialog = QFileDialog(
-            self._window, "Open reference documents, zipped stores and streams", "", OPEN_FILTER
+            self._window, "Open documents, zipped stores, streams and Awkward 0 files", "", OPEN_FILTER
         )
         dialog.setObjectName("openDialog")
         dialog.setFileMode(QFileDialog.FileMode.ExistingFiles)

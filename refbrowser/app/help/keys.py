@@ -37,10 +37,23 @@ VIEW_KEYS: dict[str, tuple[Key, ...]] = {
         Key("Shift+arrow keys, Ctrl+A", "Select cells"),
         Key("Return", "Show the element in the plot"),
     ),
+    "In the nested values": (
+        Key("Right, Left", "Unfold, or go to the first value below; fold, or go to what a value is in"),
+        Key("Return, Space", "Unfold or fold"),
+        Key("+, *", "Unfold one level more of the chosen row"),
+        Key("-", "Fold"),
+        Key("Ctrl+Left, Ctrl+Right", "Scroll sideways"),
+        Key("Ctrl+G", "Go to a row"),
+        Key("Ctrl+C", "Copy the selected values as JSON"),
+    ),
     "In trees and tables": (
         Key("Up, Down, PgUp, PgDown, Home, End", "Move; with Shift select rows"),
         Key("Return", "Edit what is selected, or plot it"),
         Key("Ctrl+C", "Copy the path of a node, a key, or the selected rows"),
+    ),
+    "In the expressions": (
+        Key("Return", "Follow a reference, show the bytes of a blob, or fold"),
+        Key("Alt+Left", "Go back to the reference that was followed"),
     ),
     "In the attributes": (
         Key("Return", "Edit the value of the attribute, or go to the variable of a dimension"),

@@ -13,6 +13,7 @@ PAGES = (
     "references",
     "stores",
     "streams",
+    "awkward",
     "plots",
     "templates",
     "editing",

@@ -11,9 +11,10 @@ from PySide6.QtGui import QFont
 
 from refbrowser.app import icons, theme
 from refbrowser.app.controller.open_document import OpenDocument
-from refbrowser.app.hierarchy.array_words import extent_text, icon_name, type_text
+from refbrowser.app.hierarchy.array_words import detail_text, icon_name
 from refbrowser.app.hierarchy.dimension_rows import coordinate_words, dimensions_of, size_words
 from refbrowser.app.hierarchy.format_words import format_words, short_format
+from refbrowser.app.hierarchy.parts import groups_of, node_words, parts_of, rows_of
 from refbrowser.app.hierarchy.tree_changes import changed_words
 from refbrowser.app.plain_text import one_line
 from refbrowser.app.problems.badges import badge_of, badge_words
@@ -52,7 +53,7 @@ class Item:
     """One row of the tree; its children are made when they are first asked for.
 
     `place` is the path of a group, array or dimension, the name of a template, the number of a rule, else
-    empty.
+    empty. `parts` is the group whose rows stand below an array.
     """
 
     number: int
@@ -64,6 +65,7 @@ class Item:
     node: Node | None = None
     dimension: Dimension | None = None
     children: list[Item] | None = None
+    parts: GroupNode | None = None
 
     @property
     def identity(self) -> Identity:
@@ -213,6 +215,8 @@ class HierarchyModel(QAbstractItemModel):
                 self._add_document_children(item)
             elif item.kind is ItemKind.GROUP:
                 self._add_nodes(item, item.node)
+            elif item.kind is ItemKind.ARRAY:
+                self._add_nodes(item, item.parts)
             elif item.kind is ItemKind.TEMPLATES and item.document.document is not None:
                 for name in item.document.document.templates.templates:
                     self._add(item.children, ItemKind.TEMPLATE, item.document, name, item)
@@ -238,11 +242,13 @@ class HierarchyModel(QAbstractItemModel):
         if node is None or children is None:
             return
         group: GroupNode = node
-        for array in group.arrays.values():
+        for array in rows_of(group):
             self._add(children, ItemKind.ARRAY, item.document, array.path, item, array)
+            if children and children[-1].node is array:
+                children[-1].parts = parts_of(group, array)
         for path, dimension in dimensions_of(group):
             self._add(children, ItemKind.DIMENSION, item.document, path, item, None, dimension)
-        for child in group.groups.values():
+        for child in groups_of(group):
             self._add(children, ItemKind.GROUP, item.document, child.path, item, child)
 
     @staticmethod
@@ -268,7 +274,9 @@ class HierarchyModel(QAbstractItemModel):
     def _show_above(document: OpenDocument, path: str, shown: set[Identity]) -> None:
         parts = path.split("/")
         for depth in range(2, len(parts)):
-            shown.add((document.number, str(ItemKind.GROUP), "/".join(parts[:depth])))
+            # An array with parts stands where their group would.
+            for kind in (ItemKind.GROUP, ItemKind.ARRAY):
+                shown.add((document.number, str(kind), "/".join(parts[:depth])))
 
     def _match_references(self, document: OpenDocument, shown: set[Identity]) -> None:
         if document.document is None:
@@ -307,7 +315,7 @@ class HierarchyModel(QAbstractItemModel):
         item = self.item(parent)
         if item is None:
             return bool(self._roots)
-        if item.kind in (ItemKind.ARRAY, ItemKind.DIMENSION, ItemKind.TEMPLATE, ItemKind.RULE):
+        if item.kind in (ItemKind.DIMENSION, ItemKind.TEMPLATE, ItemKind.RULE):
             return False
         return bool(self._children(item))
 
@@ -394,7 +402,7 @@ def detail_of(item: Item) -> str:
         array: Any = item.node
         if array.error is not None:
             return "broken"
-        return f"{extent_text(array)} {type_text(array)}".strip()
+        return detail_text(array)
     return ""
 
 
@@ -446,7 +454,8 @@ def tooltip_of(item: Item) -> str:
     """Return the full name, and the problem where there is one."""
     full = item.document.path if item.kind is ItemKind.DOCUMENT else name_of(item)
     if item.kind in (ItemKind.GROUP, ItemKind.ARRAY):
-        full = "\n".join([str(item.place), *map(one_line, _titles(item.node)), *coordinate_words(item.node)])
+        titles = (*map(one_line, _titles(item.node)), *coordinate_words(item.node), *node_words(item.node))
+        full = "\n".join([str(item.place), *titles])
     elif item.kind is ItemKind.DIMENSION:
         full = f"Dimension {one_line(str(item.place))}"
     elif item.kind is ItemKind.DOCUMENT:

@@ -18,6 +18,7 @@ from PySide6.QtWidgets import (
 from refbrowser.app import icons, theme
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.docks import hint_of
+from refbrowser.app.hierarchy.filtered_rows import without_named_parts
 from refbrowser.app.hierarchy.hierarchy_model import (
     BADGE_ROLE,
     CHANGED_ROLE,
@@ -37,6 +38,10 @@ FILTER_DELAY = 120
 MARGINS = 44
 #: A name has so much room before its detail has any, and a detail of less room is left out, in pixels.
 NAME_LEAST, DETAIL_LEAST = 56, 24
+#: Words, and types of nested values, take what the name leaves; of less, in pixels, they would say nothing.
+WORDS_LEAST = 48
+#: A name that fits to the pixel would be cut all the same.
+SLACK = 4
 
 #: In a narrower tree no name could be told from another.
 _LEAST_WIDTH = 170
@@ -162,6 +167,8 @@ class HierarchyPane(QWidget):
             self.model.set_filter(self._filter.text())
         if self.model.is_filtered():
             self.tree.expandAll()
+            for index in without_named_parts(self.model, self._filter.text().strip().casefold()):
+                self.tree.collapse(index)
             return
         # What is selected now stays in sight; all else is as it was.
         self.tree.collapseAll()
@@ -286,9 +293,24 @@ class _Tree(QTreeView):
 
 def fitting(detail: str, metrics: QFontMetrics, room: int) -> str:
     """Return a detail such as ``12×180×360 i2`` in so many pixels: the type goes before the shape is cut."""
-    if metrics.horizontalAdvance(detail) + 2 > room and detail[:1].isdigit():
+    if metrics.horizontalAdvance(detail) + 2 > room and is_shape(detail):
         detail = detail.rpartition(" ")[0] or detail
     return metrics.elidedText(detail, Qt.TextElideMode.ElideRight, room)
+
+
+def is_shape(detail: str) -> bool:
+    """Whether a detail begins with a shape: it is no word, and no type as Awkward writes it (``5 * var``)."""
+    return detail[:1].isdigit() and " * " not in detail
+
+
+def detail_room(detail: str, width: int, named: int) -> int:
+    """Return how much of a row's width a detail may take beside a name of `named` pixels; 0 for no room."""
+    left = width - MARGINS - named
+    if not is_shape(detail):
+        return left if left >= WORDS_LEAST else 0
+    least = width - MARGINS - min(named, NAME_LEAST)
+    most = max(min(width * 45 // 100, least), left)
+    return most if most >= DETAIL_LEAST else 0
 
 
 class _Delegate(QStyledItemDelegate):
@@ -306,10 +328,9 @@ class _Delegate(QStyledItemDelegate):
         changed = f" {CHANGED_MARK}" if index.data(CHANGED_ROLE) else ""
         marked = badge_width(badge, metrics)
         area.setRight(area.right() - marked)
-        named = metrics.horizontalAdvance(full.text + changed)
-        left, least = (area.width() - MARGINS - width for width in (named, min(named, NAME_LEAST)))
-        most = max(min(area.width() * 45 // 100, least), left)
-        detail = fitting(detail, metrics, most) if most >= DETAIL_LEAST else ""
+        named = metrics.horizontalAdvance(full.text + changed) + SLACK
+        most = detail_room(detail, area.width(), named)
+        detail = fitting(detail, metrics, most) if most else ""
         wide = min(metrics.horizontalAdvance(detail) + 2, most) if detail else 0
         room = area.width() - wide - (MARGINS if detail or marked else 0)
         room -= metrics.horizontalAdvance(changed)

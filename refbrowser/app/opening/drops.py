@@ -14,6 +14,9 @@ DROP_LIMIT = 50
 STORES = (".zarr", ".zip", ".nczarr", ".zr3")
 #: What the names of ncstream files end with.
 STREAMS = (".ncs", ".ncstream")
+#: What the names of files of Awkward Array 0.x end with; those in HDF5 have any name.
+AWKWARD = (".awkd",)
+_KINDS = ((STORES, "the store "), (STREAMS, "the stream "), (AWKWARD, "the Awkward 0 file "))
 _SCHEMES = (
     "cdmremote:",
     "http://",
@@ -44,7 +47,7 @@ class Drop:
         if not self.targets:
             return (
                 "Nothing to open here",
-                "Files, folders and URLs of reference documents, Zarr stores and ncstream can be dropped",
+                "Files, folders and URLs of documents, Zarr stores, ncstream and Awkward 0 can be dropped",
             )
         if not self.is_accepted:
             return (
@@ -54,7 +57,7 @@ class Drop:
         names = [one_line(target.rstrip("/").rsplit("/", 1)[-1] or target) for target in self.targets]
         verb = "Open beside what is open" if others_open else "Open"
         name = names[0].lower()
-        what = "the store " if name.endswith(STORES) else "the stream " if name.endswith(STREAMS) else ""
+        what = next((words for endings, words in _KINDS if name.endswith(endings)), "")
         heading = f"{verb}: {what}{names[0]}" if len(names) == 1 else f"{verb}: {len(names)} documents"
         if len(names) == 1:
             return heading, one_line(self.targets[0])

@@ -20,7 +20,7 @@ _WIDTH = 760
 _LINES = 14
 OPENABLE = (
     "What can be opened: reference documents of Version 0 and 1 as JSON (plain, .gz, .zst), folders in the "
-    "parquet form, Zarr and NCZarr stores, and ncstream."
+    "parquet form, Zarr and NCZarr stores, ncstream, and Awkward 0 as .awkd, HDF5 or a folder of blobs."
 )
 
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from PySide6.QtGui import QPaintEvent, QResizeEvent
 
 HEADING = "Drop a document or store here"
-TEXT = "kerchunk JSON, or the parquet form; Zarr and NCZarr: folders, zip files or URLs; ncstream (.ncs)"
+TEXT = "kerchunk: JSON or parquet; Zarr and NCZarr: folders, zips, URLs; ncstream (.ncs); Awkward 0 (.awkd)"
 #: Recent documents that are shown.
 SHOWN = 6
 _ICON = 44

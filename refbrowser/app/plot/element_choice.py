@@ -1,11 +1,14 @@
-"""Which part of the elements of structures and ragged rows is plotted, remembered by array."""
+"""Which part of the elements of structures and ragged rows is plotted, and how, remembered by array."""
 
 from __future__ import annotations
 
 from refbrowser.app.plot.source import PlotSource
 from refbrowser.engine.views.element_parts import part_node, parts_of
+from refbrowser.engine.views.interpretation import NUMBER_KINDS
 from refbrowser.model.nodes import ArrayNode
 
+#: How nested values are shown where it is not the way that is chosen first: as charts, or row by row.
+CHARTS, ROWS = "charts", "rows"
 #: Arrays whose choice is remembered.
 _REMEMBERED = 500
 
@@ -17,8 +20,18 @@ class ElementChoice:
         self._chosen: dict[tuple[str, str], str] = {}
 
     def names(self, whole: ArrayNode) -> tuple[str, ...]:
-        """Return what can be chosen of an array beside the whole of its elements."""
-        return tuple(part.name for part in parts_of(whole))
+        """Return what can be chosen of an array beside what is shown of it first."""
+        parts = tuple(part.name for part in parts_of(whole))
+        if whole.nested is None:
+            return parts
+        if not _begins_as_charts(whole):
+            return (CHARTS, *parts)
+        return (ROWS, *parts) if whole.row_dtype is not None else parts
+
+    def is_charted(self, document: PlotSource, whole: ArrayNode) -> bool:
+        """Whether charts of an array are shown, not its elements."""
+        name = self.name(document, whole)
+        return name == CHARTS if whole.nested is None or not _begins_as_charts(whole) else not name
 
     def name(self, document: PlotSource, whole: ArrayNode) -> str:
         """Return what is chosen of an array; empty for the whole."""
@@ -37,6 +50,14 @@ class ElementChoice:
         name = self.name(document, whole)
         part = next((part for part in parts_of(whole) if name and part.name == name), None)
         return whole if part is None else part_node(whole, part)
+
+
+def _begins_as_charts(whole: ArrayNode) -> bool:
+    """Whether charts say more of nested values than a line, an image or a list of texts does."""
+    from refbrowser.engine.views.nested_numbers import choices_of
+
+    is_number = whole.dtype is not None and whole.dtype.kind in NUMBER_KINDS
+    return not is_number and any(choice.is_number or choice.lists for choice in choices_of(whole))
 
 
 def _key(document: PlotSource, whole: ArrayNode) -> tuple[str, str]:

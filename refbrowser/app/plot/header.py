@@ -11,13 +11,17 @@ from refbrowser.app import icons, theme
 from refbrowser.app.elided_label import ElidedLabel
 from refbrowser.app.plain_text import one_line
 from refbrowser.app.plot import colour_maps
+from refbrowser.app.plot.element_choice import CHARTS, ROWS
 from refbrowser.app.plot.options import PlotOptions
 from refbrowser.app.widgets import plain_label, tool_button
 from refbrowser.engine.views.element_parts import LENGTH
 from refbrowser.engine.views.slicing import SliceState
 
 _LINE = "none (a line)"
-_ALL_FIELDS, _ALL_ROWS, _LENGTHS = "all fields", "rows", "lengths of rows"
+_ALL_FIELDS = "all fields"
+#: What parts that are not fields are called; and the whole of elements that have no others.
+_PARTS = {LENGTH: "lengths of rows"}
+_WHOLES = {(LENGTH,): "rows", (CHARTS,): "values", (ROWS, LENGTH): "charts"}
 #: Dimensions and colour maps may be cut to this, in pixels, where there is no room for all controls.
 _AXIS_WIDTH, _MAP_WIDTH = 62, 72
 
@@ -85,6 +89,7 @@ class PlotHeader(QWidget):
         self.map.setMinimumWidth(_MAP_WIDTH)
         self._x_label = plain_label("X", role="muted", wrap=False)
         self._y_label = plain_label("Y", role="muted", wrap=False)
+        self._tools: list[QWidget] = []
         self._lay_out()
         self.part.activated.connect(lambda row: self.partChosen.emit(self.part.itemData(row)))
         self.x_axis.activated.connect(self._x_activated)
@@ -116,10 +121,21 @@ class PlotHeader(QWidget):
         self.part.clear()
         self.part.setVisible(bool(names))
         if names:
-            self.part.addItem(_ALL_ROWS if tuple(names) == (LENGTH,) else _ALL_FIELDS, "")
+            self.part.addItem(_WHOLES.get(tuple(names), _ALL_FIELDS), "")
         for name in names:
-            self.part.addItem(_LENGTHS if name == LENGTH else one_line(name), name)
+            self.part.addItem(_PARTS.get(name) or one_line(name), name)
         self.part.setCurrentIndex(max(0, self.part.findData(chosen)))
+
+    def add_tools(self, tools: QWidget) -> None:
+        """Take the controls of charts that stand in the place of a picture."""
+        self._tools.append(tools)
+        # All room is theirs.
+        self._controls.insertWidget(self._controls.indexOf(self.part) + 1, tools, 100)
+
+    def show_tools(self, shown: bool) -> None:
+        """Show the controls of charts, or do not."""
+        for tools in self._tools:
+            tools.setVisible(shown)
 
     def set_slice(self, state: SliceState | None, image_possible: bool) -> None:
         """Show which dimensions are the axes."""
@@ -163,7 +179,7 @@ class PlotHeader(QWidget):
         titles.addWidget(self.title, 3)
         titles.addWidget(self.path_label, 1)
         titles.addWidget(self.slice_label)
-        controls = QHBoxLayout()
+        controls = self._controls = QHBoxLayout()
         controls.setSpacing(theme.MEDIUM)
         left: tuple[QWidget, ...] = (self.part, self._x_label, self.x_axis, self._y_label, self.y_axis)
         right: tuple[QWidget, ...] = (

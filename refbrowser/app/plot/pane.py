@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QHBoxLayout, QSplitter, QStackedWidget, QVBoxLayou
 from refbrowser.app import theme
 from refbrowser.app.elided_label import ElidedLabel
 from refbrowser.app.plot.canvas import PlotCanvas
+from refbrowser.app.plot.charts_page import ChartsPage
 from refbrowser.app.plot.colour_bar import ColourBar
 from refbrowser.app.plot.flag_legend import FlagLegend
 from refbrowser.app.plot.header import PlotHeader
@@ -79,6 +80,7 @@ class PlotPane(QWidget):
         self.flags.hide()
         self.cards = PlotCards()
         self.values = ValuesView()
+        self.charts = ChartsPage(self.header)
         self.legend = StateLegend()
         self.sliders = DimensionSliders(playable=True)
         self.status = ElidedLabel("plotStatus", role="muted")
@@ -92,6 +94,7 @@ class PlotPane(QWidget):
             self.flags,
             self.cards,
             self.values,
+            self.charts,
             self.legend,
             self.sliders,
             self._show_page,
@@ -231,16 +234,19 @@ class PlotPane(QWidget):
         self._pages.setCurrentWidget(self._plot if page is self.canvas else page)
         is_card = page is self.cards
         self.legend.setVisible(not is_card and self.legend.isVisibleTo(self))
-        self.status.setVisible(page is self.canvas)
+        self.header.show_tools(page is self.charts)
+        self.status.setVisible(page in (self.canvas, self.charts))
 
     def page(self) -> QWidget:
-        """Return the page in front: `cards`, `canvas` or `values`."""
+        """Return the page in front: `cards`, `canvas`, `values` or `charts`."""
         current = self._pages.currentWidget()
-        return next((page for page in (self.cards, self.values) if page is current), self.canvas)
+        return next((page for page in (self.cards, self.values, self.charts) if page is current), self.canvas)
 
     def drawn_parts(self) -> list[QWidget]:
         """Return what a picture of the view is made of, left to right: without fields and buttons."""
         page = self.page()
+        if page is self.charts:
+            return [self.charts.drawn_part()]
         if page is not self.canvas:
             return [page]
         parts = (self.canvas, self.bar.strip, self.flags.list)
@@ -255,7 +261,7 @@ class PlotPane(QWidget):
         across.addWidget(self.bar)
         across.addWidget(self.flags)
         self._pages = QStackedWidget()
-        for page in (self.cards, self._plot, self.values):
+        for page in (self.cards, self._plot, self.values, self.charts):
             self._pages.addWidget(page)
         layout = self._column = QVBoxLayout(self)
         layout.setContentsMargins(theme.LARGE, theme.LARGE, theme.LARGE, theme.MEDIUM)
@@ -297,6 +303,9 @@ class PlotPane(QWidget):
         self.cards.retryRequested.connect(presenter.retry)
         self.cards.trustReviewRequested.connect(self.trustReviewRequested)
         self.cards.choiceMade.connect(presenter.choose_size)
+        self.charts.said.connect(self._say)
+        self.charts.settled.connect(presenter.stage.tell_settled)
+        self.charts.trustReviewRequested.connect(self.trustReviewRequested)
         self.canvas.viewMoved.connect(presenter.view_moved)
         pointing = presenter.pointing
         self.canvas.pointed.connect(pointing.point_at)
@@ -339,6 +348,7 @@ class PlotPane(QWidget):
         self.legend.restyle()
         self.bar.strip.update()
         self.values.restyle()
+        self.charts.restyle()
         self.tools.restyle()
         self._show_playing()
         self._presenter.stage.redraw()

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from PySide6.QtWidgets import QWidget
 
 from refbrowser.app.plot.canvas import PlotCanvas
+from refbrowser.app.plot.charts_page import ChartsPage
 from refbrowser.app.plot.colour_bar import ColourBar
 from refbrowser.app.plot.flag_legend import FlagLegend
 from refbrowser.app.plot.header import PlotHeader
@@ -19,7 +20,7 @@ from refbrowser.app.plot.values_view import ValuesView
 
 @dataclass(frozen=True, slots=True)
 class PaneParts:
-    """Widgets of one pane; `show_page` brings `cards`, `canvas` or `values` to the front."""
+    """Widgets of one pane; `show_page` brings `cards`, `canvas`, `values` or `charts` to the front."""
 
     header: PlotHeader
     canvas: PlotCanvas
@@ -27,6 +28,7 @@ class PaneParts:
     flags: FlagLegend
     cards: PlotCards
     values: ValuesView
+    charts: ChartsPage
     legend: StateLegend
     sliders: DimensionSliders
     show_page: Callable[[QWidget], None]

@@ -68,6 +68,7 @@ class Presenter(QObject):
         self.clear()
         node = self._choice.node(document, whole)
         subject.document, subject.node, subject.whole = document, node, whole
+        subject.is_charted = self._choice.is_charted(document, whole)
         self._pane.header.set_parts(self._choice.names(whole), self._choice.name(document, whole))
         document.hierarchyChanged.connect(self._follow)
         self._pane.header.set_title(subject.label, node.path)
@@ -78,7 +79,8 @@ class Presenter(QObject):
         elif node.dtype is None or node.grid is None:
             stage.show_hint("Nothing to plot", f"The type of {node.path} is not known.")
         elif 0 in node.shape:
-            stage.show_hint("Nothing to plot", f"{node.path} has no elements: its shape is {node.shape}.")
+            why = f"no elements: its shape is {node.shape}" if node.nested is None else "no rows"
+            stage.show_hint("Nothing to plot", f"{node.path} has {why}.")
         else:
             self._begin(document, node)
         self.changed.emit()
@@ -220,8 +222,10 @@ class Presenter(QObject):
         pane, state, node = self._pane, self.subject.slice, self.subject.node
         if state is not None and node is not None:
             self._memory.keep(state, node.dimensions)
-        pane.header.set_slice(state, image_possible=self.subject.is_plot)
-        pane.sliders.set_slice(state, self.coordinates.coordinates)
+        # Charts are of all elements.
+        seen = None if self.subject.is_charted else state
+        pane.header.set_slice(seen, image_possible=self.subject.is_plot)
+        pane.sliders.set_slice(seen, self.coordinates.coordinates)
         pane.sliders.mark(self.stepped)
         self.changed.emit()
 
@@ -245,6 +249,10 @@ class Presenter(QObject):
         if document is None or node is None or document.dataset is None:
             return
         self._idle_timer.stop()
+        whole = self.subject.whole
+        if self.subject.is_charted and whole is not None:
+            self.stage.show_charts(document, whole)
+            return
         plan = self._plan()
         if plan is not None:
             at_once = self.loader.current is None and not self.coordinates.waits

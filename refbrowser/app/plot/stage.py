@@ -11,11 +11,13 @@ from refbrowser.app.plot.loader import PictureLoader
 from refbrowser.app.plot.parts import PaneParts
 from refbrowser.app.plot.pointing import Pointing
 from refbrowser.app.plot.refiner import Refiner
+from refbrowser.app.plot.source import PlotSource
 from refbrowser.app.plot.subject import Subject
 from refbrowser.app.plot.values_view import PictureRows
 from refbrowser.engine.views.colouring import flag_shares
 from refbrowser.engine.views.picture import ChunkState, Picture
 from refbrowser.engine.views.readout import notes_of, value_at
+from refbrowser.model.nodes import ArrayNode
 
 _UNWRITTEN = "the default fill of netCDF: nothing was ever written"
 
@@ -64,12 +66,14 @@ class Stage(QObject):
         self.drawing.clear()
         self.pointing.forget()
         self._pane.values.clear()
+        self._pane.charts.clear()
         self.valuesChanged.emit()
 
     @property
     def is_settled(self) -> bool:
         """Whether nothing is still being read for what is shown."""
-        return not (self.loader.is_reading or self.refiner.is_reading or self._coordinates.waits)
+        reads = self.loader.is_reading or self.refiner.is_reading or self._coordinates.waits
+        return not reads and self._pane.charts.is_settled()
 
     def tell_settled(self) -> None:
         """Tell it where it is so."""
@@ -86,6 +90,8 @@ class Stage(QObject):
         """Show what has come, as it is to be taken now."""
         picture = self.loader.current
         if picture is None:
+            if self._subject.is_charted:
+                self.tell_settled()
             return
         self._shown(picture)
         if picture.finished and not self.loader.is_reading:
@@ -209,6 +215,13 @@ class Stage(QObject):
             pane.values.show_rows(PictureRows(picture, coordinate, shown))
         pane.legend.set_picture(picture, self._note(picture))
         self._show_page(pane.values)
+
+    def show_charts(self, document: PlotSource, whole: ArrayNode) -> None:
+        """Show charts of nested values in the place of the picture."""
+        self._pane.charts.set_array(document, whole)
+        self._pane.legend.set_picture(None, "")
+        self._show_page(self._pane.charts)
+        self.tell_settled()
 
     # Cards
 

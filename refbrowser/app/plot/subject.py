@@ -19,6 +19,8 @@ class Subject:
         The answer to the question of size: ``middle``, ``sampled`` or ``all``; None where there was none.
     whole
         The array whose elements, or a part of each (`node`), are shown.
+    is_charted
+        Charts of nested values are shown, not the values themselves.
     decoded
         Whether the CF conventions are applied.
     view_is_new
@@ -35,6 +37,7 @@ class Subject:
         self.whole: ArrayNode | None = None
         self.slice: SliceState | None = None
         self.choice: str | None = None
+        self.is_charted = False
         self.decoded = True
         self.view_is_new = False
         self.kept_view: View | None = None
@@ -45,12 +48,14 @@ class Subject:
         """Let go of the array."""
         self.document = self.node = self.whole = self.slice = None
         self.choice = self._shown = self.window = self.kept_view = None
-        self.view_is_new = False
+        self.view_is_new = self.is_charted = False
 
     @property
     def is_plot(self) -> bool:
-        """Whether a line or an image is drawn; else the values are a table or a single text."""
-        return self.node is not None and bool(self.node.shape) and self.shown.is_number
+        """Whether a line or an image is drawn; else values are a table or a text, or there are charts."""
+        if self.node is None or self.is_charted:
+            return False
+        return bool(self.node.shape) and self.shown.is_number
 
     @property
     def is_image(self) -> bool:

@@ -11,12 +11,13 @@ from PySide6.QtWidgets import QHBoxLayout, QSplitter, QStackedWidget, QVBoxLayou
 
 from refbrowser.app import theme
 from refbrowser.app.elided_label import ElidedLabel
+from refbrowser.app.page_switch import PageSwitch
 from refbrowser.app.stream.as_of_strip import AsOfStrip
 from refbrowser.app.stream.fields_pane import FieldsPane
 from refbrowser.app.stream.message_filter import MessageFilter
 from refbrowser.app.stream.message_rows import COLUMNS, Faults, MessageRows
 from refbrowser.app.stream.message_words import name_of, section_words
-from refbrowser.app.stream.page_switch import LIST, PICTURE, PageSwitch
+from refbrowser.app.stream.page_switch import LIST, PAGES, PICTURE
 from refbrowser.app.stream.supply_pane import SupplyPane
 from refbrowser.app.timers import one_shot
 from refbrowser.app.virtual_table import NoRows, VirtualTable
@@ -73,7 +74,7 @@ class MessagesPane(QWidget):
         self.picture = SupplyPane(plot)
         self.caption = ElidedLabel("messagesCaption", role="muted")
         self.as_of = AsOfStrip()
-        self.switch = PageSwitch()
+        self.switch = PageSwitch(PAGES)
         self._told = one_shot(self, TELL_PAUSE, self._tell)
         self._lay_out()
         self.filter.changed.connect(self._show_rows)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject
 
+from refbrowser.app.centre import MESSAGES
 from refbrowser.app.timers import one_shot
 
 if TYPE_CHECKING:
@@ -53,7 +54,7 @@ class MessagesTab(QObject):
             # Whether the tab stays is known when the document is read.
             return
         has_messages = document is not None and document.stream.index is not None
-        window.centre.show_messages_tab(has_messages)
+        window.centre.show_late_tab(MESSAGES, has_messages)
         if self.link is not None:
             self.link.set_document(document)
         elif has_messages and window.centre.plot is not None and not self._is_loading:
@@ -79,7 +80,7 @@ class MessagesTab(QObject):
         if plot is None or self.link is not None:
             return
         pane, as_of, order = MessagesPane(plot), AsOfBar(), ByteOrderBar()
-        window.centre.add_messages(pane, (as_of, order))
+        window.centre.add_late(MESSAGES, pane, (as_of, order))
         self.link = MessagesLink(window, plot, pane, as_of, order)
         window.layout_kept.restore_messages(pane)
         self._update()

@@ -22,7 +22,7 @@ from refbrowser.app.widgets import plain_label, tool_button
 from refbrowser.engine.views.coordinates import attribute_text
 from refbrowser.engine.views.interpretation import Interpretation
 from refbrowser.engine.views.picture import ChunkState, Picture
-from refbrowser.engine.views.table import TableLayout
+from refbrowser.engine.views.table import TableLayout, has_cells
 from refbrowser.errors import RefbrowserError
 
 if TYPE_CHECKING:
@@ -36,6 +36,7 @@ PACE = 30
 #: Cells that one Copy puts on the clipboard at most.
 COPY_CELLS = 1_000_000
 NOTHING = "Select an array in the hierarchy to see its values."
+NESTED = "The rows of {} are nested: the tab Values (Ctrl+7) unfolds them."
 
 
 class TablePane(QWidget):
@@ -158,6 +159,10 @@ class TablePane(QWidget):
                 f"{node.path} cannot be read: {problem.message}" if problem else f"{node.path} has no values."
             )
             self.show_nothing(reason)
+            self.settled.emit()
+            return
+        if not has_cells(node):
+            self.show_nothing(NESTED.format(node.path))
             self.settled.emit()
             return
         coordinates = plot.coordinates()

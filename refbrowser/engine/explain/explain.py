@@ -28,6 +28,7 @@ from refbrowser.engine.explain.explanation import (
     VerdictKind,
 )
 from refbrowser.engine.explain.meaning import Meaning, meaning_of
+from refbrowser.engine.explain.nested_rows import buffers_step, rows_of
 from refbrowser.engine.explain.occurrences import find_occurrences
 from refbrowser.engine.explain.place import find_place
 from refbrowser.engine.explain.question import Question
@@ -88,7 +89,8 @@ class _Explaining:
 
     def _key_links(self) -> tuple[Link, ...]:
         # What is assembled from messages has no key of its own.
-        is_made = self.node is not None and self.node.source is not None
+        node = self.node
+        is_made = node is not None and (node.source is not None or node.nested is not None)
         return (Link(LinkKind.KEY, "Go to the key", self.key),) if self.key and not is_made else ()
 
     # What is asked about
@@ -225,6 +227,8 @@ class _Explaining:
     def _of_chunk(self, node: ArrayNode) -> Verdict:
         if node.source is not None:
             return self._of_tile(node)
+        if node.nested is not None:
+            return self._of_rows(node)
         reference, verdict = self._entry()
         if verdict is not None:
             return verdict
@@ -264,6 +268,19 @@ class _Explaining:
         if self.inside is None:
             text = f"{self._subject} is assembled from {counted(len(assembly.seen), 'piece')}"
             return Verdict(VerdictKind.READABLE, text)
+        return self._element(node)
+
+    def _of_rows(self, node: ArrayNode) -> Verdict:
+        """Explain rows of nested values."""
+        start, stop = rows_of(node, self.coords, self.inside)
+        self.steps.append(buffers_step(node, start, stop))
+        if self.inside is None:
+            text = f"{self._subject} is made from buffers: rows {start} to {stop}"
+            return Verdict(VerdictKind.READABLE, text)
+        return self._element(node)
+
+    def _element(self, node: ArrayNode) -> Verdict:
+        """Return the verdict on one element that is made from any number of stretches of bytes."""
         if not self.question.read:
             seen = self.question.seen
             return verdicts.of_not_read(self._subject) if seen is None else self._valued(node, seen)

@@ -11,6 +11,7 @@ from refbrowser.engine.explain.explanation import Line, Link, LinkKind, Step, St
 from refbrowser.engine.explain.texts import exact_text, json_text, plain
 from refbrowser.engine.views.interpretation import Interpretation
 from refbrowser.model.cf import Packing
+from refbrowser.model.nested import TypeKind
 from refbrowser.model.nodes import ArrayNode
 
 _MINUS = "\N{MINUS SIGN}"
@@ -123,11 +124,11 @@ def _why_missing(node: ArrayNode, shown: Interpretation, value: Any) -> list[tup
     """Return every reason why an element stands for no value; each attribute is tried alone."""
     kind = getattr(value, "dtype", np.dtype("O")).kind
     if kind in "mM" and np.isnat(value):
-        return [(VerdictKind.NAN, "is no date")]
+        return [(VerdictKind.NAN, f"is no date{_or_missing(node)}")]
     if kind not in "iufc" or not shown.is_missing(value):
         return []
     if value != value:
-        return [(VerdictKind.NAN, "is not a number")]
+        return [(VerdictKind.NAN, f"is not a number{_or_missing(node)}")]
     causes: list[tuple[VerdictKind, str]] = []
     if _alone(node, value, "_FillValue"):
         causes.append((VerdictKind.FILL, "is the fill value (_FillValue), which stands for no data"))
@@ -141,6 +142,12 @@ def _why_missing(node: ArrayNode, shown: Interpretation, value: Any) -> list[tup
     if shown.packing.default_fill is not None and shown.stored(value)[()] == shown.packing.default_fill:
         causes.append((VerdictKind.NEVER_WRITTEN, "is what netCDF puts where nothing was ever written"))
     return causes or [(VerdictKind.FILL, "stands for no data")]
+
+
+def _or_missing(node: ArrayNode) -> str:
+    """Return what else NaN stands for where values may be missing: nested values tell the two apart."""
+    may_be = node.nested is not None and node.nested.type.kind is TypeKind.OPTION
+    return ", or the value is missing" if may_be else ""
 
 
 def _is_fill(node: ArrayNode, value: Any) -> bool:

@@ -9,6 +9,7 @@ from refbrowser.errors import RefbrowserError
 from refbrowser.io.access import Access
 from refbrowser.io.chained import is_chained, split_chained
 from refbrowser.io.zip_directory import ZipMember
+from refbrowser.io.zip_methods import METHODS
 from refbrowser.model.reference import ByteRange, Reference, WholeFile
 
 
@@ -42,7 +43,7 @@ def member_step(reference: Reference, access: Access) -> Step | None:
             "archive": archive,
             "start": member.start,
             "stop": member.stop,
-            "method": "deflate" if member.deflated else "stored",
+            "method": METHODS[member.method],
             "compressed_size": member.compressed,
             "size": member.size,
             "crc32": f"{member.crc:08x}",
@@ -51,6 +52,7 @@ def member_step(reference: Reference, access: Access) -> Step | None:
 
 
 def _how(member: ZipMember) -> str:
-    if not member.deflated:
+    if not member.is_packed:
         return f"as it is, {bytes_text(member.size)}"
-    return f"deflated: {bytes_text(member.compressed)} inflate to {bytes_text(member.size)}"
+    how = METHODS[member.method]
+    return f"packed with {how}: {bytes_text(member.compressed)} unpack to {bytes_text(member.size)}"

@@ -186,7 +186,7 @@ def element_size(node: ArrayNode) -> int:
 def read_shape(node: ArrayNode) -> tuple[int, ...]:
     """Return the shape of what is decoded by itself when an array is read."""
     assert node.grid is not None
-    if node.source is not None:
+    if node.source is not None or node.nested is not None:
         return node.grid.chunk_shape
     has_shards = CodecPipeline.for_array(node).shard is not None
     found = without_shards(node).grid if has_shards else node.grid

@@ -5,9 +5,11 @@ from __future__ import annotations
 import base64
 import json
 import os
+import tempfile
 from collections.abc import Iterator
 from importlib.util import find_spec
 from math import prod
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -25,6 +27,7 @@ from refbrowser.engine.export.checking import (
     compared_attributes,
 )
 from refbrowser.engine.export.layout import ArrayLayout
+from refbrowser.engine.export.nested.store_part import GATHERED
 from refbrowser.engine.export.request import STREAM_FORMAT, ExportRequest
 from refbrowser.engine.export.store import StoreExport
 from refbrowser.engine.export.store_options import Sides
@@ -79,15 +82,22 @@ def check_export(dataset: Dataset, request: ExportRequest, control: JobControl |
         from refbrowser.engine.export.ncstream.check import check_stream
 
         return check_stream(dataset, request, control or JobControl())
-    return _Check(dataset, request, control or JobControl()).report()
+    control = control or JobControl()
+    above = os.path.dirname(os.path.realpath(request.target))
+    with tempfile.TemporaryDirectory(prefix=".refbrowser-check-", dir=above) as folder:
+        return _Check(dataset, request, control, Path(folder) / GATHERED).report()
 
 
 class _Check:
-    def __init__(self, dataset: Dataset, request: ExportRequest, control: JobControl) -> None:
+    def __init__(self, dataset: Dataset, request: ExportRequest, control: JobControl, folder: Path) -> None:
         self.dataset = dataset
         self.request = request
         self.control = control
         self.export = StoreExport(dataset, request)
+        self.export.gather(folder, control)
+        self.gathered = {
+            array.layout.target.path: array.spool for array in self.export.arrays if array.spool is not None
+        }
         self.layouts = {layout.target.path: layout for layout in self.export.layouts}
         self.boxes = {path: _boxes_of(layout) for path, layout in self.layouts.items()}
         self.digests: dict[tuple[str, str], list[str]] = {}
@@ -204,6 +214,8 @@ class _Check:
 
     def _expected(self, layout: ArrayLayout, box: list[list[int]]) -> npt.NDArray[Any]:
         """Return the elements of a box of the target, from the source."""
+        if layout.target.path in self.gathered:
+            return self.gathered[layout.target.path].take(tuple(slice(*part) for part in box))[0]
         axes = list(layout.selection.axes)
         for axis, (start, stop) in zip(layout.kept_axes, box, strict=False):
             axes[axis] = axes[axis][start:stop]

@@ -6,7 +6,7 @@ import threading
 from collections.abc import Iterator
 from dataclasses import dataclass
 from math import prod
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -23,7 +23,8 @@ from refbrowser.io.cancel import CancelToken
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from refbrowser.engine.export.spool import Spool
+    from refbrowser.engine.export.block_reading import BlockState
+    from refbrowser.engine.export.blocks import Box
     from refbrowser.engine.session import Session
     from refbrowser.io.access import Access
 
@@ -58,6 +59,14 @@ class Sink(Protocol):
         ...
 
 
+class BlockSource(Protocol):
+    """What gives the blocks of an array in place of its source."""
+
+    def take(self, box: Box) -> tuple[npt.NDArray[Any], BlockState]:
+        """Return the elements of a block, and what became of them; it is asked for once."""
+        ...
+
+
 class ArrayExport:
     """One array of an export: how it is laid out, in which blocks, and how its objects are coded."""
 
@@ -67,8 +76,9 @@ class ArrayExport:
         self.plan: BlockPlan = (
             copy_plan(layout) if layout.copied is not None else encode_plan(layout, self.coder.unit_shape)
         )
-        #: Set before the first task of an array that goes through an intermediate store.
-        self.spool: Spool | None = None
+        #: Set before the first task of an array whose blocks do not come from its source: it goes through an
+        #: intermediate store, or is made of another array.
+        self.spool: BlockSource | None = None
 
     @property
     def spool_bytes(self) -> int:

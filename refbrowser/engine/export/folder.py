@@ -13,6 +13,7 @@ from refbrowser.engine.export.journal import NAME, Written, owner_of
 from refbrowser.engine.export.objects import Buffer
 from refbrowser.engine.export.paths import ignores_case, path_below
 from refbrowser.errors import ErrorKind, Place, RefbrowserError
+from refbrowser.io.atomic import check_unprotected
 from refbrowser.io.processes import is_running
 
 #: A folder that holds one of these may be replaced with force: it is a dataset, not somebody's home.
@@ -24,6 +25,7 @@ _DATASET_MARKS = (
     "zarr.json",
     "root.group.json",
     "root.array.json",
+    "_tables.json",
 )
 #: Folder for what is needed while the export runs.
 SPOOL = ".refbrowser-spool"
@@ -80,6 +82,7 @@ class TargetPlace:
             raise RefbrowserError(
                 ErrorKind.IO, "the target is a folder that holds no dataset, and is not replaced", place
             )
+        check_unprotected(self.target)
 
     def check_space(self, size: int) -> None:
         """Raise `E_IO` where `size` bytes and a reserve do not fit the disk."""

@@ -262,7 +262,7 @@ def _cut(chunks: tuple[int, ...], itemsize: int) -> tuple[int, ...]:
 
 def _copied(node: ArrayNode, selection: Selection, target: ArrayNode) -> CopiedUnits | None:
     """Return how stored bytes are copied to the target, None where they cannot be."""
-    stored = None if node.source is not None else _stored_as(node, selection)
+    stored = None if node.source is not None or node.nested is not None else _stored_as(node, selection)
     if stored is None or not same_fill(node.fill_value, target.fill_value):
         return None
     # Whole objects first: a shard is copied as it is where it can be.

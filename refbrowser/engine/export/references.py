@@ -6,6 +6,7 @@ import hashlib
 import json
 import os
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,8 +14,9 @@ import numpy as np
 from refbrowser.engine.export.estimate import coords_between
 from refbrowser.engine.export.folder import TargetFolder
 from refbrowser.engine.export.layout import ArrayLayout
-from refbrowser.engine.export.request import ExportEstimate, ExportReport, ExportRequest, Loss
+from refbrowser.engine.export.request import ArrayChoice, ExportEstimate, ExportReport, ExportRequest, Loss
 from refbrowser.engine.export.rewritten import Rewriting, is_relative, rewritten, rule_url
+from refbrowser.engine.export.source_losses import damage
 from refbrowser.engine.export.store_options import StoreOptions
 from refbrowser.engine.export.targets import Target, target_of
 from refbrowser.engine.jobs import JobControl
@@ -26,7 +28,7 @@ from refbrowser.formats.zarr.documents import CONSOLIDATED_V2, METADATA_NAMES, s
 from refbrowser.io.atomic import write_atomically
 from refbrowser.io.cancel import CancelToken
 from refbrowser.limits import LIMITS
-from refbrowser.model.nodes import ArrayNode, Flavour
+from refbrowser.model.nodes import ArrayNode, Flavour, GroupNode, Node
 from refbrowser.model.reference import Reference, ReferenceKind
 from refbrowser.references.document import ReferenceDocument
 from refbrowser.references.edits import SetVersion
@@ -55,7 +57,9 @@ class ReferencesExport:
         self.document = dataset.document
         self._targets: dict[str, Target] = {}
         self.layouts = list(self._layouts())
-        self.losses: list[Loss] = []
+        self.losses: list[Loss] = (
+            [] if dataset.document.derived is None else list(damage(dataset.document.notes))
+        )
 
     def _layouts(self) -> Iterator[ArrayLayout]:
         """Yield the arrays of which a part is chosen."""
@@ -64,6 +68,13 @@ class ReferencesExport:
                 continue
             node = self.dataset.hierarchy.find(choice.path)
             assert isinstance(node, ArrayNode)
+            if node.nested is not None:
+                raise RefbrowserError(
+                    ErrorKind.USAGE,
+                    "rows of nested values cannot be chosen for references",
+                    Place(path=node.path),
+                    "take the whole array, or export to zarr-v3 or parquet",
+                )
             layout = self._target(node).layout(node, choice.selection)
             if not layout.copies_objects:
                 raise RefbrowserError(
@@ -133,9 +144,25 @@ class ReferencesExport:
         portable = portable_document(self.dataset, control, 1 if self.request.format == "refs-v1" else 0)
         self.losses += portable.losses
         if portable.document is not self.document:
+            nested = {node.path for node in self.dataset.hierarchy.walk() if _is_nested(node)}
             self.document = portable.document
             self.dataset = self.dataset.with_document(portable.document, control)
+            self._choose_stored(nested)
             self.layouts = list(self._layouts())
+
+    def _choose_stored(self, nested: set[str]) -> None:
+        """Choose what the document describes: the buffers of nested values, and of fields all beside them."""
+        if self.request.arrays is None or not nested:
+            return
+        chosen: dict[str, ArrayChoice] = {}
+        for choice in self.request.arrays:
+            path = choice.path
+            while path in nested and self.dataset.hierarchy.find(path) is None:
+                path = path.rpartition("/")[0]
+            if path != choice.path:
+                self.losses.append(Loss(choice.path, f"references have no fields: all of {path} is kept"))
+            chosen[path] = replace(choice, path=path)
+        self.request = replace(self.request, arrays=tuple(chosen.values()))
 
     def _document(self, token: CancelToken) -> tuple[ReferenceDocument, list[RefbrowserError]]:
         """Return the document with what was chosen, and URLs that hold at the target."""
@@ -186,6 +213,10 @@ class ReferencesExport:
             node.key_prefix
             for path, node in zip(arrays, chosen, strict=False)
             if path not in cut and isinstance(node, ArrayNode)
+        ]
+        # What is chosen as an array and is none are nested values: the group of their buffers.
+        whole += [
+            f"{path}/" for path, node in zip(arrays, chosen, strict=False) if isinstance(node, GroupNode)
         ]
 
         def keeps(key: str) -> bool:
@@ -306,3 +337,7 @@ class ReferencesExport:
             losses=tuple(self.losses),
             written_bytes=written,
         )
+
+
+def _is_nested(node: Node) -> bool:
+    return isinstance(node, ArrayNode) and node.nested is not None

@@ -5,8 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from refbrowser.engine.export.awkward0_options import Awkward0Writing
 from refbrowser.engine.export.store_options import StoreOptions
 from refbrowser.engine.export.stream_options import StreamOptions
+from refbrowser.engine.export.table_options import TABLE_FORMATS, TableOptions
 from refbrowser.engine.export.targets import STORE_FORMATS
 from refbrowser.errors import ErrorKind, RefbrowserError, quoted
 from refbrowser.model.selection import Selection
@@ -16,7 +18,8 @@ if TYPE_CHECKING:
 
 REFERENCE_FORMATS = ("refs-v0", "refs-v1", "refs-parquet")
 STREAM_FORMAT = "ncstream"
-FORMATS = (*REFERENCE_FORMATS, *STORE_FORMATS, STREAM_FORMAT)
+AWKWARD_FORMAT = "awkward0"
+FORMATS = (*REFERENCE_FORMATS, *STORE_FORMATS, STREAM_FORMAT, AWKWARD_FORMAT, *TABLE_FORMATS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +72,10 @@ class ExportRequest:
         How a store is laid out: chunks, codec, shards, container.
     stream
         How a stream is written: its profile, tiles, codec.
+    tables
+        How Parquet and Feather are written: their codec, how many rows together.
+    awkward0
+        How Awkward 0 is written: into what, under which names, compressed or not.
     """
 
     target: str
@@ -79,11 +86,23 @@ class ExportRequest:
     skip_bad: bool = False
     options: StoreOptions = field(default_factory=StoreOptions)
     stream: StreamOptions = field(default_factory=StreamOptions)
+    tables: TableOptions = field(default_factory=TableOptions)
+    awkward0: Awkward0Writing = field(default_factory=Awkward0Writing)
+
+
+#: What data is written as, where not in chunks.
+_UNITS = {STREAM_FORMAT: "message", AWKWARD_FORMAT: "blob", "parquet": "row group", "feather": "record batch"}
 
 
 def unit_of(format: str) -> str:
     """Return what data is written as in a format, in the singular."""
-    return "message" if format == STREAM_FORMAT else "chunk"
+    return _UNITS.get(format, "chunk")
+
+
+def units_of(format: str) -> str:
+    """Return the same in the plural."""
+    unit = unit_of(format)
+    return f"{unit}es" if unit.endswith("ch") else f"{unit}s"
 
 
 @dataclass(frozen=True, slots=True)

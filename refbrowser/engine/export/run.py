@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from refbrowser.engine.export.request import (
+    AWKWARD_FORMAT,
     FORMATS,
     REFERENCE_FORMATS,
     STREAM_FORMAT,
@@ -13,6 +14,7 @@ from refbrowser.engine.export.request import (
     ExportReport,
     ExportRequest,
 )
+from refbrowser.engine.export.table_options import TABLE_FORMATS
 from refbrowser.engine.jobs import JobControl
 from refbrowser.errors import ErrorKind, RefbrowserError, quoted
 
@@ -84,6 +86,14 @@ def _export(dataset: Dataset, request: ExportRequest) -> Any:
         from refbrowser.engine.export.ncstream.export import StreamExport
 
         return StreamExport(dataset, request)
+    if request.format == AWKWARD_FORMAT:
+        from refbrowser.engine.export.awkward0.export import Awkward0Export
+
+        return Awkward0Export(dataset, request)
+    if request.format in TABLE_FORMATS:
+        from refbrowser.engine.export.tables.export import TableExport
+
+        return TableExport(dataset, request)
     from refbrowser.engine.export.store import StoreExport
 
     return StoreExport(dataset, request)

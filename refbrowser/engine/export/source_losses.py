@@ -1,11 +1,11 @@
-"""What an export loses whatever else the target holds: attributes that were not read, and their types."""
+"""What an export loses whatever else the target holds: damage, attributes not read, and their types."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
 from refbrowser.engine.export.request import Loss
-from refbrowser.errors import Severity, quoted
+from refbrowser.errors import Finding, Severity, quoted
 from refbrowser.model.netcdf.attributes import FILL_ATTRIBUTE, typed_attribute
 from refbrowser.model.nodes import ArrayNode, GroupNode, Hierarchy, Node
 
@@ -13,6 +13,19 @@ from refbrowser.model.nodes import ArrayNode, GroupNode, Hierarchy, Node
 _DOCUMENTS = (".zattrs", ".nczattrs", ".nczattr")
 #: Attributes that a loss names.
 _NAMED = 5
+
+
+def damage(notes: Iterable[Finding]) -> Iterator[Loss]:
+    """Yield what a damaged source never told: it is not there to be read, and no read of it fails.
+
+    Parameters
+    ----------
+    notes
+        Of the document that was read.
+    """
+    for note in notes:
+        if note.severity is Severity.FAULT:
+            yield Loss(note.place.path or "/", f"the source is not whole: {note.message}")
 
 
 def unread_attributes(hierarchy: Hierarchy, nodes: Iterable[Node]) -> Iterator[Loss]:

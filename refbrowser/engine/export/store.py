@@ -5,20 +5,22 @@ from __future__ import annotations
 import hashlib
 import json
 import tempfile
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from refbrowser.engine.export.chunks import ArrayExport, Sink
 from refbrowser.engine.export.estimate import estimated
-from refbrowser.engine.export.folder import TargetFolder
+from refbrowser.engine.export.folder import SPOOL, TargetFolder, remove
 from refbrowser.engine.export.journal import Journal
 from refbrowser.engine.export.layout import ArrayLayout
+from refbrowser.engine.export.nested.choice import as_complete, chosen_nodes, is_plain, walk_whole
+from refbrowser.engine.export.nested.store_part import CHUNK_SIZE, GATHERED, Gathered, NestedPart, gather
 from refbrowser.engine.export.paths import check_collisions
 from refbrowser.engine.export.request import ExportEstimate, ExportReport, ExportRequest, Loss, Tally
 from refbrowser.engine.export.running import carry_out
-from refbrowser.engine.export.source_losses import unread_attributes, untyped_attributes
+from refbrowser.engine.export.source_losses import damage, unread_attributes, untyped_attributes
 from refbrowser.engine.export.targets import target_of
 from refbrowser.engine.export.verify import (
     CompareSink,
@@ -55,18 +57,35 @@ class StoreExport:
         self.target = target_of(request.format, request.options)
         self.skipped: list[RefbrowserError] = []
         self._check_chosen()
-        planned = list(self._planned())
-        self.groups = _groups_above(dataset, planned, whole=request.arrays is None)
-        self.layouts = self.target.settled(self.groups, planned)
+        self.nested: list[NestedPart] = []
+        self._plain = list(self._planned())
+        paths = [layout.source.path for layout in self._plain] + [part.path for part in self.nested]
+        self._above = _groups_above(dataset, paths, whole=request.arrays is None)
+        self._settle([part.group for part in self.nested], [])
+
+    def _settle(self, groups: list[GroupNode], added: list[ArrayLayout]) -> None:
+        """Take note of all groups and arrays of the target: those of nested arrays are known late."""
+        self.groups = [*self._above, *groups]
+        self.layouts = self.target.settled(self.groups, [*self._plain, *added])
         self.arrays = [ArrayExport(layout) for layout in self.layouts]
         of_arrays = (loss for layout in self.layouts for loss in layout.losses)
-        self.losses: tuple[Loss, ...] = (*self._of_source(), *self.target.losses(self.groups), *of_arrays)
+        of_nested = (loss for part in self.nested for loss in part.losses)
+        of_groups = self.target.losses(self.groups)
+        of_damage = damage(self.dataset.document.notes)
+        self.losses: tuple[Loss, ...] = (
+            *of_damage,
+            *self._of_source(),
+            *of_groups,
+            *of_arrays,
+            *of_nested,
+        )
         self.metadata = self.target.metadata(self.groups, self.layouts)
 
     def _of_source(self) -> Iterator[Loss]:
         """Yield what is lost that the target could hold if it were known, and types of attributes."""
         nodes: list[Node] = [
-            *self.groups,
+            *self._above,
+            *(part.source.node for part in self.nested),
             *{layout.source.path: layout.source for layout in self.layouts}.values(),
         ]
         yield from unread_attributes(self.dataset.hierarchy, nodes)
@@ -76,7 +95,11 @@ class StoreExport:
     def _planned(self) -> Iterator[ArrayLayout]:
         for node, selection in self._chosen():
             try:
-                yield from self.target.layouts(node, selection)
+                if is_plain(node):
+                    yield from self.target.layouts(as_complete(node), selection)
+                else:
+                    skip_bad, flavour = self.request.skip_bad, self.target.flavour
+                    self.nested.append(NestedPart.of(node, selection, flavour, skip_bad=skip_bad))
             except RefbrowserError as error:
                 placed = RefbrowserError(
                     error.kind, error.message, replace(error.place, path=node.path), error.advice
@@ -95,19 +118,21 @@ class StoreExport:
                 )
 
     def _chosen(self) -> Iterator[tuple[ArrayNode, Selection | None]]:
-        hierarchy = self.dataset.hierarchy
-        if self.request.arrays is None:
-            yield from ((node, None) for node in hierarchy.walk() if isinstance(node, ArrayNode))
-            return
-        for choice in self.request.arrays:
-            node = hierarchy.find(choice.path)
-            assert isinstance(node, ArrayNode)
-            yield node, choice.selection
+        yield from chosen_nodes(self.dataset.hierarchy, self.request.arrays)
 
     def estimate(self, token: CancelToken) -> ExportEstimate:
         """Return what the export will cost; reads references, no data."""
         left_out = (Loss(error.place.path or "/", f"left out: {error.message}") for error in self.skipped)
-        return estimated(self.arrays, (*self.losses, *left_out), token)
+        found = estimated(self.arrays, (*self.losses, *left_out), token)
+        # How many buffers' elements there are only their values tell.
+        size = sum(part.size for part in self.nested)
+        return replace(
+            found,
+            chunks=found.chunks + -(-size // CHUNK_SIZE),
+            source_bytes=found.source_bytes + size,
+            target_bytes=found.target_bytes + size,
+            spool_bytes=found.spool_bytes + size,
+        )
 
     def run(self, control: JobControl, question: Callable[[RefbrowserError], bool]) -> ExportReport:
         """Write the store, verify it, and give it its name.
@@ -155,8 +180,11 @@ class StoreExport:
         journal = Journal(place.partial, self._fingerprint())
         try:
             place.begin(journal.entries())
+            gathered = self.gather(place.partial / GATHERED, control)
             places = {key: place.write(key, [data], len(data)) for key, data in self.metadata.items()}
             tally = self._carry_out(JournalSink(place, journal), place.spool, control)
+            gathered.tell(tally)
+            remove(place.partial / GATHERED)
             pool = self.dataset.session.pool
             tally.verified = verify_chunks(place, journal, self.arrays, pool, control.token)
             written = {key: place.stored(key, where) for key, where in places.items()}
@@ -175,7 +203,9 @@ class StoreExport:
         complete = place.complete()
         sink = CompareSink(complete)
         with tempfile.TemporaryDirectory(prefix=f".{place.target.name}.", dir=place.target.parent) as folder:
-            tally = self._carry_out(sink, Path(folder), control)
+            gathered = self.gather(Path(folder) / GATHERED, control)
+            tally = self._carry_out(sink, Path(folder) / SPOOL, control)
+            gathered.tell(tally)
         if sink.different:
             advice = "--force writes the target anew"
             raise differing(sorted(sink.different), sink.compared, str(place.target), advice)
@@ -189,6 +219,31 @@ class StoreExport:
         tally.verified, tally.resumed = sink.compared, sink.compared
         tally.chunks = tally.copied = tally.written_bytes = 0
         return self._report(tally)
+
+    def gather(self, folder: Path, control: JobControl) -> Gathered:
+        """Read nested arrays into files of a folder, of which chunks are made as of any array.
+
+        Raises
+        ------
+        RefbrowserError
+            Something cannot be read.
+        OSError
+            The files cannot be written.
+        Cancelled
+            The control's token was cancelled.
+        """
+        if not self.nested:
+            return Gathered()
+        remove(folder)
+        gathered = gather(self.dataset, self.nested, folder, control, skip_bad=self.request.skip_bad)
+        self.nested = [filled.part for filled in gathered.parts]
+        layouts = [filled.layouts(self.target) for filled in gathered.parts]
+        self._settle([filled.group for filled in gathered.parts], [each for some in layouts for each in some])
+        at = len(self._plain)
+        for filled, some in zip(gathered.parts, layouts, strict=True):
+            filled.feed(self.arrays[at : at + len(some)])
+            at += len(some)
+        return gathered
 
     def _carry_out(self, sink: Sink, spool: Path, control: JobControl) -> Tally:
         tally = Tally(skipped=list(self.skipped))
@@ -211,6 +266,7 @@ class StoreExport:
             ]
             for layout in self.layouts
         ]
+        facts += [[part.path, repr(part.source.selection), part.source.length] for part in self.nested]
         options = self.request.options.as_json()
         text = json.dumps([self.request.format, self.dataset.path, options, facts])
         return hashlib.sha256(text.encode()).hexdigest()
@@ -219,7 +275,7 @@ class StoreExport:
         return ExportReport(
             target=self.request.target,
             format=self.request.format,
-            arrays=len(self.layouts),
+            arrays=len(self._plain) + len(self.nested),
             chunks=tally.chunks + tally.resumed,
             copied=tally.copied,
             resumed=tally.resumed,
@@ -233,12 +289,11 @@ class StoreExport:
         )
 
 
-def _groups_above(dataset: Dataset, layouts: Iterable[ArrayLayout], *, whole: bool) -> list[GroupNode]:
-    """Return the groups of the target, parents first."""
-    groups = [node for node in dataset.hierarchy.walk() if isinstance(node, GroupNode)]
+def _groups_above(dataset: Dataset, paths: Sequence[str], *, whole: bool) -> list[GroupNode]:
+    """Return the groups of the target above arrays, parents first; those of nested arrays are their own."""
     if whole:
-        return groups
-    paths = [layout.source.path for layout in layouts]
+        return [node for node in walk_whole(dataset.hierarchy) if isinstance(node, GroupNode)]
+    groups = [node for node in dataset.hierarchy.walk() if isinstance(node, GroupNode)]
     return [group for group in groups if any(path.startswith(group.path.rstrip("/") + "/") for path in paths)]
 
 

@@ -32,10 +32,12 @@ def stored_form(node: ArrayNode) -> tuple[ArrayNode, list[str]]:
     if node.is_sequence:
         node = replace(node, is_sequence=False)
         losses.append(f"the sequence is written as an array of its {node.shape[-1]} rows")
-    if node.source is not None:
+    if node.source is not None or node.nested is not None:
         codec = _OBJECT_CODECS.get(node.type_name)
         codecs = () if codec is None else (CodecSpec(codec),)
-        node = replace(node, source=None, manifest=None, codecs=codecs, order="C", format="zarr-v2")
+        node = replace(
+            node, source=None, nested=None, manifest=None, codecs=codecs, order="C", format="zarr-v2"
+        )
     return node, losses
 
 
@@ -48,7 +50,7 @@ def names_left_out(dtype: np.dtype[Any] | None) -> list[str]:
 
 def reads_elements(node: ArrayNode) -> bool:
     """Tell whether just the wanted elements of a chunk are read, straight to where they belong."""
-    return node.source is None and CodecPipeline.for_array(node).is_raw
+    return node.source is None and node.nested is None and CodecPipeline.for_array(node).is_raw
 
 
 def _with_flags(node: ArrayNode) -> tuple[ArrayNode, str]:

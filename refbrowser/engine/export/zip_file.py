@@ -38,12 +38,19 @@ _TOGETHER = 1 << 20
 
 
 class Member(NamedTuple):
-    """One member: its name, and where it is in the file."""
+    """One member: its name, and where it is in the file.
+
+    Attributes
+    ----------
+    has_room
+        Its header has room for a large size, whatever it is.
+    """
 
     name: str
     size: int
     offset: int
     checksum: int
+    has_room: bool = False
 
 
 class TargetZip(TargetPlace):
@@ -93,7 +100,7 @@ class TargetZip(TargetPlace):
             if not entry.place:
                 continue
             member = Member(self._folder + entry.key, entry.size, *entry.place)
-            end = member.offset + _data_start(member) + member.size
+            end = member.offset + data_start(member) + member.size
             if end <= size:
                 self._members[entry.key] = member
                 self._end = max(self._end, end)
@@ -114,7 +121,7 @@ class TargetZip(TargetPlace):
             `E_SOURCE`: the pieces are not `size` bytes, so the source has changed.
         """
         name = self._folder + "/".join(checked_parts(key))
-        start = _data_start(Member(name, size, 0, 0))
+        start = data_start(Member(name, size, 0, 0))
         with self._lock:
             offset = self._end
             self._end += start + size
@@ -128,7 +135,7 @@ class TargetZip(TargetPlace):
         if at != end:
             raise _changed(key, size)
         member = Member(name, size, offset, checksum)
-        self._put(_local_header(member), offset)
+        self._put(local_header(member), offset)
         with self._lock:
             self._members[key] = member
         return offset, checksum
@@ -136,12 +143,12 @@ class TargetZip(TargetPlace):
     def stored(self, key: str, place: Any) -> StoredFile:
         """Return an object as it is on the disk, by its key."""
         member = self._members[key]
-        return StoredFile(self._path, member.offset + _data_start(member), member.size)
+        return StoredFile(self._path, member.offset + data_start(member), member.size)
 
     def finish(self, *, force: bool) -> None:
         """Write the directory and give the file its final name."""
         at = self._end
-        for piece in _directory(list(self._members.values()), at):
+        for piece in directory(list(self._members.values()), at):
             at = self._put(piece, at)
         os.ftruncate(self._descriptor, at)
         os.fsync(self._descriptor)
@@ -208,13 +215,13 @@ class _StoredMember:
             raise OSError(str(error)) from error
 
 
-def _data_start(member: Member) -> int:
+def data_start(member: Member) -> int:
     """Return the bytes of a member's header."""
     return _LOCAL.size + len(member.name.encode()) + len(_extra_local(member))
 
 
 def _extra_local(member: Member) -> bytes:
-    large = member.size >= _MOST32
+    large = member.size >= _MOST32 or member.has_room
     return struct.pack("<2H2Q", 1, 16, member.size, member.size) if large else b""
 
 
@@ -222,15 +229,17 @@ def _flags(name: bytes) -> int:
     return 0 if name.isascii() else _UTF8
 
 
-def _local_header(member: Member) -> bytes:
+def local_header(member: Member) -> bytes:
+    """Return what stands before the bytes of a stored member."""
     name, extra = member.name.encode(), _extra_local(member)
-    size = min(member.size, _MOST32)
+    size = _MOST32 if extra else member.size
     version = _ZIP64 if extra else _PLAIN
     fields = (version, _flags(name), 0, *_DATE, member.checksum, size, size, len(name), len(extra))
     return _LOCAL.pack(b"PK\x03\x04", *fields) + name + extra
 
 
-def _central_header(member: Member) -> bytes:
+def central_header(member: Member) -> bytes:
+    """Return the entry of a stored member in the directory."""
     name = member.name.encode()
     wide = [member.size] * 2 if member.size >= _MOST32 else []
     wide += [member.offset] if member.offset >= _MOST32 else []
@@ -243,19 +252,23 @@ def _central_header(member: Member) -> bytes:
     return _CENTRAL.pack(b"PK\x01\x02", *head, *tail) + name + extra
 
 
-def _directory(members: list[Member], start: int) -> Iterator[bytes]:
+def directory(members: list[Member], start: int) -> Iterator[bytes]:
     """Yield the bytes that end a zip file, from the directory on, which stands at `start`."""
     members.sort(key=lambda member: member.offset)
+    return directory_of(map(central_header, members), len(members), start)
+
+
+def directory_of(entries: Iterable[bytes], count: int, start: int) -> Iterator[bytes]:
+    """Yield the bytes that end a zip file with these entries in its directory."""
     size, waiting = 0, bytearray()
-    for member in members:
-        waiting += _central_header(member)
+    for entry in entries:
+        waiting += entry
         if len(waiting) > _TOGETHER:
             size += len(waiting)
             yield bytes(waiting)
             waiting.clear()
     size += len(waiting)
     yield bytes(waiting)
-    count = len(members)
     if count >= _MOST16 or size >= _MOST32 or start >= _MOST32:
         yield _END64.pack(b"PK\x06\x06", _END64.size - 12, _ZIP64, _ZIP64, 0, 0, count, count, size, start)
         yield _LOCATOR64.pack(b"PK\x06\x07", 0, start + size, 1)

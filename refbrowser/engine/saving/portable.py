@@ -76,6 +76,10 @@ def portable_document(dataset: Dataset, control: JobControl, version: int = 0) -
         The control's token was cancelled.
     """
     if dataset.document.derived is not None:
+        if dataset.document.derived.format == "awkward0":
+            from refbrowser.engine.saving.virtual_awkward0 import virtual_document as virtual_awkward0
+
+            return Portable(*virtual_awkward0(dataset, control))
         from refbrowser.engine.ncstream.virtual import virtual_document
 
         return Portable(*virtual_document(dataset, control))
@@ -245,7 +249,7 @@ class _Writing:
         members = dict(self._members(columns))
         gone = [row for row in member_rows(columns).tolist() if row not in members]
         columns.kind[gone] = ReferenceKind.MISSING
-        stored = [row for row, found in members.items() if not found.member.deflated]
+        stored = [row for row, found in members.items() if not found.member.is_packed]
         # A part of no bytes of a member needs its local header, and no more.
         self._fetch(_chosen(columns, stored, ReferenceKind.RANGE), keys)
         starts = self._dataset.access.memory.archives.data_start
@@ -257,7 +261,7 @@ class _Writing:
         inlined = []
         for row, each in members.items():
             size = each.member.size
-            if not each.member.deflated:
+            if not each.member.is_packed:
                 continue
             if size <= min(self._room, LIMITS.inline_value):
                 self._room -= size

@@ -10,6 +10,7 @@ from itertools import chain, islice
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
+from refbrowser.engine.nested.streamable import with_streamable
 from refbrowser.engine.serving.data import Message, SectionSource
 from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.formats.cdmremote.spec import requests_in, spellings_of
@@ -96,8 +97,10 @@ class Offered:
     def _described(self) -> tuple[StreamedDataset, dict[str, str]]:
         with self._lock:
             if self._made is None:
+                hierarchy, left_out = with_streamable(self.dataset.hierarchy)
                 # Readers of this protocol have no sequences.
-                made = definition_of(self.dataset.hierarchy, sequences=False)
+                made = definition_of(hierarchy, sequences=False)
+                made = replace(made, left_out=(*made.left_out, *left_out))
                 made = replace(made, definition=replace(made.definition, location=name_of(self.dataset)))
                 self._made = made, spellings_of(each.path for each in made.variables)
             return self._made

@@ -15,6 +15,7 @@ from refbrowser.errors import Place
 from refbrowser.model.dtypes import type_name
 from refbrowser.model.grid import ChunkPart
 from refbrowser.model.member_types import enum_name_of, names_of
+from refbrowser.model.nested import NestedValues
 from refbrowser.model.nodes import ArrayNode
 from refbrowser.model.reference import Missing, ReferenceKind
 from refbrowser.model.source import ArraySource, SourcePiece
@@ -103,13 +104,21 @@ def part_node(node: ArrayNode, part: ElementPart) -> ArrayNode:
         fill_value=fill,
         attributes={"long_name": f"{node.name or node.path}: {title}"},
         attribute_types={},
-        source=_PartSource(node.source or _ChunkSource(node), part),
+        source=None if node.nested is not None else _PartSource(node.source or _ChunkSource(node), part),
+        nested=None if node.nested is None else _nested_part(node, part),
         enumeration=names_of(part.dtype),
         enum_name=enum_name_of(part.dtype),
         row_dtype=None,
         row_length="",
         is_sequence=False,
     )
+
+
+def _nested_part(node: ArrayNode, part: ElementPart) -> NestedValues:
+    from refbrowser.engine.views.nested_parts import PartValues
+
+    assert node.nested is not None
+    return PartValues(node, node.nested, part)
 
 
 def row_lengths(rows: npt.NDArray[Any]) -> npt.NDArray[np.int64]:

@@ -21,6 +21,7 @@ from refbrowser.engine.views.readout import readout
 from refbrowser.engine.views.slicing import SliceState
 from refbrowser.limits import LIMITS
 from refbrowser.model.member_types import names_of
+from refbrowser.model.nested import TypeKind
 from refbrowser.model.nodes import ArrayNode
 
 #: What the columns of a ragged row are called.
@@ -262,6 +263,19 @@ def value_block(
         plain = shown.packing.decode(values) if shown.packing.is_scaled else masked.data
         texts = [[value_text(item) for item in line] for line in plain.tolist()]
     return texts, no_value
+
+
+def has_cells(node: ArrayNode) -> bool:
+    """Whether a cell can show an element: lists of lists, records and unions are unfolded elsewhere.
+
+    In a cell, what of them cannot be read could not be told from what is missing.
+    """
+    if node.nested is None or node.dtype is None or not node.dtype.hasobject or node.row_dtype is not None:
+        return True
+    kind = node.nested.type
+    while kind.kind is TypeKind.OPTION:
+        kind = kind.items[0]
+    return kind.kind in (TypeKind.NUMBER, TypeKind.STRING, TypeKind.BYTES)
 
 
 def named_text(value: int, names: Mapping[int, str]) -> str:

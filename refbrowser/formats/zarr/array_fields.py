@@ -22,6 +22,8 @@ class FieldMemory:
 
     def __init__(self) -> None:
         self._known: dict[bytes, Mapping[str, Any]] = {}
+        #: The same by object, which is kept: equal texts share one.
+        self._seen: dict[tuple[int, bool], tuple[Mapping[str, Any], Mapping[str, Any]]] = {}
 
     def fields(
         self, document: Mapping[str, Any], is_v3: bool, warn: Callable[[str], None]
@@ -33,6 +35,9 @@ class FieldMemory:
         RefbrowserError
             `META`, `BUDGET`: it has no shape; nothing can be said of the array.
         """
+        seen = self._seen.get((id(document), is_v3))
+        if seen is not None:
+            return seen[1]
         # Version 2 writes equal values alike, however they are shared.
         key = marshal.dumps([is_v3, {name: document[name] for name in document if name not in _OWN}], 2)
         found = self._known.get(key)
@@ -41,6 +46,7 @@ class FieldMemory:
             found = _worked_out(document, is_v3, warnings.append)
             if not warnings and len(self._known) < _MOST:
                 self._known[key] = found
+                self._seen[id(document), is_v3] = document, found
             for text in warnings:
                 warn(text)
         return found
@@ -50,6 +56,14 @@ def _worked_out(document: Mapping[str, Any], is_v3: bool, warn: Callable[[str], 
     if is_v3:
         v3.is_array(document)
     fields = v3.array_fields(document) if is_v3 else v2.array_fields(document, warn)
+    if (
+        not is_v3
+        and not fields["codecs"]
+        and fields.get("dtype") is not None
+        and not fields["dtype"].hasobject
+    ):
+        # Nothing is asked of a codec, and the order is what the metadata says.
+        return fields
     if fields.get("unreadable") is None and fields.get("grid") is not None:
         try:
             axes = CodecPipeline.for_array(ArrayNode(path="/", **fields)).axes

@@ -53,13 +53,11 @@ def with_paths(
     paths
         Their full names, ``/ocean/x``.
     """
-    return {
-        key: replace(
-            node,
-            dimension_paths=tuple(
-                paths[name] if name is not None and name in seen and seen[name].size == size else None
-                for name, size in zip(node.dimensions, node.shape, strict=False)
-            ),
+    found = {}
+    for key, node in arrays.items():
+        full = tuple(
+            paths[name] if name is not None and name in seen and seen[name].size == size else None
+            for name, size in zip(node.dimensions, node.shape, strict=False)
         )
-        for key, node in arrays.items()
-    }
+        found[key] = node if full == node.dimension_paths else replace(node, dimension_paths=full)
+    return found

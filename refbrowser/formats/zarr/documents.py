@@ -8,7 +8,7 @@ from typing import Any
 
 from refbrowser.errors import ErrorKind, Finding, Place, RefbrowserError, Severity, quoted
 from refbrowser.formats.zarr.metadata_json import parse_object, same_json, warning
-from refbrowser.formats.zarr.source import MetadataSource
+from refbrowser.formats.zarr.source import MetadataSource, ParsedSource
 
 GROUP_V2, ARRAY_V2, ATTRIBUTES_V2, CONSOLIDATED_V2 = ".zgroup", ".zarray", ".zattrs", ".zmetadata"
 NODE_V3 = "zarr.json"
@@ -28,7 +28,7 @@ class NodeDocuments:
         The keys that it came from, in document order.
     """
 
-    documents: dict[str, dict[str, Any]] = field(default_factory=dict)
+    documents: dict[str, Mapping[str, Any]] = field(default_factory=dict)
     errors: dict[str, RefbrowserError] = field(default_factory=dict)
     keys: list[str] = field(default_factory=list)
 
@@ -43,6 +43,7 @@ class MetadataReader:
         self.nodes: dict[str, NodeDocuments] = {}
         self.findings: list[Finding] = []
         self._known: dict[bytes, dict[str, Any]] = {}
+        self._told = source.parsed if isinstance(source, ParsedSource) else None
         consolidated = []
         for key in source.metadata_keys():
             path, name = split_key(key)
@@ -60,8 +61,9 @@ class MetadataReader:
     def _read(self, source: MetadataSource, path: str, name: str, key: str) -> None:
         node = self.nodes.setdefault(path, NodeDocuments())
         node.keys.append(key)
+        told = None if self._told is None else self._told(key)
         try:
-            node.documents[name] = self._parsed(source.value(key), key)
+            node.documents[name] = self._parsed(source.value(key), key) if told is None else told
         except RefbrowserError as error:
             node.errors[name] = located(error, key)
 

@@ -30,6 +30,8 @@ from refbrowser.model.nodes import ArrayNode, Dimension, GroupNode, Hierarchy, N
 
 #: The attribute in which xarray and kerchunk keep the names of dimensions.
 DIMENSIONS_ATTRIBUTE = "_ARRAY_DIMENSIONS"
+#: Of nodes without any metadata.
+_NOTHING = NodeDocuments()
 
 
 def build_hierarchy(source: MetadataSource, manifests: ManifestMaker, format: str) -> Hierarchy:
@@ -86,7 +88,7 @@ class _Builder:
 
     def root(self) -> Node:
         """Return the root."""
-        documents = self.nodes.get("", NodeDocuments())
+        documents = self.nodes.get("", _NOTHING)
         if not self.nodes:
             message = "there is no Zarr metadata: no key belongs to an array"
             self.findings.append(Finding(severity=Severity.WARNING, kind=ErrorKind.META, message=message))
@@ -111,20 +113,22 @@ class _Builder:
 
     def _group(self, path: str, above: Mapping[str, Dimension], paths: Mapping[str, str]) -> GroupNode:
         """Return the group at `path`; the groups above it have dimensions with these full names."""
-        documents = self.nodes.get(path, NodeDocuments())
+        documents = self.nodes.get(path, _NOTHING)
         if self._is_array(path, documents):
-            documents = NodeDocuments()  # They are the array's, which shares the path with this group.
+            documents = _NOTHING  # They are the array's, which shares the path with this group.
         attributes, error = self._group_metadata(path, documents)
         members = self.children.get(path, {})
         arrays = {}
         for child in members:
-            child_documents = self.nodes.get(child, NodeDocuments())
+            child_documents = self.nodes.get(child, _NOTHING)
             if self._is_array(child, child_documents):
                 arrays[_name(child)] = self._array(child, child_documents)
         dimensions = dimensions_needed(arrays, above, self.findings.append)
-        seen = {**above, **dimensions}
-        paths = {**paths, **{name: f"/{_key(path, name)}" for name in dimensions}}
-        arrays = with_paths(arrays, seen, paths)
+        seen = {**above, **dimensions} if dimensions else above
+        if dimensions:
+            paths = {**paths, **{name: f"/{_key(path, name)}" for name in dimensions}}
+        if seen:
+            arrays = with_paths(arrays, seen, paths)
         groups = {
             _name(child): self._group(child, seen, paths)
             for child in members
@@ -156,8 +160,8 @@ class _Builder:
         except RefbrowserError as wrong:
             error = located(wrong, _key(path, NODE_V3 if NODE_V3 in documents.documents else GROUP_V2))
         self._report(error)
-        if error is None:
-            self._check_group(documents.documents.get(NODE_V3, {}), _key(path, NODE_V3))
+        if error is None and NODE_V3 in documents.documents:
+            self._check_group(documents.documents[NODE_V3], _key(path, NODE_V3))
         return self._attributes(path, documents), error
 
     def _check_group(self, document: Mapping[str, Any], key: str) -> None:
@@ -205,6 +209,8 @@ class _Builder:
             return ArrayNode(**common, error=located(error, key))
         names = documents.documents[name].get("dimension_names") if is_v3 else None
         common["dimensions"] = self._dimension_names(names, common["attributes"], len(fields["shape"]), key)
+        # Which a group declares is found when all of its arrays are known.
+        common["dimension_paths"] = (None,) * len(common["dimensions"])
         return ArrayNode(**{**common, **fields, **self._readable(fields, path, key)})
 
     def _dimension_names(

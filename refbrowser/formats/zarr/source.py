@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from typing import Protocol
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Protocol, runtime_checkable
 
 from refbrowser.model.chunk_keys import ChunkKeyEncoding
 from refbrowser.model.grid import RegularChunkGrid
@@ -28,6 +28,15 @@ class MetadataSource(Protocol):
         RefbrowserError
             The entry is faulty, or its bytes are elsewhere and were not read yet (`BLOCKED`).
         """
+        ...
+
+
+@runtime_checkable
+class ParsedSource(Protocol):
+    """A source that knows what is in some of its documents: they are not parsed again."""
+
+    def parsed(self, key: str) -> Mapping[str, Any] | None:
+        """Return the object under a metadata key, which has nothing odd in it; None where it is not known."""
         ...
 
 

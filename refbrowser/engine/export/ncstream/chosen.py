@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from refbrowser.engine.export.netcdf_dimensions import target_dimensions
 from refbrowser.engine.export.request import ArrayChoice
+from refbrowser.engine.nested.streamable import streamable, with_streamable
 from refbrowser.engine.session import readable_grid
 from refbrowser.errors import ErrorKind, Place, RefbrowserError
 from refbrowser.model.grid import RegularChunkGrid
@@ -28,10 +29,13 @@ class Chosen:
         With the arrays that are taken, in the shape that is taken of them.
     sources
         For the path of each array, the array itself and what is taken of it.
+    left_out
+        Why nested arrays, that nobody named, are not taken.
     """
 
     hierarchy: Hierarchy
     sources: dict[str, tuple[ArrayNode, Selection | None]]
+    left_out: tuple[RefbrowserError, ...] = ()
 
 
 def chosen_of(dataset: Dataset, arrays: tuple[ArrayChoice, ...] | None) -> Chosen:
@@ -40,17 +44,20 @@ def chosen_of(dataset: Dataset, arrays: tuple[ArrayChoice, ...] | None) -> Chose
     Raises
     ------
     RefbrowserError
-        A selection goes backwards, or an array of which a part is chosen is not readable.
+        A selection goes backwards, an array of which a part is chosen is not readable, or a stream cannot
+        have the elements of one that is named.
     """
     hierarchy = dataset.hierarchy
     if arrays is None:
+        hierarchy, left_out = with_streamable(hierarchy)
         nodes = (node for node in hierarchy.walk() if isinstance(node, ArrayNode))
-        return Chosen(hierarchy, {node.path: (node, None) for node in nodes})
+        return Chosen(hierarchy, {node.path: (node, None) for node in nodes}, tuple(left_out))
     sources: dict[str, tuple[ArrayNode, Selection | None]] = {}
     taken: dict[str, ArrayNode] = {}
     for choice in arrays:
         node = hierarchy.find(choice.path)
         assert isinstance(node, ArrayNode)
+        node = streamable(node)
         sources[node.path] = node, choice.selection
         taken[node.path] = node
         if choice.selection is not None:
@@ -99,6 +106,7 @@ def _part(node: ArrayNode, selection: Selection) -> ArrayNode:
         is_sequence=node.is_sequence and len(node.shape) - 1 in kept,
         manifest=None,
         source=None,
+        nested=None,
     )
 
 

@@ -8,7 +8,7 @@ from math import prod
 import numpy as np
 
 from refbrowser.engine.export.blocks import element_size
-from refbrowser.engine.export.ncstream.plan import VariablePlan
+from refbrowser.engine.export.ncstream.plan import VariablePlan, is_made
 from refbrowser.engine.export.request import ExportEstimate, Loss
 from refbrowser.io.cancel import CancelToken
 from refbrowser.model.nodes import ArrayNode
@@ -38,7 +38,7 @@ def _stored(plan: VariablePlan, token: CancelToken) -> tuple[int, int]:
     node = plan.source
     decoded = prod(plan.shape) * element_size(node)
     grid, manifest = node.grid, node.manifest
-    if node.source is not None or grid is None or manifest is None or grid.size > _LOOKED_AT:
+    if is_made(node) or grid is None or manifest is None or grid.size > _LOOKED_AT:
         return decoded, 0
     taken = prod(plan.shape) / max(1, prod(node.shape))
     stored = gone = 0

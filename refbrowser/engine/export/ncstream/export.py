@@ -11,15 +11,16 @@ from refbrowser.engine.decoding import DecodePool, MemoryBudget
 from refbrowser.engine.export.folder import TargetFolder
 from refbrowser.engine.export.ncstream.chosen import chosen_of
 from refbrowser.engine.export.ncstream.cost import estimated
-from refbrowser.engine.export.ncstream.plan import VariablePlan, may_be_sparse, planned
+from refbrowser.engine.export.ncstream.plan import VariablePlan, is_made, may_be_sparse, planned
 from refbrowser.engine.export.ncstream.profiles import compatible_notes, is_last
 from refbrowser.engine.export.ncstream.verify import verify_stream
 from refbrowser.engine.export.ncstream.writing import StreamRun, write_variable
 from refbrowser.engine.export.request import ExportEstimate, ExportReport, ExportRequest, Loss, Tally
-from refbrowser.engine.export.source_losses import unread_attributes
+from refbrowser.engine.export.source_losses import damage, unread_attributes
 from refbrowser.engine.jobs import JobControl
+from refbrowser.engine.nested.streamable import may_miss
 from refbrowser.engine.read_plan import size_question
-from refbrowser.errors import ErrorKind, RefbrowserError, Severity
+from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.formats.ncstream import magics
 from refbrowser.formats.ncstream.definition_of import StreamedDataset, StreamedVariable, definition_of
 from refbrowser.formats.ncstream.dtypes import STRUCTURES
@@ -96,10 +97,11 @@ class StreamExport:
         found = [Loss(loss.path, loss.what) for loss in self.streamed.losses]
         if self.options.is_compatible:
             found += (Loss(loss.path, loss.what) for loss in compatible_notes(self.streamed))
-        for note in self.dataset.document.notes:
-            if note.severity is Severity.FAULT:
-                # What a damaged source never told is not there to be read, and no read of it fails.
-                found.append(Loss(note.place.path or "/", f"the source is not whole: {note.message}"))
+        taken = (node for node, _ in self.chosen.sources.values())
+        found += (Loss(node.path, "what is missing is NaN") for node in taken if may_miss(node))
+        for error in self.chosen.left_out:
+            found.append(Loss(error.place.path or "/", f"left out: {error.message}"))
+        found += damage(self.dataset.document.notes)
         nodes = [*self.chosen.hierarchy.walk()]
         return (*unread_attributes(self.dataset.hierarchy, nodes), *found)
 
@@ -138,8 +140,7 @@ class StreamExport:
     def _ask(self, question: Callable[[RefbrowserError], bool]) -> None:
         count = sum(plan.messages for plan in self.plans)
         asked = [
-            None if plan.copied or plan.source.source is not None else size_question(plan.source)
-            for plan in self.plans
+            None if plan.copied or is_made(plan.source) else size_question(plan.source) for plan in self.plans
         ]
         if count > LIMITS.write_out_question:
             text = f"{count} messages are more than {LIMITS.write_out_question} (write_out_question)"

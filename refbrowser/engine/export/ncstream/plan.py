@@ -109,7 +109,7 @@ def planned(
         `BUDGET`: it has no room in one message, as the profile asks for.
     """
     taken = selection or Selection.whole(source.shape)
-    pipeline = None if source.source is not None else CodecPipeline.for_array(source)
+    pipeline = None if is_made(source) else CodecPipeline.for_array(source)
     plain = pipeline is not None and pipeline.is_raw
     shape, size = streamed.node.shape, element_size(source)
     whole = tuple(max(1, length) for length in shape)
@@ -141,6 +141,11 @@ def planned(
         sides = geometry.run if plain else geometry.grown
         return replace(plan, block=sides(shape, unit, max(1, TASK_BYTES // size)))
     return plan
+
+
+def is_made(node: ArrayNode) -> bool:
+    """Tell whether the values of an array are made of something else than its chunks."""
+    return node.source is not None or node.nested is not None
 
 
 def _most(shape: tuple[int, ...], unit: tuple[int, ...], size: int) -> int:

@@ -1,0 +1,1 @@
+"""Writing a dataset as Awkward 0: names checked, rows read in blocks, blobs put, read again and compared."""

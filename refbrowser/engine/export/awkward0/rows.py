@@ -1,0 +1,60 @@
+"""Reading the rows of one array, in blocks, into what it is written as."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from refbrowser.engine.export.awkward0.arrays import PlannedArray
+from refbrowser.engine.export.awkward0.blocks import blocks_of
+from refbrowser.engine.export.nested.row_reading import RowBlock, RowReader, RowSource
+from refbrowser.errors import ErrorKind, RefbrowserError
+from refbrowser.formats.awkward0.writing.feeding import feed
+from refbrowser.formats.awkward0.writing.parts import Part
+
+#: Takes note of what cannot be read, or raises it.
+TakeBad = Callable[[RefbrowserError], None]
+
+
+def add_rows(
+    reader: RowReader, array: PlannedArray, part: Part, done: Callable[[], None], bad: TakeBad
+) -> None:
+    """Add all rows of an array; `done` is called after each block.
+
+    What cannot be read of rows is missing in them, where `bad` does not raise and the type has room for it.
+
+    Raises
+    ------
+    RefbrowserError
+        Some cannot be read.
+    Cancelled
+        The export was cancelled.
+    """
+    for start, stop in blocks_of(array.source):
+        for block in row_blocks(reader, array.source, start, stop):
+            for error in block.errors:
+                bad(error)
+            try:
+                feed(part, block.content)
+            except RefbrowserError as error:
+                raise (block.errors or [error])[0] from error
+        done()
+
+
+def row_blocks(reader: RowReader, source: RowSource, start: int, stop: int) -> Iterator[RowBlock]:
+    """Yield rows in order: all together, or some at a time where they are too many to be held.
+
+    Raises
+    ------
+    RefbrowserError
+        None of some can be read.
+    """
+    try:
+        block = reader.read(source, start, stop)
+    except RefbrowserError as error:
+        if error.kind is not ErrorKind.BUDGET or stop - start < 2:
+            raise
+        middle = (start + stop) // 2
+        yield from row_blocks(reader, source, start, middle)
+        yield from row_blocks(reader, source, middle, stop)
+        return
+    yield block

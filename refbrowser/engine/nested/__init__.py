@@ -1,0 +1,1 @@
+"""Values that are lists, records, options and unions of one another: read by rows, counted, drawn."""

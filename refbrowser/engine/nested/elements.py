@@ -1,0 +1,100 @@
+"""Nested rows as numpy arrays, of the type and shape that their array is shown with."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from refbrowser.engine.nested.python_values import check_number, edges_of, python_values
+from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
+from refbrowser.model.exact_numbers import is_exact
+from refbrowser.model.nodes import ArrayNode
+
+
+def elements(node: ArrayNode, content: Any, dtype: np.dtype[Any]) -> npt.NDArray[Any]:
+    """Return rows as an array, shape ``(rows, *node.shape[1:])``.
+
+    Numbers that may be missing are NaN or NaT; in an array of objects they are None. Lists of numbers of a
+    length of their own are arrays, and all else are Python values.
+
+    Parameters
+    ----------
+    dtype
+        That of the node, or object where the node has one dimension.
+
+    Raises
+    ------
+    RefbrowserError
+        `E_BUDGET`: written out they are too many; `E_DECODE`: they are not of the type that was told.
+    """
+    if not dtype.hasobject:
+        return _plain(node, content)
+    values = rows_of(content) if node.row_dtype is not None else None
+    if values is None:
+        values = python_values(content)
+    else:
+        check_number(content)
+    made = np.empty(len(values), object)
+    for at, value in enumerate(values):
+        made[at] = value
+    return made
+
+
+def _plain(node: ArrayNode, content: Any) -> npt.NDArray[Any]:
+    import awkward
+
+    assert node.dtype is not None
+    shape = (content.length, *node.shape[1:])
+    if not content.length or content.is_unknown:
+        return np.zeros(shape, node.dtype)
+    if node.dtype.names is not None:
+        return _structures(content, node.dtype)
+    try:
+        values = awkward.to_numpy(content)
+        if isinstance(values, np.ma.MaskedArray):
+            values = with_missing(values, node.dtype)
+        if values.shape != shape or not np.can_cast(values.dtype, node.dtype, "same_kind"):
+            raise ValueError(f"shape {values.shape} of {values.dtype}")
+        return np.asarray(values.astype(node.dtype, copy=False))
+    except (TypeError, ValueError) as error:
+        message = f"the rows are not of the type that was told: {quoted(error)}"
+        raise RefbrowserError(ErrorKind.DECODE, message, Place(path=node.path)) from None
+
+
+def _structures(content: Any, dtype: np.dtype[Any]) -> npt.NDArray[Any]:
+    """Return records of numbers as structures."""
+    import awkward
+
+    assert dtype.names is not None
+    made = np.empty(content.length, dtype)
+    for name in dtype.names:
+        made[name] = awkward.to_numpy(content.content(name)[: content.length], allow_missing=False)
+    return made
+
+
+def with_missing(values: np.ma.MaskedArray[Any, Any], dtype: np.dtype[Any]) -> npt.NDArray[Any]:
+    """Return numbers with NaN (or NaT) where they are missing."""
+    missing = np.ma.getmaskarray(values)
+    made = np.asarray(values.data).astype(dtype)
+    if not is_exact(values.data[~missing], made[~missing]):
+        raise RefbrowserError(
+            ErrorKind.DECODE,
+            f"an integer beside missing values is too large for {dtype}, in which NaN stands for these",
+            advice="values as --json and the tab Values have no such limit",
+        )
+    if missing.any():
+        made[missing] = np.array("NaT", dtype) if dtype.kind in "mM" else np.nan
+    return made
+
+
+def rows_of(content: Any) -> list[npt.NDArray[Any]] | None:
+    """Return lists of numbers as one array each; None where they are something else."""
+    if not content.is_list or not (content.content.is_numpy or content.content.is_unknown):
+        return None
+    data = np.asarray(content.content.data) if content.content.is_numpy else np.zeros(0)
+    if data.ndim != 1:
+        return None
+    starts, stops = edges_of(content)
+    return [data[start:stop] for start, stop in zip(starts.tolist(), stops.tolist(), strict=True)]

@@ -1,0 +1,82 @@
+"""Reading nested arrays as others are read: tiles of rows, made from any number of buffers."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import numpy as np
+
+from refbrowser.engine.chunk_log import BatchNotes, marks_of
+from refbrowser.engine.nested.elements import elements
+from refbrowser.engine.nested.reading import read_rows, warn_of
+from refbrowser.engine.part_reader import PartReader
+from refbrowser.engine.part_table import Parts
+from refbrowser.engine.pieces import Piece, PieceState
+from refbrowser.errors import RefbrowserError
+from refbrowser.model.grid import ChunkPart
+from refbrowser.model.reference import ReferenceKind
+from refbrowser.model.source import columns_of_tiles
+
+
+class NestedPartReader(PartReader):
+    """One read of tiles of one array that has `NestedValues`."""
+
+    def run_batch(self, parts: Parts, start: int, stop: int) -> None:
+        """Read the parts from `start` to `stop`."""
+        notes = self._notes(parts, start, stop)
+        try:
+            for number in range(start, stop):
+                self.token.check()
+                self.check()
+                if notes is not None:
+                    notes.asked([number])
+                began = time.monotonic()
+                error = self._read(parts[number])
+                if notes is not None:
+                    notes.took([number], time.monotonic() - began)
+                    notes.ended(number, error)
+                state = PieceState.DONE if error is None else PieceState.FAILED
+                self.ended(Piece(parts[number], state, error))
+        finally:
+            if notes is not None:
+                notes.give_up()
+
+    def _notes(self, parts: Parts, start: int, stop: int) -> BatchNotes | None:
+        if self.log is None:
+            return None
+        kinds = np.full(stop - start, ReferenceKind.DERIVED, np.uint8)
+        return BatchNotes(self.log, parts.coords(start, stop), marks_of(columns_of_tiles(kinds)), start)
+
+    def _read(self, part: ChunkPart) -> RefbrowserError | None:
+        """Read one tile; returns why it could not be."""
+        grid = self.node.grid
+        assert grid is not None
+        first, last, step = part.inside[0].indices(grid.chunk_shape[0])
+        origin = part.coords[0] * grid.chunk_shape[0]
+        stop = min(origin + last, self.node.shape[0])
+        try:
+            rows = read_rows(
+                self.session,
+                self.node,
+                self.access,
+                origin + first,
+                stop,
+                self.token,
+                export=self.options.export,
+                priority=self.options.priority,
+                told=self._told,
+            )
+            self.region(part)[...] = self._values(rows.content, step, part.inside[1:])
+        except RefbrowserError as error:
+            return error
+        warn_of(rows.faults, self.node, self.access)
+        return None
+
+    def _values(self, content: Any, step: int, inside: tuple[slice, ...]) -> Any:
+        return elements(self.node, content, self.box.dtype)[(slice(None, None, step), *inside)]
+
+    def _told(self, size: int, requests: int) -> None:
+        self.read_bytes += size
+        self.requests += requests
+        self.tell()

@@ -1,0 +1,1 @@
+"""What holds schemas and blobs: zip archives, folders, HDF5 files."""

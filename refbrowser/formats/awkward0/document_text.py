@@ -1,0 +1,244 @@
+"""The text of a Version 1 reference document that points into a file of Awkward 0."""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from refbrowser.errors import ErrorKind, Finding, Place, Severity, quoted
+from refbrowser.formats.awkward0.arrays import Awkward0Array
+from refbrowser.formats.awkward0.attributes import JsonMembers
+from refbrowser.formats.awkward0.buffer_arrays import BufferArray, buffer_arrays
+from refbrowser.formats.awkward0.buffer_memory import BufferMemory
+from refbrowser.formats.awkward0.building import Built
+from refbrowser.formats.awkward0.container import Container
+from refbrowser.formats.awkward0.findings import findings_of
+from refbrowser.formats.awkward0.forms import form_of
+from refbrowser.formats.awkward0.layouts import NumpyLayout, PlainLayout
+from refbrowser.formats.awkward0.lengths import length_of
+from refbrowser.formats.stores.text import ROOT, StoreText
+from refbrowser.references.content import DerivedOrigin, KnownMetadata
+from refbrowser.references.document import ReferenceDocument
+
+_GROUP = b'{"zarr_format":2}'
+#: Bytes of a schema that stands in the attributes, at most; all of it is in the file anyway.
+_MOST_SCHEMA = 256 << 10
+#: References of all arrays: beyond that blobs are not cut.
+_MOST_REFERENCES = 1_000_000
+#: Characters of a text that is an array of its own, at most.
+_MOST_TEXT = 4096
+
+
+def document_of_arrays(
+    arrays: Sequence[Awkward0Array], container: Container, origin: DerivedOrigin, name: str
+) -> ReferenceDocument:
+    """Return the document of a file.
+
+    Every array is a group with one array for each basic array of its schema; one that is basic itself is an
+    array. Nothing but the schemas is read.
+
+    Parameters
+    ----------
+    origin
+        What the file tells beside.
+    name
+        For messages.
+    """
+    text = Awkward0Text(container.url)
+    for array in arrays:
+        text.add_array(array)
+    before, entries = text.parts()
+    findings = [finding for array in arrays for finding in findings_of(array)]
+    return ReferenceDocument.of_parts(
+        before,
+        entries,
+        templates=text.templates,
+        gen=text.gen,
+        known=KnownMetadata(text.metadata, parsed=text.parsed),
+        name=name,
+        derived=origin,
+        notes=(*container.findings, *findings, *text.findings),
+    )
+
+
+class Awkward0Text(StoreText):
+    """Gathers what a document says of a file.
+
+    Parameters
+    ----------
+    url
+        URL or absolute path of the container.
+    """
+
+    def __init__(self, url: str) -> None:
+        super().__init__(url)
+        self.metadata: dict[str, bytes] = {".zgroup": _GROUP}
+        #: What is in the attributes and in the metadata of buffers: the hierarchy is made from that.
+        self.parsed: dict[str, Mapping[str, Any]] = {}
+        self.findings: list[Finding] = []
+        self._forms: dict[Built, bytes] = {}
+        self._buffers = BufferMemory()
+        self._url_of_file = url
+        self._lines: list[str] = []
+
+    def add_array(self, array: Awkward0Array) -> None:
+        """Add one array, as far as it can be read."""
+        layout = array.layout
+        if array.error is not None or array.built is None or layout is None:
+            return
+        prefix = array.path.strip("/") + "/"
+        self._add_groups_above(prefix)
+        if isinstance(layout, NumpyLayout) and _is_plain(layout):
+            self._add_buffer(prefix, buffer_arrays(layout)[0], self._attributes(array))
+            return
+        attributes, buffers = self._attributes(array), self._buffers.arrays(array.built)
+        if any(each.is_renamed for each in buffers):
+            attributes.pop("awkward_form", None)
+        if isinstance(layout, PlainLayout) and self._add_value(prefix, layout.value, attributes):
+            return
+        if isinstance(layout, PlainLayout):
+            attributes["awkward0_value"] = _json(layout.value)
+        self.metadata[f"{prefix}.zgroup"] = _GROUP
+        self._add_attributes(prefix, attributes)
+        for each in buffers:
+            self._add_buffer(f"{prefix}{each.name}/", each, {})
+
+    def _attributes(self, array: Awkward0Array) -> dict[str, bytes]:
+        """Return the attributes of an array, each as JSON."""
+        schema, built = array.schema, array.built
+        assert schema is not None
+        assert built is not None
+        attributes = {"awkward0_name": _text(array.name).encode()}
+        if len(schema.text) <= _MOST_SCHEMA:
+            attributes["awkward0_schema"] = schema.text.strip()
+        length = length_of(built.layout)
+        if length is not None:
+            attributes["awkward_length"] = b"%d" % length
+        form = self._form(built.pattern)
+        if 0 < len(form) <= _MOST_SCHEMA:
+            attributes["awkward_form"] = form
+        return attributes
+
+    def _form(self, built: Built) -> bytes:
+        """Return the form as text, the way ``awkward.from_buffers`` takes it and exports to Zarr write it."""
+        known = self._forms.get(built)
+        if known is None:
+            form = None if isinstance(built.layout, NumpyLayout) else form_of(built.layout)
+            known = b"" if form is None else _json(_json(form).decode())
+            self._forms[built] = known
+        return known
+
+    def _add_groups_above(self, prefix: str) -> None:
+        at = prefix.find("/")
+        while 0 <= at < len(prefix) - 1:
+            self.metadata.setdefault(f"{prefix[: at + 1]}.zgroup", _GROUP)
+            at = prefix.find("/", at + 1)
+
+    def _add_buffer(self, prefix: str, made: BufferArray, attributes: dict[str, bytes]) -> None:
+        if len(self._lines) + made.chunks > _MOST_REFERENCES:
+            made = made.uncut()
+        parsed, text = self._buffers.metadata(made)
+        self._add_metadata(prefix, parsed, text)
+        if attributes:
+            self._add_attributes(prefix, attributes)
+        if not made.is_expressible:
+            message = f"{quoted(made.buffer.name)} holds more than this array, and is compressed"
+            place = Place(path=f"/{prefix.rstrip('/')}")
+            self.findings.append(
+                Finding(severity=Severity.WARNING, kind=ErrorKind.REF, message=message, place=place)
+            )
+        for key, reference in made.references():
+            self._add_chunk(prefix + key, reference)
+
+    def _add_metadata(self, prefix: str, metadata: Mapping[str, Any], text: bytes) -> None:
+        self.metadata[f"{prefix}.zarray"] = text
+        if isinstance(metadata["dtype"], str):
+            # Types of records are not as JSON gives them.
+            self.parsed[f"{prefix}.zarray"] = metadata
+
+    def _add_attributes(self, prefix: str, attributes: dict[str, bytes]) -> None:
+        self.metadata[f"{prefix}.zattrs"] = _object(attributes)
+        self.parsed[f"{prefix}.zattrs"] = JsonMembers(attributes)
+
+    def _add_chunk(self, key: str, reference: bytes | tuple[Any, ...]) -> None:
+        if isinstance(reference, bytes):
+            self._lines.append(f'{_text(key)}:"base64:{base64.b64encode(reference).decode("ascii")}"')
+            return
+        url, *place = reference
+        before = url.removesuffix(self._url_of_file)
+        # fsspec takes any brace beside a template for one.
+        if before == url or "{" in url or "}" in url:
+            self.add_reference(key, *place, url=url)
+            return
+        numbers = "".join(f",{number}" for number in place)
+        self._lines.append(f"{_text(key)}:[{_text(f'{before}{{{{{ROOT}}}}}')}{numbers}]")
+
+    def _add_value(self, prefix: str, value: Any, attributes: dict[str, bytes]) -> bool:
+        """Add a plain value as an array without dimensions; tell whether Zarr can hold it."""
+        dtype = _dtype_of_value(value)
+        if dtype is None:
+            return False
+        metadata = {
+            "zarr_format": 2,
+            "shape": [],
+            "chunks": [],
+            "dtype": dtype.str,
+            "compressor": None,
+            "filters": None,
+            "fill_value": None,
+            "order": "C",
+        }
+        self._add_metadata(prefix, metadata, _json(metadata))
+        self._add_attributes(prefix, attributes)
+        self._add_chunk(f"{prefix}0", np.array(value, dtype).tobytes())
+        return True
+
+    def parts(self) -> tuple[bytes, bytes]:
+        """Return the document's text up to the opening bracket of `refs`, and the entries of `refs`."""
+        self.add_metadata(self.metadata)
+        before, entries = super().parts()
+        return before, b",".join(part for part in (entries, ",".join(self._lines).encode()) if part)
+
+
+def _is_plain(layout: NumpyLayout) -> bool:
+    """Tell whether a basic array is one of Zarr as it is; texts and records are shown as nested values."""
+    buffer = layout.buffer
+    is_number = buffer.dtype.base.kind in "biufcmM"
+    return is_number and not (buffer.codecs and buffer.offset)
+
+
+#: Text as JSON.
+_text = json.encoder.encode_basestring
+
+
+def _dtype_of_value(value: Any) -> np.dtype[Any] | None:
+    """Return the type of a plain value in Zarr; None where none can hold it."""
+    if isinstance(value, bool):
+        return np.dtype(np.bool_)
+    if isinstance(value, int) and -(2**63) <= value < 2**64:
+        return np.dtype("<i8" if value < 2**63 else "<u8")
+    if isinstance(value, float):
+        return np.dtype("<f8")
+    if isinstance(value, str | bytes) and len(value) <= _MOST_TEXT and value[-1:] not in ("\0", b"\0"):
+        return np.dtype(f"{'<U' if isinstance(value, str) else '|S'}{max(len(value), 1)}")
+    return None
+
+
+def _object(members: dict[str, bytes]) -> bytes:
+    return b"{" + b",".join([b'"%s":%s' % (name.encode(), text) for name, text in members.items()]) + b"}"
+
+
+def _json(value: Any) -> bytes:
+    return _ENCODER.encode(value).encode()
+
+
+def _spelled(value: Any) -> Any:
+    """Return what stands for a value that JSON does not have."""
+    return base64.b64encode(value).decode("ascii") if isinstance(value, bytes) else str(value)
+
+
+_ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), default=_spelled)

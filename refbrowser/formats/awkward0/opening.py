@@ -1,0 +1,138 @@
+"""A file of Awkward 0 as a reference document, with its arrays behind it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from refbrowser.errors import ErrorKind, Finding, Place, RefbrowserError, Severity, quoted
+from refbrowser.formats.awkward0.allow_list import AllowList
+from refbrowser.formats.awkward0.arrays import build_arrays
+from refbrowser.formats.awkward0.container import Container
+from refbrowser.formats.awkward0.containers.folder import FolderContainer
+from refbrowser.formats.awkward0.containers.zip import ZipContainer, open_zip
+from refbrowser.formats.awkward0.document_text import document_of_arrays
+from refbrowser.formats.awkward0.finding_arrays import FoundSchema, blob_names, find_schemas
+from refbrowser.formats.awkward0.naming import names_awkward
+from refbrowser.formats.awkward0.options import Awkward0Options
+from refbrowser.formats.awkward0.origin import Awkward0Origin
+from refbrowser.formats.sniffing import HEAD, FileKind, file_kind
+from refbrowser.io.cancel import CancelToken
+from refbrowser.io.local import open_regular
+from refbrowser.io.origins import local_path
+from refbrowser.references.document import ReferenceDocument
+
+if TYPE_CHECKING:
+    from refbrowser.io.access import Access
+    from refbrowser.io.fetch import Fetcher
+
+#: Blobs of a message that are named.
+_NAMED = 5
+
+__all__ = ["Awkward0Options", "NoArraysError", "open_awkward0"]
+
+
+class NoArraysError(RefbrowserError):
+    """There is no array of Awkward 0 where some were looked for."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(
+            ErrorKind.FORMAT,
+            "there are no arrays of Awkward 0 here",
+            Place(document=name),
+            "Looked for JSON with a member 'awkward0' or 'awkward'.",
+        )
+
+
+def open_awkward0(
+    path: str,
+    access: Access,
+    fetcher: Fetcher,
+    *,
+    options: Awkward0Options | None = None,
+    token: CancelToken | None = None,
+    progress: Callable[[int, int | None], None] | None = None,
+) -> ReferenceDocument:
+    """Open a file or folder of Awkward 0: a zip archive (also a URL of one), an HDF5 file, named blobs.
+
+    Only names and schemas are read.
+
+    Parameters
+    ----------
+    path
+        As the user named it.
+    access
+        What may be read.
+    fetcher
+        Reads archives.
+    progress
+        Called with the members looked into so far, and in all.
+
+    Raises
+    ------
+    RefbrowserError
+        `NoArraysError`: it has no array; else it cannot be read.
+    Cancelled
+        `token` was cancelled.
+    """
+    token = token or CancelToken()
+    container = open_container(path, access, fetcher, token)
+    found = find_schemas(container, token, progress)
+    schemas = found.schemas
+    if names_awkward(path) or schemas:
+        schemas = _in_order(container, [*schemas, *found.unreadable])
+    if not schemas and not (names_awkward(path) and container.findings):
+        raise NoArraysError(path)
+    allowed = AllowList.of_texts((options or Awkward0Options()).allow_functions)
+    arrays = build_arrays(container, schemas, allowed, token)
+    origin = Awkward0Origin(container.url, container, arrays, options or Awkward0Options())
+    document = document_of_arrays(arrays, container, origin, path)
+    return replace(document, notes=(*document.notes, *found.findings, *_orphans(container, schemas)))
+
+
+def open_container(path: str, access: Access, fetcher: Fetcher, token: CancelToken) -> Container:
+    """Open what may hold arrays; names are read, and no blob.
+
+    Raises
+    ------
+    RefbrowserError
+        It cannot be read, or it is none of the containers.
+    Cancelled
+        `token` was cancelled.
+    """
+    local = local_path(path)
+    if local is not None:
+        real = os.path.realpath(local)
+        if os.path.isdir(real):
+            return FolderContainer(real, token)
+        with open_regular(real) as (descriptor, _):
+            kind = file_kind(os.read(descriptor, HEAD))
+        if kind is FileKind.EMPTY:
+            raise RefbrowserError(ErrorKind.FORMAT, "the file is empty", Place(document=path))
+        if kind is FileKind.HDF5:
+            from refbrowser.formats.awkward0.containers.hdf5 import open_hdf5
+
+            return open_hdf5(real, token)
+    return open_zip(path if local is None else os.path.realpath(local), access, fetcher, token)
+
+
+def _orphans(container: Container, schemas: list[FoundSchema]) -> list[Finding]:
+    """Return what is left of arrays whose schemas are lost: `save` writes these behind the blobs."""
+    if not (isinstance(container, ZipContainer) and container.is_rescued):
+        return []
+    known = {each.member for each in schemas}.union(*map(blob_names, schemas))
+    lost = [name for name in container.names() if name not in known]
+    if not lost:
+        return []
+    more = f" and {len(lost) - _NAMED} more" if len(lost) > _NAMED else ""
+    message = f"blobs belong to no array that is left: {', '.join(map(quoted, lost[:_NAMED]))}{more}"
+    place = Place(url=container.url)
+    return [Finding(severity=Severity.FAULT, kind=ErrorKind.FORMAT, message=message, place=place)]
+
+
+def _in_order(container: Container, found: list[FoundSchema]) -> list[FoundSchema]:
+    """Return schemas in the order of the container."""
+    places = {name: number for number, name in enumerate(container.names())}
+    return sorted(found, key=lambda each: places[each.member])

@@ -1,0 +1,362 @@
+"""Reads schemas: bounded, without recursion, one broken expression at a time."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from refbrowser.errors import NOWHERE, ErrorKind, Finding, Place, RefbrowserError, Severity, quoted
+from refbrowser.formats.awkward0.expressions import Expression, ExpressionKind, SchemaDocument
+from refbrowser.limits import LIMITS
+from refbrowser.references.json_text import JsonError, pointer
+from refbrowser.references.json_values import read_value
+
+#: The fields that tell a schema, the newer first (persistence notes, section 1).
+SIGNATURES = ("awkward0", "awkward")
+_QUOTED = tuple(b'"%s"' % each.encode() for each in SIGNATURES)
+_IDENTIFYING = {kind.value: kind for kind in ExpressionKind if kind is not ExpressionKind.BROKEN}
+
+
+def read_schema(data: bytes, *, name: str = "", place: Place = NOWHERE) -> SchemaDocument:
+    """Read a schema.
+
+    Parameters
+    ----------
+    data
+        Its bytes: UTF-8 (serialization text, "Top level object").
+    name
+        Of the array, for messages.
+    place
+        Where the schema is; the places of findings have a pointer beside.
+
+    Returns
+    -------
+    SchemaDocument
+        Expressions that are wrong stand in it as `ExpressionKind.BROKEN`.
+
+    Raises
+    ------
+    RefbrowserError
+        E_JSON, E_ENCODING: it is no JSON; E_SCHEMA: it is no schema; E_BUDGET: it is too large.
+    """
+    what = f"the schema of {quoted(name)}" if name else "the schema"
+    top, findings = _decoded(data, what, place)
+    signature = next((each for each in SIGNATURES if isinstance(top, dict) and each in top), None)
+    if signature is None:
+        message = f"{what} has neither 'awkward0' nor 'awkward'"
+        raise RefbrowserError(ErrorKind.SCHEMA, message, place, "This is not a schema of Awkward Array 0.")
+    if "schema" not in top:
+        raise RefbrowserError(ErrorKind.SCHEMA, f"{what} has no member 'schema'", place)
+    prefix, doc = top.get("prefix", ""), top.get("doc", "")
+    if not isinstance(prefix, str) or len(prefix) > LIMITS.key_length:
+        message = f"the prefix of {what} is no text, or too long"
+        raise RefbrowserError(ErrorKind.SCHEMA, message, replace(place, pointer="/prefix"))
+    if not isinstance(doc, str):
+        findings.append(_warning("'doc' is not text", replace(place, pointer="/doc")))
+        doc = json.dumps(doc, ensure_ascii=False)
+    expressions, found = _Reading(place).expressions(top["schema"])
+    by_id, twice = _by_id(expressions, place)
+    version = top[signature]
+    return SchemaDocument(
+        signature=signature,
+        version=version if isinstance(version, str) else json.dumps(version, ensure_ascii=False),
+        expressions=expressions,
+        by_id=by_id,
+        prefix=prefix,
+        doc=doc,
+        metadata=top.get("metadata"),
+        text=data,
+        findings=(*findings, *found, *twice, *_dangling(expressions, by_id, place)),
+    )
+
+
+def has_signature(data: bytes) -> bool:
+    """Tell whether bytes may be a schema, at a glance: `read_schema` decides."""
+    start = data[:1] if data[:1] == b"{" else data.lstrip()[:1]
+    return start == b"{" and any(each in data for each in _QUOTED)
+
+
+def _decoded(data: bytes, what: str, place: Place) -> tuple[Any, list[Finding]]:
+    """Return the JSON, and warnings."""
+    if len(data) > LIMITS.awkward_schema:
+        message = f"{what} has {len(data)} bytes, more than {LIMITS.awkward_schema} (awkward_schema)"
+        raise RefbrowserError(ErrorKind.BUDGET, message, place)
+    try:
+        text = data.decode()
+    except UnicodeDecodeError as error:
+        message = f"{what} is not UTF-8 at byte {error.start}"
+        raise RefbrowserError(ErrorKind.ENCODING, message, place) from None
+    try:
+        value, is_json = read_value(data)
+    except JsonError as error:
+        where = replace(place, start=error.position) if place else place
+        raise RefbrowserError(error.kind, f"{what}: {error.message}", where, error.advice) from None
+    if "\\ud" in text.lower() and not _is_text(value):
+        raise RefbrowserError(ErrorKind.ENCODING, f"{what} has half a character", place)
+    message = f"{what} has numbers that JSON does not have"
+    return value, [] if is_json else [_warning(message, place)]
+
+
+def _is_text(value: Any) -> bool:
+    """Tell whether all text in JSON can be encoded: an escape may be half of a character."""
+    try:
+        json.dumps(value, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _warning(message: str, place: Place, kind: ErrorKind = ErrorKind.SCHEMA, advice: str = "") -> Finding:
+    return Finding(severity=Severity.WARNING, kind=kind, message=message, place=place, advice=advice)
+
+
+def _by_id(expressions: Sequence[Expression], place: Place) -> tuple[dict[int, int], list[Finding]]:
+    """Return the number of the expression of each id, and warnings of those given twice."""
+    by_id: dict[int, int] = {}
+    findings = []
+    for each in expressions:
+        if each.id is None:
+            continue
+        if each.id in by_id:
+            message = f"the id {each.id} is given twice; the last one counts"
+            findings.append(_warning(message, replace(place, pointer=each.pointer)))
+        by_id[each.id] = each.number
+    return by_id, findings[: LIMITS.awkward_findings]
+
+
+def _dangling(expressions: Sequence[Expression], by_id: Mapping[int, int], place: Place) -> list[Finding]:
+    """Return what refers to nothing: writers lose ids of virtual arrays (persistence notes, section 1)."""
+    lost = [each for each in expressions if each.kind is ExpressionKind.REF and each.value not in by_id]
+    return [
+        Finding(
+            severity=Severity.FAULT,
+            kind=ErrorKind.SCHEMA,
+            message=f"nothing has the id {each.value} that is referred to",
+            place=replace(place, pointer=each.pointer),
+            advice="The writer may have left out a virtual array; what refers to it cannot be read.",
+        )
+        for each in lost[: LIMITS.awkward_findings]
+    ]
+
+
+@dataclass(slots=True)
+class _Draft:
+    """An expression whose children are still being numbered."""
+
+    number: int
+    pointer: str
+    kind: ExpressionKind = ExpressionKind.BROKEN
+    id: int | None = None
+    value: Any = None
+    is_absolute: bool = False
+    error: RefbrowserError | None = None
+    children: list[int] = field(default_factory=list)
+    named: list[tuple[str, int]] = field(default_factory=list)
+
+    def finished(self) -> Expression:
+        return Expression(
+            number=self.number,
+            id=self.id,
+            kind=self.kind,
+            pointer=self.pointer,
+            value=self.value,
+            children=tuple(self.children),
+            named=tuple(self.named),
+            is_absolute=self.is_absolute,
+            error=self.error,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _Pending:
+    """JSON that is to become an expression."""
+
+    json: Any
+    pointer: str
+    depth: int
+    parent: _Draft | None = None
+    name: str | None = None
+
+
+class _WrongError(Exception):
+    """An expression is not what the serialization text says."""
+
+
+class _Reading:
+    """Numbers the expressions of one schema in document order."""
+
+    def __init__(self, place: Place) -> None:
+        self._place = place
+        self._drafts: list[_Draft] = []
+        self._findings: list[Finding] = []
+        #: Characters of all pointers: with deep nesting and long names they outgrow the text.
+        self._written = 0
+
+    def expressions(self, root: Any) -> tuple[tuple[Expression, ...], list[Finding]]:
+        """Return the expressions, the root first, and what is odd in them."""
+        pending = [_Pending(root, "/schema", 1)]
+        while pending:
+            pending.extend(reversed(self._read(pending.pop())))
+        return tuple(draft.finished() for draft in self._drafts), self._findings
+
+    def _read(self, item: _Pending) -> list[_Pending]:
+        """Give one expression its number and return those below."""
+        draft = _Draft(len(self._drafts), item.pointer)
+        self._check_budgets(item)
+        self._drafts.append(draft)
+        if item.parent is not None and item.name is not None:
+            item.parent.named.append((item.name, draft.number))
+        elif item.parent is not None:
+            item.parent.children.append(draft.number)
+        try:
+            below = self._fill(draft, item.json)
+        except _WrongError as error:
+            place = replace(self._place, pointer=draft.pointer)
+            draft.kind, draft.error = (
+                ExpressionKind.BROKEN,
+                RefbrowserError(ErrorKind.SCHEMA, str(error), place),
+            )
+            self._note(Severity.FAULT, str(error), draft)
+            return []
+        return [_Pending(json, draft.pointer + at, item.depth + 1, draft, name) for json, at, name in below]
+
+    def _check_budgets(self, item: _Pending) -> None:
+        self._written += len(item.pointer)
+        limits = (
+            (len(self._drafts) + 1, LIMITS.awkward_nodes, "expressions", "awkward_nodes"),
+            (item.depth, LIMITS.awkward_nesting, "levels of expressions", "awkward_nesting"),
+            (self._written, 4 * LIMITS.awkward_schema, "characters of pointers", "awkward_schema"),
+        )
+        for value, most, what, name in limits:
+            if value > most:
+                message = f"the schema has more than {most} {what} ({name})"
+                raise RefbrowserError(ErrorKind.BUDGET, message, replace(self._place, pointer=item.pointer))
+
+    def _note(self, severity: Severity, message: str, draft: _Draft) -> None:
+        if len(self._findings) < LIMITS.awkward_findings:
+            place = replace(self._place, pointer=draft.pointer)
+            finding = Finding(severity=severity, kind=ErrorKind.SCHEMA, message=message, place=place)
+            self._findings.append(finding)
+
+    def _fill(self, draft: _Draft, json: Any) -> list[tuple[Any, str, str | None]]:
+        """Set what an expression says; return the JSON of those below, where it is, and its name."""
+        if not isinstance(json, dict):
+            raise _WrongError(f"an expression is an object, not {_kind_of(json)}")
+        identity = json.get("id")
+        if _is_natural(identity):
+            draft.id = identity
+        elif identity is not None:
+            self._note(Severity.WARNING, f"an id is a whole number from 0, not {quoted(identity)}", draft)
+        keys = [_IDENTIFYING[key] for key in json if key in _IDENTIFYING]
+        if len(keys) != 1:
+            names = ", ".join(repr(key.value) for key in keys) or "none"
+            raise _WrongError(f"an expression has exactly one identifying key; this one has {names}")
+        draft.kind = keys[0]
+        return _FILLING[draft.kind](draft, json)
+
+
+def _kind_of(value: Any) -> str:
+    names = {bool: "true or false", str: "text", list: "a list", dict: "an object", type(None): "null"}
+    return names.get(type(value), "a number")
+
+
+def _is_natural(value: Any) -> bool:
+    return type(value) is int and value >= 0
+
+
+_Below = list[tuple[Any, str, str | None]]
+
+
+def _call(draft: _Draft, json: Mapping[str, Any]) -> _Below:
+    draft.value = _specification(json["call"])
+    arguments, keywords = json.get("args", []), json.get("kwargs", {})
+    if not isinstance(arguments, list):
+        raise _WrongError(f"'args' of a call is a list, not {_kind_of(arguments)}")
+    if not isinstance(keywords, dict):
+        raise _WrongError(f"'kwargs' of a call is an object, not {_kind_of(keywords)}")
+    return [
+        *((each, f"/args/{at}", None) for at, each in enumerate(arguments)),
+        *((each, pointer("kwargs", name), name) for name, each in keywords.items()),
+    ]
+
+
+def _specification(json: Any) -> tuple[str, ...]:
+    is_right = isinstance(json, list) and all(isinstance(part, str) for part in json)
+    if not is_right or len(json) < 2:
+        raise _WrongError("a function is a list of two or more texts: a module, and what is in it")
+    if len(json) > LIMITS.awkward_nesting or any(len(part) > LIMITS.key_length for part in json):
+        raise _WrongError("the name of a function is too long")
+    return tuple(json)
+
+
+def _function(draft: _Draft, json: Mapping[str, Any]) -> _Below:
+    draft.value = _specification(json["function"])
+    return []
+
+
+def _blob(draft: _Draft, json: Mapping[str, Any]) -> _Below:
+    name, is_absolute = json["read"], json.get("absolute", False)
+    if not isinstance(name, str) or len(name) > LIMITS.key_length:
+        raise _WrongError("the name of a blob is text, and not too long")
+    if not isinstance(is_absolute, bool):
+        raise _WrongError(f"'absolute' is true or false, not {_kind_of(is_absolute)}")
+    draft.value, draft.is_absolute = name, is_absolute
+    return []
+
+
+def _items(draft: _Draft, json: Mapping[str, Any]) -> _Below:
+    items = json[draft.kind.value]
+    if not isinstance(items, list):
+        raise _WrongError(f"{draft.kind.value!r} holds a list, not {_kind_of(items)}")
+    return [(each, f"/{draft.kind.value}/{at}", None) for at, each in enumerate(items)]
+
+
+def _dict(draft: _Draft, json: Mapping[str, Any]) -> _Below:
+    entries = json["dict"]
+    if not isinstance(entries, dict):
+        raise _WrongError(f"'dict' holds an object, not {_kind_of(entries)}")
+    return [(each, pointer("dict", name), name) for name, each in entries.items()]
+
+
+def _pairs(draft: _Draft, json: Mapping[str, Any]) -> _Below:
+    pairs = json["pairs"]
+    is_right = isinstance(pairs, list) and all(
+        isinstance(pair, list) and len(pair) == 2 and isinstance(pair[0], str) for pair in pairs
+    )
+    if not is_right:
+        raise _WrongError("'pairs' holds a list of pairs: a name and an expression")
+    return [(pair[1], f"/pairs/{at}/1", pair[0]) for at, pair in enumerate(pairs)]
+
+
+def _value(draft: _Draft, json: Mapping[str, Any]) -> _Below:
+    draft.value = json[draft.kind.value]
+    return []
+
+
+def _python(draft: _Draft, json: Mapping[str, Any]) -> _Below:
+    if not isinstance(json["python"], str):
+        raise _WrongError(f"'python' holds text, not {_kind_of(json['python'])}")
+    return _value(draft, json)
+
+
+def _ref(draft: _Draft, json: Mapping[str, Any]) -> _Below:
+    if not _is_natural(json["ref"]):
+        raise _WrongError(f"'ref' holds a whole number from 0, not {quoted(json['ref'])}")
+    return _value(draft, json)
+
+
+_FILLING = {
+    ExpressionKind.CALL: _call,
+    ExpressionKind.READ: _blob,
+    ExpressionKind.LIST: _items,
+    ExpressionKind.TUPLE: _items,
+    ExpressionKind.DICT: _dict,
+    ExpressionKind.PAIRS: _pairs,
+    ExpressionKind.DTYPE: _value,
+    ExpressionKind.FUNCTION: _function,
+    ExpressionKind.JSON: _value,
+    ExpressionKind.PYTHON: _python,
+    ExpressionKind.REF: _ref,
+}

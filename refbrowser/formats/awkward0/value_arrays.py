@@ -1,0 +1,230 @@
+"""The arrays of values of one array of a file: its rows, and the fields of its records."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from math import prod
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from refbrowser.errors import ErrorKind, Place, RefbrowserError
+from refbrowser.formats.awkward0.arrays import Awkward0Array
+from refbrowser.formats.awkward0.building import Built
+from refbrowser.formats.awkward0.element_types import ElementType, element_type, field_paths
+from refbrowser.formats.awkward0.layout_parts import error_at
+from refbrowser.formats.awkward0.layouts import BrokenLayout, NumpyLayout, PlainLayout
+from refbrowser.formats.awkward0.naming import escaped_part, first_free
+from refbrowser.formats.awkward0.values.layout_values import LayoutValues
+from refbrowser.formats.awkward0.values.marks import Marks
+from refbrowser.limits import LIMITS
+from refbrowser.model.chunk_keys import ChunkKeyEncoding
+from refbrowser.model.grid import RegularChunkGrid
+from refbrowser.model.nested import NestedType, NestedValues, TypeKind
+from refbrowser.model.nested_text import type_text
+from refbrowser.model.nodes import ArrayNode
+from refbrowser.model.reference import ReferenceColumns, ReferenceKind
+from refbrowser.model.source import columns_of_tiles
+
+#: Bytes that the rows of a tile have on average, and the rows of the largest tile.
+_TILE_BYTES, _TILE_ROWS = 4 << 20, 1 << 18
+_CHUNK_KEYS = ChunkKeyEncoding()
+
+
+@dataclass(frozen=True, slots=True)
+class _Typed:
+    """The type of an array of values.
+
+    Attributes
+    ----------
+    fields
+        Names that lead to the field; empty for the whole.
+    below
+        What stands after the path of the whole.
+    error
+        Why it has none.
+    """
+
+    fields: tuple[str, ...]
+    below: str
+    kind: NestedType | None = None
+    text: str = ""
+    element: ElementType | None = None
+    error: RefbrowserError | None = None
+
+    @classmethod
+    def of(cls, values: LayoutValues, below: str) -> _Typed:
+        """Return the type of some values."""
+        try:
+            kind = values.type
+            return cls(values.fields, below, kind, type_text(kind), element_type(kind))
+        except RefbrowserError as error:
+            return cls(values.fields, below, error=error)
+
+
+class TypeMemory:
+    """The types of the arrays of one file: of those of one kind they are worked out once."""
+
+    def __init__(self) -> None:
+        self._known: dict[Built, tuple[_Typed, ...]] = {}
+
+    def types(self, built: Built) -> tuple[_Typed, ...]:
+        """Return the type of the whole, and those of all fields, each after that of what it is a field of."""
+        pattern = built.pattern
+        known = self._known.get(pattern)
+        if known is None:
+            known = self._known[pattern] = tuple(_types(LayoutValues(pattern.layout, pattern.by_number)))
+        return known
+
+
+def _types(whole: LayoutValues) -> Iterator[_Typed]:
+    top = _Typed.of(whole, "")
+    yield top
+    if top.kind is None:
+        return
+    taken = {""}
+    known: dict[tuple[str, ...], tuple[str, LayoutValues]] = {(): ("", whole)}
+    for fields in field_paths(top.kind, LIMITS.awkward_field_levels, LIMITS.awkward_fields):
+        part = escaped_part(fields[-1]).replace("/", "%2F")
+        above, values = known[fields[:-1]]
+        below, values = first_free(f"{above}/{part}", taken), values.field(fields[-1])
+        taken.add(below)
+        known[fields] = below, values
+        yield _Typed.of(values, below)
+
+
+def value_arrays(
+    array: Awkward0Array,
+    measured: int | RefbrowserError | None = None,
+    memory: TypeMemory | None = None,
+) -> list[ArrayNode]:
+    """Return the array of rows, and one for each field; none where a plain value is all there is.
+
+    Parameters
+    ----------
+    measured
+        How many rows there are, or why that is not known, where only the data tell.
+    memory
+        Of the other arrays of the file.
+    """
+    error, layout = array.error, array.layout
+    if isinstance(measured, RefbrowserError):
+        error, measured = error or measured, None
+    if error is None and isinstance(layout, BrokenLayout):
+        error = layout.error
+    if error is not None:
+        return [ArrayNode(path=array.path, error=error, format="awkward0")]
+    if layout is None or array.built is None or isinstance(layout, PlainLayout):
+        return []
+    size = sum(
+        [each.buffer.nbytes for each in array.built.by_number.values() if isinstance(each, NumpyLayout)]
+    )
+    marks = Marks()
+    nodes: list[ArrayNode] = []
+    for typed in (memory or TypeMemory()).types(array.built):
+        values = LayoutValues(layout, array.built.by_number, typed.fields, marks, measured, typed.kind)
+        attributes = {} if nodes else _attributes(array)
+        nodes.append(_node(array.path + typed.below, values, typed, attributes, size <= _TILE_BYTES))
+        if len(nodes) == 1 and nodes[0].error is not None:
+            break
+    return nodes
+
+
+def _attributes(array: Awkward0Array) -> Mapping[str, Any]:
+    """Return what the schema says for people."""
+    schema = array.schema
+    if schema is None:
+        return {}
+    said = {"doc": schema.doc or None, "metadata": schema.metadata}
+    return {name: value for name, value in said.items() if value is not None}
+
+
+def _node(
+    path: str, values: LayoutValues, typed: _Typed, attributes: Mapping[str, Any], is_small: bool
+) -> ArrayNode:
+    """Return the array of values; one of which too little is known has the reason.
+
+    Parameters
+    ----------
+    is_small
+        All of its rows are read together.
+    """
+    kind, text, element = typed.kind, typed.text, typed.element
+    try:
+        if typed.error is not None:
+            raise typed.error
+        rows = values.length
+    except RefbrowserError as error:
+        located = error if error.place else error.at(Place(path=path))
+        return ArrayNode(path=path, error=located, type_name=text, attributes=attributes, format="awkward0")
+    assert kind is not None
+    assert element is not None
+    shape = (rows, *element.shape)
+    if prod(shape) > LIMITS.elements:
+        message = f"the array has more than {LIMITS.elements} elements (elements)"
+        large = RefbrowserError(ErrorKind.BUDGET, message, Place(path=path))
+        return ArrayNode(path=path, error=large, type_name=text, format="awkward0")
+    # A sparse array has rows without any bytes.
+    tile = max(rows, 1) if is_small and rows <= _TILE_ROWS else _tile_rows(values, rows)
+    grid = RegularChunkGrid(shape, (tile, *(max(size, 1) for size in element.shape)))
+    return ArrayNode(
+        path=path,
+        shape=shape,
+        dtype=element.dtype,
+        type_name=text,
+        dimensions=(None,) * len(shape),
+        dimension_paths=(None,) * len(shape),
+        grid=grid,
+        manifest=TileManifest(path, grid.grid_shape),
+        attributes=attributes,
+        chunk_keys=_CHUNK_KEYS,
+        format="awkward0",
+        row_dtype=element.row_dtype,
+        row_length="" if element.row_dtype is None else "*",
+        nested=values,
+        unreadable=_refused(values, kind, path),
+    )
+
+
+def _tile_rows(values: NestedValues, rows: int) -> int:
+    """Return how many rows are read together."""
+    size = sum(buffer.nbytes for buffer in values.buffers)
+    each = max(size // rows, 1) if rows else 1
+    return max(1, min(rows, _TILE_ROWS, _TILE_BYTES // each))
+
+
+def _refused(values: LayoutValues, kind: NestedType, path: str) -> RefbrowserError | None:
+    """Return why no value of a type can be read; None where some can."""
+    if kind.kind is not TypeKind.OPAQUE:
+        return None
+    error = error_at(values.layout, values.fields)
+    if error is not None:
+        return error.at(replace(error.place, path=path))
+    why = kind.name or "it cannot be read"
+    return RefbrowserError(ErrorKind.UNSAFE, f"the values are not made: {why}", Place(path=path))
+
+
+@dataclass(frozen=True, eq=False)
+class TileManifest:
+    """Tells of the tiles of rows in the form of references (`ChunkManifest`): all of them are made."""
+
+    path: str
+    grid_shape: tuple[int, ...]
+
+    def key(self, coords: tuple[int, ...]) -> str:
+        """Return what a tile is called: as the chunk of Zarr would be."""
+        return f"{self.path.strip('/')}/{'.'.join(map(str, coords)) or '0'}"
+
+    def columns(self, coords: npt.NDArray[np.int64]) -> ReferenceColumns:
+        """Return that the tiles at `coords` are made from buffers."""
+        return columns_of_tiles(np.full(len(coords), ReferenceKind.DERIVED, np.uint8))
+
+    def kinds(self) -> npt.NDArray[np.uint8]:
+        """Return the same of every tile, in the shape of the grid."""
+        return np.full(self.grid_shape, ReferenceKind.DERIVED, np.uint8)
+
+    def stored(self) -> int | None:
+        """Return how many tiles there are."""
+        return prod(self.grid_shape)

@@ -1,0 +1,164 @@
+"""The rows of an array of Awkward 0, as views and exports read them (`NestedValues`)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+from refbrowser.errors import ErrorKind, RefbrowserError, quoted
+from refbrowser.formats.awkward0.layout_parts import parts as parts_of
+from refbrowser.formats.awkward0.layouts import BrokenLayout, Layout, NumpyLayout, RecordLayout
+from refbrowser.formats.awkward0.lengths import length_of
+from refbrowser.formats.awkward0.types import type_of
+from refbrowser.formats.awkward0.values.contents import READERS
+from refbrowser.formats.awkward0.values.extents import Extent
+from refbrowser.formats.awkward0.values.marks import Marks
+from refbrowser.formats.awkward0.values.parts import Parts, Spot, again, place_of
+from refbrowser.formats.awkward0.values.sizes import length
+from refbrowser.formats.awkward0.values.steps import run
+from refbrowser.model.nested import Buffer, BufferReader, NestedRows, NestedType, TypeKind
+
+
+@dataclass(frozen=True, eq=False)
+class LayoutValues:
+    """Rows of a layout, or of one field of its records.
+
+    Attributes
+    ----------
+    layout
+        Of the whole array.
+    by_number
+        Layout of each expression, for links.
+    fields
+        Names that lead to the field, through lists and options; empty for the whole.
+    marks
+        What was summed up of its indexes; all arrays of a file may share it.
+    measured
+        How many rows there are where only the data tell (`measure`).
+    kind
+        The type, where that is known.
+    """
+
+    layout: Layout
+    by_number: Mapping[int, Layout]
+    fields: tuple[str, ...] = ()
+    marks: Marks = field(default_factory=Marks)
+    measured: int | None = None
+    kind: NestedType | None = None
+
+    def field(self, name: str) -> LayoutValues:
+        """Return the values of a field of the records, or of those in its lists."""
+        fields = (*self.fields, name)
+        return LayoutValues(self.layout, self.by_number, fields, self.marks, self.measured)
+
+    @cached_property
+    def type(self) -> NestedType:
+        """The type of one row.
+
+        Raises
+        ------
+        RefbrowserError
+            There is no such field.
+        """
+        if self.kind is not None:
+            return self.kind
+        kind = type_of(self.layout)
+        for name in self.fields:
+            kind = _field_type(kind, name)
+        return kind
+
+    def linked(self, name: str) -> NestedType:
+        """Return the type that links of a name in `type` lead to; it has links itself."""
+        return type_of(self.by_number[int(name)])
+
+    @cached_property
+    def length(self) -> int:
+        """How many rows there are.
+
+        Raises
+        ------
+        RefbrowserError
+            Only the data tell, or nothing does.
+        """
+        known = length_of(self.layout)
+        if isinstance(self.layout, BrokenLayout):
+            raise again(self.layout.error)
+        if known is None and self.measured is None:
+            message = "how many rows there are is not told by the schema"
+            raise RefbrowserError(ErrorKind.SCHEMA, message, place_of(self.layout))
+        return self.measured if known is None else known  # type: ignore[return-value]
+
+    def measure(self, reader: BufferReader) -> int:
+        """Return how many rows there are, where only the data tell: parents, for example.
+
+        Raises
+        ------
+        RefbrowserError
+            Nothing tells, or it cannot be read.
+        """
+        return int(run(length(Parts(READERS, self.by_number, self.marks), self.layout), reader))
+
+    @cached_property
+    def buffers(self) -> tuple[Buffer, ...]:
+        """All that it is made from, in document order, each once."""
+        found: dict[int, Buffer] = {}
+        seen: set[tuple[int, tuple[str, ...]]] = set()
+        pending = [(self.layout, self.fields)]
+        while pending:
+            layout, fields = pending.pop()
+            if (id(layout), fields) in seen:
+                continue
+            seen.add((id(layout), fields))
+            if isinstance(layout, NumpyLayout):
+                found.setdefault(id(layout.buffer), layout.buffer)
+            pending += reversed(_below(layout, fields))
+        return tuple(found.values())
+
+    def rows(self, start: int, stop: int, reader: BufferReader) -> NestedRows:
+        """Return the rows from `start` to `stop`; only what these need is read.
+
+        Raises
+        ------
+        RefbrowserError
+            None of them can be read; `E_USAGE`: there are no such rows.
+        """
+        if not 0 <= start <= stop <= self.length:
+            message = f"rows {start} to {stop} are asked for, and there are {self.length}"
+            raise RefbrowserError(ErrorKind.USAGE, message, place_of(self.layout))
+        parts = Parts(READERS, self.by_number, self.marks)
+        spot = Spot(fields=self.fields)
+        try:
+            content = run(parts.content(self.layout, Extent.of(start, stop), spot), reader)
+        except MemoryError:
+            message = f"there is no memory for rows {start} to {stop}"
+            raise RefbrowserError(
+                ErrorKind.BUDGET, message, place_of(self.layout), "read fewer rows at a time"
+            ) from None
+        return NestedRows(content, tuple(parts.faults))
+
+
+def _below(layout: Layout, fields: tuple[str, ...]) -> list[tuple[Layout, tuple[str, ...]]]:
+    """Return the parts of a layout that a field of it needs, with the fields that these need then."""
+    if not fields or not isinstance(layout, RecordLayout):
+        return [
+            (part, fields if role.startswith(("content", "chunk")) else ()) for role, part in parts_of(layout)
+        ]
+    found: list[tuple[Layout, tuple[str, ...]]] = []
+    for role, part in parts_of(layout):
+        if role == f"field:{fields[0]}":
+            found.append((part, fields[1:]))
+        elif not role.startswith("field:"):
+            found.append((part, ()))
+    return found
+
+
+def _field_type(kind: NestedType, name: str) -> NestedType:
+    if kind.kind in (TypeKind.LIST, TypeKind.OPTION):
+        below = _field_type(kind.items[0], name)
+        if kind.kind is TypeKind.OPTION and below.kind is TypeKind.OPTION:
+            return below
+        return replace(kind, items=(below,))
+    if kind.kind is TypeKind.RECORD and name in kind.fields:
+        return kind.items[kind.fields.index(name)]
+    raise RefbrowserError(ErrorKind.SCHEMA, f"there is no field {quoted(name)}")

@@ -1,0 +1,200 @@
+"""Values that are lists, records, options and unions of one another: their types, and what makes them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from refbrowser.errors import NOWHERE, Place, RefbrowserError
+from refbrowser.model.reference import Reference
+
+
+class TypeKind(StrEnum):
+    """What the values of a type are."""
+
+    NUMBER = "number"
+    LIST = "list"
+    RECORD = "record"
+    OPTION = "option"
+    UNION = "union"
+    STRING = "string"
+    BYTES = "bytes"
+    #: Of no element: an empty array whose type nobody told.
+    EMPTY = "empty"
+    #: The same type as one above it: a cycle.
+    LINK = "link"
+    #: Cannot be read: broken, refused, or made by a function that is not run.
+    OPAQUE = "opaque"
+
+
+@dataclass(frozen=True, slots=True)
+class NestedType:
+    """The type of one element of a nested array.
+
+    Attributes
+    ----------
+    dtype
+        Of numbers: of one, in the byte order of the file.
+    size
+        Of lists: how long each is, None where each has a length of its own.
+    items
+        Types below: of the elements of lists, of what an option holds (one each), of fields, of the
+        possibilities of a union.
+    fields
+        Names of the fields of a record, one for each of `items`; those of a tuple are ``0``, ``1``...
+    name
+        Of a record (``TLorentzVectorArray``); of a link, that of the type it leads to; of what cannot be
+        read, why in a word or two.
+    is_tuple
+        Whether a record is written as a tuple.
+    """
+
+    kind: TypeKind
+    dtype: np.dtype[Any] | None = None
+    size: int | None = None
+    items: tuple[NestedType, ...] = ()
+    fields: tuple[str, ...] = ()
+    name: str = ""
+    is_tuple: bool = False
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Buffer:
+    """Elements of one type that lie one after the other in a stretch of bytes, after it was decoded.
+
+    Attributes
+    ----------
+    reference
+        Where the stored bytes are: a range, a whole file or member (`WholeFile`), or in the document.
+    codecs
+        What decodes them, in the order of decoding: names as in ``call``, without their module where that is
+        the name (``zlib``, ``lzma``, ``lz4``, ``bz2``, ``blosc``, ``zstd``). Empty: any part may be read
+        alone.
+    dtype
+        Of one element, with its byte order; may have a shape of its own (``dtype.shape``) or fields.
+    count
+        Elements.
+    offset
+        Bytes of the decoded stretch before the first element.
+    stored
+        Bytes of the stored stretch, None where that is not known.
+    name
+        Of the blob.
+    place
+        Where errors are.
+    """
+
+    reference: Reference
+    dtype: np.dtype[Any]
+    count: int
+    codecs: tuple[str, ...] = ()
+    offset: int = 0
+    stored: int | None = None
+    name: str = ""
+    place: Place = NOWHERE
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the elements."""
+        return self.count * self.dtype.itemsize
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class BufferPart:
+    """Elements of a buffer from `start` to `stop`."""
+
+    buffer: Buffer
+    start: int
+    stop: int
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of these elements."""
+        return (self.stop - self.start) * self.buffer.dtype.itemsize
+
+
+class BufferReader(Protocol):
+    """Reads elements of buffers: fetched by range where that is enough, decoded within bounds, kept."""
+
+    def read_all(self, parts: Sequence[BufferPart]) -> list[npt.NDArray[Any] | RefbrowserError]:
+        """Return the elements of each part, or why they cannot be read; those of all are fetched together.
+
+        Elements have the shape ``(stop - start, *buffer.dtype.shape)``, the byte order of the file, and are
+        not to be written to.
+
+        Raises
+        ------
+        Cancelled
+            Nobody waits for them any more.
+        """
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class NestedFault:
+    """What of nested values cannot be read, and why.
+
+    Attributes
+    ----------
+    path
+        Names of fields from the row down, and ``#1`` for a possibility of a union, joined by ``/``; empty for
+        the rows themselves.
+    """
+
+    path: str
+    error: RefbrowserError
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class NestedRows:
+    """Rows that were read.
+
+    Attributes
+    ----------
+    content
+        An ``awkward.contents.Content``, one entry a row. What could not be read below a field is missing
+        (`None`) there, so that the other fields are seen.
+    faults
+        What that is. A value at or below one of these paths is unreadable, not missing.
+    """
+
+    content: Any
+    faults: tuple[NestedFault, ...] = ()
+
+
+class NestedValues(Protocol):
+    """What makes the rows of an array whose elements are nested (`ArrayNode.nested`)."""
+
+    @property
+    def type(self) -> NestedType:
+        """The type of one row."""
+        ...
+
+    @property
+    def length(self) -> int:
+        """How many rows there are."""
+        ...
+
+    def linked(self, name: str) -> NestedType:
+        """Return the type that links of a name in `type` lead to; it has links itself."""
+        ...
+
+    @property
+    def buffers(self) -> tuple[Buffer, ...]:
+        """All that it is made from, in document order, each once."""
+        ...
+
+    def rows(self, start: int, stop: int, reader: BufferReader) -> NestedRows:
+        """Return the rows from `start` to `stop`; only what these need is read.
+
+        Raises
+        ------
+        RefbrowserError
+            None of them can be read.
+        """
+        ...

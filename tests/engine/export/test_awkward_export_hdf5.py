@@ -1,0 +1,107 @@
+"""HDF5 files that arrays are added to and removed from: what else is in them stays as it is."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import zarr
+
+import refbrowser
+from refbrowser.engine.export.awkward0_options import Awkward0Writing
+from refbrowser.errors import ErrorKind, RefbrowserError
+from refbrowser.formats.awkward0.containers.hdf5_process import ask_hdf5
+
+h5py = pytest.importorskip("h5py")
+
+
+@pytest.fixture
+def plain(tmp_path: Path) -> Path:
+    group = zarr.open_group(tmp_path / "source.zarr", mode="w", zarr_format=2)
+    group.create_array("flags", data=np.array([True, False]))
+    return tmp_path / "source.zarr"
+
+
+def export(source: Path, target: Path, **options: Any) -> None:
+    refbrowser.export(source, target, format="awkward0", options=Awkward0Writing(**options))
+
+
+def changed(target: Path, *removed: str) -> None:
+    """Remove datasets, as an export has it done."""
+    data = target.with_name("data")
+    data.touch()
+    request = {"operation": "write", "path": str(target), "mode": "r+", "data": str(data)}
+    ask_hdf5({**request, "removed": removed, "added": []}, lambda answer: None)
+
+
+def test_other_datasets_stay(plain: Path, tmp_path: Path) -> None:
+    target = tmp_path / "x.h5"
+    with h5py.File(target, "w") as file:
+        file["other"] = np.arange(5)
+        file["other"].attrs["units"] = "m"
+        file["group/flags"] = np.arange(3)
+        file["link"] = h5py.SoftLink("/other")
+    export(plain, target, name="group", append=True)
+    export(plain, target, name="new", removed=("group",))
+    with h5py.File(target) as file:
+        assert file["other"].attrs["units"] == "m"
+        assert set(file["group"]) == {"flags"}
+        assert set(file["new"]) == {"schema.json", "0"}
+        assert file["link"][...].tolist() == [0, 1, 2, 3, 4]
+
+
+def test_the_room_of_removed_datasets_is_given_back(tmp_path: Path) -> None:
+    target = tmp_path / "x.h5"
+    with h5py.File(target, "w") as file:
+        file["big/0"] = np.zeros(1_000_000, "u1")
+        file["other/kept"] = np.arange(5)
+        file["other"].attrs["units"] = "m"
+    changed(target, "big/0")
+    assert target.stat().st_size < 100_000
+    with h5py.File(target) as file:
+        assert set(file) == {"other"}
+        assert file["other/kept"][...].tolist() == [0, 1, 2, 3, 4]
+        assert file["other"].attrs["units"] == "m"
+
+
+@pytest.mark.parametrize("kind", ["reference", "attribute", "names", "root", "link"])
+def test_objects_that_refer_to_others_stay_where_they_are(tmp_path: Path, kind: str) -> None:
+    target = tmp_path / "x.h5"
+    with h5py.File(target, "w") as file:
+        file["gone"] = np.zeros(10_000, "u1")
+        file["kept"] = np.arange(5)
+        if kind == "reference":
+            file.create_dataset("to", data=file["kept"].ref, dtype=h5py.ref_dtype)
+        elif kind == "attribute":
+            file["kept"].attrs["to"] = file["kept"].ref
+        elif kind == "names":
+            file["again"] = file["kept"]
+        elif kind == "link":
+            file["again"] = h5py.SoftLink("/kept")
+        else:
+            file.attrs["title"] = "x"
+    changed(target, "gone")
+    with h5py.File(target) as file:
+        assert "gone" not in file
+        if kind == "reference":
+            assert file[file["to"][()]] == file["kept"]
+        elif kind == "attribute":
+            assert file[file["kept"].attrs["to"]] == file["kept"]
+        elif kind in ("names", "link"):
+            assert file["again"] == file["kept"]
+        else:
+            assert file.attrs["title"] == "x"
+
+
+def test_nothing_is_written_through_a_link(plain: Path, tmp_path: Path) -> None:
+    with h5py.File(tmp_path / "other.h5", "w") as file:
+        file.create_group("inner")
+    with h5py.File(tmp_path / "x.h5", "w") as file:
+        file["out"] = h5py.ExternalLink(str(tmp_path / "other.h5"), "/inner")
+    before = (tmp_path / "x.h5").read_bytes(), (tmp_path / "other.h5").read_bytes()
+    with pytest.raises(RefbrowserError) as caught:
+        export(plain, tmp_path / "x.h5", name="out/flags", append=True)
+    assert caught.value.kind is ErrorKind.IO
+    assert before == ((tmp_path / "x.h5").read_bytes(), (tmp_path / "other.h5").read_bytes())

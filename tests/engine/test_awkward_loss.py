@@ -1,0 +1,136 @@
+"""What is no longer there, or not what it was, of files of Awkward 0: told, and never shown as values."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import awkward
+import numpy as np
+import pytest
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from awkward0_encoder import DEFLATED, STORED, Encoder, write_folder, zipped
+
+import refbrowser
+from refbrowser.cli.program import main
+from refbrowser.engine.awkward0 import blob_reference
+from refbrowser.engine.awkward0_soundness import _TOGETHER
+from refbrowser.engine.export.request import FORMATS, ArrayChoice, ExportRequest
+from refbrowser.engine.export.run import run_export
+from refbrowser.errors import ErrorKind, RefbrowserError
+from refbrowser.formats.awkward0.container import Blob
+from refbrowser.model.reference import Inline
+from refbrowser.references.content import no_references
+
+
+def jagged(name: str = "one", content: int = 20_000) -> dict[str, bytes]:
+    encoder = Encoder(name)
+    return encoder.members(encoder.jagged(np.full(content // 10, 10), np.arange(float(content))))
+
+
+@pytest.mark.parametrize("method", [STORED, DEFLATED])
+def test_a_byte_that_changed_in_a_large_blob_is_found_by_check(
+    tmp_path: Path, method: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Only ranges of stored members are read otherwise, which no checksum is of."""
+    members = jagged()
+    data = bytearray(zipped(members, methods=method))
+    at = data.index(b"one-2.raw") + 20_000
+    data[at] ^= 1
+    path = tmp_path / "a.awkd"
+    path.write_bytes(data)
+    assert main(["check", str(path)]) == 2
+    assert "one-2.raw" in capsys.readouterr().out
+
+
+def test_members_that_are_not_held_at_once_are_checked_part_by_part(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    module = sys.modules["refbrowser.engine.awkward0_soundness"]
+    monkeypatch.setattr(module, "_TOGETHER", 50_000)
+    monkeypatch.setattr(module, "_PART", 30_000)
+    assert _TOGETHER > 50_000
+    path = tmp_path / "a.awkd"
+    data = bytearray(zipped(jagged()))
+    path.write_bytes(data)
+    assert main(["check", str(path)]) == 0
+    data[data.index(b"one-2.raw") + 100_000] ^= 1
+    path.write_bytes(data)
+    assert main(["check", str(path)]) == 2
+    assert "CRC-32" in capsys.readouterr().out
+
+
+def test_a_file_that_is_gone_from_a_folder_is_an_error_and_no_fill_value(tmp_path: Path) -> None:
+    encoder = Encoder("b")
+    folder = write_folder(tmp_path / "folder", encoder.members(encoder.basic([1, 2, 3])))
+    with refbrowser.open(str(folder)) as dataset:
+        (folder / "b-0.raw").unlink()
+        with pytest.raises(RefbrowserError):
+            dataset["/b"][...]
+
+
+def test_a_blob_that_no_schema_finds_is_an_error_of_its_array(tmp_path: Path) -> None:
+    members = jagged()
+    del members["one-2.raw"]
+    path = tmp_path / "a.awkd"
+    path.write_bytes(zipped({**members, **jagged("two", 100)}))
+    with refbrowser.open(str(path)) as dataset:
+        assert len(dataset["/two"][...]) == 10
+        with pytest.raises(RefbrowserError) as caught:
+            dataset["/one"][...]
+        assert "one-2.raw" in str(caught.value)
+
+
+def test_an_array_that_was_taken_out_of_the_document_is_not_shown(tmp_path: Path) -> None:
+    path = tmp_path / "a.awkd"
+    path.write_bytes(zipped(jagged()))
+    with refbrowser.open(str(path)) as dataset:
+        assert "/one" in dataset.arrays
+        assert not dataset.with_document(dataset.document.with_refs(no_references())).arrays
+
+
+def test_a_blob_that_cannot_be_read_says_why() -> None:
+    error = RefbrowserError(ErrorKind.FORMAT, "it is broken")
+    blobs = {"bad": Blob("bad", Inline(b""), 3, 3, error=error), "good": Blob("good", Inline(b"1"), 1, 1)}
+    document: Any = SimpleNamespace(derived=SimpleNamespace(container=SimpleNamespace(find=blobs.get)))
+    assert blob_reference(document, "good") == Inline(b"1")
+    assert blob_reference(document, "none") is None
+    with pytest.raises(RefbrowserError, match="broken"):
+        blob_reference(document, "bad")
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_exports_of_every_format_say_what_a_cut_archive_has_lost(tmp_path: Path, format: str) -> None:
+    path = tmp_path / "a.awkd"
+    path.write_bytes(zipped({**jagged("one", 100), **jagged("two", 100)})[:-30])
+    with refbrowser.open(str(path)) as dataset:
+        chosen = ArrayChoice.of(dataset, "/one")
+        report = run_export(dataset, ExportRequest(str(tmp_path / "t.awkd"), format, (chosen,)))
+    assert any("not whole" in loss.what for loss in report.losses)
+
+
+@pytest.mark.parametrize("format", ["parquet", "zarr-v2"])
+def test_an_array_that_cannot_be_decoded_does_not_keep_others_from_being_written(
+    tmp_path: Path, format: str
+) -> None:
+    path, request = tmp_path / "a.awkd", ExportRequest(str(tmp_path / "t.awkd"), format)
+    bad = Encoder("bad")
+    numbers = bad.basic(np.arange(500), codecs=["zlib.decompress"])
+    members = bad.members(bad.jagged(np.full(50, 10), numbers))
+    (packed,) = (name for name in members if members[name][:1] == b"\x78")
+    members[packed] = members[packed][:20] + b"\xff" * 20 + members[packed][40:]
+    path.write_bytes(zipped({**members, **jagged("good", 500)}))
+    with refbrowser.open(str(path)) as dataset:
+        with pytest.raises(RefbrowserError):
+            run_export(dataset, request)
+        report = run_export(dataset, replace(request, skip_bad=True))
+    assert any("decode" in str(error) or "decompress" in str(error) for error in report.skipped)
+    if format == "parquet":
+        rows = awkward.from_parquet(tmp_path / "t.awkd")
+        assert rows["bad"].to_list() == [None] * 50
+        assert rows["good"][1].to_list() == list(range(10, 20))
