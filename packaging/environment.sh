@@ -2,6 +2,8 @@
 # Everything is done once; a stamp makes the next start skip it.
 
 say() { printf 'refbrowser: %s\n' "$*" >&2; }
+# A step of something longer: in a terminal the next one takes its place, in a log each has its line.
+step() { if [ -t 2 ]; then printf '\r\033[Krefbrowser: %s' "$*" >&2; else say "  $*"; fi; }
 stop() { say "$*"; exit 1; }
 
 root=$(CDPATH='' cd -- "$(dirname -- "$0")/.." && pwd)
@@ -95,6 +97,41 @@ check_libraries() {
         stop "these system libraries are missing; install them with the package manager, then start again: $missing"
 }
 
+# tell_pip STATUS_FILE: tells what pip does from what it prints; ends with the status that the file is given.
+tell_pip() {
+    while IFS= read -r line; do
+        case $line in
+        *"Installing build dependencies: started"*) step "fetching what the build needs" ;;
+        *"Downloading "*.metadata* | *"Using cached "*.metadata*) ;;
+        *"Downloading "* | *"Using cached "* | "Processing "*)
+            step "$(printf '%s\n' "$line" |
+                sed -E 's/^ *(Downloading|Using cached|Processing) //; s/ \(from .*//
+                    s#^[^ ]*/##; s/^([^- ]+)-([^- ]+)(-[^ ]*|\.tar\.gz)/\1 \2/; s/^/fetching /')"
+            ;;
+        "Installing collected packages: "*)
+            packages=${line#*: }
+            step "installing $(printf '%s\n' "$packages" | tr ',' '\n' | wc -l | tr -d ' ') packages;" \
+                "this can take a minute"
+            ;;
+        esac
+    done
+    [ ! -t 2 ] || printf '\r\033[K' >&2
+    return "$(cat "$1")"
+}
+
+# pip_install ARGUMENTS...: pip's installation with its steps told; its complaints are shown where it fails.
+pip_install() {
+    log=$(mktemp -d) || stop "no temporary folder can be made"
+    {
+        "$venv/bin/python" -m pip install --disable-pip-version-check --progress-bar off "$@" 2>"$log/complaints"
+        echo $? >"$log/status"
+    } | tell_pip "$log/status"
+    status=$?
+    [ "$status" = 0 ] || cat "$log/complaints" >&2
+    rm -rf "$log"
+    return "$status"
+}
+
 # prepare NAME EXTRAS: installs the project with these extras unless the stamp says that it was done.
 prepare() {
     stamp=$venv/installed-$1
@@ -103,12 +140,14 @@ prepare() {
         return
     fi
     make_venv
-    say "installing refbrowser and what it needs"
-    "$venv/bin/python" -m pip install --quiet --disable-pip-version-check --editable "$root[$2]" ||
+    say "installing refbrowser and what it needs (once; a minute or two)"
+    pip_install --editable "$root[$2]" ||
         stop "the installation failed; the lines above say why"
     # pip compiles what it installs, but not a checkout, and not every machine lets Python keep what it compiled:
     # a third of the time from the window to a document's first rows. A file that fails is told when it is used.
+    say "compiling refbrowser"
     "$venv/bin/python" -m compileall -q "$root/refbrowser" || say "some modules could not be compiled"
     check_libraries
     printf '%s\n' "$state" >"$stamp"
+    say "done"
 }

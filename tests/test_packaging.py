@@ -61,35 +61,81 @@ PYTHON = """#!/bin/sh
 echo "$2" >>"$0.log"
 case "$2" in
 compileall) exec {python} "$@" ;;
+pip) {pip} ;;
 esac
 """
+PIP_THAT_WORKS = """cat <<END
+Obtaining file:///checkout
+  Installing build dependencies: started
+Collecting zarr>=3.0.8 (from refbrowser==0.1.0)
+  Downloading zarr-3.1.6-py3-none-any.whl.metadata (10 kB)
+  Downloading zarr-3.1.6-py3-none-any.whl (295 kB)
+Processing /wheels/files/google_crc32c-1.9.0-cp311-cp311-x86_64.whl (from refbrowser==0.1.0)
+Installing collected packages: zarr, google_crc32c, refbrowser
+END
+echo "WARNING: of no use to anybody" >&2"""
+PIP_THAT_FAILS = """echo "ERROR: there is no such package" >&2; exit 3"""
 PREPARE = """. "$(dirname -- "$0")/environment.sh"
 check_libraries() { :; }
 prepare run parquet
 """
 
 
-@pytest.mark.skipif(os.name != "posix", reason="a shell script")
-def test_the_package_is_compiled_once_after_its_installation(tmp_path: Path) -> None:
+@pytest.fixture
+def checkout(tmp_path: Path) -> Path:
+    """A checkout with one module, whose interpreter only writes down what it is asked for."""
     for folder in ("packaging", "refbrowser", ".venv/bin"):
         (tmp_path / folder).mkdir(parents=True)
     shutil.copy(CHECKOUT / "packaging" / "environment.sh", tmp_path / "packaging")
     (tmp_path / "packaging" / "prepare.sh").write_text(PREPARE)
     (tmp_path / "pyproject.toml").touch()
     (tmp_path / "refbrowser" / "module.py").write_text("VALUE = 1\n")
-    python = tmp_path / ".venv" / "bin" / "python"
-    python.write_text(PYTHON.format(python=shlex.quote(sys.executable)))
+    return tmp_path
+
+
+def prepare(checkout: Path, pip: str) -> subprocess.CompletedProcess[str]:
+    """Set the checkout up by an interpreter whose pip is a line of shell."""
+    python = checkout / ".venv" / "bin" / "python"
+    python.write_text(PYTHON.format(python=shlex.quote(sys.executable), pip=pip))
     python.chmod(0o755)
     # Where Python itself keeps nothing, too.
     environment = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1"}
     environment.pop("PYTHONPYCACHEPREFIX", None)
+    script = str(checkout / "packaging" / "prepare.sh")
+    return subprocess.run(["sh", script], capture_output=True, text=True, timeout=60, env=environment)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="a shell script")
+def test_the_package_is_compiled_once_after_its_installation(checkout: Path) -> None:
     for _ in range(2):
-        subprocess.run(
-            ["sh", str(tmp_path / "packaging" / "prepare.sh")], check=True, timeout=60, env=environment
-        )
-        assert [path.suffix for path in (tmp_path / "refbrowser" / "__pycache__").iterdir()] == [".pyc"]
-    log = python.with_name("python.log").read_text().splitlines()
+        assert prepare(checkout, ":").returncode == 0
+        assert [path.suffix for path in (checkout / "refbrowser" / "__pycache__").iterdir()] == [".pyc"]
+    log = (checkout / ".venv" / "bin" / "python.log").read_text().splitlines()
     assert log.count("pip") == log.count("compileall") == 1
+
+
+@pytest.mark.skipif(os.name != "posix", reason="a shell script")
+def test_setting_up_tells_each_step_once(checkout: Path) -> None:
+    done = prepare(checkout, PIP_THAT_WORKS)
+    assert done.returncode == 0
+    assert done.stderr.splitlines() == [
+        "refbrowser: installing refbrowser and what it needs (once; a minute or two)",
+        "refbrowser:   fetching what the build needs",
+        "refbrowser:   fetching zarr 3.1.6 (295 kB)",
+        "refbrowser:   fetching google_crc32c 1.9.0",
+        "refbrowser:   installing 3 packages; this can take a minute",
+        "refbrowser: compiling refbrowser",
+        "refbrowser: done",
+    ]
+    assert prepare(checkout, PIP_THAT_WORKS).stderr == ""
+
+
+@pytest.mark.skipif(os.name != "posix", reason="a shell script")
+def test_a_failed_installation_says_why_and_is_tried_again(checkout: Path) -> None:
+    for _ in range(2):
+        failed = prepare(checkout, PIP_THAT_FAILS)
+        assert failed.returncode == 1
+        assert "ERROR: there is no such package\nrefbrowser: the installation failed" in failed.stderr
 
 
 @pytest.mark.long
