@@ -150,7 +150,8 @@ class Finding:
     """One thing that was found in a document or dataset, with the fix where there is one.
 
     `fix` is an edit of `refbrowser.references.edits` (opaque to this layer). `count` is how many places
-    share the finding when only the first is given.
+    share the finding when only the first is given. `is_loss`: values may be lost by it, so that it is told
+    where they are read, though it is a warning.
     """
 
     severity: Severity
@@ -160,6 +161,7 @@ class Finding:
     advice: str = ""
     count: int = 1
     fix: Any = None
+    is_loss: bool = False
 
     def error(self) -> RefbrowserError:
         """Return the finding as the error that a reader of the entry gets."""

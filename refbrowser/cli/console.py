@@ -6,7 +6,8 @@ import os
 import sys
 import time
 import traceback
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from refbrowser.errors import Finding, RefbrowserError, Severity, quoted
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
 
 #: The log of internal errors is begun anew above this many bytes.
 LOG_SIZE = 1024 * 1024
+#: Places of a damaged source that are told one by one.
+DAMAGE_SHOWN = 10
 
 
 def plain(text: object) -> str:
@@ -46,6 +49,17 @@ def tell_findings(findings: Iterable[Finding]) -> None:
     """Write each finding as a warning line, whatever its severity: the command goes on."""
     for finding in findings:
         tell_warning(finding)
+
+
+def tell_damage(damage: Sequence[Finding]) -> None:
+    """Warn of what a damaged source has lost, before anything is made of what is left."""
+    from refbrowser.engine.damage import damage_text
+
+    for found in damage[:DAMAGE_SHOWN]:
+        tell_warning(replace(found, message=damage_text(found)))
+    if len(damage) > DAMAGE_SHOWN:
+        more = f"the source is damaged in {len(damage) - DAMAGE_SHOWN} more places"
+        tell(f"refbrowser: warning[{damage[0].kind}]: {more}; refbrowser check lists them")
 
 
 def sentence(message: str, advice: str, place: object) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from refbrowser.cli.console import write_json, write_line
+from refbrowser.cli.console import tell_damage, write_json, write_line
 from refbrowser.cli.options import add_json, add_reading, add_templates, add_yes, find_array, open_dataset
 from refbrowser.cli.values import json_ready
 from refbrowser.errors import ErrorKind, RefbrowserError, quoted
@@ -30,6 +30,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace, token: CancelToken) -> int:
     """Read the one chunk and explain."""
+    from refbrowser.engine.damage import damage_of
     from refbrowser.engine.explain.explain import explain
 
     if (arguments.key is None) == (arguments.array is None):
@@ -37,7 +38,11 @@ def run(arguments: argparse.Namespace, token: CancelToken) -> int:
     if arguments.key is not None and arguments.index is not None:
         raise RefbrowserError(ErrorKind.USAGE, "--index belongs to --array, not to a key")
     with open_dataset(arguments, token) as dataset:
-        explanation = explain(dataset, _question(arguments, dataset), token)
+        question = _question(arguments, dataset)
+        # A key of a chunk begins with the path of its array.
+        path = question.array or f"/{(question.key or '').rpartition('/')[0]}"
+        tell_damage(damage_of(dataset, (path,)))
+        explanation = explain(dataset, question, token)
     if arguments.json:
         write_json(json_ready(explanation.to_json()))
     else:

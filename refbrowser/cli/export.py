@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from refbrowser.cli.awkward0_options import add_awkward0_options, awkward0_options
 from refbrowser.cli.check_report import check_as_json, write_check
-from refbrowser.cli.console import plain, tell, tell_warning, write_json, write_line
+from refbrowser.cli.console import plain, tell, tell_damage, tell_warning, write_json, write_line
 from refbrowser.cli.options import (
     add_json,
     add_reading,
@@ -102,6 +102,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace, token: CancelToken) -> int:
     """Carry out the export and report."""
+    from refbrowser.engine.damage import damage_of
     from refbrowser.engine.export.request import ExportRequest
 
     options, stream = store_options(arguments), stream_options(arguments)
@@ -119,6 +120,9 @@ def run(arguments: argparse.Namespace, token: CancelToken) -> int:
             tables=tables,
             awkward0=awkward0,
         )
+        if arguments.json or arguments.estimate:
+            # Without them it is told with all else that cannot be kept.
+            tell_damage(damage_of(dataset, request.paths))
         if arguments.estimate:
             return _estimate(dataset, request, arguments, token)
         report = _export(dataset, request, arguments, token)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from refbrowser.cli.console import plain, write_json, write_line
+from refbrowser.cli.console import plain, tell_damage, write_json, write_line
 from refbrowser.cli.options import add_json, add_reading, add_templates, add_yes, find_array, open_dataset
 from refbrowser.cli.progress import size_text
 from refbrowser.io.cancel import CancelToken
@@ -25,6 +25,7 @@ def run(arguments: argparse.Namespace, token: CancelToken) -> int:
     """Plan the selection and print the plan."""
     with open_dataset(arguments, token) as dataset:
         array = find_array(dataset, arguments.array)
+        tell_damage(array.damage)
         plan = array.plan(array.selection(arguments.select))
     if arguments.json:
         write_json(

@@ -7,7 +7,7 @@ import json
 import sys
 from typing import TYPE_CHECKING, Any
 
-from refbrowser.cli.console import tell_findings, write_bytes, write_json
+from refbrowser.cli.console import tell_damage, tell_findings, write_bytes, write_json
 from refbrowser.cli.options import (
     add_json,
     add_reading,
@@ -54,6 +54,7 @@ def run(arguments: argparse.Namespace, token: CancelToken) -> int:
             raise question
         if not arguments.json:
             _check_npy(array.dtype, arguments)
+        tell_damage(array.damage)
         with ProgressBar("reading") as bar:
             control = job_control(token, bar)
             if arguments.json and _may_miss(array.node):

@@ -7,7 +7,15 @@ import logging
 import sys
 import threading
 
-from refbrowser.cli.console import plain, tell, tell_internal_error, tell_warning, write_json, write_line
+from refbrowser.cli.console import (
+    plain,
+    tell,
+    tell_damage,
+    tell_internal_error,
+    tell_warning,
+    write_json,
+    write_line,
+)
 from refbrowser.cli.options import add_json, add_reading, add_templates, add_yes, open_dataset
 from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.io.cancel import CancelToken
@@ -52,6 +60,7 @@ def run(arguments: argparse.Namespace, token: CancelToken) -> int:
     ):
         if not service.is_loopback:
             tell("refbrowser: other machines can read the dataset too, whoever can reach the address")
+        tell_damage(dataset.damage)
         said = service.described()
         if arguments.json:
             losses = [{"path": each.path, "what": each.what} for each in said.losses]

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from refbrowser.engine.damage import damage_of
 from refbrowser.engine.jobs import JobControl
-from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
+from refbrowser.errors import ErrorKind, Finding, Place, RefbrowserError, quoted
 from refbrowser.io.cancel import CancelToken
 from refbrowser.model.nodes import ArrayNode, GroupNode, Hierarchy
 from refbrowser.model.selection import Selection
@@ -112,6 +113,11 @@ class Dataset:
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.arrays)
+
+    @property
+    def damage(self) -> tuple[Finding, ...]:
+        """What is damaged in the source, and may have cost values; empty of a sound one."""
+        return damage_of(self)
 
     def with_access(self, access: Access) -> Dataset:
         """Return this dataset with other permissions; metadata is not read again."""
@@ -269,6 +275,11 @@ class Array:
     def fill_value(self) -> Any:
         """What missing chunks hold; None when the metadata gives none."""
         return self.node.fill_value
+
+    @property
+    def damage(self) -> tuple[Finding, ...]:
+        """What is damaged in the source, and may have cost values of this array; empty where nothing is."""
+        return damage_of(self.dataset, (self.path,))
 
     def __len__(self) -> int:
         if not self.shape:

@@ -57,9 +57,7 @@ class ReferencesExport:
         self.document = dataset.document
         self._targets: dict[str, Target] = {}
         self.layouts = list(self._layouts())
-        self.losses: list[Loss] = (
-            [] if dataset.document.derived is None else list(damage(dataset.document.notes))
-        )
+        self.losses: list[Loss] = list(damage(dataset, request))
 
     def _layouts(self) -> Iterator[ArrayLayout]:
         """Yield the arrays of which a part is chosen."""

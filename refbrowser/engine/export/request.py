@@ -89,6 +89,11 @@ class ExportRequest:
     tables: TableOptions = field(default_factory=TableOptions)
     awkward0: Awkward0Writing = field(default_factory=Awkward0Writing)
 
+    @property
+    def paths(self) -> tuple[str, ...] | None:
+        """Paths of the arrays to be written; None for all of the dataset."""
+        return None if self.arrays is None else tuple(choice.path for choice in self.arrays)
+
 
 #: What data is written as, where not in chunks.
 _UNITS = {STREAM_FORMAT: "message", AWKWARD_FORMAT: "blob", "parquet": "row group", "feather": "record batch"}

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
 
-from refbrowser.engine.export.request import Loss
-from refbrowser.errors import Finding, Severity, quoted
+from refbrowser.engine.damage import damage_of, damage_text
+from refbrowser.engine.export.request import ExportRequest, Loss
+from refbrowser.errors import Severity, quoted
 from refbrowser.model.netcdf.attributes import FILL_ATTRIBUTE, typed_attribute
 from refbrowser.model.nodes import ArrayNode, GroupNode, Hierarchy, Node
+
+if TYPE_CHECKING:
+    from refbrowser.engine.dataset import Dataset
 
 #: Documents of attributes alone, and of their types: a node is read without them.
 _DOCUMENTS = (".zattrs", ".nczattrs", ".nczattr")
@@ -15,17 +20,10 @@ _DOCUMENTS = (".zattrs", ".nczattrs", ".nczattr")
 _NAMED = 5
 
 
-def damage(notes: Iterable[Finding]) -> Iterator[Loss]:
-    """Yield what a damaged source never told: it is not there to be read, and no read of it fails.
-
-    Parameters
-    ----------
-    notes
-        Of the document that was read.
-    """
-    for note in notes:
-        if note.severity is Severity.FAULT:
-            yield Loss(note.place.path or "/", f"the source is not whole: {note.message}")
+def damage(dataset: Dataset, request: ExportRequest) -> Iterator[Loss]:
+    """Yield what a damaged source has lost of what is exported: not all of it fails when it is read."""
+    for found in damage_of(dataset, request.paths):
+        yield Loss(found.place.path or "/", damage_text(found))
 
 
 def unread_attributes(hierarchy: Hierarchy, nodes: Iterable[Node]) -> Iterator[Loss]:

@@ -71,7 +71,7 @@ class StoreExport:
         of_arrays = (loss for layout in self.layouts for loss in layout.losses)
         of_nested = (loss for part in self.nested for loss in part.losses)
         of_groups = self.target.losses(self.groups)
-        of_damage = damage(self.dataset.document.notes)
+        of_damage = damage(self.dataset, self.request)
         self.losses: tuple[Loss, ...] = (
             *of_damage,
             *self._of_source(),

@@ -86,7 +86,7 @@ class Awkward0Export:
         return source is not None and os.path.realpath(source) == os.path.realpath(self.target)
 
     def _losses(self) -> tuple[Loss, ...]:
-        found = [*damage(self.dataset.document.notes), *group_losses(self.dataset, self.arrays)]
+        found = [*damage(self.dataset, self.request), *group_losses(self.dataset, self.arrays)]
         if self.kind == "folder" and not self.naming.schema_suffix.lower().endswith(SCHEMA_ENDING):
             what = f"folders are opened where descriptions end in {SCHEMA_ENDING}, which these do not"
             found.append(Loss("/", what))

@@ -101,7 +101,7 @@ class StreamExport:
         found += (Loss(node.path, "what is missing is NaN") for node in taken if may_miss(node))
         for error in self.chosen.left_out:
             found.append(Loss(error.place.path or "/", f"left out: {error.message}"))
-        found += damage(self.dataset.document.notes)
+        found += damage(self.dataset, self.request)
         nodes = [*self.chosen.hierarchy.walk()]
         return (*unread_attributes(self.dataset.hierarchy, nodes), *found)
 

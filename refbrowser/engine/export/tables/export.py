@@ -49,7 +49,7 @@ class TableExport:
         """What the target cannot hold."""
         nodes = [column.source.node for table in self.plan.tables for column in table.columns]
         return (
-            *damage(self.dataset.document.notes),
+            *damage(self.dataset, self.request),
             *unread_attributes(self.dataset.hierarchy, nodes),
             *self.plan.losses,
         )

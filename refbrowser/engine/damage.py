@@ -1,0 +1,47 @@
+"""What a damaged source has lost: told wherever its values are read, served, drawn or written.
+
+A format feeds it by what it notes while it opens a file (`ReferenceDocument.notes`): every fault, and the
+warnings that are marked `Finding.is_loss`. The place of a note names the array or group that it is about; one
+without a path may concern any array. Values that cannot be had are errors where they are read, beside this.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from refbrowser.errors import Finding, Severity
+
+if TYPE_CHECKING:
+    from refbrowser.engine.dataset import Dataset
+
+
+def damage_of(dataset: Dataset, paths: Iterable[str] | None = None) -> tuple[Finding, ...]:
+    """Return what is damaged in the source of a dataset, in the order in which it was found.
+
+    Parameters
+    ----------
+    paths
+        Absolute paths of arrays or groups: only what may concern one of them, or what is below it. None for
+        all of the dataset.
+    """
+    wanted = None if paths is None else tuple(paths)
+    return tuple(
+        note
+        for note in dataset.document.notes
+        if (note.severity is Severity.FAULT or note.is_loss)
+        and (wanted is None or any(_concerns(note.place.path, path) for path in wanted))
+    )
+
+
+def damage_text(damage: Finding) -> str:
+    """Return the words in which damage is told beside values: ``the source is damaged: ...``."""
+    return f"the source is damaged: {damage.message}"
+
+
+def _concerns(about: str | None, path: str) -> bool:
+    """Return whether what is said of a path, or of any path where it is None, concerns another one."""
+    if about is None:
+        return True
+    about, path = f"{about.rstrip('/')}/", f"{path.rstrip('/')}/"
+    return about.startswith(path) or path.startswith(about)
