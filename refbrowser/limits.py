@@ -88,6 +88,9 @@ class Limits:
     zip_growth_from: int = _limit(16 * MIB, "bytes", "such a member that may grow by any factor")
     zip_rescue: int = _limit(4 * GIB, "bytes", "search for the members of a zip archive without a directory")
     zip_rescue_remote: int = _limit(64 * MIB, "bytes", "such a search in an archive of a server")
+    zip_confirmed_remote: int = _limit(
+        64 * MIB, "bytes", "zip member of a server that is read whole to confirm a part of it"
+    )
     zip_kept: int = _limit(128 * MIB, "bytes", "inflated zip members kept while parts of them are read")
     stream_nesting: int = _limit(64, "levels", "groups in groups, or structures in structures, of a stream")
     stream_message: int = _limit(512 * MIB, "bytes", "protobuf message or compressed block of a stream")

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import zlib
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from refbrowser.engine.jobs import JobControl
 from refbrowser.engine.nested.reading import read_rows
-from refbrowser.errors import ErrorKind, Finding, Place, RefbrowserError, Severity
+from refbrowser.errors import Finding, RefbrowserError, Severity
 from refbrowser.formats.awkward0.containers.zip import ZipContainer
 from refbrowser.formats.awkward0.origin import Awkward0Origin
 from refbrowser.io.cancel import linked
-from refbrowser.io.zip_archives import read_members
+from refbrowser.io.chained import chained_url
+from refbrowser.io.zip_archives import Confirm, read_members
 from refbrowser.limits import LIMITS
 from refbrowser.model.nested import NestedFault
 from refbrowser.model.nodes import ArrayNode
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from refbrowser.engine.dataset import Dataset
     from refbrowser.io.zip_directory import ZipDirectory
 
-#: Bytes of members that are read together, and of a part of a large one.
-_TOGETHER, _PART = 32 << 20, 16 << 20
+#: Bytes of members that are read together.
+_TOGETHER = 32 << 20
 #: Rows of an array that are read beside as many as it has bytes.
 _ROWS_WITHOUT_BYTES = 1 << 20
 
@@ -41,6 +41,7 @@ def value_findings(dataset: Dataset, control: JobControl) -> list[Finding]:
     origin = dataset.document.derived
     if not isinstance(origin, Awkward0Origin):
         return []
+    dataset = dataset.with_access(dataset.access.confirming(Confirm.ALWAYS))
     # Closing the session cancels what read with it: the caller's token is to outlive that.
     with linked(control.token) as token:
         own = JobControl(token, lambda changes: control.progress(changes["done"], changes["total"]))
@@ -100,27 +101,16 @@ def _batches(directory: ZipDirectory) -> Iterator[list[str]]:
 
 
 def _confirm(dataset: Dataset, directory: ZipDirectory, row: int, control: JobControl) -> None:
-    """Read a large member, part by part where it is stored as it is.
+    """Read a large member, part by part where it is stored as it is: before any of it is given.
 
     Raises
     ------
     RefbrowserError
         It cannot be read, or has another CRC-32 than the directory says.
     """
-    member = directory.member(row)
-    url = f"zip://{member.name}::{directory.url}"
-    token, session = control.token, dataset.session
-    if member.is_packed:
-        session.read_reference(member.name, ByteRange(url, 0, member.size), dataset.access, token)
-        return
-    crc = 0
-    for start in range(0, member.size, _PART):
-        part = ByteRange(url, start, min(_PART, member.size - start))
-        crc = zlib.crc32(session.read_reference(member.name, part, dataset.access, token), crc)
-        control.progress(start, member.size)
-    if crc != member.crc:
-        message = "the CRC-32 of the member is not the one in the directory"
-        raise RefbrowserError(ErrorKind.DECODE, message, Place(url=directory.url, key=member.name))
+    name = directory.member(row).name
+    part = ByteRange(chained_url(name, directory.url), 0, 1)
+    dataset.session.read_reference(name, part, dataset.access, control.token)
 
 
 # Values

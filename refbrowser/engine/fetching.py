@@ -9,15 +9,18 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from refbrowser.engine.columns import taken, without
-from refbrowser.engine.members import fetch_members, member_rows
+from refbrowser.engine.columns import columns_of, taken, without
+from refbrowser.engine.members import fetch_members, is_far, member_rows, with_members
 from refbrowser.errors import ErrorKind, Place, RefbrowserError
 from refbrowser.io.access import Access
+from refbrowser.io.cancel import CancelToken
+from refbrowser.io.chained import chained_url
 from refbrowser.io.fetch import Fetcher
 from refbrowser.io.segment import short_object
 from refbrowser.io.task import Counters, Deliver
+from refbrowser.io.zip_archives import Confirm
 from refbrowser.limits import LIMITS
-from refbrowser.model.reference import ReferenceColumns, ReferenceKind
+from refbrowser.model.reference import ByteRange, ReferenceColumns, ReferenceKind
 
 
 def fetch_rows(
@@ -50,6 +53,7 @@ def fetch_rows(
         The fetch was cancelled.
     """
     options["size_limit"] = size_limit
+    columns = with_members(columns, access)
     members = member_rows(columns)
     if not len(members):
         return _fetch_plain(fetcher, columns, access, deliver, key, options)
@@ -60,6 +64,40 @@ def fetch_rows(
     counters = fetch_members(fetcher, columns, members, access, _named(deliver, key), fetch, options)
     counters.add(_fetch_plain(fetcher, without(columns, members), access, deliver, key, options))
     return counters
+
+
+def confirm_later(
+    fetcher: Fetcher, access: Access, cancel: CancelToken, *, far: bool = False, **options: Any
+) -> list[RefbrowserError]:
+    """Confirm the members of archives of which parts were given before that; returns why some are not.
+
+    Parameters
+    ----------
+    far
+        Whether also large members of servers are read.
+    options
+        Of `Fetcher.fetch`.
+
+    Raises
+    ------
+    Cancelled
+        `cancel` was cancelled.
+    """
+    members = access.memory.archives.unconfirmed.items()
+    parts = [
+        ByteRange(chained_url(member.name, archive), 0, 1)
+        for (archive, _), member in members
+        if far or not is_far(archive, member)
+    ]
+    failed: list[RefbrowserError] = []
+
+    def deliver(_: int, data: memoryview | RefbrowserError) -> None:
+        if isinstance(data, RefbrowserError):
+            failed.append(data)
+
+    always = access.confirming(Confirm.ALWAYS)
+    fetch_rows(fetcher, columns_of(parts), always, deliver, cancel=cancel, **options)
+    return failed
 
 
 def _fetch_plain(

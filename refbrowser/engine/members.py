@@ -2,11 +2,16 @@
 
 A member is read from its local header to the next member, so that one request brings what confirms it. A part
 of a stored member alone is read where it lies, once its header was; parts of packed ones are cut from all.
+
+Only all bytes of a member have a CRC-32. So before a part is given all of the member is read, once: small
+ones in the same request, large ones block by block. `Access.confirm` tells who gets parts before that (views,
+which say so and confirm later), and whether large members of servers are read for a part of them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+import zlib
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -14,17 +19,27 @@ import numpy as np
 import numpy.typing as npt
 
 from refbrowser.engine.columns import columns_of
-from refbrowser.errors import AbsentError, ErrorKind, Place, RefbrowserError, quoted
+from refbrowser.errors import (
+    AbsentError,
+    ErrorKind,
+    Finding,
+    Place,
+    RefbrowserError,
+    Severity,
+    quoted,
+)
 from refbrowser.io.access import Access
 from refbrowser.io.chained import ZIP, chained_url, split_chained
 from refbrowser.io.fetch import Fetcher
 from refbrowser.io.identity import ObjectIdentity
+from refbrowser.io.origins import local_path
 from refbrowser.io.segment import short_object
 from refbrowser.io.task import Counters, Deliver
-from refbrowser.io.zip_archives import ZipArchives
+from refbrowser.io.zip_archives import Confirm, ZipArchives
 from refbrowser.io.zip_directory import ZipDirectory, ZipMember
 from refbrowser.io.zip_entries import LOCAL_HEADER
-from refbrowser.io.zip_member import data_start, unpack
+from refbrowser.io.zip_member import data_start, unpack, wrong_crc
+from refbrowser.limits import LIMITS
 from refbrowser.model.reference import ByteRange, ReferenceColumns, ReferenceKind
 
 #: Fetches ranges of archives: columns, what to do with each row, and what the fetch was called with.
@@ -34,6 +49,8 @@ FetchRanges = Callable[[ReferenceColumns, Deliver, dict[str, Any]], Counters]
 MOST_BESIDE = 256 * 1024
 #: Members up to this size are read whole: one request brings header and data, and the data are confirmed.
 SMALL = 64 * 1024
+#: Members up to this size that are to be confirmed are read whole, larger ones in blocks of so many bytes.
+BLOCK = 16 * 1024 * 1024
 #: Options of a fetch that belong to its rows.
 _OF_ROWS = ("destination", "timed")
 
@@ -46,6 +63,36 @@ def member_rows(columns: ReferenceColumns) -> npt.NDArray[np.int64]:
     wanted = np.isin(columns.url, numbers)
     wanted &= (columns.kind == ReferenceKind.RANGE) | (columns.kind == ReferenceKind.WHOLE)
     return np.flatnonzero(wanted)
+
+
+def with_members(columns: ReferenceColumns, access: Access) -> ReferenceColumns:
+    """Return columns in which ranges of archives without a directory are parts of their members.
+
+    So they are confirmed as those are.
+    """
+    archives = access.memory.archives
+    if not archives.has_rescued:
+        return columns
+    url, offset = columns.url.copy(), columns.offset.copy()
+    numbers: dict[str, int] = {}
+    places = [_place(each, access) for each in columns.urls]
+    for row in np.flatnonzero(columns.kind == ReferenceKind.RANGE).tolist():
+        archive, start = places[url[row]], int(offset[row])
+        found = (
+            None if archive is None else archives.member_at(archive, start, start + int(columns.length[row]))
+        )
+        if found is not None and archive is not None:
+            name = chained_url(found[0], archive)
+            url[row] = numbers.setdefault(name, len(columns.urls) + len(numbers))
+            offset[row] = found[1]
+    return replace(columns, url=url, offset=offset, urls=(*columns.urls, *numbers))
+
+
+def _place(url: str, access: Access) -> str | None:
+    try:
+        return access.locate(url).url
+    except RefbrowserError:
+        return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,8 +150,19 @@ class _Wanted:
 
     @property
     def is_whole(self) -> bool:
+        """Whether what is wanted takes all of the member, or as good as all."""
         member = self.found.member
         return member.is_packed or member.size <= SMALL or any(part.stop is None for part in self.parts)
+
+    @property
+    def covers(self) -> bool:
+        """Whether the parts are all of the member together."""
+        reach = 0
+        for start, stop in sorted((part.start, part.stop or 0) for part in self.parts):
+            if start > reach:
+                return False
+            reach = max(reach, stop)
+        return reach >= self.found.member.size
 
 
 def fetch_members(
@@ -222,14 +280,56 @@ class _Members:
     def read(self, wanted: list[_Wanted]) -> Counters:
         """Read what is wanted: whole members, and parts of stored ones once it is known where they lie."""
         counters = Counters()
-        whole = [one for one in wanted if one.is_whole and not self._is_kept(one)]
+        wanted = [one for one in wanted if not self._is_damaged(one) and not self._is_kept(one)]
+        whole, held, alone, parts = list[_Wanted](), list[_Wanted](), list[_Wanted](), list[_Wanted]()
+        for one in wanted:
+            if one.is_whole:
+                whole.append(one)
+            elif not self._is_to_confirm(one):
+                parts.append(one)
+            elif one.found.member.size <= min(BLOCK, self._size_limit):
+                whole.append(one)
+            elif one.covers and one.found.member.size <= LIMITS.zip_kept:
+                held.append(one)
+            else:
+                alone.append(one)
         counters.add(self._read(whole, self._take_whole, self._slot))
-        parts = [one for one in wanted if not one.is_whole]
-        unknown = [one for one in parts if self._start_of(one) is None]
+        unknown = [one for one in (*held, *alone, *parts) if self._start_of(one) is None]
         counters.add(self._read(unknown, self._take_head, self._head))
-        ranges = [(one, part) for one in parts if self._start_of(one) is not None for part in one.parts]
-        counters.add(self._read_ranges(ranges))
+        for one in alone:
+            if one.parts:
+                counters.add(self._confirm(one))
+        counters.add(self._read_ranges([*alone, *parts], self._deliver))
+        for one in held:
+            counters.add(self._read_held(one))
         return counters
+
+    def _is_damaged(self, one: _Wanted) -> bool:
+        """Deliver why a member cannot be confirmed, where that is known."""
+        error = self._archives.damage(one.found.archive, one.found.row)
+        if error is None:
+            return False
+        self._refuse(one, error)
+        return True
+
+    def _is_to_confirm(self, one: _Wanted) -> bool:
+        """Tell whether all of a member is to be read before a part is given; note it where that is left."""
+        found, confirm = one.found, self._access.confirm
+        if is_confirmed(found, self._access) or all(part.start == part.stop for part in one.parts):
+            return False
+        if confirm is Confirm.LATER:
+            self._archives.note_unconfirmed(found.archive, found.row, found.member)
+            return False
+        if confirm is Confirm.BOUNDED and not one.covers and is_far(found.archive, found.member):
+            self._archives.note_unconfirmed(found.archive, found.row, found.member)
+            self._access.memory.warn(_unconfirmed(found))
+            return False
+        return True
+
+    def _refuse(self, one: _Wanted, error: RefbrowserError) -> None:
+        for part in one.parts:
+            self._deliver(part.row, error)
+        one.parts.clear()
 
     def _is_kept(self, one: _Wanted) -> bool:
         """Deliver a member that was inflated lately."""
@@ -268,9 +368,7 @@ class _Members:
                     raise data
                 take(one, data)
             except RefbrowserError as error:
-                for part in one.parts:
-                    self._deliver(part.row, error)
-                one.parts.clear()
+                self._refuse(one, error)
 
         owners = [[part.row for part in one.parts] for one in wanted]
         return self._fetch(columns_of(map(range_of, wanted)), deliver, self._with_times(owners))
@@ -286,11 +384,22 @@ class _Members:
 
     def _take_whole(self, one: _Wanted, slot: memoryview) -> None:
         found = one.found
-        unpacked = unpack(found.member, slot, found.archive)
+        try:
+            unpacked = unpack(found.member, slot, found.archive)
+        except RefbrowserError as error:
+            self._archives.learn_damage(found.archive, found.row, error)
+            raise
         self._archives.learn_data_start(found.archive, found.row, unpacked.data_start)
-        if found.member.is_packed and any(part.stop is not None for part in one.parts):
+        self._learn(found)
+        # Stored members of this machine are in the system's memory.
+        costs = found.member.is_packed or local_path(found.archive) is None
+        if costs and found.member.size > SMALL and any(part.stop is not None for part in one.parts):
             self._archives.keep_inflated(found.archive, found.row, bytes(unpacked.data))
         self._cut(one, unpacked.data)
+
+    def _learn(self, found: Found) -> None:
+        identity = self._access.memory.identities.known(found.archive)
+        self._archives.learn_confirmed(found.archive, found.row, identity)
 
     def _take_head(self, one: _Wanted, head: memoryview) -> None:
         found = one.found
@@ -301,8 +410,9 @@ class _Members:
         for part in one.parts:
             self._deliver(part.row, data[part.start : part.stop])
 
-    def _read_ranges(self, ranges: list[tuple[_Wanted, _Part]]) -> Counters:
+    def _read_ranges(self, wanted: Sequence[_Wanted], deliver: Deliver) -> Counters:
         """Read parts of stored members where they lie in the archive."""
+        ranges = [(one, part) for one in wanted for part in one.parts]
         if not ranges:
             return Counters()
         references = []
@@ -317,8 +427,102 @@ class _Members:
         if destination is not None:
             options["destination"] = lambda position: destination(rows[position])
         return self._fetch(
-            columns_of(references), lambda position, data: self._deliver(rows[position], data), options
+            columns_of(references), lambda position, data: deliver(rows[position], data), options
         )
+
+    # Confirming
+
+    def _read_held(self, one: _Wanted) -> Counters:
+        """Read parts that are all of a member together; they are given once its CRC-32 was found right."""
+        data: dict[int, memoryview] = {}
+        failed: list[RefbrowserError] = []
+
+        def hold(row: int, found: memoryview | RefbrowserError) -> None:
+            if isinstance(found, RefbrowserError):
+                failed.append(found)
+            else:
+                data[row] = found
+
+        counters = self._read_ranges([one], hold)
+        if failed:
+            # Without it there is nothing to compare the other parts with.
+            self._refuse(one, failed[0])
+        crc = reach = 0
+        for part in sorted(one.parts, key=lambda part: part.start):
+            crc = zlib.crc32(data[part.row][max(reach - part.start, 0) :], crc)
+            reach = max(reach, part.stop or 0)
+        if one.parts:
+            try:
+                self._judge(one.found, crc)
+            except RefbrowserError as error:
+                self._refuse(one, error)
+        for part in one.parts:
+            self._deliver(part.row, data[part.row])
+        return counters
+
+    def _confirm(self, one: _Wanted) -> Counters:
+        """Read all of a stored member to confirm it; where that fails its rows are delivered why."""
+        found, counters = one.found, Counters()
+        start, cancel = self._start_of(one), self._options.get("cancel")
+        assert start is not None
+        try:
+            with self._archives.turn((found.archive, found.row), cancel):
+                if is_confirmed(found, self._access):
+                    return counters
+                error = self._archives.damage(found.archive, found.row)
+                if error is not None:
+                    raise error
+                crc = 0
+                for at in range(0, found.member.size, BLOCK):
+                    block = ByteRange(found.archive, start + at, min(BLOCK, found.member.size - at))
+                    came: list[memoryview | RefbrowserError] = []
+                    counters.add(
+                        self._fetch(columns_of([block]), lambda _, data: came.append(data), self._options)  # noqa: B023
+                    )
+                    if isinstance(came[0], RefbrowserError):
+                        raise came[0]
+                    crc = zlib.crc32(came[0], crc)
+                self._judge(found, crc)
+        except RefbrowserError as error:
+            self._refuse(one, error)
+        return counters
+
+    def _judge(self, found: Found, crc: int) -> None:
+        """Remember whether the CRC-32 of a member is that of the directory.
+
+        Raises
+        ------
+        RefbrowserError
+            `E_DECODE`: it is not.
+        """
+        if crc != found.member.crc:
+            error = wrong_crc(found.member, found.archive)
+            self._archives.learn_damage(found.archive, found.row, error)
+            raise error
+        self._learn(found)
+
+
+def is_confirmed(found: Found, access: Access) -> bool:
+    """Tell whether the CRC-32 of a member was found right."""
+    memory = access.memory
+    return memory.archives.is_confirmed(found.archive, found.row, memory.identities.known(found.archive))
+
+
+def is_far(archive: str, member: ZipMember) -> bool:
+    """Tell whether a member is of a server, and too large to be read for a part of it."""
+    return local_path(archive) is None and member.size > LIMITS.zip_confirmed_remote
+
+
+def _unconfirmed(found: Found) -> Finding:
+    member = found.member
+    return Finding(
+        severity=Severity.WARNING,
+        kind=ErrorKind.SOURCE,
+        message=f"a part of member {quoted(member.name)} was read, which is not confirmed: "
+        f"only all of its {member.size} bytes have a checksum",
+        place=Place(url=found.archive, key=member.name),
+        advice="`refbrowser check` reads and confirms all of it; so do exports",
+    )
 
 
 def known_ranges(columns: ReferenceColumns, access: Access) -> ReferenceColumns:
@@ -327,6 +531,7 @@ def known_ranges(columns: ReferenceColumns, access: Access) -> ReferenceColumns:
     Nothing is read: members of archives whose directory was not read stay as they are, and so do members
     that cannot be read. One that is not there is a missing row.
     """
+    columns = with_members(columns, access)
     rows = member_rows(columns)
     urls: dict[str, int] = {}
     kind, url = columns.kind.copy(), columns.url.copy()
@@ -355,9 +560,16 @@ def _known_range(url: str, part: tuple[int, int] | None, access: Access) -> Byte
         return None
     found = find_member(url, directory, access)
     member = found.member
-    if part is None or member.is_packed or member.size <= SMALL:
+    if part is None or member.is_packed or member.size <= SMALL or _takes_all(found, access):
         return ByteRange(archive, member.start, member.stop - member.start)
     start = archives.data_start(archive, found.row)
     # How long the extra fields of the header are is seen when it is read: most have none.
     begin = member.start + LOCAL_HEADER + len(member.raw_name) if start is None else start
     return ByteRange(archive, begin + part[0], part[1])
+
+
+def _takes_all(found: Found, access: Access) -> bool:
+    """Tell whether all of a stored member is read when a part of it is."""
+    if access.confirm is Confirm.LATER or is_confirmed(found, access):
+        return False
+    return access.confirm is Confirm.ALWAYS or not is_far(found.archive, found.member)

@@ -345,7 +345,7 @@ class _Batch:
             if (url := places[number]) is not None:
                 span = () if row in wanted.spans else how
                 extent = int(columns.offset[row]), int(columns.length[row])
-                keys[row] = (access.memory, url, *extent, span)
+                keys[row] = (access.scope, url, *extent, span)
         return keys
 
     def _kept_place(self, url: str, pipeline: CodecPipeline) -> str | None:

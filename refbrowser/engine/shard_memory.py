@@ -54,4 +54,4 @@ class ShardMemory:
         except RefbrowserError:
             return None
         extent = int(columns.kind[row]), int(columns.offset[row]), int(columns.length[row])
-        return (self._access.memory, "index", url, *extent, self._how)
+        return (self._access.scope, "index", url, *extent, self._how)

@@ -308,7 +308,7 @@ class _SourceBatch:
         except RefbrowserError:
             return None
         extent = (reference.offset, reference.length) if isinstance(reference, ByteRange) else (0, -1)
-        return (self.reader.access.memory, url, *extent, row.piece.how, "piece")
+        return (self.reader.access.scope, url, *extent, row.piece.how, "piece")
 
     def _from_cache(self, row: SourceRow) -> bool:
         row.kept = self._key(row)

@@ -24,7 +24,7 @@ from refbrowser.io.origins import (
     split_url,
 )
 from refbrowser.io.settings import ConnectionSettings
-from refbrowser.io.zip_archives import ZipArchives
+from refbrowser.io.zip_archives import Confirm, ZipArchives
 from refbrowser.limits import LIMITS
 from refbrowser.model.reference import ReferenceColumns, ReferenceKind
 
@@ -158,6 +158,8 @@ class Access:
         Connection settings that the user gave, per origin.
     store
         The URL that everything in the opened store begins with; None where it is no store.
+    confirm
+        When members of archives are confirmed of which a part is read.
     """
 
     base: str
@@ -167,6 +169,7 @@ class Access:
     settings: Mapping[Origin, ConnectionSettings] = field(default_factory=dict)
     memory: AccessMemory = field(default_factory=AccessMemory, compare=False)
     store: str | None = None
+    confirm: Confirm = Confirm.BOUNDED
 
     @classmethod
     def for_document(
@@ -251,6 +254,15 @@ class Access:
         new = frozenset(origins)
         confirmed = self.private | new if private else self.private
         return replace(self, allowed=self.allowed | new, private=confirmed)
+
+    def confirming(self, confirm: Confirm) -> Access:
+        """Return this access for reads that confirm members of archives at another time."""
+        return replace(self, confirm=confirm)
+
+    @property
+    def scope(self) -> tuple[AccessMemory, bool]:
+        """What bytes are kept under: of one document, those that may not be confirmed by themselves."""
+        return self.memory, self.confirm is Confirm.LATER
 
     def connection(self, origin: Origin) -> ConnectionSettings:
         """Return the user's settings for an origin, or the defaults."""

@@ -7,17 +7,22 @@ size, the end, and the directory where it is longer than the end.
 from __future__ import annotations
 
 import threading
+from bisect import bisect_right
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from enum import Enum, auto
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from refbrowser.errors import ErrorKind, Finding, Place, RefbrowserError
 from refbrowser.io.cancel import CancelToken
+from refbrowser.io.identity import ObjectIdentity
 from refbrowser.io.origins import local_path, scheme_of
 from refbrowser.io.zip_directory import ZipDirectory, ZipMember, read_directory
 from refbrowser.io.zip_member import unpack
+from refbrowser.io.zip_methods import STORED
 from refbrowser.io.zip_rescue import rescue
 from refbrowser.limits import LIMITS
 from refbrowser.model.reference import ReferenceColumns, ReferenceKind
@@ -30,6 +35,39 @@ if TYPE_CHECKING:
 _TURN = 0.1
 #: Bytes between members of a local archive that are read together, and of all that are: cheaper than calls.
 _GAP, _STRETCH = 16 << 10, 4 << 20
+#: Members whose CRC-32 was found right that are remembered, over all documents.
+_REMEMBERED = 65_536
+
+
+class Confirm(Enum):
+    """When the CRC-32 of a member is compared of which only a part is wanted: it takes all of the member."""
+
+    #: Before the part is given, whatever the size.
+    ALWAYS = auto()
+    #: Before the part is given; parts of large members of servers are given with a warning.
+    BOUNDED = auto()
+    #: The part is given at once, and the member noted (`ZipArchives.unconfirmed`).
+    LATER = auto()
+
+
+class _Confirmed:
+    """Members whose CRC-32 was found right, by the state of their archive; of all documents."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._known: OrderedDict[tuple[Any, ...], None] = OrderedDict()
+
+    def add(self, key: tuple[Any, ...]) -> None:
+        with self._lock:
+            self._known[key] = None
+            while len(self._known) > _REMEMBERED:
+                self._known.popitem(last=False)
+
+    def __contains__(self, key: tuple[Any, ...]) -> bool:
+        return key in self._known
+
+
+_CONFIRMED = _Confirmed()
 
 
 class ZipArchives:
@@ -37,9 +75,14 @@ class ZipArchives:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._reading: dict[str, threading.Lock] = {}
+        self._reading: dict[str | tuple[str, int], threading.Lock] = {}
+        self._confirmed: set[tuple[str, int]] = set()
+        self._damaged: dict[tuple[str, int], RefbrowserError] = {}
+        self._unconfirmed: dict[tuple[str, int], ZipMember] = {}
         self._directories: dict[str, ZipDirectory] = {}
         self._data_starts: dict[tuple[str, int], int] = {}
+        #: Where the data of the members of archives without a directory begin, in ascending order.
+        self._rescued: dict[str, list[int]] = {}
         self._inflated: OrderedDict[tuple[str, int], bytes] = OrderedDict()
         self._held = 0
 
@@ -69,16 +112,28 @@ class ZipArchives:
         known = self._directories.get(url)
         if known is not None:
             return known
-        with self._lock:
-            turn = self._reading.setdefault(url, threading.Lock())
-        while not turn.acquire(timeout=_TURN):
-            if cancel is not None:
-                cancel.check()
-        try:
+        with self.turn(url, cancel):
             if url not in self._directories:
                 source = _Archive(url, access, fetcher, cancel, options)
                 self._directories[url] = read_directory(source.read, source.size(), url, cancel)
             return self._directories[url]
+
+    @contextmanager
+    def turn(self, what: str | tuple[str, int], cancel: CancelToken | None) -> Iterator[None]:
+        """Let one thread at a time read a directory, or confirm a member (URL and row).
+
+        Raises
+        ------
+        Cancelled
+            `cancel` was cancelled while another was reading.
+        """
+        with self._lock:
+            turn = self._reading.setdefault(what, threading.Lock())
+        while not turn.acquire(timeout=_TURN):
+            if cancel is not None:
+                cancel.check()
+        try:
+            yield
         finally:
             turn.release()
 
@@ -99,7 +154,28 @@ class ZipArchives:
         found = rescue(source.read, source.size(), url, most, cancel)
         self._directories[url] = found.directory
         self._data_starts |= {(url, row): start for row, start in enumerate(found.data_starts)}
+        self._rescued[url] = found.data_starts
         return found.findings
+
+    def member_at(self, url: str, start: int, stop: int) -> tuple[str, int] | None:
+        """Return the stored member that bytes of an archive are of, and where they begin in its data.
+
+        Only of archives whose directory was made by `rescue`: documents name their members by place.
+        """
+        starts = self._rescued.get(url)
+        row = -1 if starts is None else bisect_right(starts, start) - 1
+        if starts is None or row < 0:
+            return None
+        directory = self._directories[url]
+        if directory.error(row) is not None or directory.method_of(row) != STORED:
+            return None
+        is_inside = stop <= starts[row] + directory.size_of(row)
+        return (directory.name(row), start - starts[row]) if is_inside else None
+
+    @property
+    def has_rescued(self) -> bool:
+        """Whether any directory was made by `rescue`."""
+        return bool(self._rescued)
 
     def data_start(self, url: str, row: int) -> int | None:
         """Return where the data of a member begins, if its local header was read."""
@@ -108,6 +184,62 @@ class ZipArchives:
     def learn_data_start(self, url: str, row: int, start: int) -> None:
         """Remember what a local header told."""
         self._data_starts[url, row] = start
+
+    # Whether the bytes of members are those that were written
+
+    def is_confirmed(self, url: str, row: int, identity: ObjectIdentity | None) -> bool:
+        """Tell whether the CRC-32 of a member was found right, in this state of its archive.
+
+        Parameters
+        ----------
+        identity
+            Of the archive as this document knows it. One that tells no state but the size is that of the
+            document alone.
+        """
+        if (url, row) in self._confirmed:
+            return True
+        key = self._key(url, row, identity)
+        return key is not None and key in _CONFIRMED
+
+    def learn_confirmed(self, url: str, row: int, identity: ObjectIdentity | None) -> None:
+        """Remember that the CRC-32 of a member was found right."""
+        with self._lock:
+            self._confirmed.add((url, row))
+            self._unconfirmed.pop((url, row), None)
+        key = self._key(url, row, identity)
+        if key is not None:
+            _CONFIRMED.add(key)
+
+    def _key(self, url: str, row: int, identity: ObjectIdentity | None) -> tuple[Any, ...] | None:
+        directory = self._directories.get(url)
+        if identity is None or directory is None or (identity.etag or identity.modified) is None:
+            return None
+        return url, identity, directory.member(row)
+
+    def damage(self, url: str, row: int) -> RefbrowserError | None:
+        """Return why a member cannot be confirmed, where that was tried."""
+        error = self._damaged.get((url, row))
+        return None if error is None else error.at(error.place)
+
+    def learn_damage(self, url: str, row: int, error: RefbrowserError) -> None:
+        """Remember that a member has another CRC-32 than its directory says."""
+        with self._lock:
+            self._damaged[url, row] = error
+            self._unconfirmed.pop((url, row), None)
+
+    def note_unconfirmed(self, url: str, row: int, member: ZipMember) -> None:
+        """Remember that parts of a member were given before all of it was read."""
+        with self._lock:
+            if (url, row) not in self._confirmed and (url, row) not in self._damaged:
+                self._unconfirmed[url, row] = member
+
+    @property
+    def unconfirmed(self) -> dict[tuple[str, int], ZipMember]:
+        """Members of which parts were given before all of them was read, by archive and row."""
+        with self._lock:
+            return dict(self._unconfirmed)
+
+    # Members that were unpacked
 
     def inflated(self, url: str, row: int) -> bytes | None:
         """Return the bytes of a member that was inflated lately."""

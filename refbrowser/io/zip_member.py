@@ -77,10 +77,14 @@ def unpack(member: ZipMember, slot: memoryview, url: str) -> Unpacked:
     except PackedError as error:
         raise _wrong(str(error), member, url, ErrorKind.DECODE) from None
     if zlib.crc32(data) != member.crc:
-        raise _wrong(
-            "the CRC-32 of the member is not the one in the directory", member, url, ErrorKind.DECODE
-        )
+        raise wrong_crc(member, url)
     return Unpacked(data, start)
+
+
+def wrong_crc(member: ZipMember, url: str) -> RefbrowserError:
+    """Return the error that the bytes of a member are not those that were written."""
+    message = "the CRC-32 of the member is not the one in the directory"
+    return _wrong(message, member, url, ErrorKind.DECODE)
 
 
 def _wrong(message: str, member: ZipMember, url: str, kind: ErrorKind = ErrorKind.FORMAT) -> RefbrowserError:

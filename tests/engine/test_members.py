@@ -7,6 +7,7 @@ import json
 import struct
 import zipfile
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,11 @@ import refbrowser
 from refbrowser.engine.dataset import Dataset
 from refbrowser.engine.explain.explain import explain
 from refbrowser.engine.explain.question import Question
+from refbrowser.engine.fetching import confirm_later
 from refbrowser.errors import ErrorKind, RefbrowserError
+from refbrowser.io.cancel import CancelToken
+from refbrowser.io.zip_archives import Confirm
+from refbrowser.limits import LIMITS
 from refbrowser.model.selection import Selection
 
 VALUES = np.random.default_rng(5).integers(0, 50, (40, 30)).astype("<i4")
@@ -231,3 +236,119 @@ def test_explain_tells_the_step(tmp_path: Path, data: bytes, name: str) -> None:
         assert step.facts["crc32"] == f"{info.CRC:08x}"
         assert str(VALUES[25, 13]) in str(told.steps[-1].facts["stored"])
         assert [step.name for step in told.steps].count("member") == 1
+
+
+# Whole members are confirmed, whatever their size
+
+LONG = np.arange(400_000, dtype="<i4")
+STEP = 100_000
+
+
+def store_of(values: np.ndarray[Any, Any], flipped: int | None = None) -> bytes:
+    """Return a zipped store of one uncompressed chunk; a byte of it changed after its checksum was made."""
+    target = io.BytesIO()
+    with zipfile.ZipFile(target, "w") as made:
+        made.writestr(".zgroup", '{"zarr_format": 2}')
+        metadata = {
+            "zarr_format": 2, "shape": values.shape, "chunks": values.shape, "dtype": values.dtype.str,
+            "compressor": None, "filters": None, "fill_value": 0, "order": "C",
+        }  # fmt: skip
+        made.writestr("a/.zarray", json.dumps(metadata))
+        made.writestr("a/0", values.tobytes())
+    data = bytearray(target.getvalue())
+    if flipped is not None:
+        data[data.index(values[:100].tobytes()) + flipped] ^= 1
+    return bytes(data)
+
+
+@pytest.fixture(params=[1 << 30, 1 << 17], ids=["in one request", "in blocks"])
+def block(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Members are confirmed whole, or block by block."""
+    monkeypatch.setattr("refbrowser.engine.members.BLOCK", request.param)
+
+
+@pytest.mark.usefixtures("block")
+def test_a_flipped_byte_anywhere_fails_every_part(tmp_path: Path) -> None:
+    path = tmp_path / "a.zarr.zip"
+    path.write_bytes(store_of(LONG, flipped=len(LONG.tobytes()) - 3))
+    for index in (slice(0, 3), slice(None), slice(None, None, STEP), slice(-2, None)):
+        with refbrowser.open(path) as dataset:
+            for _ in range(2):
+                with pytest.raises(RefbrowserError, match="CRC-32") as caught:
+                    dataset["a"][index]
+                assert caught.value.kind is ErrorKind.DECODE
+            # Nothing is asked of no bytes.
+            assert dataset["a"][0:0].size == 0
+    with refbrowser.open(path) as dataset, pytest.raises(RefbrowserError, match="CRC-32"):
+        refbrowser.export(dataset, tmp_path / "b.zarr", format="zarr-v3", arrays={"/a": slice(0, 3)})
+    assert not (tmp_path / "b.zarr" / "zarr.json").exists()
+
+
+@pytest.mark.usefixtures("block")
+def test_views_get_parts_at_once_and_members_are_confirmed_later(tmp_path: Path) -> None:
+    for flipped in (None, 7):
+        path = tmp_path / "a.zarr.zip"
+        path.write_bytes(store_of(LONG, flipped))
+        with refbrowser.open(path) as dataset:
+            access = dataset.access.confirming(Confirm.LATER)
+            array, archives = dataset.with_access(access)["a"], access.memory.archives
+            assert array[STEP:][:3].tolist() == LONG[STEP:][:3].tolist()
+            assert [member.name for member in archives.unconfirmed.values()] == ["a/0"]
+            failed = confirm_later(dataset.session.fetcher, access, CancelToken())
+            assert not archives.unconfirmed
+            if flipped is None:
+                assert not failed
+                assert np.array_equal(array[:], LONG)
+            else:
+                assert "CRC-32" in str(failed[0])
+                with pytest.raises(RefbrowserError, match="CRC-32"):
+                    array[STEP:]
+
+
+@pytest.mark.usefixtures("block")
+def test_what_was_confirmed_costs_nothing_more(tmp_path: Path) -> None:
+    data = store_of(LONG)
+    with HttpServer({"/a.zarr.zip": data}) as server:
+
+        def read(dataset: Dataset) -> int:
+            server.clear()
+            assert dataset["a"][STEP : STEP + 2].tolist() == [STEP, STEP + 1]
+            return sum(stop - start for start, stop in (each.range for each in server.requests))
+
+        with refbrowser.open(server.url("/a.zarr.zip")) as dataset:
+            assert len(LONG.tobytes()) <= read(dataset) < len(data) + 1000
+            assert read(dataset) < 100
+        # In another document too, as long as the archive is the same.
+        with refbrowser.open(server.url("/a.zarr.zip")) as dataset:
+            assert read(dataset) < 1000
+        server.files["/a.zarr.zip"] = store_of(LONG + 1, flipped=1)
+        with (
+            refbrowser.open(server.url("/a.zarr.zip")) as dataset,
+            pytest.raises(RefbrowserError, match="CRC-32"),
+        ):
+            read(dataset)
+
+
+def test_large_members_of_servers_are_read_in_part_and_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("refbrowser.engine.members.LIMITS", replace(LIMITS, zip_confirmed_remote=1 << 20))
+    monkeypatch.setattr("refbrowser.engine.members.BLOCK", 1 << 18)
+    data = store_of(LONG, flipped=9)
+    with HttpServer({"/a.zarr.zip": data}) as server:
+        with refbrowser.open(server.url("/a.zarr.zip")) as dataset:
+            server.clear()
+            assert dataset["a"][STEP] == STEP
+            assert len(server.requests) <= 2
+            (warning,) = dataset.access.memory.warnings
+            assert "not confirmed" in warning.message
+            assert not confirm_later(dataset.session.fetcher, dataset.access, CancelToken())
+            assert len(dataset.access.memory.archives.unconfirmed) == 1
+            # All of it is confirmed when all of it is read, and by exports.
+            with pytest.raises(RefbrowserError, match="CRC-32"):
+                dataset["a"][:]
+        with (
+            refbrowser.open(server.url("/a.zarr.zip")) as dataset,
+            pytest.raises(RefbrowserError, match="CRC-32"),
+        ):
+            refbrowser.export(dataset, tmp_path / "b", format="zarr-v3", arrays={"/a": slice(0, 1)})

@@ -17,6 +17,7 @@ from refbrowser.engine.export.request import (
 from refbrowser.engine.export.table_options import TABLE_FORMATS
 from refbrowser.engine.jobs import JobControl
 from refbrowser.errors import ErrorKind, RefbrowserError, quoted
+from refbrowser.io.zip_archives import Confirm
 
 if TYPE_CHECKING:
     from refbrowser.engine.dataset import Dataset
@@ -82,6 +83,8 @@ def _export(dataset: Dataset, request: ExportRequest) -> Any:
         from refbrowser.engine.export.references import ReferencesExport
 
         return ReferencesExport(dataset, request)
+    # What is written is confirmed before, whatever the size.
+    dataset = dataset.with_access(dataset.access.confirming(Confirm.ALWAYS))
     if request.format == STREAM_FORMAT:
         from refbrowser.engine.export.ncstream.export import StreamExport
 

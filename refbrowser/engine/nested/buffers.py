@@ -142,7 +142,7 @@ class SessionBuffers:
 
         try:
             url = self.access.resolve(reference.url).url
-            key = (self.access.memory, url, reference.offset, reference.length, buffer.codecs)
+            key = (self.access.scope, url, reference.offset, reference.length, buffer.codecs)
             blob = long_blobs(self.resources).of(key, buffer, reference.length)
             start = buffer.offset + part.start * buffer.dtype.itemsize
             return _elements(buffer, blob.read(start, start + part.nbytes, fetch, self.token))
@@ -219,7 +219,7 @@ class SessionBuffers:
         except RefbrowserError:
             return None
         extent = (reference.offset, reference.length) if isinstance(reference, ByteRange) else (0, -1)
-        return (self.access.memory, url, *extent, how, "buffer")
+        return (self.access.scope, url, *extent, how, "buffer")
 
     def _kept(self, reference: Reference | RefbrowserError, how: tuple[Any, ...]) -> npt.NDArray[Any] | None:
         key = self._key(reference, how)
