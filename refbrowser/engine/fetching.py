@@ -10,7 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from refbrowser.engine.columns import columns_of, taken, without
-from refbrowser.engine.members import fetch_members, is_far, member_rows, with_members
+from refbrowser.engine.found_members import is_far, member_rows, with_members
+from refbrowser.engine.members import fetch_members
 from refbrowser.errors import ErrorKind, Place, RefbrowserError
 from refbrowser.io.access import Access
 from refbrowser.io.cancel import CancelToken

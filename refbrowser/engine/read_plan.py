@@ -9,8 +9,8 @@ import numpy as np
 
 from refbrowser.codecs.pipeline import CodecPipeline
 from refbrowser.engine.columns import columns_of
+from refbrowser.engine.found_members import known_ranges
 from refbrowser.engine.layers import layers_of
-from refbrowser.engine.members import known_ranges
 from refbrowser.engine.stretches import stretches_of
 from refbrowser.engine.wanted import Wanted, cut_uncompressed
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from refbrowser.engine.explain.explanation import Line, Step
 from refbrowser.engine.explain.texts import bytes_text, plain
-from refbrowser.engine.members import find_member
+from refbrowser.engine.found_members import find_member
 from refbrowser.errors import RefbrowserError
 from refbrowser.io.access import Access
 from refbrowser.io.chained import is_chained, split_chained

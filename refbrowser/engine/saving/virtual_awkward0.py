@@ -20,8 +20,8 @@ from refbrowser.engine.audit import single_manifests
 from refbrowser.engine.dataset import Dataset
 from refbrowser.engine.export.request import Loss
 from refbrowser.engine.export.rewritten import Rewriting, rewritten
+from refbrowser.engine.found_members import Found, find_member, member_rows
 from refbrowser.engine.jobs import JobControl
-from refbrowser.engine.members import Found, find_member, member_rows
 from refbrowser.engine.saving.made_buffers import MadeBuffer, made_buffers, zarr_of_buffer
 from refbrowser.errors import RefbrowserError
 from refbrowser.formats.awkward0.origin import Awkward0Origin
