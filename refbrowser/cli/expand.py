@@ -24,6 +24,7 @@ from refbrowser.limits import LIMITS
 
 if TYPE_CHECKING:
     from refbrowser.references.document import ReferenceDocument
+    from refbrowser.references.lacking import LeftOut
 
 #: Rows that are made together.
 PAGE = 4096
@@ -55,18 +56,43 @@ def run(arguments: argparse.Namespace, token: CancelToken) -> int:
     if arguments.key is None:
         start, stop = _window(document, arguments)
         _check_size(stop - start, arguments)
-    if arguments.count != 0:
-        _tell_warnings(document, whole)
+    if not arguments.skip_bad:
+        _check_rows(document, whole)
     if whole and not arguments.json:
         _write_object(document, arguments.skip_bad, token)
-    elif arguments.json:
-        _write_json(document, arguments, token)
+    else:
+        _write_rows(document, arguments, whole, token)
+    return 0
+
+
+def _write_rows(
+    document: ReferenceDocument, arguments: argparse.Namespace, whole: bool, token: CancelToken
+) -> None:
+    from refbrowser.references.lacking import LeftOut, lacking
+
+    if arguments.count != 0:
+        _tell_warnings(document, whole)
+    left_out = LeftOut.of(document) if arguments.skip_bad else LeftOut()
+    if arguments.skip_bad:
+        tell_findings(lacking(document))
+    if arguments.json:
+        _write_json(document, arguments, left_out, token)
     elif arguments.count == 0:
         write_line(str(document.expansion.rows))
     else:
-        for item in _items(document, arguments, token):
+        for item in _items(document, arguments, left_out, token):
             write_json(item)
-    return 0
+    _tell_left_out(document, left_out)
+
+
+def _check_rows(document: ReferenceDocument, whole: bool) -> None:
+    """Raise for rows that are not there and not counted; where all of it is asked for, for all it lacks."""
+    from refbrowser.references.lacking import lacking
+
+    for finding in lacking(document) if whole else ():
+        raise finding.error()
+    for error in document.expansion.lost_rows():
+        raise error
 
 
 def _tell_warnings(document: ReferenceDocument, whole: bool) -> None:
@@ -76,6 +102,12 @@ def _tell_warnings(document: ReferenceDocument, whole: bool) -> None:
     few = not whole and document.expansion.rows > MOST_CHECKED
     findings = document.findings if few else all_findings(document)
     tell_findings(finding for finding in findings if finding.severity is Severity.WARNING)
+
+
+def _tell_left_out(document: ReferenceDocument, left_out: LeftOut) -> None:
+    """Count what is not in what was written."""
+    if str(left_out):
+        tell_warning(RefbrowserError(ErrorKind.REF, f"left out: {left_out}", Place(document=document.name)))
 
 
 def _window(document: ReferenceDocument, arguments: argparse.Namespace) -> tuple[int, int]:
@@ -98,27 +130,28 @@ def _check_size(rows: int, arguments: argparse.Namespace) -> None:
 
 
 def _write_object(document: ReferenceDocument, skip_bad: bool, token: CancelToken) -> None:
+    from refbrowser.references.check import all_findings
+    from refbrowser.references.version0 import Version0
+
     def blocks() -> Iterator[bytes]:
-        for block in document.expansion.to_version0(skip_bad):
+        for block in made.chunks():
             token.check()
             yield block
 
-    if skip_bad:
-        _tell_skipped(document)
+    made = Version0(document.expansion, skip_bad)
+    # What is a fault and did not end this is told as well: it is in the text, and cannot be read.
+    tell_findings(all_findings(document))
     write_bytes(blocks())
+    _tell_left_out(document, made.left_out)
 
 
-def _tell_skipped(document: ReferenceDocument) -> None:
-    from refbrowser.references.check import all_findings
-
-    tell_findings(finding for finding in all_findings(document) if finding.severity is Severity.FAULT)
-
-
-def _write_json(document: ReferenceDocument, arguments: argparse.Namespace, token: CancelToken) -> None:
+def _write_json(
+    document: ReferenceDocument, arguments: argparse.Namespace, left_out: LeftOut, token: CancelToken
+) -> None:
     expansion = document.expansion
     counts = {"rows": expansion.rows, "refs": expansion.refs_rows, "gen": list(expansion.gen_rows)}
     start, stop = _window(document, arguments)
-    items = _items(document, arguments, token)
+    items = _items(document, arguments, left_out, token)
     if arguments.key is not None or stop - start <= LIMITS.write_out_question:
         write_json(counts | {"items": list(items)})
     else:
@@ -136,11 +169,13 @@ def _streamed(counts: dict[str, Any], items: Iterator[list[Any]]) -> Iterator[by
 
 
 def _items(
-    document: ReferenceDocument, arguments: argparse.Namespace, token: CancelToken
+    document: ReferenceDocument, arguments: argparse.Namespace, left_out: LeftOut, token: CancelToken
 ) -> Iterator[list[Any]]:
-    """Yield the items asked for; a faulty one is an error, or left out with a warning."""
+    """Yield the items asked for; a faulty one is an error, or left out with a warning and counted."""
+    from refbrowser.references.expansion import REFS
+
     if arguments.key is not None:
-        yield from (_item_of_key(document, key) for key in arguments.key)
+        yield from (_item_of_key(document, key, arguments.skip_bad) for key in arguments.key)
         return
     start, stop = _window(document, arguments)
     for first in range(start, stop, PAGE):
@@ -151,14 +186,23 @@ def _items(
                 if not arguments.skip_bad:
                     raise page.errors[position]
                 tell_warning(page.errors[position])
+                if page.origins[position] == REFS:
+                    left_out.entries += 1
+                else:
+                    left_out.rows += 1
                 continue
             yield [first + position, key, _value(document, first + position)]
 
 
-def _item_of_key(document: ReferenceDocument, key: str) -> list[Any]:
+def _item_of_key(document: ReferenceDocument, key: str, skip_bad: bool) -> list[Any]:
     from refbrowser.references.gen import NotDecided
 
     row = document.expansion.find(key)
+    lost = document.expansion.lost(key) if row is None else None
+    if lost is not None:
+        if not skip_bad:
+            raise lost
+        tell_warning(lost)
     if isinstance(row, NotDecided):
         return [None, key, {"not_decided": row.rows_checked}]
     return [row, key, None if row is None else _value(document, row)]

@@ -6,6 +6,7 @@ import json
 import os
 import secrets
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -31,15 +32,22 @@ def write_parquet(
     force: bool = False,
     cancel: CancelToken | None = None,
     record_size: int = RECORD_SIZE,
+    skip: Callable[[RefbrowserError], None] | None = None,
 ) -> int:
     """Write a document in the parquet form as a new folder; return the bytes written.
 
-    The folder appears under its name when it is complete. A faulty chunk is left out.
+    The folder appears under its name when it is complete.
+
+    Parameters
+    ----------
+    skip
+        Told why a faulty chunk is left out; when None the first one is raised.
 
     Raises
     ------
     RefbrowserError
-        E_USAGE: the target is there and `force` is not set, or the document holds what this form cannot.
+        E_USAGE: the target is there and `force` is not set, or the document holds what this form cannot. A
+        chunk is faulty, or ends beyond 2**63, which the columns of this form cannot hold.
     Cancelled
         `cancel` was cancelled.
     """
@@ -51,7 +59,7 @@ def write_parquet(
     work = final.with_name(f".{final.name}.{secrets.token_hex(4)}")
     work.mkdir(parents=True)
     try:
-        _write(document, work, cancel or CancelToken(), record_size)
+        _write(document, work, cancel or CancelToken(), record_size, skip or _raised)
         written = sum(path.stat().st_size for path in work.rglob("*") if path.is_file())
         if final.is_dir() and not final.is_symlink():
             shutil.rmtree(final)
@@ -64,7 +72,17 @@ def write_parquet(
     return written
 
 
-def _write(document: ReferenceDocument, folder: Path, cancel: CancelToken, record_size: int) -> None:
+def _raised(error: RefbrowserError) -> None:
+    raise error
+
+
+def _write(
+    document: ReferenceDocument,
+    folder: Path,
+    cancel: CancelToken,
+    record_size: int,
+    skip: Callable[[RefbrowserError], None],
+) -> None:
     hierarchy = hierarchy_of(document)
     source = ExpansionMetadata(document.expansion, {})
     metadata: dict[str, Any] = {}
@@ -78,7 +96,7 @@ def _write(document: ReferenceDocument, folder: Path, cancel: CancelToken, recor
         if isinstance(node, GroupNode):
             metadata.setdefault(f"{node.path[1:]}/.zgroup".lstrip("/"), {"zarr_format": 2})
         elif isinstance(node, ArrayNode):
-            _write_array(node, folder, metadata, cancel, record_size)
+            _write_array(node, folder, cancel, record_size, skip)
     text = json.dumps({"metadata": metadata, "record_size": record_size})
     (folder / METADATA).write_text(text, "utf-8")
 
@@ -98,7 +116,11 @@ def _metadata_value(data: bytes, key: str) -> Any:
 
 
 def _write_array(
-    node: ArrayNode, folder: Path, metadata: dict[str, Any], cancel: CancelToken, record_size: int
+    node: ArrayNode,
+    folder: Path,
+    cancel: CancelToken,
+    record_size: int,
+    skip: Callable[[RefbrowserError], None],
 ) -> None:
     prefix = f"{node.path[1:]}/".lstrip("/")
     if node.manifest is None or not prefix:
@@ -113,6 +135,8 @@ def _write_array(
         flat = np.arange(start, min(start + record_size, size))
         coords = np.stack(np.unravel_index(flat, grid), axis=1) if grid else np.zeros((1, 0), np.int64)
         columns = node.manifest.columns(coords.astype(np.int64))
+        for row in np.flatnonzero(columns.kind == ReferenceKind.FAULTY).tolist():
+            skip(columns.faults[row])
         if (columns.kind != ReferenceKind.MISSING).any():
             _write_record(folder / prefix / f"refs.{number}.parq", columns, record_size)
 

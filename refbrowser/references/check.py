@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 
 from refbrowser.errors import ErrorKind, Finding, Place, Severity, quoted
 from refbrowser.limits import LIMITS
 from refbrowser.references.document import ReferenceDocument
-from refbrowser.references.findings import Positions
 from refbrowser.references.gen import GenRule
 from refbrowser.references.gen_unique import may_meet
-from refbrowser.references.json_text import Node, NodeKind
+from refbrowser.references.positions import located
 from refbrowser.references.search_time import SearchTime
 
 #: What comparing two rules costs, and making a key of one, in steps of `LIMITS.template_steps_job`.
@@ -53,17 +51,7 @@ def all_findings(
         if cancelled():
             break
         of_rules += _of_rule(document, rule, steps, left)
-    if not of_rules:
-        return document.findings
-    positions = Positions(document)
-    places = [_position(document, positions, finding.place) for finding in of_rules]
-    found = document.locate(place for place in places if place is not None)
-    located = []
-    for finding, position in zip(of_rules, places, strict=True):
-        line, column = (None, None) if position is None else found[position]
-        place = replace(finding.place, document=document.name, line=line, column=column)
-        located.append(replace(finding, place=place))
-    return (*document.findings, *located)
+    return (*document.findings, *located(document, of_rules))
 
 
 def _of_rule(
@@ -143,32 +131,3 @@ def _not_decided(rule: GenRule, what: str) -> Finding:
         message=f"whether the rule replaces {what} was not decided: there are too many keys",
         place=Place(rule=rule.index, field="key", pointer=f"/gen/{rule.index}/key"),
     )
-
-
-# Places
-
-
-def _position(document: ReferenceDocument, positions: Positions, place: Place) -> int | None:
-    """Return the byte of the document that a place in a rule means."""
-    if place.pointer is None:
-        return None
-    node = _at(document.node, place.pointer)
-    position = node.start
-    if place.span is not None and node.kind is NodeKind.STRING:
-        raw = document.outer[node.start : node.stop]
-        if raw.isascii() and b"\\" not in raw:
-            position += 1 + place.span[0]
-    return positions.outer(position)
-
-
-def _at(node: Node, pointer: str) -> Node:
-    """Return the value at a JSON pointer, or the nearest one above it that is there."""
-    for part in pointer.split("/")[1:]:
-        name = part.replace("~1", "/").replace("~0", "~")
-        inner = node.member(name)
-        if inner is None and name.isdecimal() and int(name) < len(node.items):
-            inner = node.items[int(name)]
-        if inner is None:
-            return node
-        node = inner
-    return node

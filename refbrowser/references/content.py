@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, Protocol, Self
 
-from refbrowser.errors import Finding, Place
+from refbrowser.errors import ErrorKind, Finding, Place, RefbrowserError
 from refbrowser.model.listing import StoreFacts
 from refbrowser.references.columns import ReferenceView, RenderedUrls
 from refbrowser.references.gen import GenRule
@@ -21,6 +21,16 @@ from refbrowser.references.writer import region_chunks
 
 if TYPE_CHECKING:
     from refbrowser.model.nodes import Flavour, Hierarchy
+
+
+#: What each member of the top level is.
+_MEMBERS = {"templates": NodeKind.OBJECT, "gen": NodeKind.LIST, "refs": NodeKind.OBJECT}
+
+
+def wrong_member(name: str, node: Node) -> RefbrowserError:
+    """Return the error of a member of the top level that is of the wrong type."""
+    message = f"{name} is {node.kind.value}, not {_MEMBERS[name].value}"
+    return RefbrowserError(ErrorKind.SCHEMA, message, Place(pointer=pointer(name)))
 
 
 def no_references(text: DocumentText | None = None) -> References:
@@ -264,6 +274,16 @@ class DocumentContent:
             return self.node.start + 1
         node = self.node.member("refs")
         return node.start + 1 if node is not None and node.kind is NodeKind.OBJECT else None
+
+    @cached_property
+    def wrong_members(self) -> dict[str, Node]:
+        """The members of the top level that are of the wrong type: nothing of what they hold is known."""
+        if self.version == 0 or self.known is not None:
+            return {}
+        found = {name: self.node.member(name) for name in _MEMBERS}
+        return {
+            name: node for name, node in found.items() if node is not None and node.kind is not _MEMBERS[name]
+        }
 
     @cached_property
     def templates(self) -> TemplateSet:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import accumulate
+from itertools import accumulate, chain
 
 import numpy as np
 import numpy.typing as npt
@@ -22,8 +22,9 @@ from refbrowser.model.reference import (
     ReferenceKind,
     WholeFile,
 )
-from refbrowser.references.content import DocumentContent
+from refbrowser.references.content import DocumentContent, wrong_member
 from refbrowser.references.gen import GenRow, GenRule, NotDecided
+from refbrowser.references.json_text import NodeKind
 from refbrowser.references.merge_columns import merged
 from refbrowser.references.rule_index import RuleIndex
 
@@ -202,9 +203,13 @@ class Expansion:
         Raises
         ------
         RefbrowserError
-            The entry is faulty.
+            The entry is faulty; or there is none, and a faulty rule or member may have given it.
         """
         row = self.find(key)
+        if row is None:
+            lost = self.lost(key)
+            if lost is not None:
+                raise lost
         if row is None or isinstance(row, NotDecided):
             return row
         found = self.item(row)[1]
@@ -243,6 +248,43 @@ class Expansion:
                     seen.add(found)
                     yield found
 
+    # What is lost
+
+    @cached_property
+    def lost_members(self) -> tuple[RefbrowserError, ...]:
+        """Why entries or rules of the document are not among the rows: their member is of the wrong type."""
+        wrong = self.document.wrong_members
+        return tuple(
+            wrong_member(name, wrong[name])
+            for name in ("refs", "gen")
+            if name in wrong and wrong[name].kind is not NodeKind.NULL
+        )
+
+    def lost_rows(self) -> Iterator[RefbrowserError]:
+        """Yield why rows that the document should have are not there, and are not counted."""
+        yield from self.lost_members
+        for rule in self.rules:
+            yield from rule.structure_faults
+
+    def lost(self, key: str) -> RefbrowserError | None:
+        """Return why a key that is not there may be one that was lost; None where there is no such key."""
+        return self._lost(self._index.giving(key))
+
+    def _lost_below(self, prefix: str) -> RefbrowserError | None:
+        """Return the same for keys that begin with `prefix`."""
+        return self._lost(self._index.below(prefix))
+
+    def _lost(self, rules: Iterable[int]) -> RefbrowserError | None:
+        if self.lost_members:
+            return self.lost_members[0]
+        errors = (self.rules[number].hidden_key for number in chain(self._without_key, rules))
+        return next((error for error in errors if error is not None), None)
+
+    @cached_property
+    def _without_key(self) -> list[int]:
+        """The rules whose key is no text."""
+        return [number for number, rule in enumerate(self.rules) if rule.key is None]
+
     # Chunks
 
     def chunk_columns(
@@ -267,8 +309,10 @@ class Expansion:
                 columns = merged(columns, hit, rule.references(rows[hit]))
             open_ = np.flatnonzero(rows < -1)
             if len(open_):
-                columns = merged(columns, open_, _undecided(rule, len(open_)))
-        return columns
+                columns = merged(columns, open_, _faulty(_undecided(rule), len(open_)))
+        missing = np.flatnonzero(columns.kind == ReferenceKind.MISSING)
+        lost = self._lost_below(prefix) if len(missing) else None
+        return columns if lost is None else merged(columns, missing, _faulty(lost, len(missing)))
 
     def _rules_of(self, prefix: str) -> list[GenRule]:
         """Return the rules that may give chunks of an array."""
@@ -289,12 +333,18 @@ class Expansion:
                 if hit.any():
                     kinds[hit] = rule.references(rows[hit]).kind
                 kinds[rows < -1] = ReferenceKind.FAULTY
+        missing = kinds == ReferenceKind.MISSING
+        if missing.any() and self._lost_below(prefix) is not None:
+            kinds[missing] = ReferenceKind.FAULTY
         return kinds.reshape(grid_shape)
 
     def stored_chunks(
         self, prefix: str, grid_shape: tuple[int, ...], encoding: ChunkKeyEncoding
     ) -> int | None:
-        """Return how many chunks of an array have a reference, None where the grid is too large to look."""
+        """Return how many chunks of an array have a reference; None where that is not known.
+
+        The grid may be too large to look, a chunk not be decided, or a faulty rule have lost some.
+        """
         size = 1
         for length in grid_shape:
             size *= length
@@ -309,7 +359,8 @@ class Expansion:
                 if (rows < -1).any():
                     return None
                 stored |= rows >= 0
-        return int(stored.sum())
+        count = int(stored.sum())
+        return count if count == size or self._lost_below(prefix) is None else None
 
     def to_version0(self, skip_bad: bool = False) -> Iterator[bytes]:
         """Yield the expansion as the text of a Version 0 document; each key once, the last value counts.
@@ -319,9 +370,9 @@ class Expansion:
         RefbrowserError
             Before the first piece: an entry is faulty, and `skip_bad` is not set.
         """
-        from refbrowser.references.version0 import version0_chunks
+        from refbrowser.references.version0 import Version0
 
-        return version0_chunks(self, skip_bad)
+        return Version0(self, skip_bad).chunks()
 
 
 def _of_generated(row: GenRow) -> tuple[str | None, Reference | RefbrowserError]:
@@ -360,13 +411,16 @@ def _all_coords(grid_shape: tuple[int, ...]) -> npt.NDArray[np.int64]:
     return np.stack(np.unravel_index(np.arange(size), grid_shape), axis=1).astype(np.int64)
 
 
-def _undecided(rule: GenRule, count: int) -> ReferenceColumns:
-    error = RefbrowserError(
+def _undecided(rule: GenRule) -> RefbrowserError:
+    return RefbrowserError(
         ErrorKind.BUDGET,
         f"whether gen rule {rule.index} gives this chunk was not decided within the limit of steps",
         Place(rule=rule.index, pointer=f"/gen/{rule.index}/key"),
         f"Write the key so that it can be inverted: {quoted('name/{{i}}.{{j}}')}.",
     )
+
+
+def _faulty(error: RefbrowserError, count: int) -> ReferenceColumns:
     none = np.full(count, -1, np.int64)
     faults: Mapping[int, RefbrowserError] = dict.fromkeys(range(count), error)
     kind = np.full(count, ReferenceKind.FAULTY, np.uint8)

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from refbrowser.errors import ErrorKind, Finding, Place, RefbrowserError, Severity, quoted
+from refbrowser.errors import ErrorKind, Finding, RefbrowserError, Severity, quoted
 from refbrowser.references.content import DocumentContent
 from refbrowser.references.json_text import Member, Node, NodeKind, pointer
 from refbrowser.references.key_findings import equal_keys, files_that_are_folders
+from refbrowser.references.lacking import faulty_templates, wrong_members
 from refbrowser.references.metadata_findings import MetadataWarning, metadata_findings
-from refbrowser.references.values import Issue
-from refbrowser.references.writer import appended, splices
+from refbrowser.references.positions import Found, Positions, found_error, placed
 
 #: Findings listed one by one; the last one tells how many more there are.
 MOST = 10_000
@@ -22,23 +22,6 @@ MOST = 10_000
 _KNOWN_TOP = frozenset({"version", "templates", "gen", "refs"})
 _KNOWN_RULE = frozenset({"key", "url", "offset", "length", "dimensions"})
 _KNOWN_RANGE = frozenset({"start", "stop", "step"})
-
-
-@dataclass(frozen=True, slots=True)
-class Found:
-    """One finding before its byte became line and column."""
-
-    severity: Severity
-    kind: ErrorKind
-    message: str
-    pointer: str
-    position: int | None
-    advice: str = ""
-    key: str | None = None
-    span: tuple[int, int] | None = None
-    rule: int | None = None
-    field: str | None = None
-    fix: Any = None
 
 
 def document_findings(document: DocumentContent) -> tuple[Finding, ...]:
@@ -50,33 +33,20 @@ def document_findings(document: DocumentContent) -> tuple[Finding, ...]:
             found.append(item)
         else:
             more += 1
-    places = document.locate(item.position for item in found if item.position is not None)
-    findings = [_finding(item, places, document.name) for item in found]
+    findings = placed(document, found)
     if more:
         findings[-1] = replace(findings[-1], count=1 + more)
     return (*document.notes, *findings)
 
 
-def _finding(item: Found, places: dict[int, tuple[int, int]], name: str | None) -> Finding:
-    line, column = (None, None) if item.position is None else places[item.position]
-    place = Place(
-        document=name, pointer=item.pointer, line=line, column=column, key=item.key, span=item.span,
-        rule=item.rule, field=item.field,
-    )  # fmt: skip
-    return Finding(
-        severity=item.severity, kind=item.kind, message=item.message, place=place, advice=item.advice,
-        fix=item.fix,
-    )  # fmt: skip
-
-
 def _all(document: DocumentContent) -> Iterator[Found]:
     positions = Positions(document)
     yield from _top(document, positions)
+    yield from wrong_members(document, positions)
     # What stands beside refs in the text of a store was made here.
     if document.version == 1 and document.known is None:
-        yield from _outer(document, positions)
-    if document.version == 1 and document.templates.faults:
-        yield from _templates(document, positions)
+        yield from _odd(document, positions)
+    yield from faulty_templates(document, positions)
     yield from _entries(document, positions)
     for key, other in equal_keys(document.refs):
         message = f"the key differs from {quoted(other)} only in case or in the form of its characters"
@@ -108,56 +78,6 @@ def _about_key(document: DocumentContent, positions: Positions, key: str, messag
     return Found(Severity.WARNING, ErrorKind.REF, message, document.key_pointer(key), position, key=key)
 
 
-class Positions:
-    """Bytes of the document as it is now, for what stands in its outer text and for entries of refs."""
-
-    def __init__(self, document: DocumentContent) -> None:
-        self._document = document
-        starts, growth = [], [0]
-        for start, stop, data in splices(document.refs, document.region):
-            starts.append(start)
-            growth.append(growth[-1] + len(data) - (stop - start))
-        #: The text of appended entries is the last change, if there are any.
-        self._appended = appended(document.refs)
-        self._tail = starts[-1] if starts else 0
-        self._starts = np.array(starts, np.int64)
-        self._growth = growth
-        hole = document.hole
-        self._hole = len(document.outer) if hole is None else hole
-        start, stop = document.region
-        self._region = stop - start + growth[-1]
-
-    def outer(self, position: int) -> int:
-        """Return where a byte of the outer text stands."""
-        return position if position < self._hole else position + self._region
-
-    def read(self, position: int) -> int:
-        """Return where a byte of refs, as it was read, stands now."""
-        moved = self._growth[int(self._starts.searchsorted(position))]
-        return position - self._document.region[0] + self._hole + moved
-
-    def entry(self, slot: int) -> int:
-        """Return where the key of an entry stands."""
-        if slot >= 0:
-            return self.read(int(self._document.refs.table.start[slot]))
-        return self.read(self._tail) + self._appended.starts[-2 - slot]
-
-    def issue(self, slot: int, issue: Issue) -> int:
-        """Return where an issue of an entry stands."""
-        refs = self._document.refs
-        patch = refs.patch(slot)
-        if patch is None:
-            return self.read(issue.position)
-        entry = self.entry(slot)
-        if issue.position < 0:
-            return entry
-        between = len(self._appended.between)
-        if slot >= 0:
-            member = refs.table.member(slot)
-            between = member.value.start - member.key_stop
-        return entry + len(patch.key_text) + between + issue.position
-
-
 def _top(document: DocumentContent, positions: Positions) -> Iterator[Found]:
     if document.mark:
         message = "the document begins with a byte-order mark"
@@ -176,14 +96,8 @@ def _top(document: DocumentContent, positions: Positions) -> Iterator[Found]:
         )
 
 
-def _outer(document: DocumentContent, positions: Positions) -> Iterator[Found]:
-    """Yield what is wrong with members, whatever they hold: doubled, unknown, of the wrong type."""
-    expected = {"templates": NodeKind.OBJECT, "gen": NodeKind.LIST, "refs": NodeKind.OBJECT}
-    for name, kind in expected.items():
-        node = document.node.member(name)
-        if node is not None and node.kind is not kind:
-            message = f"{name} is {node.kind.value}, not {kind.value}"
-            yield Found(Severity.FAULT, ErrorKind.SCHEMA, message, pointer(name), positions.outer(node.start))
+def _odd(document: DocumentContent, positions: Positions) -> Iterator[Found]:
+    """Yield what is odd about members, whatever they hold: doubled, unknown, not JSON."""
     for parts, node in _walk(document.node, ()):
         where = positions.outer(node.start)
         if node.kind is NodeKind.OBJECT:
@@ -235,31 +149,6 @@ def _odd_members(parts: tuple[str | int, ...], node: Node) -> Iterator[tuple[Mem
         seen.add(member.key)
 
 
-def _templates(document: DocumentContent, positions: Positions) -> Iterator[Found]:
-    node = document.node.member("templates")
-    values = {} if node is None else {member.key: member.value for member in node.members}
-    for name, error in document.templates.faults:
-        value = values.get(name)
-        if value is None:
-            yield _of_error(error, pointer("templates", name), None)
-            continue
-        position = value.start
-        if error.place.span is not None and value.kind is NodeKind.STRING:
-            position += _inside(document.outer[value.start : value.stop], error.place.span[0])
-        yield _of_error(error, pointer("templates", name), positions.outer(position))
-
-
-def _inside(raw: bytes, characters: int) -> int:
-    """Return where the character of that number stands in the JSON text of a string."""
-    return 1 + characters if raw.isascii() and b"\\" not in raw else 0
-
-
-def _of_error(error: RefbrowserError, where: str, position: int | None, key: str | None = None) -> Found:
-    return Found(
-        Severity.FAULT, error.kind, error.message, where, position, error.advice, key, error.place.span
-    )
-
-
 def _entries(document: DocumentContent, positions: Positions) -> Iterator[Found]:
     refs = document.refs
     table = refs.table
@@ -309,4 +198,4 @@ def _entry(document: DocumentContent, positions: Positions, slot: int, twice: bo
         try:
             document.view.reference(slot)
         except RefbrowserError as error:
-            yield _of_error(error, f"{where}/0", positions.entry(slot), key)
+            yield found_error(error, f"{where}/0", positions.entry(slot), key)

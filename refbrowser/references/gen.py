@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, TypeVar
 
@@ -19,7 +19,7 @@ from refbrowser.references.gen_cases import KeyCase, key_cases
 from refbrowser.references.gen_chunks import MISSING, UNDECIDED, ChunkMatch, find_rows, match_chunks
 from refbrowser.references.gen_columns import RuleColumns
 from refbrowser.references.gen_directories import rule_directories
-from refbrowser.references.gen_faults import find_faults
+from refbrowser.references.gen_faults import find_faults, hidden_key
 from refbrowser.references.gen_fields import FIELDS, RuleField, placed, read_field, rule_scope
 from refbrowser.references.gen_keys import KeyPattern, UndecidedError
 from refbrowser.references.gen_references import no_references, references
@@ -32,6 +32,8 @@ from refbrowser.references.templates import TemplateSet
 
 #: Rows looked at in vain for one chunk, after which the other chunks are not searched for.
 _MOST_CHECKED = 100_000
+#: Evaluation steps of the search for keys that are not known.
+_HIDDEN_STEPS = LIMITS.template_steps_job // 100
 
 _Found = TypeVar("_Found")
 
@@ -43,19 +45,17 @@ class NotDecided:
     rows_checked: int
 
 
-def _clashes(names: Iterable[str], templates: TemplateSet) -> tuple[RefbrowserError, ...]:
-    """Return a fault for each dimension that has the name of a template: its use is not clear."""
+def _clashes(names: Iterable[str], templates: TemplateSet) -> Iterator[RefbrowserError]:
+    """Yield a fault for each dimension that has the name of a template: its use is not clear."""
     message = "dimension {} has the name of a template"
-    return tuple(
-        RefbrowserError(
-            ErrorKind.TEMPLATE,
-            message.format(quoted(name)),
-            Place(field="dimensions", pointer=member_pointer(name)),
-            "give one of them another name",
-        )
-        for name in names
-        if name in templates.texts
-    )
+    for name in names:
+        if name in templates.texts:
+            yield RefbrowserError(
+                ErrorKind.TEMPLATE,
+                message.format(quoted(name)),
+                Place(field="dimensions", pointer=member_pointer(name)),
+                "give one of them another name",
+            )
 
 
 def _row_code(row: int | NotDecided | None) -> int:
@@ -88,9 +88,25 @@ class GenRule:
         found_dimensions, faults = parse_dimensions(listed)
         self.dimension_names = tuple(listed) if isinstance(listed, Mapping) else ()
         self.dimension_faults = tuple(faults)
-        self.clashes = _clashes(self.dimension_names, templates)
+        self.clashes = tuple(map(self._placed, _clashes(self.dimension_names, templates)))
         self.space = RowSpace(found_dimensions)
         self._searched: dict[str, Any] = {}
+
+    def _placed(self, error: RefbrowserError) -> RefbrowserError:
+        pointer = f"/gen/{self.index}{error.place.pointer or ''}"
+        return error.at(replace(error.place, rule=self.index, pointer=pointer))
+
+    @property
+    def structure_faults(self) -> tuple[RefbrowserError, ...]:
+        """Why the rule gives no rows although it should: it is no object, or its dimensions are faulty."""
+        if not self.is_object:
+            return (self._placed(RefbrowserError(ErrorKind.SCHEMA, "the rule is not an object")),)
+        return tuple(map(self._placed, self.dimension_faults))
+
+    @cached_property
+    def hidden_key(self) -> RefbrowserError | None:
+        """Why some key of the rule is not known: a key that it may give and does not may be that one."""
+        return hidden_key(self, _HIDDEN_STEPS)
 
     @cached_property
     def _scope(self) -> Scope:

@@ -36,22 +36,43 @@ def find_faults(
 ) -> Iterator[Finding]:
     """Yield the findings of a rule; at most `steps` evaluation steps and the time `left` are spent."""
     left = left or SearchTime()
-    if not rule.is_object:
-        place = Place(rule=rule.index, pointer=f"/gen/{rule.index}")
-        yield _fault(RefbrowserError(ErrorKind.SCHEMA, "the rule is not an object", place))
+    yield from static_faults(rule)
+    if rule.columns is None:
         return
-    for error in (*rule.dimension_faults, *rule.clashes):
-        place = replace(error.place, rule=rule.index, pointer=f"/gen/{rule.index}{error.place.pointer}")
-        yield _fault(RefbrowserError(error.kind, error.message, place, error.advice))
     for name, field in rule.fields.items():
+        if field.faults:
+            continue
+        if name in rule.columns.integers:
+            yield from _integer(rule.columns, field, steps, left)
+        elif not _is_certain(rule.columns, field):
+            yield from _searched(rule.columns, field, steps, left)
+
+
+def static_faults(rule: GenRule) -> Iterator[Finding]:
+    """Yield what is wrong with a rule whatever its rows are: no row is looked at for it."""
+    yield from map(_fault, (*rule.structure_faults, *rule.clashes))
+    if not rule.is_object:
+        return
+    for field in rule.fields.values():
         if field.faults:
             yield from _static(rule, field)
         elif rule.columns is None:
             yield from _without_rows(rule, field)
-        elif name in rule.columns.integers:
-            yield from _integer(rule.columns, field, steps, left)
-        elif not _is_certain(rule.columns, field):
-            yield from _searched(rule.columns, field, steps, left)
+
+
+def hidden_key(rule: GenRule, steps: int) -> RefbrowserError | None:
+    """Return why some key of a rule is not known, as far as `steps` evaluation steps tell; else None."""
+    if rule.structure_faults:
+        return rule.structure_faults[0]
+    if rule.columns is None:
+        return None
+    key = rule.fields["key"]
+    if key.faults:
+        return placed(key.faults[0], rule.index, "key", None)
+    if _is_certain(rule.columns, key):
+        return None
+    found = _searched(rule.columns, key, steps, SearchTime())
+    return next((each.error() for each in found if each.severity is Severity.FAULT), None)
 
 
 def _static(rule: GenRule, field: RuleField) -> Iterator[Finding]:

@@ -16,6 +16,7 @@ from refbrowser.model.reference import ByteRange, Reference, ReferenceKind, Whol
 from refbrowser.references.content import DocumentContent
 from refbrowser.references.gen import GenRule
 from refbrowser.references.gen_unique import may_meet
+from refbrowser.references.lacking import LeftOut, lacking
 from refbrowser.references.values import ValueKind
 
 _ROWS = 4096
@@ -34,39 +35,51 @@ class _Expansion(Protocol):
     def rules(self) -> tuple[GenRule, ...]: ...
 
 
-def version0_chunks(expansion: _Expansion, skip_bad: bool) -> Iterator[bytes]:
-    """Return the pieces of the text; faults are raised before the first one unless they are skipped.
+class Version0:
+    """The expansion of a document as text; which rows count is found before anything is written.
+
+    Attributes
+    ----------
+    left_out
+        What it lacks; nothing unless faults are skipped.
 
     Raises
     ------
     RefbrowserError
-        Also E_BUDGET: keys may repeat, and there are more than can be compared with each other.
+        An entry, rule, template or member is faulty, unless these are skipped. E_BUDGET: keys may repeat, and
+        there are more than can be compared with each other.
     """
-    plan = _Plan(expansion, skip_bad)
-    return plan.chunks()
 
-
-class _Plan:
-    """Which rows count: found by one pass over the rules, before anything is written."""
-
-    def __init__(self, expansion: _Expansion, skip_bad: bool) -> None:
+    def __init__(self, expansion: _Expansion, skip_bad: bool = False) -> None:
         self._expansion = expansion
         self._skip_bad = skip_bad
         self._refs = expansion.document.refs
+        self.left_out = LeftOut()
         #: Slot of refs to the generated row that replaces it.
         self._replaced: dict[int, tuple[int, int]] = {}
         #: Generated key that comes more than once to the last row that has it.
         self._repeated: dict[str, tuple[int, int]] = {}
         self._urls: dict[str, str] = {}
+        self._check_structure()
         self._check_refs()
         self._look_at_rules()
 
-    def _check_refs(self) -> None:
+    def _check_structure(self) -> None:
         if self._skip_bad:
+            self.left_out = LeftOut.of(self._expansion.document)
             return
+        for finding in lacking(self._expansion.document):
+            raise finding.error()
+
+    def _check_refs(self) -> None:
         view = self._expansion.document.view
         for slot in self._bad_slots():
-            view.reference(slot)
+            try:
+                view.reference(slot)
+            except RefbrowserError:
+                if not self._skip_bad:
+                    raise
+                self.left_out.entries += 1
 
     def _bad_slots(self) -> Iterator[int]:
         document = self._expansion.document
@@ -95,6 +108,7 @@ class _Plan:
         for number, first, keys, faults in self._generated():
             if faults and not self._skip_bad:
                 raise faults[min(faults)]
+            self.left_out.rows += len(faults)
             for at, key in enumerate(keys):
                 slot = None if key is None or at in faults else self._refs.find_slot(key)
                 if slot is not None:

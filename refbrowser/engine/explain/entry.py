@@ -79,6 +79,8 @@ def entry_step(document: ReferenceDocument, key: str, entries: Occurrences) -> S
 
 def missing_step(entries: Occurrences) -> Step:
     """Return the step for a key that has no entry, or none that was found."""
+    if entries.lost is not None:
+        return _lost_step(entries.lost)
     if not entries.is_open:
         text = "There is no reference with this key, neither in refs nor from a gen rule."
         return Step(name="entry", title="No reference", lines=[Line(text)], facts={"origin": None})
@@ -94,6 +96,22 @@ def missing_step(entries: Occurrences) -> Step:
         lines=lines,
         facts={"origin": None, "undecided": [number for number, _ in entries.undecided]},
         links=[Link(LinkKind.RULE, f"Edit gen rule {number}", number) for number, _ in entries.undecided[:3]],
+    )
+
+
+def _lost_step(error: RefbrowserError) -> Step:
+    """Return the step for a key that what is faulty may have given."""
+    lines = [Line("There is no reference with this key; one may be lost."), Line(plain(error), "Fault")]
+    if error.advice:
+        lines.append(Line(plain(error.advice), "Advice"))
+    rule = error.place.rule
+    return Step(
+        name="entry",
+        title="Lost" if rule is None else f"Gen rule {rule} is faulty",
+        state=StepState.FAULT,
+        lines=lines,
+        facts={"origin": None, "lost": error.message},
+        links=[] if rule is None else [Link(LinkKind.RULE, f"Edit gen rule {rule}", rule)],
     )
 
 

@@ -200,6 +200,8 @@ class _Explaining:
             self.steps.append(missing_step(entries))
             if entries.is_open:
                 return None, verdicts.of_undecided(self._subject.lower(), entries.undecided[0][0])
+            if entries.lost is not None:
+                return None, verdicts.of_lost(self._subject, entries.lost, self.steps[-1].links)
             return None, None
         self.steps.append(entry_step(self.dataset.document, self.key, entries))
         found = entries.counting.found

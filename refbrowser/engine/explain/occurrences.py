@@ -71,6 +71,8 @@ class Occurrences:
         Numbers of rules of which it was not decided whether they give the key, with the rows looked at.
     is_open
         One of those rules comes after every entry that was found, so that its rows would count.
+    lost
+        Where there is no entry: the fault of a rule or member that may have given one.
     """
 
     counting: Occurrence | None
@@ -78,6 +80,7 @@ class Occurrences:
     more: int = 0
     undecided: tuple[tuple[int, int], ...] = ()
     is_open: bool = False
+    lost: RefbrowserError | None = None
 
 
 @dataclass
@@ -120,7 +123,8 @@ def find_occurrences(
     first, rest = (found.entries[0], found.entries[1:]) if found.entries else (None, [])
     counting = None if is_open else first
     shadowed = ([first] if is_open and first is not None else []) + rest
-    return Occurrences(counting, tuple(shadowed), found.more, tuple(undecided), is_open)
+    lost = document.expansion.lost(key) if first is None and not is_open else None
+    return Occurrences(counting, tuple(shadowed), found.more, tuple(undecided), is_open, lost)
 
 
 def _in_rule(document: ReferenceDocument, number: int, row: int) -> Occurrence:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from refbrowser.engine.explain.explanation import Link, LinkKind, StepState, VerdictKind
@@ -68,6 +69,13 @@ def of_faulty(subject: str, error: RefbrowserError) -> Verdict:
     """Return the verdict on a key whose entry is faulty."""
     text = f"{subject} cannot be read because its reference is faulty: {error.message}"
     return Verdict(VerdictKind.FAULTY, text, StepState.FAULT)
+
+
+def of_lost(subject: str, error: RefbrowserError, links: Sequence[Link]) -> Verdict:
+    """Return the verdict on a key that what is faulty may have given."""
+    cause = f"gen rule {error.place.rule}" if error.place.rule is not None else "a part of the document"
+    text = f"{subject} cannot be read: {cause} may give its reference, and is faulty: {error.message}"
+    return Verdict(VerdictKind.FAULTY, text, StepState.FAULT, tuple(links))
 
 
 def of_undecided(subject: str, rule: int) -> Verdict:

@@ -315,7 +315,13 @@ class ReferencesExport:
     ) -> ExportReport:
         from refbrowser.formats.parquet_references import write_parquet
 
-        written = write_parquet(document, self.request.target, force=self.request.force, cancel=control.token)
+        written = write_parquet(
+            document,
+            self.request.target,
+            force=self.request.force,
+            cancel=control.token,
+            skip=skipped.append if self.request.skip_bad else None,
+        )
         return self._report(document, skipped, written)
 
     def _report(

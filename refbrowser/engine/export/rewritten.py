@@ -101,7 +101,10 @@ class _Writer:
         """Yield the text."""
         if self.document.version == 1:
             outer = {"version": 1, **self.document.node.to_python()}
-            outer.pop("refs", None)
+            for name in ("refs", *self.document.wrong_members):
+                outer.pop(name, None)
+            for name, _ in self.document.templates.faults:
+                outer.get("templates", {}).pop(name, None)
             if "gen" in outer:
                 outer["gen"] = list(self._rules())
             head = json.dumps(outer, indent=1)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from refbrowser.engine.export.request import (
@@ -13,11 +14,13 @@ from refbrowser.engine.export.request import (
     ExportEstimate,
     ExportReport,
     ExportRequest,
+    Loss,
 )
 from refbrowser.engine.export.table_options import TABLE_FORMATS
 from refbrowser.engine.jobs import JobControl
 from refbrowser.errors import ErrorKind, RefbrowserError, quoted
 from refbrowser.io.zip_archives import Confirm
+from refbrowser.references.lacking import lacking
 
 if TYPE_CHECKING:
     from refbrowser.engine.dataset import Dataset
@@ -52,11 +55,14 @@ def run_export(
     Cancelled
         The control's token was cancelled; a Zarr store can be gone on with.
     """
-    export, control = _export(dataset, request), control or JobControl()
+    left_out, control = _left_out(dataset, request), control or JobControl()
+    export = _export(dataset, request)
     if told is not None:
-        told(export.estimate(control.token))
+        told(_with_losses(export.estimate(control.token), left_out))
     report: ExportReport = export.run(control, question)
-    return report
+    known = {(error.message, error.place.pointer) for error in left_out}
+    skipped = (error for error in report.skipped if (error.message, error.place.pointer) not in known)
+    return replace(report, skipped=(*left_out, *skipped))
 
 
 def estimate_export(
@@ -69,7 +75,32 @@ def estimate_export(
     RefbrowserError
         It cannot be made.
     """
-    return _export(dataset, request).estimate((control or JobControl()).token)
+    left_out = _left_out(dataset, request)
+    return _with_losses(_export(dataset, request).estimate((control or JobControl()).token), left_out)
+
+
+def _left_out(dataset: Dataset, request: ExportRequest) -> list[RefbrowserError]:
+    """Return what the document lacks whatever its entries and rows are, where all of it is written.
+
+    What a damaged stream or archive has lost is among the losses of each export.
+
+    Raises
+    ------
+    RefbrowserError
+        It lacks something, and `skip_bad` is not set.
+    """
+    is_whole = request.arrays is None or request.format in REFERENCE_FORMATS
+    if not is_whole or dataset.document.derived is not None:
+        return []
+    found = [finding.error() for finding in lacking(dataset.document)]
+    if found and not request.skip_bad:
+        raise found[0]
+    return found
+
+
+def _with_losses(estimate: ExportEstimate, left_out: list[RefbrowserError]) -> ExportEstimate:
+    losses = [Loss("/", f"left out: {error.message}") for error in left_out]
+    return replace(estimate, losses=(*estimate.losses, *losses))
 
 
 def _export(dataset: Dataset, request: ExportRequest) -> Any:
