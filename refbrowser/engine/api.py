@@ -93,7 +93,7 @@ def expand(
     Raises
     ------
     RefbrowserError
-        An entry is faulty; or there are more rows than fit (`write_out_question`): look at rows of
+        An entry, rule, template or member is faulty; or there are more rows than fit (`write_out_question`): look at rows of
         ``dataset.document.expansion`` then.
     """
     source = _document(document, dict(templates or {}))

@@ -55,7 +55,12 @@ FAULTS: dict[str, tuple[dict[str, Any], str, str, bool]] = {
         "1 gen rule",
         True,
     ),
-    "dimensions is a list": ({"gen": [RULE | {"dimensions": [{"i": {}}]}]}, "/gen/0/dimensions", "1 gen rule", True),
+    "dimensions is a list": (
+        {"gen": [RULE | {"dimensions": [{"i": {}}]}]},
+        "/gen/0/dimensions",
+        "1 gen rule",
+        True,
+    ),
     "dimensions is empty": ({"gen": [RULE | {"dimensions": {}}]}, "/gen/0/dimensions", "1 gen rule", True),
     "a rule is text": ({"gen": ["x"]}, "/gen/0", "1 gen rule", True),
     "gen is an object": ({"gen": RULE}, "/gen", "the member 'gen'", True),
@@ -84,7 +89,7 @@ FAULTS: dict[str, tuple[dict[str, Any], str, str, bool]] = {
         False,
     ),
     "an entry is faulty": ({"refs": REFS | {"a/0": 5}}, "/refs/a~10", "1 faulty entry of refs", True),
-}  # fmt: skip
+}
 
 
 def test_what_is_lacking_is_told_by_whatever_writes_or_reads_it(
