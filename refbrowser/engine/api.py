@@ -93,8 +93,8 @@ def expand(
     Raises
     ------
     RefbrowserError
-        An entry, rule, template or member is faulty; or there are more rows than fit (`write_out_question`): look at rows of
-        ``dataset.document.expansion`` then.
+        An entry, rule, template or member is faulty; or there are more rows than fit (`write_out_question`):
+        look at rows of ``dataset.document.expansion`` then.
     """
     source = _document(document, dict(templates or {}))
     expansion = source.expansion
