@@ -130,7 +130,7 @@ class Limits:
     awkward_measured: int = _limit(
         64 * MIB, "bytes", "indexes read when a file is opened, where they alone tell how many rows there are"
     )
-    awkward_turns: int = _limit(6, "turns", "turns of a cycle that are unrolled in nested rows")
+    awkward_turns: int = _limit(1_000, "turns", "turns of a cycle that are followed in nested rows")
     awkward_faults: int = _limit(1_000, "faults", "unreadable parts of one read of nested rows, listed")
     group_nesting: int = _limit(100, "levels", "groups in groups")
     elements: int = _limit(2**63 - 1, "elements", "elements of an array")

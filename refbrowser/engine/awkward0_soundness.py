@@ -150,7 +150,9 @@ def _read(
 ) -> tuple[NestedFault, ...]:
     session, access = dataset.session, dataset.access
     if node.nested is not None:
-        return read_rows(session, node, access, start, stop, control.token).faults
+        # The rows of a cycle are rows of an array: one turn leads to all of them.
+        found = read_rows(session, node, access, start, stop, control.token, turns=1).faults
+        return tuple(fault for fault in found if not fault.is_cut)
     index = (slice(start, stop),) if node.shape else ()
     session.read(node, access, Selection.from_index(index, node.shape), cancel=control.token)
     return ()

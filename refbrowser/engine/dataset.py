@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -18,6 +18,7 @@ from refbrowser.model.selection import Selection
 
 if TYPE_CHECKING:
     from refbrowser.engine.metadata import Elsewhere
+    from refbrowser.engine.pieces import Piece
     from refbrowser.engine.read_plan import ReadPlan
     from refbrowser.engine.session import Session
     from refbrowser.engine.store import ReferenceStore
@@ -334,23 +335,76 @@ class Array:
         token = None if control is None else control.token
         return read_rows(self.dataset.session, self.node, self.dataset.access, start, stop, token)
 
-    def to_awkward(self, start: int = 0, stop: int | None = None) -> Any:
-        """Return rows of any array, those of its first dimension, as an ``awkward.Array``.
+    def masked(self, index: Any = ..., control: JobControl | None = None) -> MaskedValues:
+        """Return selected values of which some cannot be read: these are masked, and it is told why.
 
-        What of nested rows cannot be read is missing in them, and noted as a warning (`nested_rows` tells).
+        Parameters
+        ----------
+        index
+            As in ``array[index]``.
 
         Raises
         ------
         RefbrowserError
-            None of them can be read.
+            Nothing of the array can be read.
+        """
+        selection = Selection.from_index(index, self.shape)
+        errors: list[RefbrowserError] = []
+        mask = np.zeros(selection.shape, bool)
+        box = selection.box(mask)
+
+        def note(piece: Piece) -> None:
+            if piece.error is not None:
+                errors.append(piece.error)
+                place: tuple[Any, ...] = (*piece.part.target, ...)
+                failed = piece.failed
+                box[place] = True if failed is None else failed.reshape(-1, *(1,) * (box.ndim - 1))
+
+        values = self.dataset.session.read(
+            self.node,
+            self.dataset.access,
+            selection,
+            on_piece=note,
+            cancel=None if control is None else control.token,
+        )
+        return MaskedValues(np.ma.MaskedArray(values, mask), tuple(errors))
+
+    def to_awkward(self, start: int = 0, stop: int | None = None, *, skip_bad: bool = False) -> Any:
+        """Return rows of any array, those of its first dimension, as an ``awkward.Array``.
+
+        Parameters
+        ----------
+        skip_bad
+            What of nested rows cannot be read is missing in them, and noted as a warning (`nested_rows`
+            tells).
+
+        Raises
+        ------
+        RefbrowserError
+            Some of them cannot be read; with `skip_bad`: none can.
         """
         from refbrowser.engine.nested.awkward_arrays import awkward_array
 
-        return awkward_array(self, start, len(self) if stop is None else stop)
+        return awkward_array(self, start, len(self) if stop is None else stop, skip_bad=skip_bad)
 
     def plan(self, selection: Selection) -> ReadPlan:
         """Return which requests a selection needs, without making any."""
         return self.dataset.session.plan(self.node, self.dataset.access, selection)
+
+
+class MaskedValues(NamedTuple):
+    """Values of which some could not be read.
+
+    Attributes
+    ----------
+    values
+        Those that could not are masked, and have no meaning.
+    errors
+        Why, one error for each part.
+    """
+
+    values: np.ma.MaskedArray[Any, Any]
+    errors: tuple[RefbrowserError, ...]
 
 
 class NoSuchNodeError(RefbrowserError, KeyError):

@@ -6,6 +6,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
 
+import numpy as np
+import numpy.typing as npt
+
 from refbrowser.errors import RefbrowserError
 from refbrowser.io.cancel import CancelToken
 from refbrowser.model.grid import ChunkPart
@@ -27,12 +30,18 @@ class Piece:
     """One chunk's part of a read, ended.
 
     `part.target` is where it lies in `Selection.box` of the result; a missing chunk's part holds the fill
-    value, a failed one's is undefined.
+    value, a failed one's is undefined but where `failed` tells.
+
+    Attributes
+    ----------
+    failed
+        Of a failed one: which of its rows could not be read, the others could; None for all.
     """
 
     part: ChunkPart
     state: PieceState
     error: RefbrowserError | None = None
+    failed: npt.NDArray[np.bool_] | None = None
 
 
 @dataclass(frozen=True, slots=True)

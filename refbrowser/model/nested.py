@@ -13,6 +13,11 @@ import numpy.typing as npt
 from refbrowser.errors import NOWHERE, Place, RefbrowserError
 from refbrowser.model.reference import Reference
 
+#: Parameter of contents whose missing values are none: they could not be read.
+UNREAD = "__unread__"
+#: Last part of the path of a fault where a cycle is cut.
+CUT = "#link"
+
 
 class TypeKind(StrEnum):
     """What the values of a type are."""
@@ -143,11 +148,16 @@ class NestedFault:
     ----------
     path
         Names of fields from the row down, and ``#1`` for a possibility of a union, joined by ``/``; empty for
-        the rows themselves.
+        the rows themselves. Its last part is `CUT` where a cycle goes on that is read no further.
     """
 
     path: str
     error: RefbrowserError
+
+    @property
+    def is_cut(self) -> bool:
+        """Whether the values go on here, and are sound as far as they were read."""
+        return self.path.rpartition("/")[2] == CUT
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -158,7 +168,7 @@ class NestedRows:
     ----------
     content
         An ``awkward.contents.Content``, one entry a row. What could not be read below a field is missing
-        (`None`) there, so that the other fields are seen.
+        (`None`) there, in an option that has the parameter `UNREAD`, so that the other fields are seen.
     faults
         What that is. A value at or below one of these paths is unreadable, not missing.
     """

@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 from refbrowser.cli.values import json_ready
 from refbrowser.engine.nested.python_values import python_values
-from refbrowser.engine.nested.reading import read_rows
+from refbrowser.engine.nested.reading import read_rows, unread_error
 from refbrowser.engine.views.nested_columns import NestedColumn
 from refbrowser.engine.views.nested_folds import NestedPath
 from refbrowser.engine.views.nested_lines import LineMaker
-from refbrowser.engine.views.nested_values import NestedValue
+from refbrowser.engine.views.nested_values import NestedValue, ValueKind, fault_of
 from refbrowser.errors import ErrorKind, RefbrowserError
+from refbrowser.model.nested import NestedRows
 
 if TYPE_CHECKING:
     from refbrowser.engine.dataset import Dataset
@@ -32,7 +33,7 @@ def copied(
     paths: Sequence[NestedPath],
     control: JobControl,
 ) -> str:
-    """Return the values of some lines as JSON, a line each; what cannot be read is null.
+    """Return the values of some lines as JSON, a line each.
 
     Raises
     ------
@@ -44,7 +45,7 @@ def copied(
         control.check()
         rows = read_rows(dataset.session, node, dataset.access, row, row + 1, control.token)
         for path in of_row:
-            plain = json_ready(_plain(maker.value(rows, row, path)))
+            plain = json_ready(_plain(maker.value(rows, row, path), node))
             texts.append(json.dumps(plain, ensure_ascii=False))
             size += len(texts[-1])
             if size > TEXT_MOST:
@@ -54,7 +55,14 @@ def copied(
     return "\n".join(texts)
 
 
-def _plain(value: NestedValue) -> Any:
+def _plain(value: NestedValue, node: ArrayNode) -> Any:
+    if value.kind is ValueKind.UNREADABLE:
+        error = fault_of(value.rows, value.path)
+        raise error or RefbrowserError(ErrorKind.SOURCE, f"a value of {node.path} cannot be read")
     if value.content is None:
         return None
-    return python_values(value.content[value.at : value.at + 1])[0]
+    content = value.content[value.at : value.at + 1]
+    unread = unread_error(NestedRows(content, value.rows.faults), node)
+    if unread is not None:
+        raise unread
+    return python_values(content)[0]

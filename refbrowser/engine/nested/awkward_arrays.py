@@ -6,22 +6,25 @@ from typing import TYPE_CHECKING, Any
 
 from refbrowser.engine.export.nested.plain_contents import content_of
 from refbrowser.engine.export.nested.plain_types import row_type
-from refbrowser.engine.nested.reading import warn_of
+from refbrowser.engine.nested.reading import unread_error, warn_of
 from refbrowser.model.selection import Selection
 
 if TYPE_CHECKING:
     from refbrowser.engine.dataset import Array
 
 
-def awkward_array(array: Array, start: int, stop: int) -> Any:
+def awkward_array(array: Array, start: int, stop: int, *, skip_bad: bool) -> Any:
     """Return rows of an array, those of its first dimension.
 
-    What of nested rows cannot be read is missing in them; the warnings of the dataset tell of it.
+    Parameters
+    ----------
+    skip_bad
+        What of nested rows cannot be read is missing in them; the warnings of the dataset tell of it.
 
     Raises
     ------
     RefbrowserError
-        None of them can be read.
+        Some of them cannot be read; with `skip_bad`: none can.
     """
     import awkward
 
@@ -29,5 +32,9 @@ def awkward_array(array: Array, start: int, stop: int) -> Any:
         values = array.read(Selection.from_index(slice(start, stop), array.shape))
         return awkward.Array(content_of(values, row_type(array.node, values.shape)))
     rows = array.nested_rows(start, stop)
-    warn_of(rows.faults, array.node, array.dataset.access)
+    error = unread_error(rows, array.node, start)
+    if error is not None and not skip_bad:
+        raise error
+    if error is not None:
+        warn_of(rows.faults, array.node, array.dataset.access)
     return awkward.Array(rows.content)

@@ -6,10 +6,11 @@ import time
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from refbrowser.engine.chunk_log import BatchNotes, marks_of
 from refbrowser.engine.nested.elements import elements
-from refbrowser.engine.nested.reading import read_rows, warn_of
+from refbrowser.engine.nested.reading import read_rows, unread_error
 from refbrowser.engine.part_reader import PartReader
 from refbrowser.engine.part_table import Parts
 from refbrowser.engine.pieces import Piece, PieceState
@@ -32,12 +33,12 @@ class NestedPartReader(PartReader):
                 if notes is not None:
                     notes.asked([number])
                 began = time.monotonic()
-                error = self._read(parts[number])
+                error, failed = self._read(parts[number])
                 if notes is not None:
                     notes.took([number], time.monotonic() - began)
                     notes.ended(number, error)
                 state = PieceState.DONE if error is None else PieceState.FAILED
-                self.ended(Piece(parts[number], state, error))
+                self.ended(Piece(parts[number], state, error, failed))
         finally:
             if notes is not None:
                 notes.give_up()
@@ -48,8 +49,8 @@ class NestedPartReader(PartReader):
         kinds = np.full(stop - start, ReferenceKind.DERIVED, np.uint8)
         return BatchNotes(self.log, parts.coords(start, stop), marks_of(columns_of_tiles(kinds)), start)
 
-    def _read(self, part: ChunkPart) -> RefbrowserError | None:
-        """Read one tile; returns why it could not be."""
+    def _read(self, part: ChunkPart) -> tuple[RefbrowserError | None, npt.NDArray[np.bool_] | None]:
+        """Read one tile; returns why it could not be, and which of its rows where others could."""
         grid = self.node.grid
         assert grid is not None
         first, last, step = part.inside[0].indices(grid.chunk_shape[0])
@@ -67,11 +68,18 @@ class NestedPartReader(PartReader):
                 priority=self.options.priority,
                 told=self._told,
             )
-            self.region(part)[...] = self._values(rows.content, step, part.inside[1:])
+            unread = unread_error(rows, self.node, origin + first, step)
+            if unread is not None and (self.options.on_piece is None or not self.box.dtype.hasobject):
+                return unread, None
+            region = self.region(part)
+            region[...] = self._values(rows.content, step, part.inside[1:])
         except RefbrowserError as error:
-            return error
-        warn_of(rows.faults, self.node, self.access)
-        return None
+            return error, None
+        if unread is None:
+            return None, None
+        failed = np.zeros(len(region), bool)
+        failed[(unread.rows - origin - first) // step] = True
+        return unread, failed
 
     def _values(self, content: Any, step: int, inside: tuple[slice, ...]) -> Any:
         return elements(self.node, content, self.box.dtype)[(slice(None, None, step), *inside)]

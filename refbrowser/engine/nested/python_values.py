@@ -1,11 +1,12 @@
 """Nested rows as Python values: numbers, text, bytes, lists, dicts, None; their number is known first.
 
 Rows may share what they hold (lists that overlap, rows that are picked twice): what is shared is made once.
+Nothing here calls itself: values that go on in themselves may be deeper than Python's stack.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Generator, Iterator
 from typing import Any
 
 import numpy as np
@@ -53,26 +54,53 @@ def _is_shared(content: Any) -> bool:
     return any(map(_is_shared, content.contents if kind == "RecordArray" else [content.content]))
 
 
+#: What makes the values of a content: a list, or what asks for those of contents below, one after the other.
+_Made = list[Any] | Generator[Any, list[Any], list[Any]]
+
+
 def _values(content: Any) -> list[Any]:
+    made = _make(content)
+    if isinstance(made, list):
+        return made
+    value: Any = None
+    waiting = [made]
+    while waiting:
+        try:
+            below = _make(waiting[-1].send(value))
+        except StopIteration as end:
+            value = end.value
+            waiting.pop()
+            continue
+        value = below if isinstance(below, list) else None
+        if not isinstance(below, list):
+            waiting.append(below)
+    values: list[Any] = value
+    return values
+
+
+def _make(content: Any) -> _Made:
     return _MAKERS[type(content).__name__](content)
 
 
-def _numbers(content: Any) -> list[Any]:
+def _numbers(content: Any) -> _Made:
     data = np.asarray(content.data)
     if data.dtype.kind in "mM" or data.dtype.itemsize > 16 or data.dtype.char == "g":
         # Python's own types have not all that these tell.
-        return list(data) if data.ndim == 1 else _values(content.to_RegularArray())
+        return list(data) if data.ndim == 1 else _make(content.to_RegularArray())
     made: list[Any] = data.tolist()
     return made
 
 
-def _lists(content: Any) -> list[Any]:
+def _lists(content: Any) -> _Made:
     starts, stops = edges_of(content)
     kind = content.parameter("__array__")
     if kind in ("string", "bytestring"):
         return _texts(content, starts, stops, is_text=kind == "string")
-    reach = int(stops.max(initial=0))
-    inner = _values(content.content[:reach])
+    return _cut(content, starts, stops)
+
+
+def _cut(content: Any, starts: npt.NDArray[np.int64], stops: npt.NDArray[np.int64]) -> _Made:
+    inner = yield content.content[: int(stops.max(initial=0))]
     return [inner[start:stop] for start, stop in zip(starts.tolist(), stops.tolist(), strict=True)]
 
 
@@ -92,8 +120,10 @@ def _texts(
     return [row.decode("utf-8", "replace") for row in rows] if is_text else rows
 
 
-def _records(content: Any) -> list[Any]:
-    columns = [_values(content.content(at)[: content.length]) for at in range(len(content.contents))]
+def _records(content: Any) -> _Made:
+    columns = []
+    for at in range(len(content.contents)):
+        columns.append((yield content.content(at)[: content.length]))
     if content.is_tuple:
         return list(zip(*columns, strict=True)) if columns else [()] * content.length
     names = content.fields
@@ -102,24 +132,26 @@ def _records(content: Any) -> list[Any]:
     return [dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True)]
 
 
-def _picked(content: Any) -> list[Any]:
-    inner = _values(content.content)
+def _picked(content: Any) -> _Made:
+    inner = yield content.content
     return [inner[at] for at in np.asarray(content.index.data).tolist()]
 
 
-def _options(content: Any) -> list[Any]:
+def _options(content: Any) -> _Made:
     option = content.to_IndexedOptionArray64()
-    inner = _values(option.content)
+    inner = yield option.content
     return [None if at < 0 else inner[at] for at in np.asarray(option.index.data).tolist()]
 
 
-def _unions(content: Any) -> list[Any]:
-    inner = [_values(each) for each in content.contents]
+def _unions(content: Any) -> _Made:
+    inner = []
+    for each in content.contents:
+        inner.append((yield each))
     tags, rows = np.asarray(content.tags.data).tolist(), np.asarray(content.index.data).tolist()
     return [inner[tag][at] for tag, at in zip(tags, rows, strict=False)]
 
 
-_MAKERS: dict[str, Callable[[Any], list[Any]]] = {
+_MAKERS: dict[str, Callable[[Any], _Made]] = {
     "EmptyArray": lambda content: [],
     "NumpyArray": _numbers,
     "ListOffsetArray": _lists,
@@ -151,32 +183,39 @@ class _Budget:
 
 
 def _count(content: Any, weights: _Weights, budget: _Budget) -> None:
+    pending = [(content, weights)]
+    while pending:
+        pending += _counted(*pending.pop(), budget)
+
+
+def _counted(content: Any, weights: _Weights, budget: _Budget) -> Iterator[tuple[Any, _Weights]]:
+    """Count the values of a content; yields those below, with how often each is shown."""
     budget.take(float(weights.sum()))
     kind = type(content).__name__
     if kind in ("ListOffsetArray", "ListArray", "RegularArray"):
-        _count_lists(content, weights, budget)
+        yield from _count_lists(content, weights, budget)
     elif kind == "RecordArray":
         for at in range(len(content.contents)):
-            _count(content.content(at)[: content.length], weights, budget)
+            yield content.content(at)[: content.length], weights
     elif kind == "UnionArray":
         tags, rows = np.asarray(content.tags.data), np.asarray(content.index.data)[: content.length]
         for tag, each in enumerate(content.contents):
             of_tag = tags == tag
-            _count(each, _summed(rows[of_tag], weights[of_tag], each.length), budget)
+            yield each, _summed(rows[of_tag], weights[of_tag], each.length)
     elif content.is_option:
         option = content.to_IndexedOptionArray64()
         rows = np.asarray(option.index.data)
         there = rows >= 0
-        _count(option.content, _summed(rows[there], weights[there], option.content.length), budget)
+        yield option.content, _summed(rows[there], weights[there], option.content.length)
     elif kind == "IndexedArray":
         rows = np.asarray(content.index.data)
-        _count(content.content, _summed(rows, weights, content.content.length), budget)
+        yield content.content, _summed(rows, weights, content.content.length)
     elif kind == "NumpyArray":
         inner = np.prod(content.data.shape[1:], dtype=np.float64)
         budget.take(float(weights.sum()) * (inner - 1))
 
 
-def _count_lists(content: Any, weights: _Weights, budget: _Budget) -> None:
+def _count_lists(content: Any, weights: _Weights, budget: _Budget) -> Iterator[tuple[Any, _Weights]]:
     starts, stops = edges_of(content)
     if content.parameter("__array__") is not None:
         # Texts are one value each, as long as they are.
@@ -187,7 +226,7 @@ def _count_lists(content: Any, weights: _Weights, budget: _Budget) -> None:
         budget.take(total)
     size = content.content.length
     changes = np.bincount(starts, weights, size + 1) - np.bincount(stops, weights, size + 1)
-    _count(content.content, np.cumsum(changes)[:size], budget)
+    yield content.content, np.cumsum(changes)[:size]
 
 
 def _summed(rows: npt.NDArray[Any], weights: _Weights, size: int) -> _Weights:

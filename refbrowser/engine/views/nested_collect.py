@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from refbrowser.engine.export.nested.plain_contents import content_of
 from refbrowser.engine.export.nested.plain_types import row_type
-from refbrowser.engine.nested.reading import read_rows
+from refbrowser.engine.nested.reading import read_rows, unread_error
 from refbrowser.engine.views.nested_numbers import (
     NO_NUMBERS,
     FieldChoice,
@@ -192,7 +192,11 @@ class _Collector:
     def _rows(self, node: ArrayNode, start: int, stop: int) -> NestedRows:
         session, access, token = self.dataset.session, self.dataset.access, self.control.token
         if node.nested is not None:
-            return read_rows(session, node, access, start, stop, token)
+            rows = read_rows(session, node, access, start, stop, token)
+            error = unread_error(rows, node, start)
+            if error is not None:
+                raise error
+            return rows
         selection = Selection.from_index(slice(start, stop), node.shape)
         values = session.read(node, access, selection, cancel=token)
         return NestedRows(content_of(values, row_type(node, values.shape)))

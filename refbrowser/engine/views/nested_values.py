@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from enum import Enum, auto
 from typing import Any
 
-from refbrowser.model.nested import NestedRows
+from refbrowser.model.nested import CUT, UNREAD, NestedRows
 
 #: Wrappers around one value (options, indexes, possibilities) that are gone through.
 _WRAPPERS = 64
@@ -134,6 +134,8 @@ def value_at(rows: NestedRows, content: Any, at: int, path: str) -> NestedValue:
             path = f"{path}/#{tag}" if path else f"#{tag}"
         elif content.is_option:
             if _is_missing(content, at):
+                if content.parameter(UNREAD):
+                    return NestedValue(ValueKind.UNREADABLE, rows, path=f"{path}/{CUT}".lstrip("/"))
                 return NestedValue(ValueKind.MISSING, rows, path=path)
             at, content = _place_in(content, at), content.content
         elif content.is_indexed:

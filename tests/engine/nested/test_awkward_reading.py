@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ from typing import Any
 import awkward
 import numpy as np
 import pytest
+import zarr
 from awkward0_encoder import Encoder, zipped
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -19,6 +21,7 @@ from refbrowser.cli import main
 from refbrowser.engine.export.request import ExportRequest
 from refbrowser.engine.export.run import run_export
 from refbrowser.engine.nested.python_values import check_number, python_values
+from refbrowser.engine.nested.reading import UnreadError
 from refbrowser.engine.pieces import PieceState
 from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.limits import LIMITS
@@ -100,14 +103,139 @@ def test_a_bad_tile_hides_no_other(path: Path, monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_what_cannot_be_read_is_told(dataset: refbrowser.Dataset) -> None:
-    values = dataset["/table"][...]
-    assert values[1] == {"x": pytest.approx(np.nan, nan_ok=True), "y": [], "broken": None}
+    array = dataset["/table"]
+    for read in (lambda: array[...], lambda: array[1], array.to_awkward):
+        with pytest.raises(RefbrowserError, match="field 'broken' of row") as caught:
+            read()
+        assert caught.value.kind is ErrorKind.SOURCE
+    assert not dataset.access.memory.warnings
+    # Asked for, what can be read is given, with what cannot beside it.
+    rows = array.nested_rows(0, 1)
+    assert [fault.path for fault in rows.faults] == ["broken"]
+    assert awkward.to_list(array.to_awkward(0, 1, skip_bad=True))[0]["y"] == [5]
     (warning,) = dataset.access.memory.warnings
     assert warning.kind is ErrorKind.SCHEMA
     assert "broken" in warning.message
-    rows = dataset["/table"].nested_rows(0, 1)
-    assert [fault.path for fault in rows.faults] == ["broken"]
-    assert awkward.to_list(dataset["/table"].to_awkward(0, 1))[0]["y"] == [5]
+    values, errors = array.masked()
+    assert values.mask.all()
+    assert [type(error) for error in errors] == [UnreadError]
+
+
+def one_of(tmp_path: Path, root: Callable[[Encoder], Any], damaged: bytes | None = None) -> Path:
+    """Write a file of one array; a byte of what is given is changed in it."""
+    encoder = Encoder("one")
+    data = bytearray(zipped(encoder.members(root(encoder))))
+    if damaged is not None:
+        data[data.index(damaged)] ^= 1
+    path = tmp_path / "one.awkd"
+    path.write_bytes(data)
+    return path
+
+
+def test_what_cannot_be_read_names_rows_and_fields(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    bad = np.array([7001, 7002], "<i8")
+    cases: list[tuple[Callable[[Encoder], Any], str, list[int]]] = [
+        (lambda e: e.table(good=[1, 2], bad=e.basic(bad)), "field 'bad' of rows 0 to 1 of", [0, 1]),
+        (
+            lambda e: e.jagged([0, 2, 0, 0], e.table(good=[1, 2], bad=e.basic(bad))),
+            "field 'bad' of row 1 of",
+            [1],
+        ),
+        (
+            lambda e: e.make(
+                "UnionArray",
+                e.basic(np.array([0, 1, 0, 1, 0], "u1")),
+                e.basic([0, 0, 1, 1, 2]),
+                {"list": [e.basic([1.5, 2.5, 3.5]), e.basic(bad)]},
+            ),
+            "rows 1, 3 of",
+            [1, 3],
+        ),
+    ]
+    for root, said, failed in cases:
+        path = one_of(tmp_path, root, bad.tobytes())
+        assert main(["read", str(path), "/one", "--json"]) == 4
+        out, err = capsys.readouterr()
+        assert not out
+        assert f"{said} /one cannot be read: the CRC-32" in err
+        with refbrowser.open(path) as dataset:
+            values, (error,) = dataset["/one"].masked()
+            assert np.flatnonzero(values.mask).tolist() == failed
+            assert error.rows.tolist() == failed
+            for row in range(len(values)):
+                if row in failed:
+                    with pytest.raises(RefbrowserError, match="cannot be read"):
+                        dataset["/one"][row]
+                else:
+                    assert dataset["/one"][row] == values[row]
+
+
+def test_chunks_that_cannot_be_read_are_masked(tmp_path: Path) -> None:
+    data = np.arange(12).reshape(4, 3)
+    zarr.create_array(tmp_path / "a.zarr", data=data, chunks=(2, 3), zarr_format=2)
+    (tmp_path / "a.zarr" / "1.0").write_bytes(b"?")
+    with refbrowser.open(tmp_path / "a.zarr") as dataset:
+        values, errors = dataset["/"].masked((slice(None, None, -1), 1))
+        assert values.tolist() == [None, None, 4, 1]
+        assert len(errors) == 1
+        assert not dataset["/"].masked(0).errors
+
+
+def linked_list(encoder: Encoder, last: int, count: int = 300) -> Any:
+    """Return a table each row of which leads to the next one; the last one to `last`."""
+    following = encoder.basic(np.append(np.arange(1, count), last))
+    pairs = [
+        ["x", encoder.basic(np.arange(count))],
+        ["next", encoder.make("IndexedMaskedArray", following, {"ref": 99})],
+    ]
+    return {"call": ["awkward0", "Table", "frompairs"], "args": [{"pairs": pairs}, {"json": 0}], "id": 99}
+
+
+def test_values_go_on_in_themselves_as_far_as_the_data_go(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = one_of(tmp_path, lambda encoder: linked_list(encoder, -1))
+    assert main(["read", str(path), "/one", "--select", "0", "--json"]) == 0
+    row = json.loads(capsys.readouterr().out)
+    for x in range(300):
+        assert row["x"] == x
+        row = row["next"]
+    assert row is None
+    assert main(["check", str(path)]) == 0
+    capsys.readouterr()
+    # A cycle without an end is legal, and cannot be written out; so are more turns than are followed.
+    limits = replace(LIMITS, awkward_turns=100)
+    monkeypatch.setattr("refbrowser.formats.awkward0.values.layout_values.LIMITS", limits)
+    for last, told in ((0, "rows 0 to 299"), (-1, "rows 0 to 199")):
+        path = one_of(tmp_path, lambda encoder, last=last: linked_list(encoder, last))
+        assert main(["check", str(path)]) == 0
+        assert main(["read", str(path), "/one", "--json"]) == 2
+        out, err = capsys.readouterr()
+        assert "null" not in out
+        assert told in err
+        with refbrowser.open(path) as dataset:
+            values, errors = dataset["/one"].masked()
+            assert len(errors) == 1
+            assert int(values.mask.sum()) == (300 if last == 0 else 200)
+
+
+def test_lists_of_themselves_go_on_too(tmp_path: Path) -> None:
+    # [[[[[[[[[[]]]]]]]]]]: each list holds the one after it, and the last one none.
+    counts = [1] * 30 + [0]
+    starts, stops = np.arange(1, 32), np.arange(1, 32) + counts
+    root = {"call": ["awkward0", "JaggedArray"], "id": 99}
+    path = one_of(tmp_path, lambda e: {**root, "args": [e.basic(starts), e.basic(stops), {"ref": 99}]})
+    with refbrowser.open(path) as dataset:
+        value, depth = dataset["/one"][0], 0
+        while len(value):
+            (value,) = value
+            depth += 1
+        assert depth == 30
+    path = one_of(tmp_path, lambda e: {**root, "args": [e.basic([0]), e.basic([1]), {"ref": 99}]})
+    with refbrowser.open(path) as dataset, pytest.raises(RefbrowserError, match="go on in themselves"):
+        dataset["/one"][0]
 
 
 def test_plain_arrays_as_awkward(tmp_path: Path) -> None:
@@ -125,7 +253,6 @@ def test_plain_arrays_as_awkward(tmp_path: Path) -> None:
         ("/days", "", ["2020-01-01", "NaT"]),
         ("/long", "5:8", [[6], [7, 8], [9, 10, 11]]),
         ("/bytes", "1", {"hex": "ff"}),
-        ("/table", "1", {"x": "NaN", "y": [], "broken": None}),
         ("/pairs", "-1", [4.0, 5.0]),
     ],
 )

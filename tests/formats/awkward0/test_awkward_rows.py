@@ -19,6 +19,7 @@ from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.formats.awkward0.values import LayoutValues, sums
 from refbrowser.formats.awkward0.values.extents import MOST_RUNS, NEAR, Extent
 from refbrowser.limits import LIMITS
+from refbrowser.model.nested import CUT
 
 Make = Callable[[Encoder], Expression]
 LONG = 20_000
@@ -290,7 +291,7 @@ def test_a_cycle_is_unrolled_a_few_turns() -> None:
             "id": 99,
         }
     )
-    rows = values.rows(0, 1, MemoryBuffers())
+    rows = values.turned(6).rows(0, 1, MemoryBuffers())
     (row,) = listed(rows)
     seen = []
     while row is not None:
@@ -298,7 +299,8 @@ def test_a_cycle_is_unrolled_a_few_turns() -> None:
         row = row["next"]
     assert seen == [1, 2, 1, 2, 1, 2, 1]
     (fault,) = rows.faults
-    assert (fault.path, fault.error.kind) == ("/".join(["next"] * 7), ErrorKind.BUDGET)
+    assert (fault.path, fault.error.kind) == ("/".join([*["next"] * 7, CUT]), ErrorKind.BUDGET)
+    assert fault.is_cut
 
 
 def test_a_cycle_of_many_branches_is_bounded() -> None:

@@ -17,14 +17,14 @@ from refbrowser.engine.export.blocks import element_size, read_shape
 from refbrowser.engine.export.nested.choice import rows_taken
 from refbrowser.engine.export.nested.plain_contents import content_of
 from refbrowser.engine.export.nested.plain_types import row_type
-from refbrowser.engine.export.nested.target_types import parts_of_kind, path_text
+from refbrowser.engine.export.nested.unrolling import TURNS
 from refbrowser.engine.jobs import JobControl
 from refbrowser.engine.pieces import Piece, PieceState
 from refbrowser.engine.source_read import fill_element
 from refbrowser.errors import ErrorKind, Place, RefbrowserError
 from refbrowser.io.cancel import CancelToken
 from refbrowser.limits import LIMITS
-from refbrowser.model.nested import NestedType, TypeKind
+from refbrowser.model.nested import NestedType
 from refbrowser.model.nodes import ArrayNode
 from refbrowser.model.selection import Selection
 
@@ -184,6 +184,7 @@ class RowReader:
                 self._token,
                 export=whole or not packed,
                 told=self._tell,
+                turns=TURNS,
             )
         except RefbrowserError as error:
             if error.kind is ErrorKind.BUDGET:
@@ -194,10 +195,8 @@ class RowReader:
         check_shared(content)
         if len(rows) > 1 and rows.step != 1:
             content = awkward.Array(content)[:: rows.step].layout
-        # Where a type goes on in itself nothing is taken: that it does not end is no fault.
-        ends = [path_text(path) for path, _ in parts_of_kind(source.type, TypeKind.LINK)]
-        faults = [fault for fault in found.faults if not any(map(fault.path.startswith, ends))]
-        return RowBlock(content, [fault.error for fault in faults])
+        # What is written of a type that goes on in itself ends somewhere, as was told.
+        return RowBlock(content, [fault.error for fault in found.faults if not fault.is_cut])
 
     def _tell(self, size: int, requests: int) -> None:
         with self._lock:

@@ -6,9 +6,10 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from refbrowser.engine.export.nested.target_types import parts_of_kind
-from refbrowser.limits import LIMITS
 from refbrowser.model.nested import NestedType, NestedValues, TypeKind
 
+#: Turns of which the type is made.
+TURNS = 6
 #: Types in a type, at most: where each turn has several links there are fewer turns.
 MOST_TYPES = 2_000
 
@@ -16,7 +17,7 @@ MOST_TYPES = 2_000
 def unrolled_type(values: NestedValues) -> NestedType:
     """Return the type of rows; one that goes on in itself by as many turns as are read, and can be held."""
     type = values.type
-    for _ in range(LIMITS.awkward_turns):
+    for _ in range(TURNS):
         names = {link.name for _, link in parts_of_kind(type, TypeKind.LINK)}
         longer = _turned(type, {name: values.linked(name) for name in names})
         if not names or _count(longer) > MOST_TYPES:

@@ -35,8 +35,9 @@ from refbrowser.formats.awkward0.values.numbers import basic
 from refbrowser.formats.awkward0.values.parts import Parts, Reader, Spot, again, beyond, place_of, wrong
 from refbrowser.formats.awkward0.values.records import records
 from refbrowser.formats.awkward0.values.sizes import length, target_of
+from refbrowser.formats.awkward0.values.steps import all_of
 from refbrowser.formats.awkward0.values.unions import unions
-from refbrowser.limits import LIMITS
+from refbrowser.model.nested import CUT
 
 if TYPE_CHECKING:
     from awkward.contents import Content
@@ -76,16 +77,19 @@ async def _plain(parts: Parts, layout: PlainLayout, extent: Extent, spot: Spot) 
 
 
 async def _link(parts: Parts, layout: LinkLayout, extent: Extent, spot: Spot) -> Content:
-    if spot.turns >= LIMITS.awkward_turns:
-        if spot.path and extent.size:
-            message = f"a cycle goes on here: {LIMITS.awkward_turns} turns of it are read"
-            parts.note(spot, RefbrowserError(ErrorKind.BUDGET, message, place_of(layout)))
-        return unread(extent.size)
+    if not extent.size:
+        return unread(0)
     target = target_of(parts, layout)
     known = await length(parts, target)
     if extent.reach > known:
         raise beyond(target, extent.reach, known)
-    return await parts.content(target, extent, spot.turned())
+    if spot.turns >= parts.turns:
+        message = f"the values go on in themselves: {parts.turns} turns of them are read"
+        parts.note(spot.named(CUT), RefbrowserError(ErrorKind.BUDGET, message, place_of(layout)))
+        return unread(extent.size)
+    # As a task of its own: otherwise each turn would wait within the one before.
+    (made,) = await all_of(parts.content(target, extent, spot.turned()))
+    return made
 
 
 async def _broken(parts: Parts, layout: BrokenLayout, extent: Extent, spot: Spot) -> Content:

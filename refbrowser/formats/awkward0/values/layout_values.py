@@ -17,6 +17,7 @@ from refbrowser.formats.awkward0.values.marks import Marks
 from refbrowser.formats.awkward0.values.parts import Parts, Spot, again, place_of
 from refbrowser.formats.awkward0.values.sizes import length
 from refbrowser.formats.awkward0.values.steps import run
+from refbrowser.limits import LIMITS
 from refbrowser.model.nested import Buffer, BufferReader, NestedRows, NestedType, TypeKind
 
 
@@ -38,6 +39,8 @@ class LayoutValues:
         How many rows there are where only the data tell (`measure`).
     kind
         The type, where that is known.
+    turns
+        Links that are followed at most, one after the other; None for the limit.
     """
 
     layout: Layout
@@ -46,11 +49,16 @@ class LayoutValues:
     marks: Marks = field(default_factory=Marks)
     measured: int | None = None
     kind: NestedType | None = None
+    turns: int | None = None
 
     def field(self, name: str) -> LayoutValues:
         """Return the values of a field of the records, or of those in its lists."""
         fields = (*self.fields, name)
-        return LayoutValues(self.layout, self.by_number, fields, self.marks, self.measured)
+        return replace(self, fields=fields, kind=None)
+
+    def turned(self, turns: int) -> LayoutValues:
+        """Return the same rows, in which cycles are followed for no more than so many turns."""
+        return replace(self, turns=turns)
 
     @cached_property
     def type(self) -> NestedType:
@@ -126,10 +134,14 @@ class LayoutValues:
         if not 0 <= start <= stop <= self.length:
             message = f"rows {start} to {stop} are asked for, and there are {self.length}"
             raise RefbrowserError(ErrorKind.USAGE, message, place_of(self.layout))
-        parts = Parts(READERS, self.by_number, self.marks)
+        turns = LIMITS.awkward_turns if self.turns is None else self.turns
+        parts = Parts(READERS, self.by_number, self.marks, turns)
         spot = Spot(fields=self.fields)
         try:
             content = run(parts.content(self.layout, Extent.of(start, stop), spot), reader)
+        except RecursionError:
+            message = f"rows {start} to {stop} hold lists in lists too deep to be read"
+            raise RefbrowserError(ErrorKind.BUDGET, message, place_of(self.layout)) from None
         except MemoryError:
             message = f"there is no memory for rows {start} to {stop}"
             raise RefbrowserError(

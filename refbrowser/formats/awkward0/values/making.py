@@ -11,7 +11,7 @@ import numpy as np
 from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.formats.awkward0.values.extents import Positions
 from refbrowser.model.exact_numbers import is_exact
-from refbrowser.model.nested import NestedType
+from refbrowser.model.nested import UNREAD, NestedType
 
 if TYPE_CHECKING:
     from awkward.contents import Content
@@ -50,11 +50,12 @@ def regular(content: Content, inner: tuple[int, ...], rows: int) -> Content:
 
 
 def unread(size: int) -> Content:
-    """Return rows of which nothing is known: they are all missing."""
+    """Return rows of which nothing is known: they are all missing, and marked as not read."""
     from awkward.contents import EmptyArray, IndexedOptionArray
     from awkward.index import Index64
 
-    return IndexedOptionArray(Index64(np.full(size, -1, np.int64)), EmptyArray())
+    index = Index64(np.full(size, -1, np.int64))
+    return IndexedOptionArray(index, EmptyArray(), parameters={UNREAD: True})
 
 
 def picked(content: Content, rows: Positions) -> Content:

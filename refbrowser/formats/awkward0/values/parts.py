@@ -40,7 +40,7 @@ class Spot:
     turns
         Links that were followed on the way.
     depth
-        Layouts above.
+        Layouts above, from the last link on.
     """
 
     path: tuple[str, ...] = ()
@@ -62,7 +62,7 @@ class Spot:
 
     def turned(self) -> Spot:
         """Return the spot behind a link."""
-        return replace(self, turns=self.turns + 1, depth=self.depth + 1)
+        return replace(self, turns=self.turns + 1, depth=0)
 
 
 @dataclass(slots=True, eq=False)
@@ -77,6 +77,8 @@ class Parts:
         Layout of each expression, for links.
     marks
         Positions that were summed up before.
+    turns
+        Links that are followed at most, one after the other.
     faults
         What could not be read, so far.
     """
@@ -84,6 +86,7 @@ class Parts:
     readers: Mapping[type[Layout], Reader]
     by_number: Mapping[int, Layout]
     marks: Marks
+    turns: int = LIMITS.awkward_turns
     faults: list[NestedFault] = field(default_factory=list)
     _visits: int = 0
     _bytes: int = 0
