@@ -132,6 +132,9 @@ def finding_json(finding: Finding) -> dict[str, Any]:
         # Of a store: it stands at no place of a document.
         names = {"key": place.key, "path": place.path}
         shape |= {name: value for name, value in names.items() if value is not None}
+    if place.start is not None:
+        # Of a message of a stream, a member of an archive: its bytes in the file.
+        shape |= {"start": place.start, "stop": place.stop}
     if finding.count > 1:
         shape["count"] = finding.count
     return shape

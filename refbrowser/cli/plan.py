@@ -35,12 +35,14 @@ def run(arguments: argparse.Namespace, token: CancelToken) -> int:
                 "wasted_bytes": plan.wasted_bytes,
                 "chunks": plan.chunks,
                 "missing_chunks": plan.missing_chunks,
+                "faulty_chunks": plan.faulty_chunks,
             }
         )
         return 0
+    faulty = f", {plan.faulty_chunks} that cannot be read" if plan.faulty_chunks else ""
     write_line(
         f"{len(plan.requests)} requests, {size_text(plan.useful_bytes)} useful, "
-        f"{size_text(plan.wasted_bytes)} wasted, {plan.chunks} chunks, {plan.missing_chunks} missing"
+        f"{size_text(plan.wasted_bytes)} wasted, {plan.chunks} chunks, {plan.missing_chunks} missing{faulty}"
     )
     for url, start, stop in plan.requests:
         write_line(f"{plain(url)}  {start} to {'the end' if stop is None else stop}")

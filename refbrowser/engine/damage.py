@@ -1,8 +1,9 @@
 """What a damaged source has lost: told wherever its values are read, served, drawn or written.
 
-A format feeds it by what it notes while it opens a file (`ReferenceDocument.notes`): every fault, and the
-warnings that are marked `Finding.is_loss`. The place of a note names the array or group that it is about; one
-without a path may concern any array. Values that cannot be had are errors where they are read, beside this.
+A format feeds it by what it notes while it opens a file (`ReferenceDocument.notes`): every fault is damage.
+The place of a note names the array or group that it is about; one without a path may concern any array, and
+so may one, a warning too, that is marked `Finding.is_loss`. Values that cannot be had are errors where they
+are read, beside this.
 """
 
 from __future__ import annotations
@@ -29,8 +30,11 @@ def damage_of(dataset: Dataset, paths: Iterable[str] | None = None) -> tuple[Fin
     return tuple(
         note
         for note in dataset.document.notes
-        if (note.severity is Severity.FAULT or note.is_loss)
-        and (wanted is None or any(_concerns(note.place.path, path) for path in wanted))
+        if note.is_loss
+        or (
+            note.severity is Severity.FAULT
+            and (wanted is None or any(_concerns(note.place.path, path) for path in wanted))
+        )
     )
 
 

@@ -112,12 +112,15 @@ def _plan_source(fetcher: Fetcher, node: ArrayNode, access: Access, selection: S
     assert node.source is not None
     parts = _parts(node, selection)
     pieces: list[SourcePiece] = []
-    missing = 0
+    missing = faulty = 0
     for part in parts:
         found = list(node.source.pieces(part))
         missing += not found
         if found:
-            pieces += [found[at] for at in layers_of(found, part.target).seen]
+            seen = [found[at] for at in layers_of(found, part.target).seen]
+            readable = [piece for piece in seen if piece.error is None]
+            faulty += len(readable) < len(seen)
+            pieces += readable
     stretches = stretches_of(pieces, access)
     fetched = [each for each in stretches if not isinstance(each.reference, Inline)]
     ranges = fetcher.plan(columns_of([each.reference for each in fetched]), access)
@@ -133,7 +136,7 @@ def _plan_source(fetcher: Fetcher, node: ArrayNode, access: Access, selection: S
         chunks=len(parts),
         missing_chunks=missing,
         inline_chunks=len(stretches) - len(fetched),
-        faulty_chunks=0,
+        faulty_chunks=faulty,
     )
 
 

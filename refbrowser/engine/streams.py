@@ -57,7 +57,7 @@ def payload_findings(dataset: Dataset, control: JobControl) -> list[Finding]:
             fetcher = dataset.session.fetcher
             source = RemoteBytes(origin.path, dataset.access, fetcher, control.token)
         index: StreamIndex = vars(origin)["index"]
-        return [fault.finding(origin.path) for fault in payload_faults(index, source, control)]
+        return [index.finding(fault) for fault in payload_faults(index, source, control)]
 
 
 def message_reference(document: ReferenceDocument, key: str) -> ByteRange | None:

@@ -115,6 +115,12 @@ class RegularChunkGrid:
         found = tuple(piece for piece in pieces if piece is not None)
         return _part(found) if len(found) == len(pieces) else None
 
+    def whole_part(self, coords: tuple[int, ...]) -> ChunkPart:
+        """Return the chunk at `coords` as a part: all of it that lies in the array."""
+        extent = self.extent(coords)
+        all_ = tuple(slice(0, size, 1) for size in extent)
+        return ChunkPart(coords, all_, all_, extent == self.chunk_shape)
+
     def coords(self, selection: Selection) -> npt.NDArray[np.int64]:
         """Return the coordinates of the chunks that `selection` touches, C order, shape (n, ndim)."""
         columns = [axis.column() for axis in self._axes(selection)]

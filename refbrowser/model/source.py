@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 from refbrowser.errors import NOWHERE, Finding, Place, RefbrowserError
-from refbrowser.model.grid import ChunkPart
-from refbrowser.model.reference import Reference, ReferenceColumns
+from refbrowser.model.grid import ChunkPart, RegularChunkGrid
+from refbrowser.model.reference import Inline, Reference, ReferenceColumns, ReferenceKind
 
 #: Makes the values of a stretch of bytes, of the shape that the piece tells, in any type that the array's
 #: casts from. Raises `RefbrowserError` where they are not what they should be.
@@ -50,6 +50,8 @@ class SourcePiece:
         Where errors in the bytes are.
     how
         What the decoding depends on besides the bytes, hashable, so that decoded values can be kept.
+    error
+        Why there are no values: nothing is read, and all elements of the piece are lost.
     """
 
     reference: Reference
@@ -63,6 +65,27 @@ class SourcePiece:
     name: str = ""
     place: Place = NOWHERE
     how: tuple[Any, ...] = ()
+    error: RefbrowserError | None = None
+
+    @classmethod
+    def lost(cls, error: RefbrowserError, name: str, target: tuple[slice, ...]) -> SourcePiece:
+        """Return elements that are lost, and why; `name` is what should have given them."""
+        shape = tuple(len(range(each.start, each.stop, each.step or 1)) for each in target)
+
+        def fail(data: memoryview) -> npt.NDArray[Any]:
+            raise error
+
+        return cls(
+            reference=Inline(b""),
+            shape=shape,
+            inside=tuple(map(slice, shape)),
+            target=target,
+            decode=fail,
+            name=name,
+            place=error.place,
+            how=("lost", name),
+            error=error,
+        )
 
 
 class ChunkWitness(Protocol):
@@ -92,7 +115,9 @@ class ArraySource(Protocol):
         ...
 
     def kinds(self) -> npt.NDArray[np.uint8]:
-        """Return, in the shape of the grid, `ReferenceKind` DERIVED or MISSING of each tile.
+        """Return, in the shape of the grid, `ReferenceKind` DERIVED, MISSING or FAULTY of each tile.
+
+        FAULTY ones are lost for a reason that is known before anything is read.
 
         Only for grids whose number of tiles fits memory: the caller checks it.
         """
@@ -118,13 +143,40 @@ def columns_of_tiles(kinds: npt.NDArray[np.uint8]) -> ReferenceColumns:
     )
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class _Faults(Mapping[int, RefbrowserError]):
+    """Why tiles are lost, by row of `kinds`; found out for those that are asked about."""
+
+    source: ArraySource
+    grid: RegularChunkGrid
+    coords: npt.NDArray[np.int64]
+    kinds: npt.NDArray[np.uint8]
+
+    def __getitem__(self, row: int) -> RefbrowserError:
+        if self.kinds[row] != ReferenceKind.FAULTY:
+            raise KeyError(row)
+        part = self.grid.whole_part(tuple(self.coords[row].tolist()))
+        return next(piece.error for piece in self.source.pieces(part) if piece.error is not None)
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(np.flatnonzero(self.kinds == ReferenceKind.FAULTY).tolist())
+
+    def __len__(self) -> int:
+        return int(np.count_nonzero(self.kinds == ReferenceKind.FAULTY))
+
+
 @dataclass(frozen=True, eq=False)
 class SourceManifest:
     """Tells of the tiles of a source in the form of references (`ChunkManifest`)."""
 
     source: ArraySource
     path: str
-    grid_shape: tuple[int, ...]
+    grid: RegularChunkGrid
+
+    @property
+    def grid_shape(self) -> tuple[int, ...]:
+        """Number of tiles along each dimension."""
+        return self.grid.grid_shape
 
     def key(self, coords: tuple[int, ...]) -> str:
         """Return what a tile is called: as the chunk of Zarr would be."""
@@ -132,7 +184,10 @@ class SourceManifest:
 
     def columns(self, coords: npt.NDArray[np.int64]) -> ReferenceColumns:
         """Return the kinds of the tiles at `coords`."""
-        return columns_of_tiles(self.source.kinds_at(coords))
+        columns = columns_of_tiles(self.source.kinds_at(coords))
+        if not (columns.kind == ReferenceKind.FAULTY).any():
+            return columns
+        return replace(columns, faults=_Faults(self.source, self.grid, coords, columns.kind))
 
     def kinds(self) -> npt.NDArray[np.uint8]:
         """Return the `ReferenceKind` of every tile, in the shape of the grid."""

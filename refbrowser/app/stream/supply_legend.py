@@ -97,7 +97,7 @@ def legend_entries(shown: ColouredSupply) -> list[tuple[SupplyClass, bool, str]]
     words = {
         SupplyKind.NEVER: "never sent: fill value",
         SupplyKind.UNDECIDED: "not found out",
-        SupplyKind.LOST: "cut off: did not arrive",
+        SupplyKind.LOST: "lost: damaged or cut off",
     }
     found += [
         (each, False, f"{words[each.kind]}  {theme.count_text(each.elements)}")

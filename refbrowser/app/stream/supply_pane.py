@@ -20,7 +20,7 @@ from refbrowser.app.stream.supply_words import supplied_words
 from refbrowser.app.timers import one_shot
 from refbrowser.app.widgets import hint_label
 from refbrowser.engine.ncstream.sections import section_of, supplied_sections
-from refbrowser.engine.ncstream.supply import is_lost, messages_of_element, supply_of, taken_for
+from refbrowser.engine.ncstream.supply import is_cut_off, is_lost, messages_of_element, supply_of, taken_for
 from refbrowser.engine.ncstream.supply_classes import ColouredSupply, Label, coloured, labels
 from refbrowser.engine.views.interpretation import Interpretation
 from refbrowser.engine.views.readout import readout
@@ -128,8 +128,10 @@ class SupplyPane(QWidget):
         if found is None or len(found.sections) > _MESSAGES_MOST or len(index) != len(found.state.shape):
             return ""
         messages = messages_of_element(found.sections, index)
-        if not messages and is_lost(found.sections, index):
+        if not messages and is_cut_off(found.sections, index):
             return f"message {int(found.sections.numbers[-1])} was cut off before it"
+        if not messages and is_lost(found.sections, index):
+            return "lost: the message with it is damaged"
         return supplied_words(messages)
 
     # Following the plot

@@ -12,6 +12,7 @@ from refbrowser.engine.explain.explanation import Line, Step, StepState
 from refbrowser.engine.explain.place import Place, find_place
 from refbrowser.engine.explain.texts import bytes_text, counted, plain
 from refbrowser.engine.layers import layers_of
+from refbrowser.errors import RefbrowserError
 from refbrowser.io.cancel import CancelToken
 from refbrowser.model.grid import ChunkPart
 from refbrowser.model.nodes import ArrayNode
@@ -41,6 +42,11 @@ class Assembly:
     step: Step
     pieces: Sequence[SourcePiece]
     seen: Sequence[SourcePiece]
+
+    @property
+    def error(self) -> RefbrowserError | None:
+        """Why something of it is lost; None where nothing is."""
+        return next((piece.error for piece in self.seen if piece.error is not None), None)
 
 
 def assembly_of(node: ArrayNode, coords: tuple[int, ...], inside: tuple[int, ...] | None) -> Assembly:
@@ -96,13 +102,24 @@ def _step(pieces: Sequence[SourcePiece], seen: Sequence[SourcePiece], is_element
     return Step(
         name="assembly",
         title="What it is assembled from",
-        state=StepState.OK if pieces else StepState.WARNING,
+        state=_state(pieces, seen),
         lines=lines,
         facts={"pieces": [_facts(piece, id(piece) in shown) for piece in pieces[-_LISTED:]]},
     )
 
 
+def _state(pieces: Sequence[SourcePiece], seen: Sequence[SourcePiece]) -> StepState:
+    if any(piece.error is not None for piece in seen):
+        return StepState.FAULT
+    return StepState.OK if pieces else StepState.WARNING
+
+
 def _line(piece: SourcePiece, is_seen: bool) -> Line:
+    if piece.error is not None:
+        place = piece.error.place
+        where = "" if place.start is None else f"; bytes {place.start} to {place.stop or 'the end'}"
+        replaced = "" if is_seen else "; replaced by later ones"
+        return Line(f"lost: {plain(piece.error.message, 400)}{where}{replaced}", plain(piece.name))
     reference = piece.reference
     if isinstance(reference, ByteRange):
         where = f"{bytes_text(reference.length)} from byte {reference.offset}"
@@ -116,6 +133,14 @@ def _line(piece: SourcePiece, is_seen: bool) -> Line:
 
 def _facts(piece: SourcePiece, is_seen: bool) -> dict[str, Any]:
     facts: dict[str, Any] = {"name": piece.name, "seen": is_seen}
+    if piece.error is not None:
+        place = piece.error.place
+        return facts | {
+            "error": piece.error.message,
+            "url": place.url,
+            "start": place.start,
+            "stop": place.stop,
+        }
     if isinstance(piece.reference, ByteRange | WholeFile):
         facts["url"] = piece.reference.url
     if isinstance(piece.reference, ByteRange):

@@ -108,6 +108,11 @@ def of_read_error(subject: str, error: RefbrowserError) -> Verdict:
     return Verdict(VerdictKind.FAILED_READ, text, StepState.FAULT, (RETRY,))
 
 
+def of_lost(subject: str, error: RefbrowserError) -> Verdict:
+    """Return the verdict on values that a damaged source has lost: trying again is of no use."""
+    return Verdict(VerdictKind.FAILED_READ, f"{subject} is lost: {error.message}", StepState.FAULT)
+
+
 def of_decode_error(subject: str, error: RefbrowserError) -> Verdict:
     """Return the verdict on bytes that came and cannot be decoded."""
     text = f"{subject} was read and could not be decoded: {error.message}"

@@ -9,28 +9,25 @@ import numpy as np
 
 from refbrowser.formats.ncstream.cut_pieces import arrived_elements
 from refbrowser.formats.ncstream.definition import StreamDefinition, StreamGroup, StreamVariable
+from refbrowser.formats.ncstream.layouts import unlimited_axes
+from refbrowser.formats.ncstream.losses import Given, given_by, spreading_of
 from refbrowser.formats.ncstream.messages import MessageKind, Payload, StreamIndex
-from refbrowser.formats.ncstream.tiles import Ints, Sections, sections_of
-
-_DATA = (MessageKind.DATA, MessageKind.DATA_COLUMN)
+from refbrowser.formats.ncstream.tiles import Ints, Sections
 
 
 def messages_of(index: StreamIndex, path: str, until: int | None = None) -> Ints:
-    """Return the numbers of the data messages of a variable up to `until`, ascending.
-
-    The one that the stream was cut off within is one of them.
-    """
+    """Return the numbers of the data messages of a variable up to `until`, ascending, damaged ones too."""
     numbers = index.of_variable(path)
-    numbers = numbers[np.isin(index.table.kind[numbers], _DATA) | (numbers == index.table.cut)]
     return numbers if until is None else numbers[numbers <= until]
 
 
 def supplied_sections(
     index: StreamIndex, path: str, shape: Sequence[int], until: int | None = None
 ) -> Sections:
-    """Return what the messages of a variable give; those whose section does not fit it are left out.
+    """Return what the messages of a variable give, or damaged ones were to give.
 
-    Immediate data counts as the first message of its variable: that of the header it came in.
+    Those whose section does not fit it are left out, and what came before them, since they may have replaced
+    any of it. Immediate data counts as the first message of its variable: that of the header it came in.
 
     Parameters
     ----------
@@ -40,15 +37,20 @@ def supplied_sections(
         Number of the last message that counts; all of them where None.
     """
     numbers = messages_of(index, path, until)
-    payload = index.table.payload[numbers]
-    if (payload == Payload.SEQUENCE).any():
-        return _rows_of_sequence(index, numbers[payload == Payload.SEQUENCE])
-    found, _bad = sections_of(index.table, numbers, tuple(shape))
+    is_sequence = index.table.payload[numbers] == Payload.SEQUENCE
+    is_sequence &= index.table.kind[numbers] != MessageKind.DAMAGED
+    if is_sequence.any():
+        return _rows_of_sequence(index, numbers[is_sequence])
     variable = variable_of(index.definition, path)
+    unlimited = () if variable is None else unlimited_axes(variable)
+    spreading = spreading_of(index)
+    spreading = spreading if until is None else spreading[spreading <= until]
+    given = given_by(index.table, numbers, tuple(shape), spreading, unlimited)
+    found = _together(given)
     if len(found) and int(found.numbers[-1]) == index.table.cut and variable is not None:
         found = replace(found, arrived=arrived_elements(index.table, variable))
     header = immediate_header(index, path, until)
-    if header is None:
+    if header is None or given.hidden >= 0:
         return found
     whole = np.asarray(shape, np.int64)[None, :]
     return Sections(
@@ -57,6 +59,24 @@ def supplied_sections(
         np.concatenate([whole, found.sizes]),
         np.concatenate([np.ones_like(whole), found.strides]),
         found.arrived,
+        None if found.damaged is None else np.concatenate([[False], found.damaged]),
+        found.has_lost_rest,
+    )
+
+
+def _together(given: Given) -> Sections:
+    """Return sections of sound and damaged messages in the order of the messages."""
+    sound, lost = given.sections, given.lost.sections
+    if not len(lost):
+        return replace(sound, has_lost_rest=given.lost.rest >= 0)
+    order = np.argsort(np.concatenate([sound.numbers, lost.numbers]), kind="stable")
+    return Sections(
+        np.concatenate([sound.numbers, lost.numbers])[order],
+        np.concatenate([sound.starts, lost.starts])[order],
+        np.concatenate([sound.sizes, lost.sizes])[order],
+        np.concatenate([sound.strides, lost.strides])[order],
+        damaged=order >= len(sound),
+        has_lost_rest=given.lost.rest >= 0,
     )
 
 
@@ -65,9 +85,7 @@ def section_of(sections: Sections, message: int) -> tuple[range, ...] | None:
     at = int(np.searchsorted(sections.numbers, message))
     if at >= len(sections) or int(sections.numbers[at]) != message:
         return None
-    columns = (sections.starts[at], sections.sizes[at], sections.strides[at])
-    each = zip(*(column.tolist() for column in columns), strict=True)
-    return tuple(range(start, start + (size - 1) * stride + 1, stride) for start, size, stride in each)
+    return sections.section(at)
 
 
 def immediate_header(index: StreamIndex, path: str, until: int | None) -> int | None:

@@ -38,9 +38,7 @@ def check_sound(index: StreamIndex, *, force: bool = False) -> None:
     """
     advice = "repair it first: refbrowser repair"
     for number in np.flatnonzero(index.table.fault).tolist():
-        fault = index.fault_of(number)
-        assert fault is not None
-        error = fault.error(index.url)
+        error = index.error_of(number)
         raise RefbrowserError(error.kind, error.message, error.place, advice)
     if index.size > index.walked and not index.has_end:
         # Messages beyond the limit of those that are listed: they are no rubbish.

@@ -19,7 +19,7 @@ from refbrowser.limits import LIMITS
 
 #: In the place of a row of `Supply.numbers`: no message gave the element; it was not found out.
 NEVER, UNDECIDED = -1, -2
-#: Nor in this case: a message was to give the element, but the stream was cut off before it.
+#: Nor in this case: the message with the element is damaged, or may be, or was cut off before it.
 LOST = -3
 #: More messages than these are not counted one by one.
 MOST_COUNTED = 255
@@ -156,14 +156,26 @@ class Supply:
 
 
 def messages_of_element(sections: Sections, index: Sequence[int]) -> list[int]:
-    """Return the numbers of all messages that gave one element, in their order: the last one counts."""
+    """Return the numbers of all messages that gave one element, in their order: the last one counts.
+
+    What came before a damaged one that was to give it does not count any more.
+    """
     given = _announced(sections, index)
-    if is_lost(sections, index):
+    if is_cut_off(sections, index):
         given[-1] = False
+    if sections.damaged is not None and (broken := np.flatnonzero(given & sections.damaged)).size:
+        given[: broken[-1] + 1] = False
     return [int(number) for number in sections.numbers[given]]
 
 
 def is_lost(sections: Sections, index: Sequence[int]) -> bool:
+    """Tell whether one element is lost, if no message gave it: a damaged one may have."""
+    if sections.has_lost_rest or is_cut_off(sections, index):
+        return True
+    return sections.damaged is not None and bool(sections.damaged[_announced(sections, index)].any())
+
+
+def is_cut_off(sections: Sections, index: Sequence[int]) -> bool:
     """Tell whether the stream was cut off before one element, in the message that was to give it."""
     if sections.arrived < 0 or not _announced(sections, index)[-1]:
         return False
@@ -224,8 +236,15 @@ def supply_of(
     shape = tuple(len(taken) for taken in ranges)
     lay = _laid_element_by_element if _are_small(given, len(numbers)) else _laid_one_by_one
     rows, counts = lay(shape, given, len(numbers), token or CancelToken())
+    if whole.damaged is not None:
+        broken = np.append(whole.damaged[meets], [False, False])
+        # The two that were added are those for `UNDECIDED` and `NEVER`.
+        rows[broken[rows]] = LOST
     supply = Supply(numbers, rows, counts, tuple(axes), tuple(ranges), sections)
-    return supply if whole is sections else _with_cut(supply, indices)
+    supply = supply if whole is sections else _with_cut(supply, indices)
+    if sections.has_lost_rest:
+        supply.rows[supply.rows == NEVER] = LOST
+    return supply
 
 
 def _met(

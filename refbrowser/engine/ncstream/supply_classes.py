@@ -36,7 +36,7 @@ class SupplyKind(StrEnum):
     #: Nothing gave them: they hold the fill value.
     NEVER = "never"
     UNDECIDED = "undecided"
-    #: The stream was cut off before them: they are an error.
+    #: A message with them is damaged, or the stream was cut off before them: they are an error.
     LOST = "lost"
 
 

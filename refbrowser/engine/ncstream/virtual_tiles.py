@@ -13,6 +13,7 @@ import numpy.typing as npt
 from refbrowser.formats.ncstream.dtypes import is_ragged
 from refbrowser.formats.ncstream.layouts import Layout, type_fits
 from refbrowser.formats.ncstream.messages import MessageTable, Payload, StreamIndex
+from refbrowser.formats.ncstream.tile_table import TileTable
 from refbrowser.model.grid import RegularChunkGrid
 
 Ints = npt.NDArray[np.int64]
@@ -32,7 +33,8 @@ class VirtualTiles:
     ranges
         Offset and length in the stream, of chunks that are one message there.
     made
-        Chunks that must be put together, in C order: elements of several messages, or of a part of one.
+        Chunks that must be put together, in C order: elements of several messages, or of a part of one; and
+        those of which something may be lost.
     """
 
     grid: RegularChunkGrid
@@ -46,7 +48,7 @@ def virtual_tiles(index: StreamIndex, layout: Layout) -> VirtualTiles | None:
 
     The shape of chunks is that of the messages which give most of the elements.
     """
-    sections, table = layout.sections, index.table
+    sections, table, lost = layout.sections, index.table, layout.lost
     if not len(sections):
         return _of_header(layout)
     grid = RegularChunkGrid(layout.shape, _chunk(sections.sizes))
@@ -59,6 +61,8 @@ def virtual_tiles(index: StreamIndex, layout: Layout) -> VirtualTiles | None:
     deflated = table.deflated[sections.numbers]
     is_deflated = bool(2 * np.count_nonzero(deflated & is_chunk) > np.count_nonzero(is_chunk))
     is_chunk &= deflated == is_deflated
+    # What is lost of a chunk is found out when it is made.
+    damaged = None if lost is None else TileTable(lost.sections, grid)
     last: dict[Coords, int] = {}
     for row in range(len(sections)):
         for at in product(*map(range, low[row].tolist(), (high[row] + 1).tolist())):
@@ -67,12 +71,14 @@ def virtual_tiles(index: StreamIndex, layout: Layout) -> VirtualTiles | None:
     made = []
     for at in sorted(last):
         row = last[at]
-        if is_chunk[row]:
+        if is_chunk[row] and (damaged is None or not len(damaged.rows(at))):
             number = sections.numbers[row]
             ranges[at] = int(table.payload_offset[number]), int(table.payload_length[number])
         else:
             made.append(at)
-    if layout.variable.immediate is not None:
+    if layout.variable.immediate is not None or lost is not None:
+        if grid.size > MOST_TILES:
+            return None
         made = sorted({*made, *(at for at in _all(grid) if at not in ranges)})
     return VirtualTiles(grid, is_deflated, ranges, made)
 
@@ -80,8 +86,8 @@ def virtual_tiles(index: StreamIndex, layout: Layout) -> VirtualTiles | None:
 def _of_header(layout: Layout) -> VirtualTiles:
     """Return the chunk of a variable for which no message was sent."""
     grid = RegularChunkGrid(layout.shape, tuple(max(side, 1) for side in layout.shape))
-    has_values = layout.variable.immediate is not None and prod(layout.shape) > 0
-    if not has_values:
+    has_values = layout.variable.immediate is not None or layout.lost is not None
+    if not has_values or not prod(layout.shape):
         return VirtualTiles(layout.grid)
     return VirtualTiles(grid, made=list(_all(grid)))
 

@@ -11,7 +11,6 @@ from refbrowser.engine.views.chunk_changes import Change, changes
 from refbrowser.engine.views.chunk_map import MapSource
 from refbrowser.errors import RefbrowserError
 from refbrowser.formats.expansion_manifest import ExpansionManifest
-from refbrowser.model.grid import ChunkPart
 from refbrowser.model.nodes import ArrayNode
 from refbrowser.model.reference import ByteRange, Inline, Missing, Reference, ReferenceKind, WholeFile
 
@@ -93,9 +92,8 @@ def _names_of_pieces(node: ArrayNode, coords: tuple[int, ...]) -> tuple[str, ...
     assert node.grid is not None
     if node.source is None:
         return ()
-    whole = tuple(slice(0, size, 1) for size in node.grid.extent(coords))
-    part = ChunkPart(coords, whole, whole, node.grid.extent(coords) == node.grid.chunk_shape)
-    return tuple(dict.fromkeys(piece.name for piece in node.source.pieces(part)))
+    pieces = node.source.pieces(node.grid.whole_part(coords))
+    return tuple(dict.fromkeys(piece.name for piece in pieces))
 
 
 def _reference_of(manifest: ExpansionManifest, row: np.ndarray) -> Reference | None:

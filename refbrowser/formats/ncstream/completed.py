@@ -191,7 +191,7 @@ def _of_source(layout: Layout, source: ArraySource, enums: _Enums) -> dict[str, 
         "fill_value": fill_of(variable, layout.order),
         "codecs": (),
         "grid": layout.grid,
-        "manifest": SourceManifest(source, layout.path, layout.grid.grid_shape),
+        "manifest": SourceManifest(source, layout.path, layout.grid),
         "source": source,
         "unreadable": None,
     }

@@ -18,7 +18,7 @@ from refbrowser.formats.ncstream.dtypes import element_dtype_of, is_ragged
 from refbrowser.formats.ncstream.layouts import Layout, type_fits
 from refbrowser.formats.ncstream.messages import MessageTable, Payload, StreamIndex
 from refbrowser.formats.ncstream.object_runs import ObjectRun, arrived_run
-from refbrowser.model.reference import ByteRange, Inline
+from refbrowser.model.reference import ByteRange
 from refbrowser.model.source import SourcePiece
 
 Values = npt.NDArray[Any]
@@ -85,20 +85,10 @@ class CutPieces:
             place=self._place(start, start + length),
         )
 
-    def missing(self, inside: Slices, target: Slices) -> SourcePiece:
-        """Return the error in the place of some elements that did not arrive."""
-        shape = tuple(len(range(each.start, each.stop, each.step or 1)) for each in inside)
-        table = self.index.table
-        return SourcePiece(
-            reference=Inline(b""),
-            shape=shape,
-            inside=tuple(slice(0, length) for length in shape),
-            target=target,
-            decode=self._fail,
-            how=("ncstream", self.layout.path, "cut"),
-            name=f"{self._name} (did not arrive)",
-            place=self._place(int(table.offset[self.number]), int(table.stop[self.number])),
-        )
+    def missing(self, target: Slices) -> SourcePiece:
+        """Return some elements that did not arrive."""
+        error = self.index.error_of(self.number)
+        return SourcePiece.lost(error, f"{self._name} (did not arrive)", target)
 
     @property
     def _name(self) -> str:
@@ -109,11 +99,6 @@ class CutPieces:
 
     def _objects(self, run: ObjectRun, order: str, data: memoryview) -> Values:
         return run.values(self.layout.variable, order, data)
-
-    def _fail(self, data: memoryview) -> Values:
-        fault = self.index.fault_of(self.number)
-        assert fault is not None
-        raise fault.error(self.index.url)
 
 
 def arrived_elements(table: MessageTable, variable: StreamVariable) -> int:

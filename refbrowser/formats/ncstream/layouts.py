@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import prod
 from typing import Any
@@ -14,13 +14,14 @@ from refbrowser.errors import ErrorKind, RefbrowserError, quoted
 from refbrowser.formats.ncstream.byte_order import StreamOptions, little_endian, order_code
 from refbrowser.formats.ncstream.definition import DataType, StreamDefinition, StreamVariable
 from refbrowser.formats.ncstream.dtypes import dtype_of, element_dtype_of, is_ragged
+from refbrowser.formats.ncstream.losses import Given, Lost, given_by, spreading_of
 from refbrowser.formats.ncstream.messages import MessageKind, MessageTable, Payload, StreamIndex
 from refbrowser.formats.ncstream.payload_errors import PayloadError
 from refbrowser.formats.ncstream.tiles import (
     Sections,
     cut_tile_shape,
+    damaged_tile_shape,
     regular_chunks,
-    sections_of,
     tile_shape,
 )
 from refbrowser.limits import LIMITS
@@ -50,9 +51,10 @@ class Layout:
     grid
         Its tiles.
     sections
-        Of the messages that count; of a sequence one range of rows each.
-    bad
-        Numbers of messages whose section is none of the variable.
+        Of the sound messages that count, and of the one that the stream was cut off within; of a sequence one
+        range of rows each.
+    lost
+        What damaged messages may have held; None where nothing of it is lost in the end.
     little
         Which messages of `sections` have little-endian numbers.
     is_regular
@@ -73,11 +75,11 @@ class Layout:
     order: str
     grid: RegularChunkGrid
     sections: Sections
-    bad: Ints
     little: npt.NDArray[np.bool_]
     is_regular: bool = False
     is_deflated: bool = False
     is_fine: bool = False
+    lost: Lost | None = None
     inline: bytes | None = None
     error: RefbrowserError | None = None
 
@@ -117,11 +119,10 @@ class StreamLayouts:
 
     @cached_property
     def _numbers(self) -> dict[str, Ints]:
-        """The data messages of each variable that count."""
+        """The data messages of each variable up to the last one that counts, damaged ones too."""
         table = self.index.table
         last = len(table) if self.options.until is None else self.options.until + 1
-        is_data = np.isin(table.kind[:last], (MessageKind.DATA, MessageKind.DATA_COLUMN))
-        is_data |= np.arange(len(is_data)) == table.cut
+        is_data = np.isin(table.kind[:last], (MessageKind.DATA, MessageKind.DATA_COLUMN, MessageKind.DAMAGED))
         numbers = np.flatnonzero(is_data & (table.variable[:last] >= 0))
         of = table.variable[numbers]
         ordered = numbers[np.argsort(of, kind="stable")]
@@ -138,34 +139,39 @@ class StreamLayouts:
         if variable.type is DataType.SEQUENCE:
             return self._sequence(path, variable, numbers)
         shape = variable.shape
-        sections, bad = sections_of(self.index.table, numbers, shape)
+        unlimited = unlimited_axes(variable)
+        given = given_by(self.index.table, numbers, shape, self.spreading, unlimited)
+        sections = given.sections
+        if given.hidden >= 0:
+            variable = replace(variable, immediate=None)
         little = little_endian(self.index.table, sections.numbers, self.options)
         # An even number of each: the grammar's own order.
         order = order_code(2 * int(little.sum()) > len(little))
-        common: dict[str, Any] = {
-            "path": path,
-            "variable": variable,
-            "shape": shape,
-            "order": order,
-            "bad": bad,
-        }
+        common: dict[str, Any] = {"path": path, "variable": variable, "shape": shape, "order": order}
         inline = None if len(numbers) else _inline(variable)
         if inline is not None:
             whole = RegularChunkGrid(shape, tuple(max(side, 1) for side in shape))
             none: dict[str, Any] = {"sections": sections, "little": little}
             return Layout(**common, **none, grid=whole, is_regular=True, inline=inline)
-        return Layout(**common, **self._tiles(variable, sections, little, bad))
+        return Layout(**common, **self._tiles(variable, given, little))
 
-    def _tiles(
-        self, variable: StreamVariable, sections: Sections, little: npt.NDArray[np.bool_], bad: Ints
-    ) -> dict[str, Any]:
+    @cached_property
+    def spreading(self) -> Ints:
+        """Numbers of the damaged messages that count, and may have been about any variable."""
+        found = spreading_of(self.index)
+        return found if self.options.until is None else found[found <= self.options.until]
+
+    def _tiles(self, variable: StreamVariable, given: Given, little: npt.NDArray[np.bool_]) -> dict[str, Any]:
         """Return the fields of a layout that tell its tiles: the chunks that the messages are, or others."""
-        table, shape = self.index.table, variable.shape
+        table, shape, sections = self.index.table, variable.shape, given.sections
         is_cut = sections.numbers == table.cut
         chunks = None
-        if not len(bad) and variable.immediate is None:
+        if variable.immediate is None:
             chunks = _whole_chunks(table, variable, sections.taken(~is_cut), little[~is_cut])
         is_fine = chunks is not None and _is_fine(table, chunks[1], shape)
+        lost: Lost | None = given.lost
+        if lost is not None and (lost.is_none or (chunks is not None and lost.is_made_good(*chunks, shape))):
+            lost = None
         if is_cut.any():
             divisible = bool(table.count[table.cut]) or _is_divisible(table, variable, sections.numbers)
             return {
@@ -173,15 +179,23 @@ class StreamLayouts:
                 "sections": sections,
                 "little": little,
                 "is_fine": is_fine,
+                "lost": lost,
             }
-        if chunks is None or is_fine:
+        if chunks is None or is_fine or lost is not None:
             kept = sections if chunks is None else chunks[1]
-            sides = tile_shape(shape, kept, divisible=_is_divisible(table, variable, kept.numbers))
+            divisible = _is_divisible(table, variable, kept.numbers)
+            if lost is None:
+                sides = tile_shape(shape, kept, divisible=divisible)
+            elif chunks is not None and not is_fine:
+                sides = chunks[0]
+            else:
+                sides = damaged_tile_shape(shape, kept, lost.sections, divisible=divisible)
             return {
                 "grid": RegularChunkGrid(shape, sides),
                 "sections": kept,
-                "little": np.full(len(kept), little[0]) if is_fine else little,
+                "little": little if chunks is None else np.full(len(kept), little[0]),
                 "is_fine": is_fine,
+                "lost": lost,
             }
         sides, kept = chunks
         return {
@@ -194,7 +208,8 @@ class StreamLayouts:
 
     def _sequence(self, path: str, variable: StreamVariable, numbers: Ints) -> Layout:
         table = self.index.table
-        numbers = numbers[table.payload[numbers] == Payload.SEQUENCE]
+        is_whole = table.kind[numbers] != MessageKind.DAMAGED
+        numbers = numbers[is_whole & (table.payload[numbers] == Payload.SEQUENCE)]
         counts = np.maximum(table.count[numbers], 0)
         starts = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
         ones = np.ones((len(numbers), 1), np.int64)
@@ -208,9 +223,14 @@ class StreamLayouts:
             order=order_code(len(little) > 0 and bool(little.all())),
             grid=RegularChunkGrid(shape, tile_shape(shape, sections, divisible=True)),
             sections=sections,
-            bad=np.zeros(0, np.int64),
             little=little,
         )
+
+
+def unlimited_axes(variable: StreamVariable) -> tuple[int, ...]:
+    """Return the axes of a variable that may get longer."""
+    lengths = (each for each in variable.dimensions if not each.is_vlen)
+    return tuple(axis for axis, each in enumerate(lengths) if each.is_unlimited)
 
 
 def check_shape(variable: StreamVariable) -> None:
@@ -240,7 +260,6 @@ def _unreadable(path: str, variable: StreamVariable, error: RefbrowserError) -> 
         order=order_code(False),
         grid=RegularChunkGrid((), ()),
         sections=Sections(none[:, 0], none, none, none),
-        bad=none[:, 0],
         little=np.zeros(0, bool),
         error=error,
     )

@@ -34,13 +34,6 @@ class MessagePieces:
     layout: Layout
     options: StreamOptions
 
-    def section(self, row: int) -> tuple[range, ...]:
-        """Return what a message gives, a range for each dimension."""
-        sections = self.layout.sections
-        columns = (sections.starts[row], sections.sizes[row], sections.strides[row])
-        each = zip(*(column.tolist() for column in columns), strict=True)
-        return tuple(range(start, start + (size - 1) * by + 1, by) for start, size, by in each)
-
     def piece(self, row: int, shape: tuple[int, ...], inside: Slices, target: Slices) -> SourcePiece:
         """Return the elements `inside` of a message as a piece; of many objects only some are read."""
         number = int(self.layout.sections.numbers[row])
@@ -119,9 +112,8 @@ class MessagePieces:
 
     def _check_type(self, number: int) -> None:
         """Raise why a message gives no values: it is faulty, or names another type."""
-        fault = self.index.fault_of(number)
-        if fault is not None:
-            raise fault.error(self.index.url)
+        if self.index.table.fault[number]:
+            raise self.index.error_of(number)
         if not self._fits(number):
             named = int(self.index.table.data_type[number])
             what = f"the message has data of type {named}, the variable is {self.layout.variable.type.name}"
@@ -133,13 +125,13 @@ class MessagePieces:
         found = payload_crc32(Payload(int(table.payload[number])), data)
         if found is None or found == int(table.crc32[number]):
             return None
-        return checksum_warning(self.index, self.layout.path, number, found).finding(self.index.url)
+        return self.index.finding(checksum_warning(self.index, self.layout.path, number, found))
 
     def _fault(self, number: int, error: PayloadError) -> RefbrowserError:
         offset = int(self.index.table.offset[number])
         path = self.layout.path
         fault = StreamFault(code=error.code, message=error.what, number=number, offset=offset, path=path)
-        return fault.error(self.index.url)
+        return self.index.finding(fault).error()
 
 
 def payload_crc32(payload: Payload, data: memoryview) -> int | None:

@@ -179,17 +179,17 @@ class StreamFault:
     path: str | None = None
     count: int = 1
 
-    def finding(self, url: str) -> Finding:
-        """Return it as a finding about the stream at `url`."""
+    def finding(self, url: str, stop: int | None = None) -> Finding:
+        """Return it as a finding about the stream at `url`; `stop` is where the message ends."""
         text = f"{self.code}: {self.message} (message {self.number})"
-        place = Place(url=url, start=self.offset, path=self.path)
+        place = Place(url=url, start=self.offset, stop=stop, path=self.path)
         return Finding(
             severity=self.severity, kind=ErrorKind.FORMAT, message=text, place=place, count=self.count
         )
 
-    def error(self, url: str) -> RefbrowserError:
+    def error(self, url: str, stop: int | None = None) -> RefbrowserError:
         """Return it as the error of what it makes unreadable."""
-        return self.finding(url).error()
+        return self.finding(url, stop).error()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -233,6 +233,31 @@ class StreamIndex:
         if path not in self.table.names:
             return np.zeros(0, np.int64)
         return np.flatnonzero(self.table.variable == self.table.names.index(path))
+
+    def finding(self, fault: StreamFault) -> Finding:
+        """Return a fault or warning of the stream as a finding, with the bytes of its message."""
+        is_listed = fault.number < len(self.table)
+        return fault.finding(self.url, int(self.table.stop[fault.number]) if is_listed else None)
+
+    def error_of(self, number: int) -> RefbrowserError:
+        """Return why what a damaged message may have held is lost.
+
+        Parameters
+        ----------
+        number
+            Of the message; the one behind the last stands for what is not listed.
+        """
+        is_listed = number < len(self.table)
+        fault = self.fault_of(number) if is_listed else None
+        if fault is None:
+            # What the sender says, and that there are more messages: only so many are kept.
+            offset = int(self.table.offset[number]) if is_listed else self.walked
+            unknown = StreamFault(
+                code=FaultCode.STREAM_ERROR.text, message="not told", number=number, offset=offset
+            )
+            faults = (each for each in self.faults if each.number == number)
+            fault = next((each for each in faults if each.severity is Severity.FAULT), unknown)
+        return self.finding(fault).error()
 
     def fault_of(self, number: int) -> StreamFault | None:
         """Return why the data of a message cannot be used; None where they can."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from contextlib import ExitStack
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from refbrowser.formats.ncstream.byte_order import StreamOptions
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from refbrowser.io.access import Access
     from refbrowser.io.cancel import CancelToken
     from refbrowser.io.fetch import Fetcher
+
 
 __all__ = ["StreamOptions", "StreamOrigin", "document_of_stream", "open_stream"]
 
@@ -79,5 +81,13 @@ def document_of_stream(index: StreamIndex, options: StreamOptions, *, name: str)
     origin = StreamOrigin(index, options)
     # What is said of the end of the stream has the number behind the last message.
     last = len(index.table) if options.until is None else options.until
-    faults = [each.finding(index.url) for each in index.faults if each.number <= last]
-    return document_of_layouts(origin.layouts, origin, faults, name=name)
+    spreading = set(origin.layouts.spreading.tolist())
+    if index.has_start and not index.has_end:
+        # It may have been cut between two messages.
+        spreading.add(len(index.table))
+    notes = [
+        replace(index.finding(each), is_loss=each.number in spreading)
+        for each in index.faults
+        if each.number <= last
+    ]
+    return document_of_layouts(origin.layouts, origin, notes, name=name)

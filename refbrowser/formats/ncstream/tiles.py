@@ -31,6 +31,10 @@ class Sections:
         Shape (n, rank); the stride of a single element is 1.
     arrived
         Where the stream was cut off within the last of them: how many of its elements are there; else -1.
+    damaged
+        Which of them cannot be read; None where all can.
+    has_lost_rest
+        What none of them gives may have been lost with messages of which more is not known.
     """
 
     numbers: Ints
@@ -38,6 +42,8 @@ class Sections:
     sizes: Ints
     strides: Ints
     arrived: int = -1
+    damaged: npt.NDArray[np.bool_] | None = None
+    has_lost_rest: bool = False
 
     def __len__(self) -> int:
         return len(self.numbers)
@@ -47,9 +53,17 @@ class Sections:
         """The last element of each along each dimension."""
         return self.starts + (self.sizes - 1) * self.strides
 
+    def section(self, row: int) -> tuple[range, ...]:
+        """Return what one of them gives, a range for each dimension."""
+        columns = (self.starts[row], self.sizes[row], self.strides[row])
+        each = zip(*(column.tolist() for column in columns), strict=True)
+        return tuple(range(start, start + (size - 1) * by + 1, by) for start, size, by in each)
+
     def taken(self, rows: npt.NDArray[np.bool_] | Ints) -> Sections:
         """Return some of them."""
-        return Sections(self.numbers[rows], self.starts[rows], self.sizes[rows], self.strides[rows])
+        damaged = None if self.damaged is None else self.damaged[rows]
+        columns = (self.numbers[rows], self.starts[rows], self.sizes[rows], self.strides[rows])
+        return Sections(*columns, damaged=damaged, has_lost_rest=self.has_lost_rest)
 
 
 def sections_of(table: MessageTable, numbers: Ints, shape: tuple[int, ...]) -> tuple[Sections, Ints]:
@@ -140,6 +154,23 @@ def cut_tile_shape(
         least=min(prod(shape) // _OF_ALL, _MOST),
         most=max(min(prod(cut.sizes[0].tolist()) // _OF_CUT, _MOST), 1),
     )
+
+
+def damaged_tile_shape(
+    shape: tuple[int, ...], sections: Sections, lost: Sections, *, divisible: bool
+) -> tuple[int, ...]:
+    """Return the shape of tiles for a variable of which something is lost: one tile hides little else.
+
+    Parameters
+    ----------
+    lost
+        What damaged messages were to give.
+    """
+    known = lost if len(lost) else sections
+    if divisible and len(known):
+        sections = known.taken(np.argsort(known.sizes.astype(float).prod(axis=1))[:1])
+    least = min(prod(shape) // _OF_ALL, _MOST) if len(sections) else _LEAST
+    return tile_shape(shape, sections, divisible=divisible, least=least)
 
 
 def _smaller(sides: list[int], most: int) -> list[int]:

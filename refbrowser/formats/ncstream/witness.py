@@ -30,7 +30,7 @@ class StreamWitness:
         expected = int(self.index.table.crc32[number])
         if expected < 0 or (found := zlib.crc32(data)) == expected:
             return None
-        return checksum_warning(self.index, self.layout.path, number, found).finding(self.index.url)
+        return self.index.finding(checksum_warning(self.index, self.layout.path, number, found))
 
     def fault(self, url: str, offset: int, data: memoryview) -> RefbrowserError | None:
         """Return why a payload cannot be decoded."""
@@ -54,7 +54,7 @@ class StreamWitness:
                 offset=int(self.index.table.offset[number]),
                 path=self.layout.path,
             )
-            return fault.error(self.index.url)
+            return self.index.finding(fault).error()
         return None
 
     def _number(self, url: str, offset: int) -> int | None:
