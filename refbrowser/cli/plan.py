@@ -28,16 +28,14 @@ def run(arguments: argparse.Namespace, token: CancelToken) -> int:
         tell_damage(array.damage)
         plan = array.plan(array.selection(arguments.select))
     if arguments.json:
-        write_json(
-            {
-                "requests": [list(request) for request in plan.requests],
-                "useful_bytes": plan.useful_bytes,
-                "wasted_bytes": plan.wasted_bytes,
-                "chunks": plan.chunks,
-                "missing_chunks": plan.missing_chunks,
-                "faulty_chunks": plan.faulty_chunks,
-            }
-        )
+        shape = {
+            "requests": [list(request) for request in plan.requests],
+            "useful_bytes": plan.useful_bytes,
+            "wasted_bytes": plan.wasted_bytes,
+            "chunks": plan.chunks,
+            "missing_chunks": plan.missing_chunks,
+        }
+        write_json(shape | ({"faulty_chunks": plan.faulty_chunks} if plan.faulty_chunks else {}))
         return 0
     faulty = f", {plan.faulty_chunks} that cannot be read" if plan.faulty_chunks else ""
     write_line(

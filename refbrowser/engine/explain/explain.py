@@ -262,7 +262,7 @@ class _Explaining:
             return self._missing(node, f"tile {plain(self.key)}" if is_whole else "a message with it")
         if assembly.error is not None:
             subject = self._subject if self.inside is not None else f"Some of {plain(self.key)}"
-            return verdicts.of_lost(subject, assembly.error)
+            return verdicts.of_damaged(subject, assembly.error)
         place = place_of(self.dataset, assembly)
         if place is not None:
             self.steps.append(place.step)

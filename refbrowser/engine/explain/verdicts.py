@@ -108,7 +108,7 @@ def of_read_error(subject: str, error: RefbrowserError) -> Verdict:
     return Verdict(VerdictKind.FAILED_READ, text, StepState.FAULT, (RETRY,))
 
 
-def of_lost(subject: str, error: RefbrowserError) -> Verdict:
+def of_damaged(subject: str, error: RefbrowserError) -> Verdict:
     """Return the verdict on values that a damaged source has lost: trying again is of no use."""
     return Verdict(VerdictKind.FAILED_READ, f"{subject} is lost: {error.message}", StepState.FAULT)
 
