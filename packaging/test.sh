@@ -14,6 +14,15 @@ fi
 cd "$root" || exit 1
 # Two workers a core, which take tests from each other: those of the window wait half of their time.
 workers=$((2 * $(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 1)))
+# Each worker loads all tests: what all of them would compile at the same time is compiled before, on two cores.
+unset PYTHONDONTWRITEBYTECODE
+if [ $# -eq 0 ]; then
+    for part in tests/app "tests --ignore=tests/app"; do
+        # shellcheck disable=SC2086  # a path and an option
+        QT_QPA_PLATFORM=offscreen "$venv/bin/python" -m pytest --collect-only -qq $part >/dev/null &
+    done
+    wait
+fi
 # -rs names each reason for a skip and how often it applied.
 QT_QPA_PLATFORM=offscreen exec "$venv/bin/python" -m pytest -q -rs --numprocesses "${TEST_WORKERS:-$workers}" \
     --dist worksteal "$@"
