@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from enum import StrEnum
 from typing import Any
 
@@ -62,9 +62,10 @@ def quoted(text: object, limit: int = QUOTE_LIMIT) -> str:
 class Place:
     """Where something is: in a document, in a rule, under a key, in a file.
 
-    Lines and columns count from 1, columns in characters; rows and rules from 0; `start` and `stop` are
-    bytes of `url`; `span` is the part of the text of a template or field, in characters (start, stop);
-    `attribute` is one of the node at `path`.
+    Lines and columns count from 1, columns in characters: of the document, or where there is a key and no
+    pointer, of the text of that key. Rows and rules count from 0; `start` and `stop` are bytes of `url`;
+    `span` is the part of the text of a template or field, in characters (start, stop); `attribute` is one of
+    the node at `path`.
     """
 
     document: str | None = None
@@ -82,16 +83,23 @@ class Place:
     span: tuple[int, int] | None = None
     attribute: str | None = None
 
+    @property
+    def is_in_document(self) -> bool:
+        """Whether line and column are those of the document."""
+        return self.pointer is not None or self.key is None
+
     def __str__(self) -> str:
         parts = []
         if self.document is not None:
             parts.append(quoted(self.document))
-        if self.line is not None:
+        if self.line is not None and self.is_in_document:
             parts.append(f"line {self.line}, column {self.column}")
         for name in ("pointer", "rule", "field", "row", "path", "attribute", "key", "url"):
             value = getattr(self, name)
             if value is not None:
                 parts.append(f"{name} {quoted(value) if isinstance(value, str) else value}")
+        if self.line is not None and not self.is_in_document:
+            parts.append(f"character {self.column} of its line {self.line}")
         if self.start is not None:
             parts.append(f"bytes {self.start} to {'the end' if self.stop is None else self.stop}")
         return ", ".join(parts)
@@ -162,6 +170,10 @@ class Finding:
     count: int = 1
     fix: Any = None
     is_loss: bool = False
+
+    def at(self, place: Place) -> Finding:
+        """Return this finding with another place."""
+        return replace(self, place=place)
 
     def error(self) -> RefbrowserError:
         """Return the finding as the error that a reader of the entry gets."""

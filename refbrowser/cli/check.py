@@ -61,30 +61,25 @@ def _check(path: str, arguments: argparse.Namespace, token: CancelToken) -> int:
 
 
 def _findings(path: str, arguments: argparse.Namespace, token: CancelToken) -> list[Finding]:
-    """Return what is wrong with a document; of a store, what its metadata and a listing of it tell, too.
+    """Return what is wrong with a document and what it describes; of a store, what a listing tells, too.
 
     Of a stream every payload is looked at, of a file of Awkward 0 every blob and value.
     """
-    from refbrowser.references.check import all_findings
-
-    opened = open_document(path, arguments, token)
-    findings = list(all_findings(opened.document, lambda: token.cancelled))
-    if opened.document.store is None and opened.document.derived is None:
-        return findings
     from refbrowser.engine.awkward0 import stored_findings
     from refbrowser.engine.jobs import JobControl
     from refbrowser.engine.opening import dataset_of
+    from refbrowser.engine.problems.findings import dataset_findings
     from refbrowser.engine.session import Session
     from refbrowser.engine.streams import payload_findings
 
+    opened = open_document(path, arguments, token)
     with Session() as session, ProgressBar("checking") as bar:
         dataset = dataset_of(path, opened.document, opened.access, session, JobControl(token))
-        listing = list_store(dataset, token)
+        list_store(dataset, token)
+        findings = dataset_findings(dataset.document, dataset.hierarchy, lambda: token.cancelled).all
         findings += payload_findings(dataset, job_control(token, bar))
         findings += stored_findings(dataset, job_control(token, bar))
-    told = {finding.place.key for finding in findings} - {None}
-    findings += [each for each in dataset.hierarchy.problems if each.place.key not in told]
-    return findings + list(() if listing is None else listing.findings)
+    return findings
 
 
 def _fault(error: RefbrowserError) -> Finding:

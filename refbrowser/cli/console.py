@@ -123,8 +123,8 @@ def finding_json(finding: Finding) -> dict[str, Any]:
         "kind": str(finding.kind),
         "message": finding.message,
         "pointer": place.pointer,
-        "line": place.line,
-        "column": place.column,
+        "line": place.line if place.is_in_document else None,
+        "column": place.column if place.is_in_document else None,
     }
     if place.rule is not None:
         shape |= {"rule": place.rule, "field": place.field, "row": place.row}

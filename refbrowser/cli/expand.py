@@ -69,12 +69,13 @@ def _write_rows(
     document: ReferenceDocument, arguments: argparse.Namespace, whole: bool, token: CancelToken
 ) -> None:
     from refbrowser.references.lacking import LeftOut, lacking
+    from refbrowser.references.positions import as_known
 
     if arguments.count != 0:
         _tell_warnings(document, whole)
     left_out = LeftOut.of(document) if arguments.skip_bad else LeftOut()
     if arguments.skip_bad:
-        tell_findings(lacking(document))
+        tell_findings(as_known(document, lacking(document)))
     if arguments.json:
         _write_json(document, arguments, left_out, token)
     elif arguments.count == 0:
@@ -97,10 +98,11 @@ def _check_rows(document: ReferenceDocument, whole: bool) -> None:
 
 def _tell_warnings(document: ReferenceDocument, whole: bool) -> None:
     from refbrowser.references.check import all_findings
+    from refbrowser.references.positions import as_known
 
     # A few rows of a large document do not wait for a look at all of its rules; `check` does that.
     few = not whole and document.expansion.rows > MOST_CHECKED
-    findings = document.findings if few else all_findings(document)
+    findings = as_known(document, document.findings if few else all_findings(document))
     tell_findings(finding for finding in findings if finding.severity is Severity.WARNING)
 
 
@@ -131,6 +133,7 @@ def _check_size(rows: int, arguments: argparse.Namespace) -> None:
 
 def _write_object(document: ReferenceDocument, skip_bad: bool, token: CancelToken) -> None:
     from refbrowser.references.check import all_findings
+    from refbrowser.references.positions import as_known
     from refbrowser.references.version0 import Version0
 
     def blocks() -> Iterator[bytes]:
@@ -140,7 +143,7 @@ def _write_object(document: ReferenceDocument, skip_bad: bool, token: CancelToke
 
     made = Version0(document.expansion, skip_bad)
     # What is a fault and did not end this is told as well: it is in the text, and cannot be read.
-    tell_findings(all_findings(document))
+    tell_findings(as_known(document, all_findings(document)))
     write_bytes(blocks())
     _tell_left_out(document, made.left_out)
 

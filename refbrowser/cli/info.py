@@ -48,20 +48,15 @@ def run(arguments: argparse.Namespace, token: CancelToken) -> int:
 
 
 def _problems(dataset: Dataset, token: CancelToken) -> list[Finding]:
+    from refbrowser.engine.problems.findings import dataset_findings
     from refbrowser.model.netcdf.dataset import netcdf_view
     from refbrowser.model.netcdf.validation import validate
-    from refbrowser.references.check import all_findings
 
-    findings = all_findings(dataset.document, lambda: token.cancelled)
+    findings = dataset_findings(dataset.document, dataset.hierarchy, lambda: token.cancelled)
     token.check()
-    told = {each.place.key for each in findings if each.severity is Severity.FAULT} - {None}
-    # Metadata that is not JSON is found by both.
-    more = [each for each in dataset.hierarchy.problems if each.place.key not in told]
-    store = dataset.document.store
-    listing = None if store is None else store.facts.listing
     # What only netCDF refuses is no problem of another format.
     grammar = [each for each in validate(netcdf_view(dataset.hierarchy)) if each.severity is Severity.FAULT]
-    return [*findings, *more, *grammar, *(() if listing is None else listing.findings)]
+    return [*findings.all, *grammar]
 
 
 def _described(dataset: Dataset, token: CancelToken) -> dict[str, Any]:

@@ -324,13 +324,24 @@ class DocumentContent:
 
     # Places
 
+    @property
+    def is_made(self) -> bool:
+        """Whether its text was made here, from a store or other files: nobody knows the places in it."""
+        return self.store is not None or self.derived is not None or self.from_parquet
+
     def key_pointer(self, key: str) -> str:
         """Return the JSON pointer of an entry of `refs`."""
         return pointer(key) if self.version == 0 else pointer("refs", key)
 
     def place_of_key(self, key: str) -> Place:
-        """Return the place of an entry of `refs`, without line and column."""
-        return Place(document=self.name, pointer=self.key_pointer(key), key=key)
+        """Return the place of an entry of `refs`, without line and column.
+
+        Where the text was made here, the place is what the user has: a key of the store, or the node of
+        another file that the entry is about.
+        """
+        if self.derived is not None:
+            return Place(document=self.name, path=f"/{key.rpartition('/')[0]}")
+        return Place(document=self.name, pointer=None if self.is_made else self.key_pointer(key), key=key)
 
     def locate(self, positions: Iterable[int]) -> dict[int, tuple[int, int]]:
         """Return line and column of bytes of the document as it is now."""

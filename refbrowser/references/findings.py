@@ -43,11 +43,14 @@ def _all(document: DocumentContent) -> Iterator[Found]:
     positions = Positions(document)
     yield from _top(document, positions)
     yield from wrong_members(document, positions)
-    # What stands beside refs in the text of a store was made here.
-    if document.version == 1 and document.known is None:
+    if document.version == 1 and not document.is_made:
         yield from _odd(document, positions)
     yield from faulty_templates(document, positions)
     yield from _entries(document, positions)
+    if document.derived is not None:
+        # It has no keys and no JSON.
+        yield from _alike_nodes(document, positions)
+        return
     for key, other in equal_keys(document.refs):
         message = f"the key differs from {quoted(other)} only in case or in the form of its characters"
         yield _about_key(document, positions, key, message)
@@ -60,6 +63,19 @@ def _all(document: DocumentContent) -> Iterator[Found]:
     for warning in warnings:
         found = _about_key(document, positions, warning.key, warning.message)
         yield replace(found, kind=ErrorKind.META, fix=_consolidation(warning))
+
+
+def _alike_nodes(document: DocumentContent, positions: Positions) -> Iterator[Found]:
+    """Yield nodes whose names some file systems cannot tell apart, each once."""
+    told: set[str] = set()
+    for key, other in equal_keys(document.refs):
+        path, like = key.rpartition("/")[0], other.rpartition("/")[0]
+        if path not in told:
+            told.add(path)
+            message = (
+                f"the name differs from {quoted(f'/{like}')} only in case or in the form of its characters"
+            )
+            yield _about_key(document, positions, key, message)
 
 
 def _consolidation(warning: MetadataWarning) -> Any:
@@ -190,6 +206,9 @@ def _entry(document: DocumentContent, positions: Positions, slot: int, twice: bo
         yield Found(Severity.WARNING, ErrorKind.REF, message, where, positions.entry(slot), key=key, fix=fix)
     value = refs.value(slot)
     for issue in value.issues:
+        # How bytes are spelled in a text that was made here is odd to nobody.
+        if document.is_made and issue.severity is Severity.WARNING:
+            continue
         yield Found(
             issue.severity, issue.kind, issue.message, where + issue.below, positions.issue(slot, issue),
             issue.advice, key,

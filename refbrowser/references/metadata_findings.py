@@ -14,6 +14,7 @@ from refbrowser.references.json_text import JsonError, Node, parse
 from refbrowser.references.json_values import read_value
 
 CONSOLIDATED = ".zmetadata"
+HOLDS_NOT_FINITE = "the metadata holds NaN or Infinity, which are not JSON"
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +77,7 @@ def _texts(document: DocumentContent) -> Iterator[tuple[str, bytes]]:
 def _warnings(read: Mapping[str, _Metadata]) -> Iterator[MetadataWarning]:
     for key, metadata in read.items():
         if not metadata.is_finite:
-            yield MetadataWarning(key, "the metadata holds NaN or Infinity, which are not JSON")
+            yield MetadataWarning(key, HOLDS_NOT_FINITE)
     for key, metadata in read.items():
         if key.rpartition("/")[2] == CONSOLIDATED:
             yield from _differences(key, metadata.value, read)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -55,6 +55,19 @@ def _finding(item: Found, places: dict[int, tuple[int, int]], name: str | None) 
         severity=item.severity, kind=item.kind, message=item.message, place=place, advice=item.advice,
         fix=item.fix,
     )  # fmt: skip
+
+
+def as_known(document: DocumentContent, findings: Iterable[Finding]) -> Iterator[Finding]:
+    """Yield findings with places that the user knows.
+
+    In a text that was made here there are none: its keys are those of a store, or name nodes of another file.
+    """
+    for finding in findings:
+        place = finding.place
+        if document.is_made and place.pointer is not None:
+            known = Place(document=place.document) if place.key is None else document.place_of_key(place.key)
+            finding = finding.at(replace(known, rule=place.rule, field=place.field, row=place.row))
+        yield finding
 
 
 def located(document: DocumentContent, of_rules: Sequence[Finding]) -> list[Finding]:

@@ -31,9 +31,9 @@ def go_to_problem(window: MainWindow, document: OpenDocument, problem: Problem) 
         window.hierarchy.select_node(document, str(name))
     else:
         _select(window, document, ItemKind.DOCUMENT, "")
-        if place.line is not None and place.column is not None and document.is_open:
+        if problem.line is not None and place.column is not None and document.is_open:
             window.centre.tabs.setCurrentIndex(RAW)
-            window.centre.raw.set_place(document, place.line, place.column)
+            window.centre.raw.set_place(document, problem.line, place.column)
 
 
 def _select(window: MainWindow, document: OpenDocument, kind: str, name: str | int) -> None:

@@ -122,7 +122,7 @@ def _text(row: Row, column: int) -> str:
     if column == PLACE:
         return one_line(problem.where)
     if column == LINE:
-        return "" if problem.place.line is None else f"{problem.place.line}:{problem.place.column}"
+        return "" if problem.line is None else f"{problem.line}:{problem.place.column}"
     return one_line(row.document.title) if column == DOCUMENT else ""
 
 

@@ -119,11 +119,10 @@ def _refs_lines(document: ReferenceDocument, key: str) -> tuple[list[Line], list
     slot = document.refs.find_slot(key)
     assert slot is not None
     position = document.refs.position(slot)
-    lines = [
-        Line(f"refs, row {position} of {len(document.refs)}", "From"),
-        Line(plain(document.key_pointer(key)), "JSON pointer"),
-        Line(_written(document.refs.value_text(slot)), "Written as"),
-    ]
+    lines = [Line(f"refs, row {position} of {len(document.refs)}", "From")]
+    if not document.is_made:
+        lines.append(Line(plain(document.key_pointer(key)), "JSON pointer"))
+    lines.append(Line(_written(document.refs.value_text(slot)), "Written as"))
     value = document.refs.value(slot)
     url = value.url if value.kind is None and document.version == 1 else ""
     return lines, _used_templates(document, url)

@@ -49,9 +49,9 @@ def problem_step(problem: Problem) -> Step:
     """Return the step that tells what is wrong, and where."""
     place = problem.place
     lines = [Line(plain(problem.message), "What"), Line(plain(problem.where), "Where")]
-    if place.line is not None:
+    if problem.line is not None:
         column = f", column {place.column}" if place.column is not None else ""
-        lines.append(Line(f"line {place.line}{column} of the document", "Line"))
+        lines.append(Line(f"line {problem.line}{column} of the document", "Line"))
     if place.pointer:
         lines.append(Line(plain(place.pointer), "JSON pointer"))
     if place.url and place.url != problem.where:

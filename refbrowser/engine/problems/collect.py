@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING
 
+from refbrowser.engine.problems.findings import dataset_findings
 from refbrowser.engine.problems.problem import Fix, Origin, Problem, Problems, Remedy, Spot
 from refbrowser.errors import ErrorKind, Finding, Place, RefbrowserError, Severity, quoted
-from refbrowser.references.check import all_findings
-from refbrowser.references.metadata_findings import CONSOLIDATED
 
 if TYPE_CHECKING:
     from refbrowser.io.access import Want
@@ -39,36 +38,12 @@ def collect(
     cancelled
         Asked now and then; what is left is then not looked at.
     """
-    findings = all_findings(document, cancelled)
-    found = [_of_finding(finding, Origin.DOCUMENT, hierarchy) for finding in findings]
-    if hierarchy is not None:
-        found += [
-            _of_finding(finding, Origin.STRUCTURE, hierarchy)
-            for finding in hierarchy.problems
-            if not _is_told(finding, findings)
-        ]
-    store = document.store
-    if store is not None and store.facts.listing is not None:
-        listed = store.facts.listing.findings
-        found += [_of_finding(finding, Origin.STRUCTURE, hierarchy) for finding in listed]
+    findings = dataset_findings(document, hierarchy, cancelled)
+    found = [_of_finding(finding, Origin.DOCUMENT, hierarchy) for finding in findings.document]
+    found += [_of_finding(finding, Origin.STRUCTURE, hierarchy) for finding in findings.structure]
     found += _of_failures(failures, hierarchy)
     found += [_of_want(want) for want in wants if not want.allowed]
     return Problems.of(found)
-
-
-def _is_told(finding: Finding, findings: Iterable[Finding]) -> bool:
-    """Tell whether a finding of the structure is one of the document's in other words."""
-    key = finding.place.key
-    return key is not None and any(other.place.key == key and _same(finding, other) for other in findings)
-
-
-def _same(finding: Finding, other: Finding) -> bool:
-    """Tell whether a finding of the structure and one of the document are about the same thing at a key."""
-    if other.message == finding.message:
-        return True
-    # Metadata that is no JSON has no second fault; what disagrees with consolidated metadata is told once.
-    is_consolidated = (finding.place.key or "").rpartition("/")[2] == CONSOLIDATED
-    return finding.kind is other.kind is ErrorKind.JSON or (is_consolidated and other.kind is ErrorKind.META)
 
 
 def _of_finding(finding: Finding, origin: Origin, hierarchy: Hierarchy | None) -> Problem:
@@ -81,7 +56,7 @@ def _of_finding(finding: Finding, origin: Origin, hierarchy: Hierarchy | None) -
         place=finding.place,
         advice=finding.advice,
         count=finding.count,
-        fix=_fix(finding),
+        fix=_fix(finding, origin),
     )
 
 
@@ -121,7 +96,7 @@ def _spot_of_node(path: str, hierarchy: Hierarchy | None) -> Spot:
     return "array", node.path
 
 
-def _fix(finding: Finding) -> Fix | None:
+def _fix(finding: Finding, origin: Origin) -> Fix | None:
     """Return what one click does: the finding's own edit, else to remove an entry that cannot be read."""
     if finding.fix is not None:
         return Fix(Remedy.EDIT, finding.fix.title, finding.fix)
@@ -130,7 +105,7 @@ def _fix(finding: Finding) -> Fix | None:
         return None
     if finding.kind in (ErrorKind.PROTOCOL, ErrorKind.UNSAFE) and place.url:
         return _prefix_fix(place.url)
-    if place.pointer is not None and finding.kind in (ErrorKind.REF, ErrorKind.ENCODING):
+    if origin is Origin.DOCUMENT and finding.kind in (ErrorKind.REF, ErrorKind.ENCODING):
         from refbrowser.references.edits import RemoveReference
 
         edit = RemoveReference(place.key)

@@ -79,10 +79,15 @@ class Problem:
         return place_text(self.place, self.spot)
 
     @property
+    def line(self) -> int | None:
+        """The line of the document that it is about; None where it is about none."""
+        return self.place.line if self.place.is_in_document else None
+
+    @property
     def text(self) -> str:
         """The problem as one line of plain text, as it is copied."""
         times = f" [{self.count} times]" if self.count > 1 else ""
-        line = f", line {self.place.line}, column {self.place.column}" if self.place.line is not None else ""
+        line = f", line {self.line}, column {self.place.column}" if self.line is not None else ""
         advice = f" {self.advice}" if self.advice else ""
         return f"{self.severity}[{self.kind}] {self.where}{line}: {self.message}{times}.{advice}"
 

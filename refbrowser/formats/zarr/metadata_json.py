@@ -12,6 +12,9 @@ from refbrowser.errors import ErrorKind, Finding, Place, RefbrowserError, Severi
 from refbrowser.limits import LIMITS
 from refbrowser.references.json_values import depth_of, has_too_many_values
 
+#: How the warning about NaN and infinities ends.
+NOT_FINITE = " is not JSON; it is taken as the number"
+
 _BYTE_ORDER_MARK = "\ufeff"
 _STRING = re.compile(rb'"(?:[^"\\]|\\.)*"', re.DOTALL)
 #: Texts without control characters, and all that stands between them.
@@ -94,7 +97,7 @@ def _report_oddities(
     constants: list[str], duplicates: list[str], key: str, report: Callable[[Finding], None]
 ) -> None:
     for word in dict.fromkeys(constants):
-        report(warning(f"{word} is not JSON; it is taken as the number", key))
+        report(warning(f"{word}{NOT_FINITE}", key))
     for name in dict.fromkeys(duplicates):
         report(warning(f"member {quoted(name)} stands more than once; the last one counts", key))
 

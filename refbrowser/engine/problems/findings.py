@@ -1,0 +1,79 @@
+"""What is wrong with an opened dataset, as `check`, `info` and the window's list of problems tell it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from refbrowser.errors import ErrorKind, Finding
+from refbrowser.formats.zarr.metadata_json import NOT_FINITE
+from refbrowser.references.check import all_findings
+from refbrowser.references.metadata_findings import CONSOLIDATED, HOLDS_NOT_FINITE
+from refbrowser.references.positions import as_known
+
+if TYPE_CHECKING:
+    from refbrowser.model.nodes import Hierarchy
+    from refbrowser.references.document import ReferenceDocument
+
+
+@dataclass(frozen=True, slots=True)
+class DatasetFindings:
+    """What was found.
+
+    Attributes
+    ----------
+    document
+        Of what the document says: its text, templates, rules, references.
+    structure
+        Of what it describes: groups and arrays, their metadata and keys.
+    """
+
+    document: tuple[Finding, ...]
+    structure: tuple[Finding, ...]
+
+    @property
+    def all(self) -> list[Finding]:
+        """All of them, those of the document first."""
+        return [*self.document, *self.structure]
+
+
+def dataset_findings(
+    document: ReferenceDocument, hierarchy: Hierarchy | None, cancelled: Callable[[], bool] = lambda: False
+) -> DatasetFindings:
+    """Return everything that is wrong with a dataset, as far as it is known without reading data.
+
+    Of a store that was listed, what the listing told is among it.
+
+    Parameters
+    ----------
+    hierarchy
+        What the document describes; None where that is not known.
+    cancelled
+        Asked now and then; what is left is then not looked at.
+    """
+    of_document = tuple(as_known(document, all_findings(document, cancelled)))
+    structure: list[Finding] = []
+    if hierarchy is not None:
+        structure += [each for each in hierarchy.problems if not _is_told(each, of_document)]
+    store = document.store
+    if store is not None and store.facts.listing is not None:
+        structure += store.facts.listing.findings
+    return DatasetFindings(of_document, tuple(structure))
+
+
+def _is_told(finding: Finding, findings: Iterable[Finding]) -> bool:
+    """Tell whether a finding of the structure is one of the document's in other words."""
+    key = finding.place.key
+    return key is not None and any(other.place.key == key and _same(finding, other) for other in findings)
+
+
+def _same(finding: Finding, other: Finding) -> bool:
+    """Tell whether a finding of the structure and one of the document are about the same thing at a key."""
+    if other.message == finding.message:
+        return True
+    if finding.message.endswith(NOT_FINITE) and other.message == HOLDS_NOT_FINITE:
+        return True
+    # Metadata that is no JSON has no second fault; what disagrees with consolidated metadata is told once.
+    is_consolidated = (finding.place.key or "").rpartition("/")[2] == CONSOLIDATED
+    return finding.kind is other.kind is ErrorKind.JSON or (is_consolidated and other.kind is ErrorKind.META)
