@@ -7,6 +7,7 @@ import shutil
 import sys
 import zlib
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -16,6 +17,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from awkward0_encoder import (
     BZIP2,
+    COMPRESS,
     DEFLATED,
     LZMA,
     STORED,
@@ -35,6 +37,7 @@ from refbrowser.formats.awkward0.opening import NoArraysError
 from refbrowser.formats.awkward0.origin import Awkward0Origin
 from refbrowser.formats.sniffing import FileKind, NotReferencesError
 from refbrowser.io.zip_archives import Confirm
+from refbrowser.limits import LIMITS
 
 PT = [1.5, 2.5, 3.5]
 
@@ -463,3 +466,46 @@ def test_files_that_are_no_archive_are_refused_by_kind(tmp_path: Path, data: byt
 
 def test_a_file_that_is_not_there(tmp_path: Path) -> None:
     assert main(["info", str(tmp_path / "none.awkd")]) == 4
+
+
+def test_compressed_blobs_without_a_count_are_as_long_as_they_unpack_to(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    values, chains = np.arange(5_000, dtype="<i4"), [[each] for each in COMPRESS]
+    chains += [["zlib.decompress", "lzma.decompress"], ["lz4.block.decompress", "zlib.decompress"]]
+    encoders = {f"a{at}": (chain, Encoder(f"a{at}")) for at, chain in enumerate(chains)}
+    members = {}
+    for at, (chain, encoder) in enumerate(encoders.values()):
+        # Blobs of one shape of schema have different lengths.
+        members |= encoder.members(encoder.basic(values[: 5_000 - at], codecs=chain, count=-1))
+    other = Encoder("other")
+    members |= other.members(other.basic(values[:7], codecs=["zlib.decompress"], count=-1))
+    wrong = Encoder("wrong")
+    members |= wrong.members(
+        wrong.table(
+            odd=wrong.basic([1], "i4", data=b"\0" * 7, codecs=["zlib.decompress"], count=-1),
+            cut=wrong.basic([1], "i4", data=b"\0" * 8, codecs=["zlib.decompress"], count=-1),
+            good=wrong.basic(values[:2], offset=3, codecs=["bz2.decompress"], count=-1),
+        )
+    )
+    (cut,) = [name for name, data in members.items() if data == zlib.compress(b"\0" * 8)]
+    members[cut] = members[cut][:-6]
+    path = written(tmp_path / "a.awkd", zipped(members))
+    with open_dataset(OpenRequest(str(path), allow_functions=("bz2.decompress",))) as dataset:
+        for at, name in enumerate(encoders):
+            assert dataset[f"/{name}"].shape == (5_000 - at,)
+            assert np.array_equal(dataset[f"/{name}"][...], values[: 5_000 - at])
+        assert dataset["/other"][...].tolist() == list(range(7))
+        assert dataset["/wrong/good"][...].tolist() == [0, 1]
+        for name in ("odd", "cut"):
+            assert (
+                dataset[f"/wrong/{name}"].node.error is not None or dataset[f"/wrong/{name}"].node.unreadable
+            )
+    # No more is unpacked for it than there is a bound for.
+    monkeypatch.setattr(
+        "refbrowser.formats.awkward0.decoded_sizes.LIMITS", replace(LIMITS, chunk_size=4 * 4_999)
+    )
+    with refbrowser.open(str(path)) as dataset:
+        with pytest.raises(RefbrowserError, match="chunk_size"):
+            dataset["/a0"][...]
+        assert dataset["/a1"][...].tolist() == values[:4_999].tolist()

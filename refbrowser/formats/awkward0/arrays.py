@@ -10,6 +10,7 @@ from refbrowser.formats.awkward0.allow_list import AllowList
 from refbrowser.formats.awkward0.building import Built
 from refbrowser.formats.awkward0.building_memory import BuildingMemory
 from refbrowser.formats.awkward0.container import Blob, Container
+from refbrowser.formats.awkward0.decoded_sizes import DecodedSizes
 from refbrowser.formats.awkward0.expressions import SchemaDocument
 from refbrowser.formats.awkward0.finding_arrays import FoundSchema
 from refbrowser.formats.awkward0.layouts import Layout
@@ -65,7 +66,7 @@ def build_arrays(
     """
     arrays = []
     paths = array_paths(each.name.array for each in found)
-    memory = BuildingMemory(allowed)
+    memory = BuildingMemory(allowed, DecodedSizes(container).size)
     for number, (each, path) in enumerate(zip(found, paths, strict=True)):
         if number % _PAGE == 0:
             token.check()

@@ -27,6 +27,8 @@ from refbrowser.model.nested import NestedType
 #: How often the values of a schema may be gathered.
 _PLAIN_VALUES = 4
 FindBlob = Callable[[str], Blob | None]
+#: Gives the bytes that a blob unpacks to by its codecs.
+DecodedSize = Callable[[Blob, tuple[str, ...]], int]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -63,6 +65,7 @@ def build_layout(
     allowed: AllowList | None = None,
     *,
     place: Place = NOWHERE,
+    decoded_size: DecodedSize | None = None,
 ) -> Built:
     """Return what a schema builds (persistence notes, sections 1 to 3).
 
@@ -74,15 +77,25 @@ def build_layout(
         What the user allows beside.
     place
         Where the schema is.
+    decoded_size
+        Asked where only that tells how many elements a blob has.
     """
-    return _Building(schema, find_blob, allowed or AllowList(), place).built()
+    return _Building(schema, find_blob, allowed or AllowList(), place, decoded_size).built()
 
 
 class _Building:
     """Evaluates the expressions of one schema (`Meanings`)."""
 
-    def __init__(self, schema: SchemaDocument, find_blob: FindBlob, allowed: AllowList, place: Place) -> None:
+    def __init__(
+        self,
+        schema: SchemaDocument,
+        find_blob: FindBlob,
+        allowed: AllowList,
+        place: Place,
+        decoded_size: DecodedSize | None,
+    ) -> None:
         self.allowed = allowed
+        self._decoded_size = decoded_size
         self._schema = schema
         self._find_blob = find_blob
         self._place = place
@@ -119,6 +132,18 @@ class _Building:
     def place_of(self, number: int) -> Place:
         """Return where an expression is."""
         return replace(self._place, pointer=self._schema.expressions[number].pointer)
+
+    def decoded_size(self, data: Bytes) -> int:
+        """Return the bytes that a compressed blob unpacks to.
+
+        Raises
+        ------
+        RefbrowserError
+            That cannot be found out.
+        """
+        if self._decoded_size is None:
+            raise wrong(f"how many elements {quoted(data.blob.name)} has is not said, and it is compressed")
+        return self._decoded_size(data.blob, data.codecs)
 
     # What an expression is for those that use it
 

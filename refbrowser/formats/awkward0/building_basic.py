@@ -44,7 +44,7 @@ def from_buffer(call: Call) -> NumpyLayout:
     if count > LIMITS.elements:
         raise RefbrowserError(ErrorKind.BUDGET, f"a basic array has {quoted(count)} elements (elements)")
     if count == -1:
-        count = _rest(data, dtype, offset)
+        count = _rest(call, data, dtype, offset)
     wanted = offset + count * dtype.itemsize
     if not data.codecs and wanted > data.blob.size:
         message = f"{quoted(data.blob.name)} has {data.blob.size} bytes, and {wanted} are asked for"
@@ -69,15 +69,13 @@ def _dtype(call: Call, parameter: str, default: np.dtype[Any]) -> np.dtype[Any]:
     return meaning
 
 
-def _rest(data: Bytes, dtype: np.dtype[Any], offset: int) -> int:
-    if data.codecs:
-        message = f"how many elements {quoted(data.blob.name)} has is not said, and it is compressed"
-        raise RefbrowserError(ErrorKind.SCHEMA, message)
+def _rest(call: Call, data: Bytes, dtype: np.dtype[Any], offset: int) -> int:
     if not dtype.itemsize:
         raise wrong(f"how many elements of no bytes {quoted(data.blob.name)} has is not said")
-    count, left = divmod(max(data.blob.size - offset, 0), dtype.itemsize)
+    size = call.meanings.decoded_size(data) if data.codecs else data.blob.size
+    count, left = divmod(max(size - offset, 0), dtype.itemsize)
     if left:
-        message = f"the {data.blob.size} bytes of {quoted(data.blob.name)} are no whole number of elements"
+        message = f"the {size} bytes of {quoted(data.blob.name)} are no whole number of elements"
         raise RefbrowserError(ErrorKind.DECODE, message)
     return count
 

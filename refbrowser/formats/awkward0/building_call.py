@@ -8,6 +8,7 @@ from typing import Any, Protocol
 
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
 from refbrowser.formats.awkward0.allow_list import AllowList
+from refbrowser.formats.awkward0.building_meanings import Bytes
 from refbrowser.formats.awkward0.expressions import Expression
 from refbrowser.formats.awkward0.layouts import BrokenLayout, Layout, NumpyLayout
 from refbrowser.formats.awkward0.lengths import length_of
@@ -56,6 +57,10 @@ class Meanings(Protocol):
 
     def place_of(self, number: int) -> Place:
         """Return where an expression is."""
+        ...
+
+    def decoded_size(self, data: Bytes) -> int:
+        """Return the bytes that a compressed blob unpacks to."""
         ...
 
 

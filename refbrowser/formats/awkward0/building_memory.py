@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from refbrowser.formats.awkward0.allow_list import AllowList
-from refbrowser.formats.awkward0.building import Built, FindBlob, build_layout
+from refbrowser.formats.awkward0.building import Built, DecodedSize, FindBlob, build_layout
 from refbrowser.formats.awkward0.container import Blob
 from refbrowser.formats.awkward0.expressions import Expression, ExpressionKind, SchemaDocument
 from refbrowser.formats.awkward0.functions import canonical_name
@@ -23,10 +23,13 @@ class BuildingMemory:
     ----------
     allowed
         What the user allows beside.
+    decoded_size
+        Asked where only that tells how many elements a blob has.
     """
 
-    def __init__(self, allowed: AllowList) -> None:
+    def __init__(self, allowed: AllowList, decoded_size: DecodedSize | None = None) -> None:
         self._allowed = allowed
+        self._decoded_size = decoded_size
         self._first: dict[object, tuple[SchemaDocument, Built]] = {}
         self._plans: dict[object, _Plan | None] = {}
 
@@ -34,7 +37,7 @@ class BuildingMemory:
         """Return what `build_layout` does."""
         shape = schema.shape
         if shape is None or shape not in self._first:
-            built = build_layout(schema, find_blob, self._allowed)
+            built = self._anew(schema, find_blob)
             if shape is not None:
                 self._first[shape] = schema, built
             return built
@@ -42,7 +45,10 @@ class BuildingMemory:
             self._plans[shape] = _plan(*self._first[shape])
         plan = self._plans[shape]
         made = None if plan is None else plan.built(schema, find_blob)
-        return build_layout(schema, find_blob, self._allowed) if made is None else made
+        return self._anew(schema, find_blob) if made is None else made
+
+    def _anew(self, schema: SchemaDocument, find_blob: FindBlob) -> Built:
+        return build_layout(schema, find_blob, self._allowed, decoded_size=self._decoded_size)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +76,7 @@ class _Basic:
         count = old.count
         if self.count is not None:
             count = schema.expressions[self.count].value
-        elif blob.size != first.size:
+        elif old.codecs or blob.size != first.size:
             return None
         wanted = old.offset + count * old.dtype.itemsize
         if count > LIMITS.elements or (not old.codecs and wanted > blob.size):
