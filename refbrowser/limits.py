@@ -19,7 +19,9 @@ class Limits:
     """The numbers in force; a field's metadata holds its unit and meaning."""
 
     # Templates
-    template_source: int = _limit(64 * KIB, "bytes", "source text of one template")
+    template_source: int = _limit(64 * KIB, "bytes", "source text of one template, constant lists aside")
+    template_list: int = _limit(MIB, "bytes", "constant lists of integers in one template")
+    template_lists: int = _limit(16 * MIB, "bytes", "such lists in the templates of one document")
     template_nesting: int = _limit(50, "levels", "brackets or operators nested in a template")
     template_nodes: int = _limit(5_000, "nodes", "parse tree nodes of one template")
     template_string: int = _limit(64 * KIB, "bytes", "string made by one expression")

@@ -12,11 +12,12 @@ from typing import TYPE_CHECKING, Literal
 
 from refbrowser.errors import RefbrowserError
 from refbrowser.limits import LIMITS
-from refbrowser.references.dimensions import RowSpace
+from refbrowser.references.dimensions import RowSpace, RuleDimension
 from refbrowser.references.evaluate import Scope
 from refbrowser.references.formatting import parse_braces, parse_percent
 from refbrowser.references.integer_expressions import Operator, interval
 from refbrowser.references.template import Template
+from refbrowser.references.template_syntax import text_size
 
 if TYPE_CHECKING:
     from jinja2 import nodes
@@ -58,9 +59,7 @@ def _proof(template: Template, scope: Scope, space: RowSpace, steps: int) -> Cer
     if template.syntax is None:
         return None
     names = {
-        name: _integer(*space.dimensions[slot].bounds)
-        for slot, name in enumerate(space.names)
-        if name in scope.slots
+        name: _values(space.dimensions[slot]) for slot, name in enumerate(space.names) if name in scope.slots
     }
     prover = _Prover(scope, {name: value for name, value in names.items() if value is not None})
     found = prover.block(template.syntax.body)
@@ -72,6 +71,14 @@ def _integer(low: int, high: int) -> Certain | None:
     if max(abs(low), abs(high)).bit_length() > LIMITS.template_integer_bits:
         return None
     return Certain("integer", max(len(str(low)), len(str(high))), low, high)
+
+
+def _values(dimension: RuleDimension) -> Certain | None:
+    if not dimension.has_texts:
+        return _integer(*dimension.bounds)
+    kinds = {type(value) for value in dimension.values}
+    sizes = [text_size(value) if isinstance(value, str) else _NUMBER_SIZE for value in dimension.values]
+    return Certain("text" if kinds == {str} else "printable", max(sizes))
 
 
 def _either(first: Certain | None, second: Certain | None) -> Certain | None:
@@ -97,6 +104,10 @@ class _Prover:
 
         parts: list[Certain | None] = []
         for node in body:
+            if isinstance(node, nodes.Assign):
+                if not self._assign(node):
+                    return None
+                continue
             if isinstance(node, nodes.If):
                 parts.append(self._if(node))
                 continue
@@ -108,7 +119,20 @@ class _Prover:
             return parts[0]
         return self._joined(parts)
 
+    def _assign(self, node: nodes.Assign) -> bool:
+        """Take in a name that is set; whether its value is certain."""
+        value = self.value(node.node)
+        if value is None:
+            return False
+        self.names = {**self.names, getattr(node.target, "name", ""): value}
+        return True
+
     def _if(self, node: nodes.If) -> Certain | None:
+        from jinja2 import nodes as kinds
+
+        if node.find(kinds.Assign) is not None:
+            # What the name is worth afterwards depends on the condition.
+            return None
         found = self.block(node.body)
         for branch in node.elif_:
             found = _either(found, self.block(branch.body) if self.value(branch.test) is not None else None)
@@ -150,7 +174,7 @@ class _Prover:
             node.name in self.scope.slots
             or node.name in self.scope.faults
             or template is None
-            or template.required
+            or template.needed
         ):
             return None
         return self._text(template.text) if template.is_literal else self._body(template, {})
@@ -166,7 +190,8 @@ class _Prover:
 
         if isinstance(node.node, nodes.Getattr):
             return self._brace_format(node, node.node)
-        template = self.scope.templates.get(getattr(node.node, "name", ""))
+        name = getattr(node.node, "name", "")
+        template = None if name in self.names else self.scope.templates.get(name)
         arguments = {item.key: self.value(item.value) for item in node.kwargs}
         known = {name: value for name, value in arguments.items() if value is not None}
         if template is None or template.is_literal or len(known) < len(arguments):

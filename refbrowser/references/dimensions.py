@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
 from refbrowser.limits import LIMITS
+from refbrowser.references.template_syntax import NO_CHARACTER, has_surrogates, text_size
 
 Int64 = npt.NDArray[np.int64]
 
@@ -23,10 +24,18 @@ _MEMBERS = ("start", "stop", "step")
 
 @dataclass(frozen=True)
 class RuleDimension:
-    """One dimension of a gen rule: a name and its integers, of any size, in order."""
+    """One dimension of a gen rule: a name and its integers, of any size, in order.
+
+    A list may hold texts as well, which jinja2 takes though the specification says int.
+    """
 
     name: str
-    values: range | tuple[int, ...]
+    values: range | tuple[Any, ...]
+
+    @cached_property
+    def has_texts(self) -> bool:
+        """Whether some values are texts: there are no bounds then, and no column."""
+        return not isinstance(self.values, range) and any(isinstance(value, str) for value in self.values)
 
     @cached_property
     def length(self) -> int:
@@ -46,8 +55,8 @@ class RuleDimension:
     @cached_property
     def fits_int64(self) -> bool:
         """Whether values and positions can be computed by numpy."""
-        if not self.length:
-            return True
+        if not self.length or self.has_texts:
+            return not self.length
         step = self.values.step if isinstance(self.values, range) else 1
         low, high = self.bounds
         return all(-INT_ROOM <= number <= INT_ROOM for number in (low, high, step, self.length))
@@ -129,11 +138,14 @@ def member_pointer(name: str) -> str:
     return f"/dimensions/{name.replace('~', '~0').replace('/', '~1')}"
 
 
-def _parse_values(value: Any, pointer: str, faults: list[RefbrowserError]) -> range | tuple[int, ...] | None:
+def _parse_values(value: Any, pointer: str, faults: list[RefbrowserError]) -> range | tuple[Any, ...] | None:
     before = len(faults)
     if isinstance(value, (list, tuple)):
         for position, item in enumerate(value):
-            _check_integer(item, f"{pointer}/{position}", faults)
+            if isinstance(item, str):
+                _check_text(item, f"{pointer}/{position}", faults)
+            else:
+                _check_integer(item, f"{pointer}/{position}", faults)
         return tuple(value) if len(faults) == before else None
     if not isinstance(value, Mapping):
         faults.append(_fault("a dimension is an object with stop, or a list of integers", pointer))
@@ -156,6 +168,14 @@ def _check_integer(value: Any, pointer: str, faults: list[RefbrowserError]) -> N
         faults.append(_fault(f"not an integer: {quoted(value)}", pointer))
     elif abs(value) >= 10**LIMITS.json_digits:
         message = f"the integer has more than {LIMITS.json_digits} digits"
+        faults.append(RefbrowserError(ErrorKind.BUDGET, message, _place(pointer)))
+
+
+def _check_text(value: str, pointer: str, faults: list[RefbrowserError]) -> None:
+    if has_surrogates(value):
+        faults.append(_fault(NO_CHARACTER, pointer))
+    elif text_size(value) > LIMITS.template_string:
+        message = f"the text is longer than {LIMITS.template_string} bytes"
         faults.append(RefbrowserError(ErrorKind.BUDGET, message, _place(pointer)))
 
 
@@ -206,7 +226,7 @@ class RowSpace:
             row = row * length + index
         return row
 
-    def values(self, row: int) -> list[int]:
+    def values(self, row: int) -> list[Any]:
         """Return the value of each dimension at one row."""
         return [
             dimension.values[index]

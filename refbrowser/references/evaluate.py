@@ -1,8 +1,8 @@
 """Templates as closures over jinja2's parse tree (safety section 3): nothing is ever made into Python code.
 
-A closure takes a frame: the values of the names in order of their slots and, last, the evaluation steps that
-are left. Steps of the tree are counted once when it is compiled, as there are no loops; what texts cost
-beyond that is taken from the frame.
+A closure takes a frame: the values of the names in order of their slots, those of the names that the template
+sets, and, last, the evaluation steps that are left. Steps of the tree are counted once when it is compiled,
+as there are no loops; what texts and lists cost beyond that is taken from the frame.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from refbrowser.errors import ErrorKind, RefbrowserError, quoted
 from refbrowser.limits import LIMITS
 from refbrowser.references import template_values as values
+from refbrowser.references.constant_lists import ConstantList
 from refbrowser.references.expressions import OperatorCompiler
 from refbrowser.references.formatting import braces
 from refbrowser.references.frames import (
@@ -27,16 +28,18 @@ from refbrowser.references.frames import (
     guarded,
     joined,
     raiser,
+    spend,
     too_many_steps,
 )
 from refbrowser.references.template import Template
-from refbrowser.references.template_filters import FILTERS, format_filter
-from refbrowser.references.template_syntax import Span, Syntax, template_error
+from refbrowser.references.template_filters import FILTERS, TAKE_ITEMS, format_filter
+from refbrowser.references.template_syntax import Span, Syntax, check_integer, template_error
 
 if TYPE_CHECKING:
     from jinja2 import nodes
 
-_INTEGER_LIMIT = 2**LIMITS.template_integer_bits
+#: The value of a name that is set, before it is.
+_UNSET = object()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -46,6 +49,12 @@ class Scope:
     slots: Mapping[str, int] = field(default_factory=dict)
     templates: Mapping[str, Template] = field(default_factory=dict)
     faults: Mapping[str, RefbrowserError] = field(default_factory=dict)
+
+    def with_template(self, name: str, template: Template) -> Scope:
+        """Return the scope in which a name means a template."""
+        slots = {each: slot for each, slot in self.slots.items() if each != name}
+        faults = {each: error for each, error in self.faults.items() if each != name}
+        return Scope(slots, {**self.templates, name: template}, faults)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -96,16 +105,35 @@ def compile_expression(syntax: Syntax, node: nodes.Node, scope: Scope) -> Compil
 
 
 class _Compiler(OperatorCompiler):
-    """Compiles all nodes of one tree; one instance per template and scope."""
+    """Compiles all nodes of one tree; one instance per template and scope.
 
-    def __init__(self, syntax: Syntax, scope: Scope) -> None:
+    A template that another one calls goes on with the steps and the depth of that one.
+    """
+
+    def __init__(self, syntax: Syntax, scope: Scope, caller: _Compiler | None = None) -> None:
         super().__init__(syntax)
         self.scope = scope
         self._calls = 0
+        #: Names that are set anywhere to their slots, counted from the end of the frame.
+        self._locals: dict[str, int] = {}
+        #: Those that are set before the place at hand, and whether they are whatever the conditions.
+        self._set: dict[str, bool] = {}
+        #: Operands of filters that take items one after the other.
+        self._taken: set[int] = set()
+        self._is_called = caller is not None
+        if caller is not None:
+            self.steps, self._calls = caller.steps, caller._calls
 
     def template(self) -> Compiled:
+        from jinja2 import nodes
+
+        for node in self.syntax.walk():
+            if isinstance(node, nodes.Name) and node.ctx == "store":
+                self._locals.setdefault(node.name, -2 - len(self._locals))
         run = self._block(self.syntax.body)
-        if self.steps > LIMITS.template_steps_entry:
+        if self._locals:
+            run = _with_locals(run, len(self._locals))
+        if self.steps > LIMITS.template_steps_entry and not self._is_called:
             error = too_many_steps((0, len(self.syntax.text)))
             self.problems.append(error)
             run = raiser(error)
@@ -118,8 +146,8 @@ class _Compiler(OperatorCompiler):
 
         parts: list[str | Closure] = []
         for node in body:
-            if isinstance(node, nodes.If):
-                parts.append(self._if(node))
+            if isinstance(node, (nodes.If, nodes.Assign)):
+                parts.append(self._if(node) if isinstance(node, nodes.If) else self._assign(node))
                 continue
             assert isinstance(node, nodes.Output)
             for item in node.nodes:
@@ -147,9 +175,49 @@ class _Compiler(OperatorCompiler):
         with self._conditional():
             return self._block(body)
 
+    def _assign(self, node: nodes.Assign) -> Callable[[Frame], str]:
+        # The check of the tree leaves names alone.
+        name = getattr(node.target, "name", "")
+        slot = self._locals[name]
+        template = None if self._branches else self._template_named(node.node)
+        if template is not None:
+            self.scope = self.scope.with_template(name, template)
+            self._set.pop(name, None)
+            return lambda frame: ""
+        value = self.expression(node.node)
+        self._set[name] = self._set.get(name, False) or not self._branches
+
+        def assign(frame: Frame) -> str:
+            frame[slot] = value(frame)
+            return ""
+
+        return assign
+
     # Names
 
+    def _template_named(self, node: nodes.Node) -> Template | None:
+        """Return the template that an expression is the name of, so that it can be called by another name."""
+        name = node.name if type(node).__name__ == "Name" else None  # type: ignore[attr-defined]
+        if name is None or name in self._set or name in self.scope.slots or name in self.scope.faults:
+            return None
+        return self.scope.templates.get(name)
+
     def _name(self, node: nodes.Name) -> Closure:
+        if node.name not in self._set:
+            return self._given_name(node)
+        found = itemgetter(self._locals[node.name])
+        if self._set[node.name]:
+            return found
+        with self._conditional():
+            otherwise = self._given_name(node)
+
+        def either(frame: Frame) -> Any:
+            value = found(frame)
+            return otherwise(frame) if value is _UNSET else value
+
+        return either
+
+    def _given_name(self, node: nodes.Name) -> Closure:
         name = node.name
         if name in self.scope.slots:
             self.uses.add(name)
@@ -159,23 +227,24 @@ class _Compiler(OperatorCompiler):
         if name not in self.scope.templates:
             return self._problem(self._undefined(name, node))
         template = self.scope.templates[name]
-        if template.required:
-            needs = quoted(", ".join(template.required))[1:-1]
+        if template.needed:
+            needs = quoted(", ".join(template.needed))[1:-1]
             return self._problem(
                 template_error(
                     ErrorKind.TEMPLATE,
                     f"template {quoted(name)} needs arguments ({needs}) and is used without a call",
                     self._span(node),
-                    f"call it: {quoted(name)[1:-1]}({quoted(template.required[0])[1:-1]}=...)",
+                    f"call it: {quoted(name)[1:-1]}({quoted(template.needed[0])[1:-1]}=...)",
                 )
             )
         if template.is_literal:
             text = template.text
             return lambda frame: text
-        return self._body(name, template, (), node)
+        return self._body(name, template, {}, node)
 
-    def _undefined(self, name: str, node: nodes.Node) -> RefbrowserError:
-        error = template_error(ErrorKind.TEMPLATE, f"name {quoted(name)} is not defined", self._span(node))
+    def _undefined(self, name: str, node: nodes.Node, advice: str = "") -> RefbrowserError:
+        message = f"name {quoted(name)} is not defined"
+        error = template_error(ErrorKind.TEMPLATE, message, self._span(node), advice)
         return UndefinedNameError(error.kind, error.message, error.place, error.advice)
 
     def _faulty_template(self, name: str, node: nodes.Node) -> RefbrowserError:
@@ -202,6 +271,12 @@ class _Compiler(OperatorCompiler):
             )
         if node.name == "format":
             return self._format_filter(node, node.node, span)
+        if node.name in TAKE_ITEMS:
+            self._taken.add(id(node.node))
+        if node.name == "unique" and id(node) not in self._taken:
+            return self._problem(_not_alone(span))
+        if node.name == "sum" and not node.args and not node.kwargs and _plain_slice(node.node) is not None:
+            return self._sum_of_slice(node.node, span)
         try:
             bound = FILTERS[node.name].bind(
                 node.name,
@@ -214,14 +289,36 @@ class _Compiler(OperatorCompiler):
         if node.name == "default":
             return self._default(node.node, *arguments)
         value = self.expression(node.node)
-        run = FILTERS[node.name].run
+        run, reads_all = FILTERS[node.name].run, FILTERS[node.name].reads_all
 
         def filtered(frame: Frame) -> Any:
             given = value(frame)
+            if given.__class__ is ConstantList:
+                # Longer than any other value may be: paid for before it is read.
+                spend(frame, given.size if reads_all else 0)
+                return charged(frame, guarded(run, span, given, *[argument(frame) for argument in arguments]))
             found = guarded(run, span, given, *[argument(frame) for argument in arguments])
             return charged(frame, found, given)
 
         return filtered
+
+    def _sum_of_slice(self, node: Any, span: Span) -> Closure:
+        """Return the closure of ``value[start:stop]|sum``: of a list of constants the slice is not made."""
+        value = self.expression(node.node)
+        ends = self._ends(node.arg)
+        whole = self._cut(value, node.arg, self._span(node))
+        add = FILTERS["sum"].run
+
+        def added(frame: Frame) -> Any:
+            given = value(frame)
+            if given.__class__ is ConstantList and given.is_integers:
+                start, stop, _ = [end(frame) for end in ends]
+                if all(isinstance(end, (int, type(None))) for end in (start, stop)):
+                    return guarded(check_integer, span, given.sum_of(start, stop))
+            found = whole(frame)
+            return charged(frame, guarded(add, span, found, None, 0), found)
+
+        return added
 
     def _filter_name(self, node: nodes.Filter) -> Span:
         return (node.lineno, self.syntax.stops.get(node.lineno, node.lineno + 1))
@@ -230,13 +327,14 @@ class _Compiler(OperatorCompiler):
         with self._conditional():
             value = self.expression(node)
         nothing = getattr(node, "expr2", node) is None
-        is_name = type(node).__name__ == "Name"
+        span = self._span(node)
 
         def default(frame: Frame) -> Any:
             try:
                 found = value(frame)
-            except UndefinedNameError:
-                if not is_name:
+            except values.UndefinedValueError as error:
+                # What is done with something that is not there is an error all the same.
+                if error.place.span != span:
                     raise
                 return other(frame)
             if not found and (boolean(frame) or (nothing and found == "")):
@@ -288,14 +386,17 @@ class _Compiler(OperatorCompiler):
 
     def _template_call(self, name: str, node: nodes.Call) -> Closure:
         span = self._span(node)
-        if name in self.scope.slots:
+        if name in self.scope.slots or name in self._set:
             return self._problem(
                 at(values.fault(f"{quoted(name)} is not a template, it cannot be called"), span)
             )
         if name in self.scope.faults:
             return self._problem(self._faulty_template(name, node))
         if name not in self.scope.templates:
-            return self._problem(self._undefined(name, node))
+            advice = (
+                "a template sees only its arguments: pass the other one, f(c=g), or its text, f(c=g(d=1))"
+            )
+            return self._problem(self._undefined(name, node, advice if self._is_called else ""))
         template = self.scope.templates[name]
         if template.is_literal:
             error = values.fault(
@@ -305,23 +406,28 @@ class _Compiler(OperatorCompiler):
         if self._calls > LIMITS.template_call_depth:
             message = f"template calls nest deeper than {LIMITS.template_call_depth}"
             return self._problem(template_error(ErrorKind.BUDGET, message, span))
-        arguments = tuple((item.key, self.expression(item.value)) for item in node.kwargs)
+        arguments: dict[str, Closure | Template] = {}
+        for item in node.kwargs:
+            arguments[item.key] = self._template_named(item.value) or self.expression(item.value)
         return self._body(name, template, arguments, node)
 
     def _body(
-        self, name: str, template: Template, arguments: tuple[tuple[str, Closure], ...], node: nodes.Node
+        self, name: str, template: Template, arguments: Mapping[str, Closure | Template], node: nodes.Node
     ) -> Closure:
-        """Return the rendering of a template that sees only its arguments."""
+        """Return the rendering of a template that sees only its arguments: values, and other templates."""
         span = self._span(node)
         if self.steps > LIMITS.template_steps_entry:
             # Said already: what follows is not worth compiling.
             return raiser(too_many_steps(span))
-        slots = {key: slot for slot, (key, _) in enumerate(arguments)}
-        compiled = compile_template(template, Scope(slots))
-        self.steps += compiled.steps
+        closures = [closure for closure in arguments.values() if not isinstance(closure, Template)]
+        keys = [key for key, closure in arguments.items() if not isinstance(closure, Template)]
+        passed = {key: each for key, each in arguments.items() if isinstance(each, Template)}
+        assert template.syntax is not None
+        scope = Scope({key: slot for slot, key in enumerate(keys)}, passed)
+        compiled = _Compiler(template.syntax, scope, self).template()
+        self.steps = compiled.steps
         if compiled.problems:
             return self._problem(_inside(name, compiled.problems[0], span))
-        closures = [closure for _, closure in arguments]
         run = compiled.run
 
         def call(frame: Frame) -> str:
@@ -335,6 +441,32 @@ class _Compiler(OperatorCompiler):
             return guarded(values.checked_text, span, text)
 
         return call
+
+
+def _with_locals(run: Callable[[Frame], str], count: int) -> Callable[[Frame], str]:
+    """Return a closure that runs in a frame with places for names that are set."""
+    unset = [_UNSET] * count
+
+    def inner(frame: Frame) -> str:
+        wider = [*frame[:-1], *unset, frame[-1]]
+        text = run(wider)
+        frame[-1] = wider[-1]
+        return text
+
+    return inner
+
+
+def _plain_slice(node: nodes.Expr) -> nodes.Slice | None:
+    """Return the slice without a step that an expression is a subscript with."""
+    from jinja2 import nodes
+
+    arg = node.arg if isinstance(node, nodes.Getitem) else None
+    return arg if isinstance(arg, nodes.Slice) and arg.step is None else None
+
+
+def _not_alone(span: Span) -> RefbrowserError:
+    message = "filter 'unique' gives its items to another filter only"
+    return template_error(ErrorKind.TEMPLATE, message, span, f"known are {', '.join(sorted(TAKE_ITEMS))}")
 
 
 def _inside(name: str, error: RefbrowserError, span: Span) -> RefbrowserError:

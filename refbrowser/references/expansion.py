@@ -121,7 +121,7 @@ class Expansion:
 
     @cached_property
     def _index(self) -> RuleIndex:
-        return RuleIndex((rule.key, rule.dimension_names) for rule in self.rules)
+        return RuleIndex((rule.key, rule.integer_names) for rule in self.rules)
 
     @cached_property
     def _starts(self) -> list[int]:

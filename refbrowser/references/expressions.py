@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.limits import LIMITS
 from refbrowser.references import template_values as values
+from refbrowser.references.constant_lists import ConstantList
 from refbrowser.references.formatting import percent
 from refbrowser.references.frames import (
     STEP_SIZE,
@@ -17,6 +18,8 @@ from refbrowser.references.frames import (
     apply,
     at,
     binary,
+    charged,
+    constant,
     guarded,
     raiser,
     sized,
@@ -91,7 +94,11 @@ class OperatorCompiler:
         return self._items(node, tuple)
 
     def _list(self, node: nodes.List) -> Closure:
-        return self._items(node, list)
+        items = constant_list(self.syntax, node)
+        if items is None:
+            return self._items(node, list)
+        self.steps += len(node.items)
+        return constant(items)
 
     def _items(self, node: Any, make: Callable[[list[Any]], Any]) -> Closure:
         items = [self.expression(item) for item in node.items]
@@ -118,9 +125,31 @@ class OperatorCompiler:
         return build
 
     def _getitem(self, node: nodes.Getitem) -> Closure:
-        return binary(
-            values.subscript, self.expression(node.node), self.expression(node.arg), self._span(node)
-        )
+        from jinja2 import nodes
+
+        value, span = self.expression(node.node), self._span(node)
+        if isinstance(node.arg, nodes.Slice):
+            return self._cut(value, node.arg, span)
+        key = self.expression(node.arg)
+
+        def item(frame: Frame) -> Any:
+            return charged(frame, guarded(values.subscript, span, value(frame), key(frame)))
+
+        return item
+
+    def _cut(self, value: Closure, node: nodes.Slice, span: Span) -> Closure:
+        ends = self._ends(node)
+
+        def cut(frame: Frame) -> Any:
+            found = guarded(values.cut, span, value(frame), *[end(frame) for end in ends])
+            return charged(frame, found) if found.__class__ is str else sized(frame, found, span)
+
+        return cut
+
+    def _ends(self, node: nodes.Slice) -> list[Closure]:
+        """Return the closures of start, stop and step; those that are not given are None."""
+        ends = (node.start, node.stop, node.step)
+        return [constant(None) if end is None else self.expression(end) for end in ends]
 
     def _getattr(self, node: nodes.Getattr) -> Closure:
         error = template_error(
@@ -253,3 +282,22 @@ class OperatorCompiler:
             # jinja2 prints nothing where there is no else.
             second = self.expression(node.expr2) if node.expr2 is not None else lambda frame: ""
         return lambda frame: first(frame) if test(frame) else second(frame)
+
+
+def constant_list(syntax: Syntax, node: nodes.List) -> ConstantList | None:
+    """Return the items of a list where all of them stand in the template, else None."""
+    from jinja2 import nodes
+
+    if node.lineno in syntax.lists:
+        return syntax.lists[node.lineno]
+    items = []
+    for item in node.items:
+        if isinstance(item, nodes.Const):
+            items.append(item.value)
+        elif isinstance(item, nodes.Neg) and isinstance(item.node, nodes.Const):
+            if type(item.node.value) is not int:
+                return None
+            items.append(-item.node.value)
+        else:
+            return None
+    return ConstantList(items)

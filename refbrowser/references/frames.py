@@ -24,8 +24,8 @@ _REFUSALS = (ArithmeticError, LookupError, TypeError, ValueError)
 STEP_SIZE = 64
 
 
-class UndefinedNameError(RefbrowserError):
-    """A name has no value; the only error that the filter `default` takes away."""
+class UndefinedNameError(values.UndefinedValueError):
+    """A name has no value."""
 
 
 def spend(frame: Frame, size: int) -> None:

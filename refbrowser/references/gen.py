@@ -143,9 +143,14 @@ class GenRule:
         return text if isinstance(text, str) else None
 
     @property
-    def dimensions(self) -> tuple[tuple[str, range | tuple[int, ...]], ...]:
+    def dimensions(self) -> tuple[tuple[str, range | tuple[Any, ...]], ...]:
         """Names and values of the dimensions that are good, in document order."""
         return tuple((dimension.name, dimension.values) for dimension in self.space.dimensions)
+
+    @property
+    def integer_names(self) -> tuple[str, ...]:
+        """Names of the good dimensions that are integers throughout."""
+        return tuple(each.name for each in self.space.dimensions if not each.has_texts)
 
     @cached_property
     def count(self) -> int:

@@ -92,10 +92,15 @@ def key_cases(template: Template, scope: Scope, space: RowSpace) -> tuple[KeyCas
 
 
 def _parts(template: Template, scope: Scope, space: RowSpace) -> list[_Part] | None:
+    from jinja2 import nodes
+
     parts = []
-    for node in _printed_nodes(template):
+    for body in _printed_nodes(template):
+        if body[-1].find(nodes.Assign) is not None:
+            # What it sets under a condition reaches the parts behind it.
+            return None
         assert template.syntax is not None
-        alone = replace(template, syntax=replace(template.syntax, body=(node,)))
+        alone = replace(template, syntax=replace(template.syntax, body=body))
         compiled = compile_template(alone, scope)
         text = lower_template(alone, compiled, scope, space)
         if text is not None:
@@ -108,14 +113,19 @@ def _parts(template: Template, scope: Scope, space: RowSpace) -> list[_Part] | N
     return parts
 
 
-def _printed_nodes(template: Template) -> Iterator[nodes.Node]:
+def _printed_nodes(template: Template) -> Iterator[tuple[nodes.Node, ...]]:
+    """Yield each node that prints, after the statements before it that set a name."""
     from jinja2 import nodes
 
+    before: tuple[nodes.Node, ...] = ()
     for node in template.syntax.body if template.syntax is not None else ():
         if isinstance(node, nodes.Output):
-            yield from (nodes.Output([item]) for item in node.nodes)
+            yield from ((*before, nodes.Output([item])) for item in node.nodes)
         else:
-            yield node
+            if isinstance(node, nodes.Assign):
+                before = (*before, node)
+            else:
+                yield (*before, node)
 
 
 def _tell_apart(

@@ -11,7 +11,7 @@ import numpy as np
 from refbrowser.errors import ErrorKind, Finding, Place, RefbrowserError, Severity, quoted
 from refbrowser.limits import LIMITS
 from refbrowser.references.certainty import certain_integer, certain_text
-from refbrowser.references.dimensions import Int64
+from refbrowser.references.dimensions import Int64, RuleDimension, member_pointer
 from refbrowser.references.frames import UndefinedNameError
 from refbrowser.references.gen_columns import RuleColumns
 from refbrowser.references.gen_counting import count_below_zero, first_below_zero
@@ -37,6 +37,9 @@ def find_faults(
     """Yield the findings of a rule; at most `steps` evaluation steps and the time `left` are spent."""
     left = left or SearchTime()
     yield from static_faults(rule)
+    for dimension in rule.space.dimensions:
+        if dimension.has_texts:
+            yield _texts(rule.index, dimension)
     if rule.columns is None:
         return
     for name, field in rule.fields.items():
@@ -73,6 +76,18 @@ def hidden_key(rule: GenRule, steps: int) -> RefbrowserError | None:
         return None
     found = _searched(rule.columns, key, steps, SearchTime())
     return next((each.error() for each in found if each.severity is Severity.FAULT), None)
+
+
+def _texts(index: int, dimension: RuleDimension) -> Finding:
+    position = next(place for place, value in enumerate(dimension.values) if isinstance(value, str))
+    pointer = f"/gen/{index}{member_pointer(dimension.name)}/{position}"
+    return Finding(
+        severity=Severity.WARNING,
+        kind=ErrorKind.SCHEMA,
+        message=f"dimension {quoted(dimension.name)} lists texts, the specification has integers only",
+        place=Place(rule=index, field="dimensions", pointer=pointer),
+        count=sum(isinstance(value, str) for value in dimension.values),
+    )
 
 
 def _static(rule: GenRule, field: RuleField) -> Iterator[Finding]:

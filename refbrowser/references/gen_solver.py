@@ -11,11 +11,14 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from refbrowser.references.constant_lists import IntegerTable
 from refbrowser.references.dimensions import RowSpace, RuleDimension
 from refbrowser.references.integer_expressions import (
     Affine,
     Arithmetic,
     IntegerExpression,
+    Lookup,
+    bounds,
     combine,
     evaluate,
     positive_constant,
@@ -67,6 +70,20 @@ class Shift:
         quotient = rest // self.factor
         state.good = state.good & (quotient * self.factor == rest)
         state.inputs.append(quotient)
+
+
+@dataclass(frozen=True, slots=True)
+class Reverse:
+    """A new input: the position of the input in a table that has no integer twice."""
+
+    source: int
+    table: IntegerTable
+
+    def run(self, space: RowSpace, state: Solution) -> None:
+        """Append the input."""
+        position = self.table.last_position(state.inputs[self.source])
+        state.good = state.good & (position >= 0)
+        state.inputs.append(position)
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,12 +220,24 @@ class _Planner:
             return True
         if isinstance(expression, Affine):
             return self._unmix(expression, source, unknown)
+        if isinstance(expression, Lookup):
+            return self._reverse(expression, source)
         peeled = _peeled(expression)
         if peeled is None:
             return False
         inner, constant, factor = peeled
         self.steps.append(Shift(source, constant, factor))
         self.waiting.append((inner, self.inputs))
+        self.inputs += 1
+        return True
+
+    def _reverse(self, expression: Lookup, source: int) -> bool:
+        """Find the position by the integer there, where no two positions have the same."""
+        ends = bounds(expression.position, self.space)
+        if ends is None or ends[0] < 0 or ends[1] > expression.last or not expression.table.is_distinct:
+            return False
+        self.steps.append(Reverse(source, expression.table))
+        self.waiting.append((expression.position, self.inputs))
         self.inputs += 1
         return True
 

@@ -14,9 +14,9 @@ from refbrowser.references.template_syntax import lex
 if TYPE_CHECKING:
     from refbrowser.references.templates import TemplateSet
 
-_KEYWORDS = frozenset({"if", "else", "elif", "endif", "and", "or", "not", "in", "is", "raw", "endraw"})
+_KEYWORDS = frozenset({"set", "if", "else", "elif", "endif", "and", "or", "not", "in", "is", "raw", "endraw"})
 _CONSTANTS = frozenset({"true", "false", "none", "True", "False", "None"})
-_STATEMENTS = ("if", "elif", "else", "endif")
+_STATEMENTS = ("if", "elif", "else", "endif", "set")
 _OPENING = frozenset({"variable_begin", "block_begin", "raw_begin", "comment_begin"})
 _CLOSING = frozenset({"variable_end", "block_end", "raw_end", "comment_end"})
 
@@ -34,6 +34,8 @@ class TokenKind(StrEnum):
     CONSTANT = "constant"
     FILTER = "filter"
     CALL = "call"
+    #: A name that the text sets.
+    LOCAL = "local"
     COMMENT = "comment"
     ERROR = "error"
 
@@ -61,9 +63,13 @@ def highlight(text: str) -> list[HighlightToken]:
     White space between tokens has no span.
     """
     lexemes = _lexemes(text)
-    tokens = [
-        HighlightToken(each.start, each.stop, _kind(lexemes, number)) for number, each in enumerate(lexemes)
-    ]
+    names = _names_set(lexemes)
+    tokens = []
+    for number, each in enumerate(lexemes):
+        kind = _kind(lexemes, number)
+        if kind in (TokenKind.NAME, TokenKind.CALL) and each.start >= names.get(each.text, len(text)):
+            kind = TokenKind.LOCAL
+        tokens.append(HighlightToken(each.start, each.stop, kind))
     rest = text[tokens[-1].stop if tokens else 0 :].lstrip()
     if rest:
         tokens.append(HighlightToken(len(text) - len(rest), len(text), TokenKind.ERROR))
@@ -79,6 +85,15 @@ def _lexemes(text: str) -> list[_Lexeme]:
     except RefbrowserError:
         pass
     return found
+
+
+def _names_set(lexemes: Sequence[_Lexeme]) -> dict[str, int]:
+    """Return the names that ``{% set %}`` gives a value, and where it first does."""
+    names: dict[str, int] = {}
+    for opened, word, name in zip(lexemes, lexemes[1:], lexemes[2:], strict=False):
+        if opened.kind == "block_begin" and word.text == "set" and name.kind == "name":
+            names.setdefault(name.text, name.start)
+    return names
 
 
 def _kind(lexemes: Sequence[_Lexeme], number: int) -> TokenKind:
@@ -117,6 +132,7 @@ class CandidateKind(StrEnum):
     ARGUMENT = "argument"
     FILTER = "filter"
     STATEMENT = "statement"
+    LOCAL = "local"
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,15 +188,19 @@ def _candidates(
         return [Candidate(name, CandidateKind.FILTER, each.title) for name, each in sorted(FILTERS.items())]
     if last is opened and opened.kind == "block_begin":
         return [Candidate(name, CandidateKind.STATEMENT) for name in _STATEMENTS]
-    if last.kind in ("name", "integer", "float", "string") and last.text not in _KEYWORDS:
+    if last.text == "set" or (
+        last.kind in ("name", "integer", "float", "string") and last.text not in _KEYWORDS
+    ):
         return []
     if last.text in (")", "]", "}", "."):
         return []
     found = [] if last.text not in ("(", ",") else _arguments(before, templates)
+    ended = [each for each in before if each.start < opened.start]
+    found += [Candidate(name, CandidateKind.LOCAL, "set in this text") for name in _names_set(ended)]
     found += [Candidate(name, CandidateKind.DIMENSION, "dimension") for name in dimensions]
     for name, template in templates.scope.templates.items():
-        if template.required:
-            detail = f"template of {', '.join(template.required)}"
+        if template.needed:
+            detail = f"template of {', '.join(template.needed)}"
             found.append(Candidate(f"{name}(", CandidateKind.TEMPLATE, detail))
         else:
             found.append(Candidate(name, CandidateKind.TEMPLATE, template.text[:60]))
@@ -199,7 +219,7 @@ def _arguments(before: Sequence[_Lexeme], templates: TemplateSet) -> list[Candid
             depth -= 1
             if depth < 0:
                 template = templates.scope.templates.get(before[number - 1].text) if text == "(" else None
-                names = template.names if template is not None else ()
+                names = template.parameters if template is not None else ()
                 return [Candidate(f"{name}=", CandidateKind.ARGUMENT) for name in names if name not in given]
         elif depth == 0 and text == "=":
             given.add(before[number - 1].text)

@@ -1,4 +1,4 @@
-"""Integer expressions over the dimensions of a rule: affine sums, and the rest of ``+ - * // %``.
+"""Integer expressions over the dimensions of a rule: affine sums, the rest of ``+ - * // %``, and tables.
 
 They are the same numbers that the closures give, known as algebra: with exact bounds, as numpy columns where
 the bounds allow it, and (affine ones) solvable for the dimensions.
@@ -12,6 +12,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from refbrowser.references.constant_lists import IntegerTable
 from refbrowser.references.dimensions import INT_ROOM, Int64, RowSpace
 
 Operator = Literal["+", "-", "*", "//", "%"]
@@ -53,7 +54,25 @@ class Arithmetic:
         return self.left.uses | self.right.uses
 
 
-IntegerExpression = Affine | Arithmetic
+@dataclass(frozen=True, slots=True)
+class Lookup:
+    """The integer of a table at a position; positions before the first and behind the last mean those."""
+
+    table: IntegerTable
+    position: IntegerExpression
+
+    @property
+    def uses(self) -> frozenset[int]:
+        """Slots of the dimensions that it depends on."""
+        return self.position.uses
+
+    @property
+    def last(self) -> int:
+        """The last position."""
+        return len(self.table.column) - 1
+
+
+IntegerExpression = Affine | Arithmetic | Lookup
 
 
 def dimension(slot: int) -> Affine:
@@ -113,6 +132,12 @@ def bounds(value: IntegerExpression, space: RowSpace) -> Bounds | None:
             low += min(ends)
             high += max(ends)
         return low, high
+    if isinstance(value, Lookup):
+        positions = bounds(value.position, space)
+        if positions is None:
+            return None
+        low, high = (min(max(end, 0), value.last) for end in positions)
+        return value.table.bounds(low, high)
     left = bounds(value.left, space)
     right = bounds(value.right, space)
     if left is None or right is None:
@@ -149,6 +174,8 @@ def fits_int64(value: IntegerExpression, space: RowSpace) -> bool:
                 return False
             reach += abs(coefficient) * max(map(abs, space.dimensions[slot].bounds))
         return reach <= INT_ROOM
+    if isinstance(value, Lookup):
+        return fits_int64(value.position, space)
     found = bounds(value, space)
     if found is None or max(map(abs, found)) > INT_ROOM:
         return False
@@ -166,6 +193,11 @@ def evaluate(value: IntegerExpression, columns: Sequence[Any]) -> Any:
             term = columns[slot] if coefficient == 1 else columns[slot] * coefficient
             result = term if result is value.constant and not result else result + term
         return result
+    if isinstance(value, Lookup):
+        position = evaluate(value.position, columns)
+        if isinstance(position, int):
+            return int(value.table.column[min(max(position, 0), value.last)])
+        return value.table.column.take(position, mode="clip")
     left = evaluate(value.left, columns)
     right = evaluate(value.right, columns)
     match value.operator:

@@ -1,8 +1,9 @@
 """Templates lowered to algebra: a text as constant pieces and integer expressions of the dimensions.
 
 Only what is provably the same as the closures give: constants, names of dimensions, ``+ - * // %`` and signs,
-``~``, ``%d`` and ``{:03d}`` formats, the filters `string`, `int` and `format`, and calls of templates made of
-these. Whatever else does not depend on a dimension is evaluated once by the closures.
+``~``, ``%d`` and ``{:03d}`` formats, the filters `string`, `int` and `format`, items of constant lists and
+sums of their slices, names that are set, and calls of templates made of these. Whatever else does not depend
+on a dimension is evaluated once by the closures.
 """
 
 from __future__ import annotations
@@ -13,13 +14,14 @@ from typing import TYPE_CHECKING, Any
 
 from refbrowser.errors import RefbrowserError
 from refbrowser.limits import LIMITS
+from refbrowser.references.constant_lists import ConstantList, IntegerTable
 from refbrowser.references.dimensions import RowSpace
 from refbrowser.references.evaluate import Compiled, Scope, compile_expression
 from refbrowser.references.formatting import parse_braces, parse_percent
 from refbrowser.references.integer_expressions import (
     Affine,
-    Arithmetic,
     IntegerExpression,
+    Lookup,
     Operator,
     bounds,
     combine,
@@ -45,6 +47,8 @@ class IntegerPiece:
 Piece = str | IntegerPiece
 Text = tuple[Piece, ...]
 Lowered = IntegerExpression | Text
+#: What a name may be worth.
+Known = Lowered | ConstantList
 
 _OPERATORS: Mapping[str, Operator] = {"Add": "+", "Sub": "-", "Mul": "*", "FloorDiv": "//", "Mod": "%"}
 #: Digits and sign of any integer that a template may make.
@@ -58,8 +62,7 @@ def lower_template(template: Template, compiled: Compiled, scope: Scope, space: 
     """
     if template.syntax is None:
         return (template.text,)
-    names: dict[str, Lowered] = {name: dimension(slot) for slot, name in enumerate(space.names)}
-    lowering = _Lowering(template.syntax, scope, names, space)
+    lowering = _Lowering(template.syntax, scope, _dimensions(space), space)
     pieces = lowering.block(template.syntax.body)
     # The closures count the texts that they make as steps: near that limit they decide.
     if pieces is None or compiled.steps + lowering.cost // 16 > LIMITS.template_steps_entry:
@@ -73,17 +76,22 @@ def static_prefix(template: Template, scope: Scope, space: RowSpace) -> str:
 
     if template.syntax is None:
         return template.text
-    names: dict[str, Lowered] = {name: dimension(slot) for slot, name in enumerate(space.names)}
-    lowering = _Lowering(template.syntax, scope, names, space)
+    lowering = _Lowering(template.syntax, scope, _dimensions(space), space)
     prefix = ""
     for node in template.syntax.body:
         for item in node.nodes if isinstance(node, nodes.Output) else [node]:
-            pieces = lowering.block([nodes.Output([item])]) if isinstance(node, nodes.Output) else None
+            pieces = lowering.block([nodes.Output([item])] if isinstance(node, nodes.Output) else [node])
             first = pieces[0] if pieces else ""
             prefix += first if isinstance(first, str) else ""
             if pieces is None or len(pieces) > 1 or not isinstance(first, str):
                 return prefix
     return prefix
+
+
+def _dimensions(space: RowSpace) -> dict[str, Known]:
+    """Return what the names of dimensions are worth; those of texts are not numbers."""
+    pairs = zip(space.names, space.dimensions, strict=True)
+    return {name: dimension(slot) for slot, (name, each) in enumerate(pairs) if not each.has_texts}
 
 
 def merge(pieces: Sequence[Piece]) -> Text:
@@ -102,10 +110,27 @@ def most_size(pieces: Text) -> int:
     return sum(len(each) if isinstance(each, str) else max(each.width, _INTEGER_SIZE) for each in pieces)
 
 
+@dataclass(frozen=True, slots=True)
+class _Position:
+    """A position in a list, or an end of a slice, with its bounds over all rows."""
+
+    value: IntegerExpression
+    ends: tuple[int, int]
+
+    @property
+    def is_constant(self) -> bool:
+        return self.ends[0] == self.ends[1]
+
+    def within(self, length: int) -> range:
+        """Return the positions that tell slices of a list apart; those beyond mean its ends."""
+        low, high = (min(max(end, -length), length) for end in self.ends)
+        return range(low, high + 1)
+
+
 class _Lowering:
     """Lowers the nodes of one tree; `names` says what each name is worth."""
 
-    def __init__(self, syntax: Syntax, scope: Scope, names: Mapping[str, Lowered], space: RowSpace) -> None:
+    def __init__(self, syntax: Syntax, scope: Scope, names: Mapping[str, Known], space: RowSpace) -> None:
         self.syntax = syntax
         self.scope = scope
         self.names = names
@@ -117,6 +142,9 @@ class _Lowering:
 
         pieces: list[Piece] = []
         for node in body:
+            if isinstance(node, nodes.Assign):
+                self._assign(node)
+                continue
             if not isinstance(node, nodes.Output):
                 return None
             for item in node.nodes:
@@ -128,6 +156,35 @@ class _Lowering:
                     return None
                 pieces.extend(printed)
         return self._text(pieces)
+
+    def _assign(self, node: nodes.Assign) -> None:
+        name = getattr(node.target, "name", "")
+        template = self._template_named(node.node)
+        value = None if template is not None else self._known(node.node)
+        self.names = {each: known for each, known in self.names.items() if each != name}
+        if template is not None:
+            self.scope = self.scope.with_template(name, template)
+            return
+        if value is not None:
+            self.names[name] = value
+        slots = {**self.scope.slots, name: max(self.scope.slots.values(), default=-1) + 1}
+        self.scope = Scope(slots, self.scope.templates, self.scope.faults)
+
+    def _template_named(self, node: nodes.Node) -> Template | None:
+        name = getattr(node, "name", "") if type(node).__name__ == "Name" else ""
+        if name in self.names or name in self.scope.slots or name in self.scope.faults:
+            return None
+        return self.scope.templates.get(name)
+
+    def _known(self, node: nodes.Node) -> Known | None:
+        items = self._list_of(node)
+        return self.value(node) if items is None else items
+
+    def _list_of(self, node: nodes.Node) -> ConstantList | None:
+        """Return the items of an expression that is a list and does not depend on a dimension."""
+        name = getattr(node, "name", "") if type(node).__name__ == "Name" else ""
+        found: Any = self.names[name] if name in self.names else self._evaluated(node)
+        return found if isinstance(found, ConstantList) else None
 
     def _printed(self, node: nodes.Node | None) -> Text | None:
         value = self.value(node)
@@ -154,8 +211,12 @@ class _Lowering:
         return self._constant(node) if found is None else found
 
     def _constant(self, node: nodes.Node) -> Lowered | None:
+        return _as_lowered(self._evaluated(node))
+
+    def _evaluated(self, node: nodes.Node) -> Any:
+        """Return what the closures give where no dimension matters, else None; a list as one of constants."""
         compiled = compile_expression(self.syntax, node, self.scope)
-        slots: list[Any] = [None] * len(self.scope.slots)
+        slots: list[Any] = [None] * (max(self.scope.slots.values(), default=-1) + 1)
         for name in compiled.uses:
             # A dimension that is at fault is a name of the scope and has no values.
             lowered = self.names.get(name)
@@ -164,23 +225,24 @@ class _Lowering:
                 return None
             slots[self.scope.slots[name]] = known
         try:
-            found = compiled.render(tuple(slots))
+            found: Any = compiled.render(tuple(slots))
         except RefbrowserError:
             return None
-        return _as_lowered(found)
+        return ConstantList(found) if type(found) is list else found
 
     def _const(self, node: nodes.Const) -> Lowered | None:
         return _as_lowered(node.value)
 
     def _name(self, node: nodes.Name) -> Lowered | None:
         if node.name in self.names:
-            return self.names[node.name]
-        template = self.scope.templates.get(node.name)
-        if template is None or template.required:
+            known = self.names[node.name]
+            return None if isinstance(known, ConstantList) else known
+        template = self._template_named(node)
+        if template is None or template.needed:
             return None
         if template.is_literal:
             return self._text((template.text,))
-        return self._body(template, {})
+        return self._body(template, {}, {})
 
     def _binary(self, node: nodes.BinExpr) -> Lowered | None:
         left = self.value(node.left)
@@ -230,8 +292,71 @@ class _Lowering:
             return self._printed(node.node)
         if node.name == "int" and not node.args and not node.kwargs:
             value = self.value(node.node)
-            return value if isinstance(value, (Affine, Arithmetic)) else None
+            if not isinstance(value, tuple):
+                return value
+            # An integer that a template gave as text.
+            piece = value[0] if len(value) == 1 else ""
+            return piece.value if isinstance(piece, IntegerPiece) else None
+        if node.name == "sum" and not node.args and not node.kwargs:
+            return self._sum(node.node)
         return None
+
+    # Constant lists
+
+    def _getitem(self, node: nodes.Getitem) -> Lowered | None:
+        items = None if type(node.arg).__name__ == "Slice" else self._list_of(node.node)
+        position = None if items is None else self._position(node.arg)
+        if items is None or position is None:
+            return None
+        low, high = position.ends
+        if low < -len(items) or high >= len(items):
+            return None
+        if low >= 0:
+            return self._looked_up(items.items_table, position.value)
+        return self._looked_up(items.items_at(range(low, high + 1)), position.value, low)
+
+    def _sum(self, node: Any) -> Lowered | None:
+        """Return the sum of a slice without a step: a difference of running sums."""
+        cut = getattr(node, "arg", None)
+        items = self._list_of(node.node) if type(cut).__name__ == "Slice" else None
+        if cut is None or items is None or items.sums_table is None or cut.step is not None:
+            return None
+        start = self._position(cut.start, 0)
+        stop = self._position(cut.stop, len(items))
+        if start is None or stop is None:
+            return None
+        if start.is_constant == stop.is_constant:
+            return self._sum_between(items, start, stop) if not start.is_constant else None
+        if start.is_constant:
+            if start.ends[0] == 0 <= stop.ends[0]:
+                return self._looked_up(items.sums_table, stop.value)
+            run = stop.within(len(items))
+            return self._looked_up(items.sums_of(start.ends[0], run), stop.value, run.start)
+        run = start.within(len(items))
+        return self._looked_up(items.sums_of(run, stop.ends[0]), start.value, run.start)
+
+    def _sum_between(self, items: ConstantList, start: _Position, stop: _Position) -> Lowered | None:
+        """Return the sum where both ends depend on dimensions, and never pass each other."""
+        apart = bounds(combine("-", stop.value, start.value), self.space)
+        if start.ends[0] < 0 or apart is None or apart[0] < 0:
+            return None
+        before, after = (self._looked_up(items.sums_table, end.value) for end in (start, stop))
+        return None if before is None or after is None else self._integer(combine("-", after, before))
+
+    def _position(self, node: nodes.Node | None, default: int = 0) -> _Position | None:
+        value = Affine(default) if node is None else self.value(node)
+        if value is None or isinstance(value, tuple):
+            return None
+        ends = bounds(value, self.space) if self.space.count else None
+        return None if ends is None else _Position(value, ends)
+
+    def _looked_up(
+        self, table: IntegerTable | None, position: IntegerExpression, low: int = 0
+    ) -> IntegerExpression | None:
+        """Return the integers of a table whose first position is `low`."""
+        if table is None:
+            return None
+        return self._integer(Lookup(table, combine("-", position, Affine(low)) if low else position))
 
     def _percent(self, text: str, arguments: Sequence[Lowered | None]) -> Text | None:
         try:
@@ -265,17 +390,24 @@ class _Lowering:
         template = self.scope.templates.get(node.node.name)
         if template is None or template.is_literal:
             return None
-        arguments: dict[str, Lowered] = {}
+        arguments: dict[str, Known] = {}
+        passed: dict[str, Template] = {}
         for item in node.kwargs:
-            value = self.value(item.value)
+            named = self._template_named(item.value)
+            if named is not None:
+                passed[item.key] = named
+                continue
+            value = self._known(item.value)
             if value is None:
                 return None
             arguments[item.key] = value
-        return self._body(template, arguments)
+        return self._body(template, arguments, passed)
 
-    def _body(self, template: Template, arguments: Mapping[str, Lowered]) -> Text | None:
+    def _body(
+        self, template: Template, arguments: Mapping[str, Known], passed: Mapping[str, Template]
+    ) -> Text | None:
         assert template.syntax is not None
-        scope = Scope({name: slot for slot, name in enumerate(arguments)})
+        scope = Scope({name: slot for slot, name in enumerate(arguments)}, passed)
         inner = _Lowering(template.syntax, scope, arguments, self.space)
         found = inner.block(template.syntax.body)
         self.cost += inner.cost
@@ -329,7 +461,9 @@ def _constant_text(value: Lowered | None) -> str | None:
     return value[0] if isinstance(value[0], str) else None
 
 
-def _constant_value(value: Lowered) -> str | int | None:
+def _constant_value(value: Known) -> str | int | ConstantList | None:
+    if isinstance(value, ConstantList):
+        return value
     if isinstance(value, Affine):
         return None if value.terms else value.constant
     return _constant_text(value) if isinstance(value, tuple) else None

@@ -34,7 +34,7 @@ class RuleIndex:
     ----------
     keys
         The key of each rule as it stands in the document, None for a rule without one, which gives no key;
-        and the names of its dimensions.
+        and the names of its dimensions of integers.
     """
 
     def __init__(self, keys: Iterable[tuple[str | None, Collection[str]]]) -> None:

@@ -19,7 +19,7 @@ class Template:
     syntax
         The tree; of a literal text too where jinja2 changes it (a line feed at the end is dropped).
     names
-        Names that are read, in order of first use.
+        Names that are read, in order of first use; not those that ``{% set %}`` gave a value before.
     required
         Those of `names` that have no value of their own by the filter `default`.
     calls
@@ -42,6 +42,16 @@ class Template:
             E_TEMPLATE, E_UNSAFE or E_BUDGET (safety section 3); `place.span` says where in the text.
         """
         return _parse_short(text) if len(text) <= _SHORT else _parse(text)
+
+    @property
+    def parameters(self) -> tuple[str, ...]:
+        """Names that are to be passed where it is a template of the document: texts, numbers or templates."""
+        return tuple(dict.fromkeys((*self.names, *self.calls)))
+
+    @property
+    def needed(self) -> tuple[str, ...]:
+        """Those of `parameters` without which it cannot be rendered."""
+        return tuple(dict.fromkeys((*self.required, *self.calls)))
 
     @property
     def is_literal(self) -> bool:
@@ -78,13 +88,17 @@ def _names(syntax: Syntax) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str,
     calls: dict[str, None] = {}
     not_names: set[int] = set()
     guarded: set[int] = set()
+    written: set[str] = set()
     for node in syntax.walk():
         if isinstance(node, nodes.Call) and isinstance(node.node, nodes.Name):
-            calls[node.node.name] = None
             not_names.add(id(node.node))
+            if node.node.name not in written:
+                calls[node.node.name] = None
         elif isinstance(node, nodes.Filter) and node.name == "default":
             guarded.add(id(node.node))
-        elif isinstance(node, nodes.Name) and id(node) not in not_names:
+        elif isinstance(node, nodes.Name) and node.ctx == "store":
+            written.add(node.name)
+        elif isinstance(node, nodes.Name) and id(node) not in not_names and node.name not in written:
             names[node.name] = None
             if id(node) not in guarded:
                 required[node.name] = None

@@ -9,20 +9,37 @@ from typing import Any
 
 from refbrowser.errors import ErrorKind, quoted
 from refbrowser.limits import LIMITS
+from refbrowser.references.constant_lists import ConstantList
 from refbrowser.references.formatting import percent
 from refbrowser.references.template_syntax import check_integer, template_error
-from refbrowser.references.template_values import Number, checked_text, fault, kind_of, to_text, too_long
+from refbrowser.references.template_values import (
+    Number,
+    checked_container,
+    checked_text,
+    fault,
+    kind_of,
+    missing,
+    to_text,
+    too_long,
+)
 
 _MISSING = object()
 
 
 @dataclass(frozen=True, slots=True)
 class TemplateFilter:
-    """One filter: what it does, its parameters with defaults (in order), and a line for completion."""
+    """One filter: what it does, its parameters with defaults (in order), and a line for completion.
+
+    Attributes
+    ----------
+    reads_all
+        Whether it looks at every item of a list of constants; else the list costs nothing.
+    """
 
     run: Callable[..., Any]
     parameters: tuple[tuple[str, Any], ...] = ()
     title: str = ""
+    reads_all: bool = True
 
     def bind(self, name: str, positional: list[Any], keywords: dict[str, Any]) -> list[Any]:
         """Return one argument per parameter.
@@ -127,6 +144,76 @@ def _round(value: Any, precision: Any, method: Any) -> Any:
         raise fault("the number cannot be rounded") from None
 
 
+def _sum(value: Any, attribute: Any, start: Any) -> Any:
+    items = _items("sum", value, attribute)
+    if isinstance(items, ConstantList) and items.is_integers and type(start) is int:
+        return check_integer(start + items.sum_of(None, None))
+    if not isinstance(start, Number) or not all(isinstance(item, Number) for item in items):
+        raise fault("filter 'sum' adds numbers")
+    try:
+        found = sum(items, start)
+    except OverflowError:
+        raise fault("the number is too large") from None
+    return check_integer(found) if isinstance(found, int) else found
+
+
+def _items(name: str, value: Any, attribute: Any = None) -> Any:
+    if attribute is not None:
+        raise template_error(ErrorKind.UNSAFE, f"filter {quoted(name)} looks up no attributes")
+    if not isinstance(value, (str, list, tuple, dict)):
+        raise fault(f"filter {quoted(name)} needs a list, not {kind_of(value)}")
+    return value
+
+
+def _least(value: Any, case_sensitive: Any, attribute: Any) -> Any:
+    items = _items("min", value, attribute)
+    if not items:
+        raise missing("filter 'min' needs an item, the list is empty")
+    return min(items, key=_key(case_sensitive))
+
+
+def _greatest(value: Any, case_sensitive: Any, attribute: Any) -> Any:
+    items = _items("max", value, attribute)
+    if not items:
+        raise missing("filter 'max' needs an item, the list is empty")
+    return max(items, key=_key(case_sensitive))
+
+
+def _key(case_sensitive: Any) -> Callable[[Any], Any]:
+    """Return what items are compared by."""
+    if case_sensitive:
+        return lambda item: item
+    return lambda item: item.lower() if isinstance(item, str) else item
+
+
+def _first(value: Any) -> Any:
+    items = _items("first", value)
+    if not items:
+        raise missing("there is no first item, the list is empty")
+    return next(iter(items))
+
+
+def _last(value: Any) -> Any:
+    items = _items("last", value)
+    if not items:
+        raise missing("there is no last item, the list is empty")
+    return next(reversed(items))
+
+
+def _sort(value: Any, reverse: Any, case_sensitive: Any, attribute: Any) -> list[Any]:
+    items, key = checked_container(_items("sort", value, attribute)), _key(case_sensitive)
+    # In lists, as jinja2 does it: none is equal to none then, and needs no order.
+    return sorted(items, key=lambda item: [key(item)], reverse=bool(reverse))
+
+
+def _unique(value: Any, case_sensitive: Any, attribute: Any) -> list[Any]:
+    key = _key(case_sensitive)
+    found: dict[Any, Any] = {}
+    for item in checked_container(_items("unique", value, attribute)):
+        found.setdefault(key(item), item)
+    return list(found.values())
+
+
 def format_filter(value: Any, positional: tuple[Any, ...], keywords: dict[str, Any]) -> str:
     """Return ``value|format(...)``: as ``%`` with all arguments in a tuple or a mapping."""
     if positional and keywords:
@@ -140,7 +227,7 @@ FILTERS: dict[str, TemplateFilter] = {
     "int": TemplateFilter(_int, (("default", 0), ("base", 10)), "as an integer"),
     "float": TemplateFilter(_float, (("default", 0.0),), "as a number"),
     "string": TemplateFilter(to_text, (), "as text"),
-    "length": TemplateFilter(_length, (), "number of items or characters"),
+    "length": TemplateFilter(_length, (), "number of items or characters", reads_all=False),
     "upper": TemplateFilter(_upper, (), "in capitals"),
     "lower": TemplateFilter(_lower, (), "in small letters"),
     "replace": TemplateFilter(
@@ -154,4 +241,21 @@ FILTERS: dict[str, TemplateFilter] = {
         "another value where the name is not defined",
     ),
     "format": TemplateFilter(format_filter, (), "values put into '%03d'"),
+    "sum": TemplateFilter(
+        _sum, (("attribute", None), ("start", 0)), "numbers of a list added up", reads_all=False
+    ),
+    "min": TemplateFilter(_least, (("case_sensitive", False), ("attribute", None)), "least item of a list"),
+    "max": TemplateFilter(
+        _greatest, (("case_sensitive", False), ("attribute", None)), "greatest item of a list"
+    ),
+    "first": TemplateFilter(_first, (), "first item of a list", reads_all=False),
+    "last": TemplateFilter(_last, (), "last item of a list", reads_all=False),
+    "sort": TemplateFilter(
+        _sort, (("reverse", False), ("case_sensitive", False), ("attribute", None)), "items in order"
+    ),
+    "unique": TemplateFilter(
+        _unique, (("case_sensitive", False), ("attribute", None)), "each item once, for another filter"
+    ),
 }
+#: In jinja2 `unique` gives no list but its items one after the other: only these filters take them.
+TAKE_ITEMS = frozenset({"sum", "min", "max", "first", "sort", "unique", "join"})

@@ -42,7 +42,8 @@ def names_in(text: str, hidden: Collection[str] = ()) -> frozenset[str]:
 def uses_in(text: str, name: str, *, only_calls: bool = False) -> list[Span]:
     """Return where a jinja-str names a template; none where it cannot be parsed.
 
-    Text outside of braces, texts in quotes, comments, filters, attributes and names of arguments are no uses.
+    Text outside of braces, texts in quotes, comments, filters, attributes, names of arguments and names that
+    the text sets are no uses.
 
     Parameters
     ----------
@@ -55,11 +56,18 @@ def uses_in(text: str, name: str, *, only_calls: bool = False) -> list[Span]:
         tokens = [token for token in lex(text) if token[2] != "whitespace"]
     except RefbrowserError:
         return []
-    found = []
+    found: list[Span] = []
+    is_set = False
     for number, (start, stop, kind, word) in enumerate(tokens):
+        if is_set and kind == "block_end":
+            # From here on the name has the value that the text gave it.
+            return found
         if kind != "name" or word != name:
             continue
         before = tokens[number - 1][3] if number else ""
+        if before == "set" and tokens[number - 2][2] == "block_begin":
+            is_set = True
+            continue
         after = tokens[number + 1][3] if number + 1 < len(tokens) else ""
         is_argument = after == "=" and before in ("(", ",")
         if before in ("|", ".") or is_argument or (only_calls and after != "("):

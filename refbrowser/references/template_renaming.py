@@ -8,7 +8,7 @@ from typing import Any
 
 from refbrowser.errors import quoted
 from refbrowser.references.content import DocumentContent
-from refbrowser.references.outer_edit import refused, rule_values, template_texts, with_member
+from refbrowser.references.outer_edit import refused, rule_values
 from refbrowser.references.replace_urls import changed_urls
 from refbrowser.references.rule_edits import SetRule
 from refbrowser.references.template_edits import RenameTemplate
@@ -20,7 +20,10 @@ RULE_FIELDS = ("key", "url", "offset", "length")
 
 @dataclass(frozen=True, slots=True)
 class RenameTemplateAndUses:
-    """Another name for a template, in its place, and wherever URLs of refs, gen rules and calls name it."""
+    """Another name for a template, in its place, and wherever URLs of refs and gen rules name it.
+
+    Names in a template are those of its arguments.
+    """
 
     old: str
     new: str
@@ -35,18 +38,8 @@ class RenameTemplateAndUses:
         if not can_be_named(self.new):
             raise refused(f"jinja cannot name a template {quoted(self.new)}")
         renamed = RenameTemplate(self.old, self.new).apply(document)
-        renamed = self._in_templates(renamed)
         renamed = self._in_rules(renamed)
         return renamed.with_refs(changed_urls(renamed.refs, lambda url: renamed_in(url, self.old, self.new)))
-
-    def _in_templates(self, document: DocumentContent) -> DocumentContent:
-        """Rename calls; any other name in a template is one of its arguments."""
-        texts = template_texts(document)
-        changed = {
-            name: renamed_in(text, self.old, self.new, only_calls=True) if isinstance(text, str) else text
-            for name, text in texts.items()
-        }
-        return document if changed == texts else with_member(document, "templates", changed)
 
     def _in_rules(self, document: DocumentContent) -> DocumentContent:
         for index, fields in enumerate(rule_values(document)):

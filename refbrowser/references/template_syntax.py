@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any
 
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
 from refbrowser.limits import LIMITS
+from refbrowser.references.constant_lists import ConstantList, ListCut, find_lists
 
 if TYPE_CHECKING:
     from jinja2 import Environment, nodes
@@ -22,7 +23,9 @@ DELIMITERS = ("{{", "{%", "{#")
 _ARITHMETIC = {"Add", "Sub", "Mul", "Div", "FloorDiv", "Mod", "Pow", "Neg", "Pos"}
 _LOGIC = {"Not", "And", "Or", "Compare", "CondExpr", "If"}
 _NESTING = frozenset({*_ARITHMETIC, *_LOGIC, "Concat", "Filter", "Getitem", "Call", "List", "Tuple", "Dict"})
-_ALLOWED = _NESTING | {"Output", "TemplateData", "Name", "Const", "Operand", "Keyword", "Pair", "Getattr"}
+_ALLOWED = _NESTING | {
+    *("Output", "TemplateData", "Name", "Const", "Operand", "Keyword", "Pair", "Getattr", "Slice", "Assign")
+}
 #: What half of a surrogate pair is.
 NO_CHARACTER = "half of a surrogate pair is no character"
 _OPENING = frozenset("([{")
@@ -30,7 +33,7 @@ _CLOSING = frozenset(")]}")
 _UNFINISHED = frozenset({".", "is", "not"})
 _ADVICE = {
     "Test": "tests (is ...) are not known here; compare with == or use the filter default",
-    "Slice": "subscripts are one integer or one text",
+    "AssignBlock": "write {% set name = value %}",
 }
 
 
@@ -52,12 +55,15 @@ class Syntax:
     body
         jinja2's nodes; `lineno` of each is the offset of a token of it.
     stops
-        Offset of each token to the offset where it ends.
+        Offset of each token to the offset where it ends; the items of a list of `lists` are one token.
+    lists
+        Offset of a list to its integers, which are not in the tree.
     """
 
     text: str
     body: tuple[nodes.Node, ...]
     stops: dict[int, int]
+    lists: dict[int, ConstantList] = field(default_factory=dict)
 
     @cached_property
     def _starts(self) -> list[int]:
@@ -108,15 +114,11 @@ def parse(text: str) -> Syntax:
         E_TEMPLATE for what is not grammar or not allowed, E_UNSAFE for attributes, E_BUDGET for a limit of
         safety section 3; `place.span` is the part of the text that is at fault.
     """
-    if text_size(text) > LIMITS.template_source:
-        raise template_error(
-            ErrorKind.BUDGET, f"the template is longer than {LIMITS.template_source} bytes", (0, len(text))
-        )
+    cuts = _lists_of(text)
     if has_surrogates(text):
         raise template_error(ErrorKind.TEMPLATE, NO_CHARACTER, (0, len(text)))
-    body, stops = _parse_body(text)
-    syntax = Syntax(text, body, stops)
-    for size, (node, depth) in enumerate(_walk(body), 1):
+    syntax = _parse_lists(text, cuts)
+    for size, (node, depth) in enumerate(_walk(syntax.body), 1):
         if size > LIMITS.template_nodes:
             raise template_error(
                 ErrorKind.BUDGET, f"the template has more than {LIMITS.template_nodes} nodes", (0, len(text))
@@ -125,6 +127,48 @@ def parse(text: str) -> Syntax:
             raise _too_deep(syntax.span(node))
         _check_node(node, syntax)
     return syntax
+
+
+def _parse_lists(text: str, cuts: list[ListCut]) -> Syntax:
+    """Parse a text without the items of its long lists of integers."""
+    body, stops = _parse_body(text, cuts)
+    if cuts:
+        from jinja2 import nodes
+
+        lists = {node.lineno for node, _ in _walk(body) if isinstance(node, nodes.List)}
+        known = [cut for cut in cuts if cut.start - 1 in lists]
+        if len(known) < len(cuts):
+            # Some are a subscript of several numbers.
+            cuts = known
+            _check_size(text, cuts)
+            body, stops = _parse_body(text, cuts)
+    return Syntax(text, body, stops, {cut.start - 1: cut.items for cut in cuts})
+
+
+def _lists_of(text: str) -> list[ListCut]:
+    """Return the lists of integers of a text; what only looks like one, as in quotes, is none."""
+    if len(text) > LIMITS.template_source + LIMITS.template_list:
+        raise _too_long(text)
+    cuts = find_lists(text)
+    _check_size(text, cuts)
+    if cuts:
+        cuts = _Positions(text, cuts).cuts_that_are_tokens()
+        _check_size(text, cuts)
+    return cuts
+
+
+def _check_size(text: str, cuts: list[ListCut]) -> None:
+    lists = sum(cut.stop - cut.start for cut in cuts)
+    if lists > LIMITS.template_list:
+        message = f"the lists of the template are longer than {LIMITS.template_list} bytes"
+        raise template_error(ErrorKind.BUDGET, message, (0, len(text)))
+    if text_size(text) - lists > LIMITS.template_source:
+        raise _too_long(text)
+
+
+def _too_long(text: str) -> RefbrowserError:
+    message = f"the template is longer than {LIMITS.template_source} bytes"
+    return template_error(ErrorKind.BUDGET, message, (0, len(text)))
 
 
 def text_size(text: str) -> int:
@@ -140,6 +184,8 @@ def has_surrogates(text: str) -> bool:
 def lex(text: str) -> Iterator[tuple[int, int, str, str]]:
     """Yield (start, stop, kind, text) of the tokens of a template, white space among them.
 
+    The items of a long list of integers are one token.
+
     Raises
     ------
     RefbrowserError
@@ -148,19 +194,20 @@ def lex(text: str) -> Iterator[tuple[int, int, str, str]]:
     from jinja2 import TemplateSyntaxError
 
     try:
-        for start, kind, value in _Positions(text):
-            yield start, start + len(value), kind, value
+        tokens = _Positions(text, _lists_of(text))
+        for start, kind, value in tokens:
+            yield start, tokens.stops[start], kind, value
     except TemplateSyntaxError as error:
         raise template_error(ErrorKind.TEMPLATE, _plain(error.message or "not a template")) from None
 
 
-def _parse_body(text: str) -> tuple[tuple[nodes.Node, ...], dict[int, int]]:
+def _parse_body(text: str, cuts: list[ListCut]) -> tuple[tuple[nodes.Node, ...], dict[int, int]]:
     from jinja2 import TemplateSyntaxError
     from jinja2.lexer import TokenStream
     from jinja2.parser import Parser
 
     environment = _environment()
-    tokens = _Positions(text)
+    tokens = _Positions(text, cuts)
     try:
         parser = Parser(environment, "")
         parser.stream = TokenStream(environment.lexer.wrap(iter(tokens)), None, None)
@@ -174,21 +221,34 @@ def _parse_body(text: str) -> tuple[tuple[nodes.Node, ...], dict[int, int]]:
 
 
 class _Positions:
-    """jinja2's tokens of a text with the offset in place of the line number."""
+    """jinja2's tokens of a text with the offset in place of the line number.
 
-    def __init__(self, text: str) -> None:
+    Each list of `cuts` is read as ``[0]``: what stands around it means the same, in quotes and comments too.
+    """
+
+    def __init__(self, text: str, cuts: list[ListCut]) -> None:
         self.text = text
+        self.cuts = cuts
         self.stops: dict[int, int] = {}
         self._last = 0
 
+    def cuts_that_are_tokens(self) -> list[ListCut]:
+        """Return the cuts that stand in an expression, and those behind a place that is no grammar."""
+        from jinja2 import TemplateSyntaxError
+
+        reached = 0
+        try:
+            for start, _, _ in self._located():
+                reached = start
+        except TemplateSyntaxError:
+            pass
+        return [cut for cut in self.cuts if cut.start > reached or self.stops.get(cut.start) == cut.stop]
+
     def __iter__(self) -> Iterator[tuple[int, str, str]]:
-        position = depth = prefixes = 0
-        for _, kind, value in _environment().lexer.tokeniter(self.text, None):
-            found = self.text.find(value, position)
-            start = position if found < 0 else found
-            position = start + len(value)
-            self.stops[start] = position
+        depth = prefixes = 0
+        for start, kind, value in self._located():
             self._last = start
+            position = self.stops[start]
             if kind == "operator":
                 depth += (value in "([{") - (value in ")]}")
             prefix = (kind == "operator" and value in "+-") or (kind == "name" and value == "not")
@@ -199,6 +259,30 @@ class _Positions:
             if kind == "integer" and len(value) > LIMITS.template_integer_bits * 2:
                 raise template_error(ErrorKind.BUDGET, "the integer is too long", (start, position))
             yield start, kind, value
+
+    def _located(self) -> Iterator[tuple[int, str, str]]:
+        """Yield the tokens with their offsets, and keep where they end."""
+        text = self._without_items()
+        waiting = list(reversed(self.cuts))
+        position = cut_away = 0
+        for _, kind, value in _environment().lexer.tokeniter(text, None):
+            found = text.find(value, position)
+            start = position if found < 0 else found
+            position = start + len(value)
+            at = start + cut_away
+            while waiting and waiting[-1].start < position + cut_away:
+                cut = waiting.pop()
+                cut_away += cut.stop - cut.start - 1
+            self.stops[at] = position + cut_away
+            yield at, kind, value
+
+    def _without_items(self) -> str:
+        parts = []
+        position = 0
+        for cut in self.cuts:
+            parts.append(self.text[position : cut.start])
+            position = cut.stop
+        return "0".join([*parts, self.text[position:]])
 
     def span_of(self, place: int) -> Span:
         """Return the token at the offset `place`, or where the text stopped to make sense."""
@@ -220,7 +304,11 @@ def _walk(roots: tuple[nodes.Node, ...]) -> Iterator[tuple[nodes.Node, int]]:
         node, depth = pending.pop()
         depth += type(node).__name__ in _NESTING
         yield node, depth
-        pending.extend((child, depth) for child in reversed(list(node.iter_child_nodes())))
+        children = list(node.iter_child_nodes())
+        if type(node).__name__ != "Assign":
+            # What is assigned is read before its name is written.
+            children.reverse()
+        pending.extend((child, depth) for child in children)
 
 
 def _check_node(node: nodes.Node, syntax: Syntax) -> None:
@@ -242,7 +330,7 @@ def _check_node(node: nodes.Node, syntax: Syntax) -> None:
             ErrorKind.TEMPLATE,
             f"{what} not allowed: {name.lower()}",
             syntax.span(node),
-            _ADVICE.get(name, "statements are limited to if and else" if what == "statement" else ""),
+            _ADVICE.get(name, "statements are limited to if, else and set" if what == "statement" else ""),
         )
     if isinstance(node, nodes.Call):
         _check_call(node, syntax)
@@ -250,6 +338,14 @@ def _check_node(node: nodes.Node, syntax: Syntax) -> None:
         _check_arguments(node, syntax)
         if node.node is None:
             raise template_error(ErrorKind.TEMPLATE, "filter blocks are not allowed", syntax.span(node))
+    elif isinstance(node, nodes.Assign) and not isinstance(node.target, nodes.Name):
+        message = "set gives a value to one name"
+        raise template_error(
+            ErrorKind.TEMPLATE, message, syntax.span(node.target), "write {% set name = value %}"
+        )
+    elif isinstance(node, nodes.Tuple) and any(isinstance(item, nodes.Slice) for item in node.items):
+        message = "a subscript is one value or one slice"
+        raise template_error(ErrorKind.TEMPLATE, message, syntax.span(node))
     elif isinstance(node, nodes.Const) and type(node.value) is int and not is_allowed(node.value):
         check_integer(node.value, syntax.span(node))
     elif isinstance(node, nodes.Const) and isinstance(node.value, str) and has_surrogates(node.value):

@@ -12,6 +12,7 @@ from typing import Any
 
 from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.limits import LIMITS
+from refbrowser.references.constant_lists import ConstantList
 from refbrowser.references.template_syntax import (
     NO_CHARACTER,
     check_integer,
@@ -31,9 +32,18 @@ _NAMES = {
 }
 
 
+class UndefinedValueError(RefbrowserError):
+    """A name or an item is not there; the only error that the filter `default` takes away."""
+
+
 def fault(message: str, advice: str = "") -> RefbrowserError:
     """Return an E_TEMPLATE that the caller raises."""
     return template_error(ErrorKind.TEMPLATE, message, None, advice)
+
+
+def missing(message: str) -> RefbrowserError:
+    """Return the error of a value that is not there: what jinja2 calls undefined."""
+    return UndefinedValueError(ErrorKind.TEMPLATE, message)
 
 
 def too_long(what: str = "a text") -> RefbrowserError:
@@ -56,6 +66,8 @@ def weight(value: object) -> int:
         item = pending.pop()
         if isinstance(item, str):
             total += text_size(item) + 2
+        elif isinstance(item, ConstantList):
+            total += item.size
         elif isinstance(item, _SEQUENCES):
             total += 2
             pending.extend(item)
@@ -194,7 +206,7 @@ def subscript(value: Any, key: Any) -> Any:
         try:
             return value[_hashed(key)]
         except KeyError:
-            raise fault("the subscript is not a key of the dict") from None
+            raise missing("the subscript is not a key of the dict") from None
     if not isinstance(value, (str, *_SEQUENCES)):
         raise fault(f"{kind_of(value)} has no items")
     if not isinstance(key, int):
@@ -202,7 +214,23 @@ def subscript(value: Any, key: Any) -> Any:
     try:
         return value[key]
     except IndexError:
-        raise fault(f"subscript {key} is out of range (there are {len(value)} items)") from None
+        raise missing(f"subscript {key} is out of range (there are {len(value)} items)") from None
+
+
+def cut(value: Any, start: Any, stop: Any, step: Any) -> Any:
+    """Return a slice of a text, list or tuple."""
+    if not isinstance(value, (str, *_SEQUENCES)):
+        raise fault(f"{kind_of(value)} cannot be sliced")
+    for end in (start, stop, step):
+        if not isinstance(end, (int, type(None))):
+            raise fault(f"the ends and the step of a slice are integers, not {kind_of(end)}")
+    if step == 0:
+        raise fault("the step of a slice is 0")
+    where = slice(start, stop, step)
+    # Only lists of constants are longer than what an expression may make.
+    if 2 * len(range(*where.indices(len(value)))) > LIMITS.template_string:
+        raise too_long("a list")
+    return value[where]
 
 
 def _hashed(key: Any) -> Any:

@@ -10,7 +10,9 @@ from typing import Any
 
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
 from refbrowser.limits import LIMITS
+from refbrowser.references.constant_lists import find_lists
 from refbrowser.references.evaluate import Scope, compile_template
+from refbrowser.references.frames import UndefinedNameError
 from refbrowser.references.template import Template
 from refbrowser.references.template_syntax import DELIMITERS, template_error, text_size
 
@@ -56,16 +58,20 @@ class TemplateSet:
         """What the names mean where these templates are used."""
         parsed: dict[str, Template] = {}
         faults: dict[str, RefbrowserError] = {}
-        size = 0
+        size = lists = 0
         for number, (name, text) in enumerate(self.texts.items()):
             try:
                 if number >= LIMITS.templates_per_document:
                     message = f"the document has more than {LIMITS.templates_per_document} templates"
                     raise template_error(ErrorKind.BUDGET, message)
                 if isinstance(text, str) and any(delimiter in text for delimiter in DELIMITERS):
-                    size += text_size(text)
+                    in_lists = sum(cut.stop - cut.start for cut in find_lists(text))
+                    size, lists = size + text_size(text) - in_lists, lists + in_lists
                     if size > LIMITS.templates_source:
                         message = f"the document has more than {LIMITS.templates_source} bytes of templates"
+                        raise template_error(ErrorKind.BUDGET, message)
+                    if lists > LIMITS.template_lists:
+                        message = f"templates have more than {LIMITS.template_lists} bytes of lists"
                         raise template_error(ErrorKind.BUDGET, message)
                 parsed[name] = _parse_template(name, text)
             except RefbrowserError as error:
@@ -101,6 +107,8 @@ class TemplateSet:
     def try_out(self, name: str, arguments: Mapping[str, Any]) -> str:
         """Return what template `name` gives for `arguments`; errors have their span in its text.
 
+        An argument that the template calls is the name of another template.
+
         Raises
         ------
         RefbrowserError
@@ -113,25 +121,23 @@ class TemplateSet:
         template = self.scope.templates[name]
         if template.is_literal:
             return template.text
-        slots = {key: slot for slot, key in enumerate(arguments)}
-        return compile_template(template, Scope(slots)).render(tuple(arguments.values()))
+        templates = self.scope.templates
+        passed = {key: templates[arguments[key]] for key in template.calls if arguments.get(key) in templates}
+        values = {key: value for key, value in arguments.items() if key not in passed}
+        scope = Scope({key: slot for slot, key in enumerate(values)}, passed)
+        return compile_template(template, scope).render(tuple(values.values()))
 
 
 def _parse_template(name: str, text: Any) -> Template:
     if not isinstance(text, str):
         raise RefbrowserError(ErrorKind.SCHEMA, f"template {quoted(name)} is not text", Place())
     template = Template.parse(text)
-    if template.calls:
-        raise template_error(
-            ErrorKind.TEMPLATE,
-            f"a template sees only its arguments, it cannot call {quoted(template.calls[0])}",
-            None,
-            "pass what the other template gives as an argument: f(c=g(d=1))",
-        )
     if template.syntax is not None:
-        compiled = compile_template(template, Scope({key: slot for slot, key in enumerate(template.names)}))
-        if compiled.problems:
-            raise compiled.problems[0]
+        # What it calls is to be passed, as a template; whether it is shows where this one is used.
+        slots = {key: slot for slot, key in enumerate(template.names) if key not in template.calls}
+        for problem in compile_template(template, Scope(slots)).problems:
+            if not isinstance(problem, UndefinedNameError):
+                raise problem
     return template
 
 

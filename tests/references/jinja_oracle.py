@@ -79,13 +79,21 @@ _FILTERS = [
     ],
     *["round(1)", "round(0,'floor')", "round(1,'ceil')", "join('-')", "replace('a','bb')", "replace('1','')"],
     *["replace('a','b',1)", "replace('','z')", "default(7,true)", "default('d')"],
+    *["sum", "sum(start=3)", "min", "max", "max(true)", "first", "last", "sort", "sort(true)"],
+    *["sort(case_sensitive=true)", "unique|join('-')", "unique|sum", "unique|sort", "unique(true)|first"],
 ]
+_SLICES = ["[:{x}]", "[{x}:]", "[{x}:{x}]", "[::{x}]", "[{x}::-1]", "[:]", "[-2:]", "[1:9]", "[:-1]"]
+_LISTS = ["[3, 1, 2]", "[{x}, {x}, {x}]", "(4, {x})", "['b', 'A', 'a', 'b']", "[[2, 1], [0]]", "[]", "l", "t"]
+#: Lists that are cut out before the text is parsed.
+LONG = str([(number * 7919) % 1000 - 100 for number in range(60)])
 _SHAPES = [
     *["({x} {binary} {x})"] * 6,
     *["({x}|{filter})"] * 3,
     *["('{percent}'|format({x}))", "('{percent}' % {x})", "('{percent}' % ({x}, {x}))"],
     *["'{braces}'.format({x}, {x})", "'{braces}'.format({x})"],
     *["({x} ** {power})", "(-{x})", "(+{x})", "(not {x})", "({x} if {x} else {x})", "({x} < {x} <= {x})"],
+    *["({list}{slice})", "({list}{slice}|{filter})", "({list}{slice}|sum)", "({list}|{filter})"] * 2,
+    *["({long}{slice}|sum)", "({long}[{x}])", "'{long}'[{x}:]", "({list}[{x}]|default({x}))"],
     *["[{x}, {x}]", "({x}, {x})", "({x})[{x}]", "{{'a': {x}, 1: {x}}}", "[{x}, {x}][{x}]"],
 ]
 
@@ -94,7 +102,8 @@ def expression(random: Random, depth: int) -> str:
     """Return a random expression; most are sensible, some are not."""
     if depth <= 0 or random.random() < 0.15:
         return random.choice([random.choice(_NUMBERS), random.choice(_TEXTS), *NAMES])
-    parts = random.choice(_SHAPES).split("{x}")
+    shape = random.choice(_SHAPES).replace("{list}", random.choice(_LISTS))
+    parts = shape.replace("{slice}", random.choice(_SLICES)).replace("{long}", LONG).split("{x}")
     text = parts[0]
     for part in parts[1:]:
         text += expression(random, depth - 1) + part
@@ -118,6 +127,11 @@ def template(random: Random) -> str:
                 ["", "a", " \n", "/{# c #}", "é\n", "{% if i %}x{% elif j %}y{% else %}z{% endif -%} "]
             )
         )
+        if random.random() < 0.3:
+            name = random.choice(["i", "t", "new"])
+            assigned = "{% set " + name + " = " + expression(random, 2) + " %}"
+            shown = "{{ " + name + "|default('none') }}"
+            parts.append(random.choice([assigned, "{% if j %}" + assigned + "{% endif %}"]) + shown)
         opening, closing = random.choice([("{{ ", " }}"), ("{{- ", " -}}")])
         parts.append(opening + expression(random, random.randint(1, 3)) + closing)
     return "".join(parts)
@@ -131,6 +145,7 @@ values = st.fixed_dictionaries(
         "j": st.one_of(st.integers(-3, 3), st.integers(10**17, 10**20)),
         "s": st.sampled_from(["abc", "", "7", "Ünï"]),
         "w": st.sampled_from([1.5, -0.25, 3.0]),
+        "t": st.sampled_from([[5, 20, 0, 7], [10**18, 10**20], [1.5, 2], ["x", "Y"]]),
         "l": st.sampled_from([[1, 2], ["a", "b", "c"], []]),
     }
 )

@@ -10,7 +10,18 @@ from hypothesis import strategies as st
 from refbrowser.references.gen import GenRule
 from refbrowser.references.templates import TemplateSet
 
-TEMPLATES = TemplateSet({"u": "s3://b", "f": "{{ c }}", "g": "{{ '%02d'|format(n) }}-{{ n + 1 }}"})
+TEMPLATES = TemplateSet(
+    {
+        "u": "s3://b",
+        "f": "{{ c }}",
+        "g": "{{ '%02d'|format(n) }}-{{ n + 1 }}",
+        "lengths": "{{ [10, 20, 0, 40][:n]|sum }}",
+        "total": "{{ l[:n]|sum }}",
+        "with_two": "{{ t(n=m) }}",
+    }
+)
+#: A list that is cut out before the text is parsed.
+LONG = str([(number * 7919) % 1000 for number in range(60)])
 
 KEYS = [
     "{{i}}.{{j}}",
@@ -43,6 +54,15 @@ KEYS = [
     "{{i}}{{'%02d'|format(j)}}{{'%03d'|format(i)}}7/x",
     "{{j}}8{{i}}",
     "{{1900+j}}{{i}}",
+    "{{ [3, 1, 2, 9, -8, 7, 6, 3][i] }}.{{j}}",
+    "{{ [10, 20, 30, 5, 5, 5, 5, 5, 5][:i]|sum }}.{{j}}",
+    f"{{{{ {LONG}[:i]|sum + 1 }}}}/{{{{ j }}}}",
+    "{% set a = i * 2 %}{{ a }}.{{ j }}",
+    "{% set k = 'x' if i > 2 else 'y' %}{{ k }}{{ i }}.{{ j }}",
+    "{% if i > 2 %}{% set j = 7 %}{% endif %}{{ i }}.{{ j }}",
+    "{{ with_two(t=g, m=i) }}.{{j}}",
+    "{{ ['a', 'b', 'a'][i % 3] }}{{ i }}.{{j}}",
+    "{% set h = g %}{{ h(n=i) }}.{{j}}",
 ]
 
 OFFSETS = [
@@ -64,6 +84,21 @@ OFFSETS = [
     "{{ ('%x'|format(j + 9))|length }}",
     "{% if i > 2 %}{{ i }}{% elif j %}{{ 7 }}{% else %}{{ j }}{% endif %}",
     "{{ 12 % (j - 20) + 20 }}",
+    "{{ 8 + [10, 20, 0, 40, 7][:i]|sum + j * %d }}",
+    "{{ [10, 20, 30, 40, 50][i:]|sum - j }}",
+    "{{ [10, 20, 30, 40, 50][2:i]|sum + [10, 20, 30][j:-1]|sum }}",
+    "{{ [10, -20, 30, 40, 50, 60][i:j]|sum }}",
+    "{{ [10, 20, 30, 40, 50, 60][i:i+2]|sum }}",
+    "{{ [1, 2, 3, 4, 5, 6, 7, 8][i] + %d }}",
+    "{{ [1, 2, 3, 4, 5][i::2]|sum }}{{ [0, 1][:j]|length }}",
+    f"{{{{ {LONG}[:i * 5 + j]|sum }}}}",
+    f"{{% set l = {LONG} %}}{{% set o = l[:i]|sum %}}{{{{ o + l[j] }}}}",
+    "{{ lengths(n=i)|int + j }}",
+    "{{ total(l=[7, 9, 11], n=i) }}",
+    "{{ with_two(t=lengths, m=j) }}",
+    "{{ [i, j, 3]|max + [i, 0]|min + [j, i]|sort|first + [1, 2]|last }}",
+    "{{ [4, 2, 4]|unique|sum + [9, 8, 7][1:]|sum }}",
+    "{{ [2**60, 2**60, 2**60, 2**60, 2**60][:i]|sum }}",
 ]
 
 
@@ -71,6 +106,8 @@ def rule_members(random: Random) -> dict[str, Any]:
     """Return the members of a random rule of two dimensions."""
 
     def dimension() -> Any:
+        if random.random() < 0.08:
+            return random.choice([["a", "b"], ["x", 3, "3"], ["é", "é"], [""]])
         kind = random.randint(0, 2)
         if kind == 0:
             return [random.randint(-3, 9) for _ in range(random.randint(0, 5))]

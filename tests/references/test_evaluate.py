@@ -12,6 +12,7 @@ from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.limits import LIMITS
 from refbrowser.references.evaluate import Scope, compile_template
 from refbrowser.references.template import Template
+from refbrowser.references.template_values import UndefinedValueError
 
 
 def render(text: str, **names: object) -> str:
@@ -37,6 +38,9 @@ def test_renders_what_the_sandbox_renders(text, names):
         # Limits are ours; and an item that is not there is an error at once, not when it is printed.
         assume(error.kind is not ErrorKind.BUDGET)
         assume("subscript" not in error.message and "has no items" not in error.message)
+        assume(type(error) is not UndefinedValueError and "sliced" not in error.message)
+        # jinja2 adds lists too.
+        assume("filter 'sum' adds numbers" not in error.message)
         assert error.place.span is not None
     assert found == expected, (text, names, error)
 

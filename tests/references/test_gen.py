@@ -114,9 +114,10 @@ def test_dimensions_in_document_order_the_last_one_fastest():
         ({"dimensions": {"i": {"start": 5}}}, [
             (ErrorKind.SCHEMA, "dimensions", "/gen/3/dimensions/i", None, 1)
         ]),
-        ({"dimensions": {"i": [1, 2.0, "x"]}}, [
+        ({"dimensions": {"i": [1, 2.0, True, None, "x"]}}, [
             (ErrorKind.SCHEMA, "dimensions", "/gen/3/dimensions/i/1", None, 1),
             (ErrorKind.SCHEMA, "dimensions", "/gen/3/dimensions/i/2", None, 1),
+            (ErrorKind.SCHEMA, "dimensions", "/gen/3/dimensions/i/3", None, 1),
         ]),
         ({"dimensions": {"i": {"stop": True}}}, [
             (ErrorKind.SCHEMA, "dimensions", "/gen/3/dimensions/i/stop", None, 1)

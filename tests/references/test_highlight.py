@@ -47,6 +47,23 @@ def test_kinds():
     ]
 
 
+def test_names_that_are_set_and_long_lists():
+    numbers = str(list(range(100, 140)))
+    text = "{{ k }}{% set k = " + numbers + " %}{{ k[:i]|sum }}"
+    found = [(text[each.start : each.stop], each.kind) for each in highlight(text)]
+    assert found[1] == ("k", TokenKind.NAME)
+    assert found[3:8] == [
+        ("{%", TokenKind.DELIMITER),
+        ("set", TokenKind.KEYWORD),
+        ("k", TokenKind.LOCAL),
+        ("=", TokenKind.OPERATOR),
+        ("[", TokenKind.OPERATOR),
+    ]
+    assert found[8] == (numbers[1:-1], TokenKind.NUMBER)
+    assert ("k", TokenKind.LOCAL) in found[9:]
+    assert ("sum", TokenKind.FILTER) in found[9:]
+
+
 @pytest.mark.parametrize(
     ("text", "rest"), [("{{ i & j }}", "& j }}"), ("{{ 'abc", "'abc"), ("{{ ) }}", ") }}")]
 )
@@ -76,7 +93,10 @@ def test_any_text_has_spans_in_order(text):
         ("{{ f(c=1, ^) }}", ["d=", "i", "j", "u", "f("]),
         ("{{ f(c=(1 + ^) }}", ["i", "j", "u", "f("]),
         ("{{ f^oo }}", ["f("]),
-        ("{% ^", ["if", "elif", "else", "endif"]),
+        ("{% ^", ["if", "elif", "else", "endif", "set"]),
+        ("{% set ^", []),
+        ("{% set k = ^", ["i", "j", "u", "f("]),
+        ("{% set k = 1 %}{{ k^", ["k"]),
         ("{% if ^", ["i", "j", "u", "f("]),
         ("te^xt", []),
         ("{{ i }}^", []),

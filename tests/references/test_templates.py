@@ -47,7 +47,7 @@ def test_urls(text, expected):
     ("text", "expected"),
     [
         ("{{ f }}", "template 'f' needs arguments (c) and is used without a call"),
-        ("{{ f(c=g) }}", "template 'g' needs arguments (d) and is used without a call"),
+        ("{{ f(c=g) }}", "in template 'f': template 'c' needs arguments (d) and is used without a call"),
         ("{{ f() }}", "in template 'f': name 'c' is not defined"),
         ("{{ f(d=1) }}", "in template 'f': name 'c' is not defined"),
         ("{{ u(c=1) }}", "template 'u' is plain text and takes no arguments"),
@@ -66,9 +66,44 @@ def test_a_template_sees_its_arguments_only():
     assert not templates.faults
     assert message(templates, "{{ f(c=1) }}") == "in template 'f': name 'u' is not defined"
     assert templates.render("{{ f(c=1, u=u) }}") == "x/1"
-    assert message(TemplateSet({"f": "{{ g(d=1) }}", "g": "{{ d }}"}), "{{ f() }}").startswith(
-        "template 'f' is faulty"
+    templates = TemplateSet({"f": "{{ g(d=1) }}", "g": "{{ d }}"})
+    assert not templates.faults
+    assert message(templates, "{{ f() }}") == "in template 'f': name 'g' is not defined"
+    assert message(templates, "{{ f(g=1) }}") == "in template 'f': 'g' is not a template, it cannot be called"
+    assert message(templates, "{{ f }}") == "template 'f' needs arguments (g) and is used without a call"
+
+
+def test_templates_are_passed_as_in_fsspec():
+    templates = TemplateSet(
+        {
+            "u": "s3://b",
+            "f": "{{ c }}",
+            "g": "{{ '%03d'|format(d) }}",
+            "free": "{{ n|default(5) }}",
+            "call": "{{ t(d=m) }}/{{ t(d=m + 1) }}",
+            "again": "{{ t(t=t) }}",
+            "twice": "{{ t(c=s(d=2)) }}",
+            "wide": "{{ t(t=t) }}" * 300,
+        }
     )
+    assert not templates.faults
+    for text, expected in {
+        "{{ f(c=g(d=1)) }}": "001",
+        "{{ f(c=f(c=f(c=u))) }}": "s3://b",
+        "{{ call(t=g, m=6) }}": "006/007",
+        "{{ twice(t=f, s=g) }}": "002",
+        "{{ f(c=free) }}": "5",
+        "{% set h = g %}{{ h(d=4) }}": "004",
+        "{% set h = g %}{{ call(t=h, m=4) }}": "004/005",
+        "{% set g = u %}{{ g }}": "s3://b",
+    }.items():
+        assert templates.render(text) == expected
+    assert "not a template" in message(templates, "{% set g = 1 %}{{ g(d=1) }}")
+    for text, words in (("{{ again(t=again) }}", "nest deeper than 8"), ("{{ wide(t=wide) }}", "steps")):
+        with pytest.raises(RefbrowserError, match=words) as caught:
+            templates.render(text)
+        assert caught.value.kind is ErrorKind.BUDGET
+    assert templates.try_out("call", {"t": "g", "m": 1}) == "001/002"
 
 
 def test_values_of_the_user_win_and_may_be_function_like():

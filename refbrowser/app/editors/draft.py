@@ -23,6 +23,8 @@ SHOWN_VALUES = 1_000
 """Values of a list dimension that are shown and edited as text; a longer list is kept as it is."""
 
 _INTEGER = re.compile(r"[+-]?[0-9]+", re.ASCII)
+#: A text in quotation marks, or anything between commas and blanks.
+_ITEM = re.compile(r'"(?:[^"\\]|\\.)*"|[^\s,]+')
 
 
 class DimensionKind(StrEnum):
@@ -60,7 +62,7 @@ class DimensionDraft:
     start, stop, step
         Texts of a range; an empty one is a member that is not there.
     values
-        Text of a list: integers separated by commas or blanks.
+        Text of a list: integers, and texts in quotation marks, separated by commas or blanks.
     given
         The JSON value before it was edited; it is given back while the texts say the same, and its
         unknown members are kept.
@@ -96,7 +98,7 @@ class DimensionDraft:
         if self.kind is DimensionKind.RANGE:
             return self._range_value()
         if self.kind is DimensionKind.LIST:
-            return [_number(text) for text in re.split(r"[\s,]+", self.values.strip(" ,")) if text]
+            return [_item(text) for text in _ITEM.findall(self.values)]
         return self.given
 
     def _range_value(self) -> dict[str, Any]:
@@ -151,8 +153,20 @@ class DimensionDraft:
 def list_text(values: list[Any] | tuple[Any, ...]) -> str:
     """Return the values of a list dimension as the text of its cell."""
     if len(values) > SHOWN_VALUES:
-        return ", ".join(json_text(value) for value in values[:3]) + f", … ({len(values):,} values)"
-    return ", ".join(json_text(value) for value in values)
+        return ", ".join(map(_item_text, values[:3])) + f", … ({len(values):,} values)"
+    return ", ".join(map(_item_text, values))
+
+
+def _item_text(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, default=str)
+
+
+def _item(text: str) -> int | str:
+    try:
+        value = json.loads(text) if text[0] == '"' else None
+    except ValueError:
+        value = None
+    return value if isinstance(value, str) else _number(text)
 
 
 def _number(text: str) -> int | str:
@@ -293,7 +307,9 @@ def _cell_mistakes(draft: DimensionDraft) -> list[tuple[str, str]]:
     if value is draft.given:
         return []
     if draft.kind is DimensionKind.LIST:
-        wrong = [item for item in value if isinstance(item, str)]
+        # A text that is meant stands in quotation marks.
+        items = _ITEM.findall(draft.values)
+        wrong = [text for text, item in zip(items, value, strict=True) if item == text]
         return [("values", f"{wrong[0]} is not an integer")] if wrong else []
     return [
         (member, f"{value[member]} is not an integer")

@@ -322,6 +322,8 @@ class GenEditor(EditorForm):
         self.dimensions.show_faults(outcome.cells)
         if outcome.dimensions_fault:
             self._dimensions_outcome.show_fault(outcome.dimensions_fault)
+        elif outcome.dimensions_warning:
+            self._dimensions_outcome.show_warning(outcome.dimensions_warning)
         else:
             self._dimensions_outcome.clear()
         if self.is_json:

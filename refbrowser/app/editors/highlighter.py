@@ -37,6 +37,7 @@ class JinjaInks:
             TokenKind.STRING: scheme.syntax_text,
             TokenKind.KEYWORD: scheme.accent,
             TokenKind.FILTER: scheme.syntax,
+            TokenKind.LOCAL: scheme.syntax,
             TokenKind.ERROR: scheme.fault,
             DIMENSION: scheme.syntax,
             TEMPLATE: scheme.changed,

@@ -32,6 +32,8 @@ class RuleOutcome:
         (number of the dimension, column) to the reason why that cell is wrong.
     dimensions_fault
         What is wrong with the dimensions, in words.
+    dimensions_warning
+        What the specification does not have.
     can_apply
         Whether the draft can be written as a rule; a faulty rule can.
     """
@@ -39,6 +41,7 @@ class RuleOutcome:
     fields: dict[str, FieldOutcome]
     cells: dict[tuple[int, str], str] = field(default_factory=dict)
     dimensions_fault: str = ""
+    dimensions_warning: str = ""
     can_apply: bool = True
 
     @classmethod
@@ -50,7 +53,9 @@ class RuleOutcome:
         for error in rule.dimension_faults:
             cells.setdefault(_cell(error, draft), error.message)
         reasons = [reason for _, _, reason in mistakes] or [error.message for error in rule.dimension_faults]
-        return cls(fields, cells, "; ".join(dict.fromkeys(reasons)), not mistakes)
+        texts = ", ".join(each.name for each in rule.space.dimensions if each.has_texts)
+        warning = f"{texts}: the specification has integers only" if texts else ""
+        return cls(fields, cells, "; ".join(dict.fromkeys(reasons)), warning, not mistakes)
 
     @property
     def fault_count(self) -> int:

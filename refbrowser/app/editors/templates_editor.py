@@ -299,8 +299,9 @@ class TemplatesEditor(EditorForm):
             self._text_outcome.show_fault(reason)
             return
         self._text.set_faults((), "")
-        if template.names:
-            self._text_outcome.show_result(f"called with {', '.join(f'{name}=…' for name in template.names)}")
+        if template.parameters:
+            arguments = ", ".join(f"{name}=…" for name in template.parameters)
+            self._text_outcome.show_result(f"called with {arguments}")
         else:
             self._text_outcome.show_result("literal: used by its name")
 

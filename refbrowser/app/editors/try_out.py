@@ -41,8 +41,8 @@ class TryOut(QGroupBox):
 
     def show_template(self, template: Template | None, render: Callable[[Mapping[str, Any]], str]) -> None:
         """Show a field for each parameter; `render` makes the result of the arguments or raises."""
-        parameters = () if template is None else template.names
-        self._required = () if template is None else template.required
+        parameters = () if template is None else template.parameters
+        self._required = () if template is None else template.needed
         self._render = render
         if parameters != tuple(self._fields):
             self._make_fields(parameters)
