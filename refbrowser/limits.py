@@ -132,6 +132,7 @@ class Limits:
     awkward_measured: int = _limit(
         64 * MIB, "bytes", "indexes read when a file is opened, where they alone tell how many rows there are"
     )
+    awkward_question: int = _limit(128 * MIB, "bytes", "nested rows that are read without a question")
     awkward_turns: int = _limit(1_000, "turns", "turns of a cycle that are followed in nested rows")
     awkward_faults: int = _limit(1_000, "faults", "unreadable parts of one read of nested rows, listed")
     group_nesting: int = _limit(100, "levels", "groups in groups")

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import argparse
-import json
 import sys
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from itertools import pairwise
+from tempfile import SpooledTemporaryFile
 from typing import TYPE_CHECKING, Any
 
-from refbrowser.cli.console import tell_damage, tell_findings, write_bytes, write_json
+from refbrowser.cli.console import tell_damage, tell_findings, write_bytes
 from refbrowser.cli.options import (
     add_json,
     add_reading,
@@ -28,6 +31,11 @@ if TYPE_CHECKING:
     from refbrowser.model.nodes import ArrayNode
     from refbrowser.model.selection import Selection
 
+#: Elements that are read and written as JSON together, and bytes that an element of a list counts for.
+_BLOCK, _ELEMENT = 1 << 18, 8
+#: Bytes of text that are held before it goes to a temporary file, and that are copied together.
+_HELD, _PIECE = 64 << 20, 1 << 20
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of the verb."""
@@ -43,32 +51,80 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace, token: CancelToken) -> int:
     """Read the selection and write it."""
+    from refbrowser.engine.nested.planning import rows_question
     from refbrowser.engine.read_plan import size_question
-    from refbrowser.model.netcdf.texts import as_texts, is_text
 
     with open_dataset(arguments, token) as dataset:
         array = find_array(dataset, arguments.array)
         selection = array.selection(arguments.select)
-        question = size_question(array.node)
+        nested = array.node.nested is not None
+        question = rows_question(array.node, selection) if nested else size_question(array.node)
         if question is not None and not ask(arguments, question):
             raise question
         if not arguments.json:
             _check_npy(array.dtype, arguments)
         tell_damage(array.damage)
-        with ProgressBar("reading") as bar:
-            control = job_control(token, bar)
-            if arguments.json and _may_miss(array.node):
-                values = _read_objects(array, selection, control)
+        with SpooledTemporaryFile(_HELD) as text:
+            with ProgressBar("reading") as bar:
+                control = job_control(token, bar)
+                if arguments.json:
+                    for block in _json_blocks(array, selection, control):
+                        text.write(block.encode())
+                else:
+                    values = array.read(selection, control)
+            tell_findings(dataset.access.memory.warnings)
+            if arguments.json:
+                text.seek(0)
+                _write(iter(lambda: text.read(_PIECE), b""), arguments.output)
             else:
-                values = array.read(selection, control)
-        if arguments.json and is_text(dataset.hierarchy, array.node):
-            values = as_texts(values)
-        tell_findings(dataset.access.memory.warnings)
-    if arguments.json:
-        _write_json(values, arguments.output)
-    else:
-        _write_npy(values, arguments.output)
+                _write_npy(values, arguments.output)
     return 0
+
+
+def _json_blocks(array: Array, selection: Selection, control: JobControl) -> Iterator[str]:
+    """Yield the text of a JSON document of the values: block by block, so that a few are held at a time."""
+    from refbrowser.cli.values import json_text
+    from refbrowser.engine.jobs import JobControl
+    from refbrowser.model.netcdf.texts import as_texts, is_text
+
+    texts = is_text(array.dataset.hierarchy, array.node)
+    blocks = list(_blocks(array.node, selection))
+    inner = control if len(blocks) == 1 else JobControl(control.token)
+    for number, block in enumerate(blocks):
+        values = _read_objects(array, block, inner) if _may_miss(array.node) else array.read(block, inner)
+        text = json_text(as_texts(values) if texts else values)
+        if len(blocks) > 1:
+            # One list of what the lists of all blocks hold.
+            text = ("[" if number == 0 else ", ") + text[1:-1]
+            control.progress(number + 1, len(blocks))
+        yield text
+    yield "]\n" if len(blocks) > 1 else "\n"
+
+
+def _blocks(node: ArrayNode, selection: Selection) -> Iterator[Selection]:
+    """Yield parts of a selection along its first dimension, in the order of the result, whole chunks each."""
+    kept = [axis for axis in range(len(selection.axes)) if axis not in selection.dropped]
+    if selection.size <= _BLOCK or not kept or node.grid is None:
+        yield selection
+        return
+    taken = selection.axes[kept[0]]
+    each, side = max(selection.size // len(taken), 1), node.grid.chunk_shape[kept[0]]
+    if node.nested is not None:
+        # Rows are read alone as well as together; lists in them count with what they hold on average.
+        size = sum(buffer.nbytes for buffer in node.nested.buffers) // _ELEMENT
+        each, side = max(each, size // max(node.shape[0], 1)), 1
+    stops = []
+    start = 0
+    while start < len(taken):
+        last = taken[min(start + max(_BLOCK // each, 1), len(taken)) - 1]
+        end = (last // side + 1) * side
+        start = min(-(-(end - taken.start) // taken.step), len(taken))
+        stops.append(start)
+    bounds = list(pairwise([0, *stops]))
+    for first, stop in reversed(bounds) if kept[0] in selection.backwards else bounds:
+        axes = list(selection.axes)
+        axes[kept[0]] = taken[first:stop]
+        yield replace(selection, axes=tuple(axes))
 
 
 def _may_miss(node: ArrayNode) -> bool:
@@ -116,23 +172,17 @@ class _Collector:
 def _write_npy(values: Any, output: str | None) -> None:
     import numpy as np
 
-    from refbrowser.io.atomic import write_atomically
     from refbrowser.model.member_types import without_names
 
     collector = _Collector()
     np.lib.format.write_array(collector, without_names(np.asanyarray(values)), allow_pickle=False)
-    if output is None:
-        write_bytes(collector.blocks)
-    else:
-        write_atomically(output, collector.blocks)
+    _write(collector.blocks, output)
 
 
-def _write_json(values: Any, output: str | None) -> None:
-    from refbrowser.cli.values import json_values
+def _write(blocks: Iterable[bytes], output: str | None) -> None:
     from refbrowser.io.atomic import write_atomically
 
-    nested = json_values(values)
     if output is None:
-        write_json(nested)
+        write_bytes(blocks)
     else:
-        write_atomically(output, [json.dumps(nested, allow_nan=False).encode() + b"\n"])
+        write_atomically(output, blocks)

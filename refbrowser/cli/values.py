@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Mapping
 from math import prod
@@ -23,6 +24,49 @@ _DURATION_UNITS = {
     "s": "PT{}S",
 }
 _SECOND_DIGITS = {"ms": 3, "us": 6, "ns": 9, "ps": 12, "fs": 15, "as": 18}
+
+
+def json_text(array: Any) -> str:
+    """Return what `json_values` makes of an array as text; values may be nested as deep as they are.
+
+    Raises
+    ------
+    RefbrowserError
+        As `json_values`.
+    """
+    try:
+        return json.dumps(json_values(array), allow_nan=False)
+    except RecursionError:
+        return _deep_text(array)
+
+
+class _Text(str):
+    """JSON already."""
+
+
+def _deep_text(value: Any) -> str:
+    """Return values as JSON text where they are nested deeper than Python's stack."""
+    parts: list[str] = []
+    pending: list[Any] = [value]
+    while pending:
+        item = pending.pop()
+        if isinstance(item, np.ndarray) and item.dtype.hasobject and item.ndim:
+            item = list(item)
+        if isinstance(item, _Text):
+            parts.append(item)
+        elif isinstance(item, Mapping):
+            pending.append(_Text("}"))
+            for number, (name, inner) in reversed(list(enumerate(item.items()))):
+                pending += (inner, _Text(f"{', ' if number else ''}{json.dumps(str(name))}: "))
+            pending.append(_Text("{"))
+        elif isinstance(item, list | tuple):
+            pending.append(_Text("]"))
+            for number, inner in reversed(list(enumerate(item))):
+                pending += (inner, _Text(", ")) if number else (inner,)
+            pending.append(_Text("["))
+        else:
+            parts.append(json.dumps(_scalar(item), allow_nan=False))
+    return "".join(parts)
 
 
 def json_values(array: Any) -> Any:

@@ -6,14 +6,19 @@ from refbrowser.engine.columns import columns_of
 from refbrowser.engine.found_members import known_ranges
 from refbrowser.engine.nested.reading import nested_values
 from refbrowser.engine.read_plan import ReadPlan
+from refbrowser.errors import ErrorKind, Place, RefbrowserError
 from refbrowser.formats.awkward0.row_parts import row_parts
 from refbrowser.formats.awkward0.values.layout_values import LayoutValues
 from refbrowser.io.access import Access
 from refbrowser.io.fetch import Fetcher
+from refbrowser.limits import LIMITS
 from refbrowser.model.nested import BufferPart, NestedValues
 from refbrowser.model.nodes import ArrayNode
 from refbrowser.model.reference import ByteRange, Inline, Reference
 from refbrowser.model.selection import Selection
+
+#: Bytes of a row in memory, at least.
+_LEAST = 8
 
 
 def plan_rows(fetcher: Fetcher, node: ArrayNode, access: Access, selection: Selection) -> ReadPlan:
@@ -39,6 +44,27 @@ def plan_rows(fetcher: Fetcher, node: ArrayNode, access: Access, selection: Sele
         missing_chunks=0,
         inline_chunks=0,
         faulty_chunks=0,
+    )
+
+
+def rows_question(node: ArrayNode, selection: Selection) -> RefbrowserError | None:
+    """Return what to ask before rows are read that are very many, or large; None where they are not.
+
+    A row counts with what the array has for each on average, and what a value takes at least: rows of sparse
+    arrays and of lists that overlap take no bytes of a file.
+    """
+    values = nested_values(node)
+    stored = sum(buffer.nbytes for buffer in values.buffers)
+    rows = len(selection.axes[0]) if selection.axes else 1
+    size = rows * max(_LEAST, stored // max(node.shape[0] if node.shape else 1, 1))
+    if size <= LIMITS.awkward_question:
+        return None
+    message = f"{rows} rows take about {size} bytes and more, more than {LIMITS.awkward_question}"
+    return RefbrowserError(
+        ErrorKind.BUDGET,
+        f"{message} (awkward_question)",
+        Place(path=node.path),
+        "give --yes to read them all the same, or select fewer",
     )
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -18,6 +20,7 @@ from hypothesis import strategies as st
 
 import refbrowser
 from refbrowser.cli import main
+from refbrowser.cli.values import _deep_text, json_text
 from refbrowser.engine.export.request import ExportRequest
 from refbrowser.engine.export.run import run_export
 from refbrowser.engine.nested.python_values import check_number, python_values
@@ -345,3 +348,71 @@ def test_empty_lists_that_are_far_too_many_are_not_written(tmp_path: Path, capsy
     assert "E_BUDGET" in capsys.readouterr().err
     assert main(["read", str(tmp_path / "f.awkd"), "/one", "--json", "--select", "2:4"]) == 0
     assert json.loads(capsys.readouterr().out) == [[], []]
+
+
+def test_very_many_rows_are_asked_for_and_written_in_blocks(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def sparse(encoder: Encoder) -> Any:
+        args = [{"json": 10**8}, encoder.basic([3, 7]), encoder.basic([1.5, 2.5]), {"json": 0.5}]
+        return {"call": ["awkward0", "SparseArray"], "args": args, "id": encoder.number()}
+
+    path = one_of(tmp_path, sparse)
+    assert path.stat().st_size < 1000
+    assert main(["read", str(path), "/one", "--json"]) == 2
+    out, err = capsys.readouterr()
+    assert not out
+    assert "--yes" in err
+    monkeypatch.setattr("refbrowser.cli.read._BLOCK", 1000)
+    sizes = []
+    read = refbrowser.engine.dataset.Array.read
+
+    def counted(array: Any, selection: Selection, control: Any = None) -> Any:
+        sizes.append(selection.size)
+        return read(array, selection, control)
+
+    monkeypatch.setattr(refbrowser.engine.dataset.Array, "read", counted)
+    for select in ("0:3500", "3500:2:-3", "5", "2:4"):
+        assert main(["read", str(path), "/one", "--select", select, "--json"]) == 0
+        written = json.loads(capsys.readouterr().out)
+        values = np.full(3501, 0.5)
+        values[[3, 7]] = 1.5, 2.5
+        part = [slice(*(int(each) if each else None for each in select.split(":")))] if ":" in select else [5]
+        assert written == values[part[0]].tolist()
+    assert max(sizes) <= 1000
+    assert len(sizes) == 4 + 2 + 1 + 1
+
+
+@pytest.mark.long
+def test_very_many_rows_take_little_memory(tmp_path: Path) -> None:
+    def sparse(encoder: Encoder) -> Any:
+        args = [{"json": 20_000_000}, encoder.basic([3]), encoder.basic([1.5]), {"json": 0.5}]
+        return {"call": ["awkward0", "SparseArray"], "args": args, "id": encoder.number()}
+
+    path = one_of(tmp_path, sparse)
+    code = (
+        "import resource, sys; from refbrowser.cli import main; code = main(sys.argv[1:]);"
+        "print(code, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)"
+    )
+    target = tmp_path / "o.json"
+    command = [sys.executable, "-c", code, "read", str(path), "/one", "--json", "--yes", "-o", str(target)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    exit_code, kilobytes = map(int, done.stdout.split())
+    assert exit_code == 0
+    assert kilobytes < 400_000
+    assert target.read_bytes().count(b"0.5") == 20_000_000 - 1
+
+
+def test_json_of_any_depth() -> None:
+    shallow: Any = {"a": [1, None, {"b": "ö"}], "c": (2.5, float("nan"), b"x"), "d": [], "e": {}}
+    held = np.empty(2, object)
+    held[:] = [shallow, np.datetime64("2020-01-01")]
+    plain = json_text(held)
+    assert _deep_text(held) == plain
+    deep: Any = shallow
+    for _ in range(5000):
+        deep = {"next": [deep]}
+    held[0] = deep
+    assert json_text(held) == plain.replace('{"a"', '{"next": [' * 5000 + '{"a"').replace(
+        '"e": {}}', '"e": {}}' + "]}" * 5000
+    )
