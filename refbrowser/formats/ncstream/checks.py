@@ -9,7 +9,13 @@ import numpy as np
 import numpy.typing as npt
 
 from refbrowser.errors import Severity, quoted
-from refbrowser.formats.ncstream.definition import DataType, StreamDefinition, StreamVariable
+from refbrowser.formats.ncstream.definition import (
+    DataType,
+    StreamDefinition,
+    StreamVariable,
+    family_of,
+    type_name,
+)
 from refbrowser.formats.ncstream.faults import FaultCode
 from refbrowser.formats.ncstream.messages import MessageKind, MessageTable, Payload, StreamFault
 from refbrowser.limits import LIMITS
@@ -20,16 +26,8 @@ Ints = npt.NDArray[np.int64]
 _MOST = float(1 << 62)
 #: Of no type that is known.
 _NO_TYPE = -1
-#: Signedness aside: the field `unsigned` of older servers does not reach the messages.
-_FAMILY = np.arange(len(DataType) + 1)
-_FAMILY[[DataType.UBYTE, DataType.USHORT, DataType.UINT, DataType.ULONG]] = [
-    DataType.BYTE,
-    DataType.SHORT,
-    DataType.INT,
-    DataType.LONG,
-]
-#: The last one is reached by -1.
-_FAMILY[-1] = _NO_TYPE
+#: By the number of a type; the last one is reached by -1.
+_FAMILY = np.array([*map(family_of, DataType), _NO_TYPE])
 _ITEM_SIZES = np.array([0 if each.dtype is None else each.dtype.itemsize for each in DataType] + [0])
 
 
@@ -168,10 +166,6 @@ def _fault(
     )
 
 
-def _type_name(number: int) -> str:
-    return DataType(number).name.lower() if number >= 0 else "an unknown type"
-
-
 def _rank_text(checks: _Checks, number: int) -> str:
     ranges = max(int(checks.table.rank[number]), 0)
     variable = checks.variables[checks.table.variable[number]]
@@ -188,8 +182,8 @@ def _outside_text(checks: _Checks, number: int) -> str:
 
 def _type_text(checks: _Checks, number: int) -> str:
     variable = checks.variables[checks.table.variable[number]]
-    mine = _type_name(int(checks.table.data_type[number]))
-    return f"the data are {mine}, the variable is {'' if variable is None else _type_name(variable.type)}"
+    mine = type_name(int(checks.table.data_type[number]))
+    return f"the data are {mine}, the variable is {'' if variable is None else type_name(variable.type)}"
 
 
 def _size_text(checks: _Checks, number: int) -> str:

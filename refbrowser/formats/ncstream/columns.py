@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from math import prod
 from typing import Any
 
@@ -9,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from refbrowser.errors import quoted
-from refbrowser.formats.ncstream.definition import DataType, StreamVariable
+from refbrowser.formats.ncstream.definition import DataType, StreamVariable, family_of, type_name
 from refbrowser.formats.ncstream.dtypes import BIG, LITTLE, element_dtype_of, is_ragged
 from refbrowser.formats.ncstream.fills import filled_rows
 from refbrowser.formats.ncstream.payload_errors import PayloadError, check_room, size_mismatch
@@ -97,9 +98,26 @@ def _structures(variable: StreamVariable, column: Any, shape: tuple[int, ...], o
     if is_ragged(variable):
         raise PayloadError("unsupported-member", f"a DataCol has no form for rows of {quoted(variable.name)}")
     columns = {each.name: each for each in column.structdata.memberData}
+    _check_members(variable, columns)
     check_room(prod(shape), element_dtype_of(variable))
     rows = filled_rows(variable, prod(shape), order or BIG).reshape(shape)
     for member in variable.members:
         if member.name in columns:
             rows[member.name] = _values(member, columns[member.name], shape + member.shape, order)
     return rows
+
+
+def _check_members(variable: StreamVariable, columns: Mapping[str, Any]) -> None:
+    """Raise where the columns of members are not what the header says of them."""
+    members = {member.name: member for member in variable.members}
+    for name, column in columns.items():
+        member = members.get(name)
+        if member is None:
+            what = f"the header defines no member {quoted(name)} of {quoted(variable.name)}"
+            raise PayloadError("unknown-variable", what)
+        if family_of(column.dataType) != family_of(member.type):
+            named = type_name(column.dataType)
+            what = (
+                f"the data of the member {quoted(name)} are {named}, the header says {type_name(member.type)}"
+            )
+            raise PayloadError("type-mismatch", what)

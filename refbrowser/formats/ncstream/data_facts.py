@@ -68,6 +68,7 @@ class DataFacts:
         self._ranges = ranges
         self._variables: dict[str, StreamVariable] = {}
         self._targets: dict[str | bytes, _Target] = {}
+        self._undefined: set[int] = set()
 
     def __len__(self) -> int:
         return len(self._numbers)
@@ -77,6 +78,10 @@ class DataFacts:
         """Paths of all variables that messages are of."""
         return tuple(self._numbers)
 
+    def is_undefined(self, variable: int) -> bool:
+        """Return whether no header so far defines the variable of a number."""
+        return variable in self._undefined
+
     def define(self, definition: StreamDefinition) -> None:
         """Take what the headers say by now."""
         self._variables = dict(definition.variables())
@@ -85,7 +90,7 @@ class DataFacts:
     def forget(self, count: int) -> None:
         """Keep the first `count` names: the others were read of what is no message."""
         while len(self._numbers) > count:
-            self._numbers.popitem()
+            self._undefined.discard(self._numbers.popitem()[1])
         self._targets.clear()
 
     def data(self, message: bytes) -> Facts:
@@ -151,6 +156,7 @@ class DataFacts:
         path = "/" + _ESCAPED.sub(r"\1", text_of(name).removeprefix("/"))
         variable = self._variables.get(path)
         number = self._numbers.setdefault(path, len(self._numbers))
+        (self._undefined.add if variable is None else self._undefined.discard)(number)
         is_ragged = variable is not None and variable.is_ragged
         rank = len(variable.shape) if variable is not None else -1
         target = self._targets[name] = _Target(number, variable, is_ragged, rank)

@@ -56,6 +56,25 @@ _DTYPES: dict[Any, np.dtype[Any]] = {
 }
 
 
+#: Signedness aside: the field `unsigned` of older servers does not reach the messages.
+_SIGNED: dict[int, int] = {
+    DataType.UBYTE: DataType.BYTE,
+    DataType.USHORT: DataType.SHORT,
+    DataType.UINT: DataType.INT,
+    DataType.ULONG: DataType.LONG,
+}
+
+
+def family_of(number: int) -> int:
+    """Return the number by which types are compared: that of the signed one; other numbers as they are."""
+    return _SIGNED.get(number, number)
+
+
+def type_name(number: int) -> str:
+    """Return the name of a type by its number, which may be none."""
+    return DataType(number).name.lower() if number in list(DataType) else "an unknown type"
+
+
 @dataclass(frozen=True, slots=True)
 class StreamDimension:
     """A dimension of a group, or one of a variable's shape (full copies of shared ones stand there too).

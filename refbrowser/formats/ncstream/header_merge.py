@@ -51,12 +51,44 @@ def merged(definition: StreamDefinition, header: bytes, notes: Notes = _unheard)
         raise RefbrowserError(ErrorKind.FORMAT, "the header is no protobuf message") from None
     merge = _Merge(HeaderValues(notes))
     root = merge.group(definition.root, message.root, ())
+    has_lengths = message.root.dims or message.root.vars or message.root.structs or message.root.groups
     return StreamDefinition(
-        root=_Lengths(root, merge).settled(),
+        # Attributes change no length.
+        root=_Lengths(root, merge).settled() if has_lengths else root,
         location=text_of(message.location) or definition.location,
         title=text_of(message.title) or definition.title,
         id=text_of(message.id) or definition.id,
     )
+
+
+class HeaderSequence:
+    """What headers say together, one after the other; one that says again what was said last costs little.
+
+    Attributes
+    ----------
+    definition
+        After the last header.
+    is_settled
+        The last header changed nothing, and there is nothing to be said of it: the same again does neither.
+    """
+
+    def __init__(self, definition: StreamDefinition) -> None:
+        self.definition = definition
+        self.is_settled = False
+        self._is_fixed = False
+        self._last: bytes | None = None
+        self._said: list[HeaderNote] = []
+
+    def add(self, header: bytes, notes: Notes = _unheard) -> None:
+        """Take one more header; parameters and errors are those of `merged`."""
+        if header != self._last or not self._is_fixed:
+            self._said = []
+            before, self.definition = self.definition, merged(self.definition, header, self._said.append)
+            self._is_fixed = header == self._last and self.definition == before
+            self._last = header
+        self.is_settled = self._is_fixed and not self._said
+        for note in self._said:
+            notes(note)
 
 
 class _Merge:
@@ -148,10 +180,22 @@ class _Merge:
             shape = self._indexed(getattr(message, "dimIndex", ()), path, chain)
         for each in shape:
             is_shared = bool(each.name) and not (each.is_private or each.is_vlen)
-            if is_shared and owner_of(each.name, chain) is None:
-                text = f"the dimension {quoted(each.name)} is not defined in its group or above"
-                self._values.note(FaultCode.UNKNOWN_DIMENSION, text, path)
+            if is_shared:
+                self._check_length(each, path, chain)
         return shape
+
+    def _check_length(self, copy: StreamDimension, path: str, chain: _Chain) -> None:
+        """Note where a shared dimension of a shape is not defined, or has another length there."""
+        owner = owner_of(copy.name, chain)
+        if owner is None:
+            text = f"the dimension {quoted(copy.name)} is not defined in its group or above"
+            self._values.note(FaultCode.UNKNOWN_DIMENSION, text, path)
+            return
+        shared = dict(chain)[owner[0]].dimensions[copy.name]
+        if copy.length != shared.length and not (shared.is_unlimited or shared.is_vlen):
+            name = quoted(copy.name)
+            text = f"its shape says that the dimension {name} is {copy.length} long, which is {shared.length}"
+            self._values.note(FaultCode.SIZE_MISMATCH, text, path)
 
     def _indexed(self, numbers: Iterable[int], path: str, chain: _Chain) -> list[StreamDimension]:
         """Return dimensions by number, of the group and then those above it (servers of 2010 to 2012)."""

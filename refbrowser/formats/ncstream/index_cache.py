@@ -27,7 +27,7 @@ from refbrowser.errors import RefbrowserError, Severity
 from refbrowser.formats.ncstream.bytes import ByteSource, LocalBytes, RemoteBytes
 from refbrowser.formats.ncstream.definition import StreamDefinition
 from refbrowser.formats.ncstream.header_history import HeaderHistory
-from refbrowser.formats.ncstream.header_merge import merged
+from refbrowser.formats.ncstream.header_merge import HeaderSequence
 from refbrowser.formats.ncstream.kept_table import check_table
 from refbrowser.formats.ncstream.messages import MessageKind, MessageTable, StreamFault, StreamIndex
 from refbrowser.formats.ncstream.walk import WalkProgress, begins_with, walk_stream
@@ -267,18 +267,18 @@ def _table(facts: dict[str, Any], packed: bytes) -> MessageTable:
 
 def _index(facts: dict[str, Any], table: MessageTable, source: ByteSource) -> StreamIndex:
     """Return a kept index with the definitions, which are read from the stream."""
-    definition, history = StreamDefinition(), HeaderHistory()
+    headers, history = HeaderSequence(StreamDefinition()), HeaderHistory()
     for number in np.flatnonzero(table.kind == MessageKind.HEADER).tolist():
         header = source.read(int(table.payload_offset[number]), int(table.payload_length[number]))
-        definition = merged(definition, bytes(header))
-        history.add(number, definition)
+        headers.add(bytes(header))
+        history.add(number, headers.definition)
         history.thin()
     return StreamIndex(
         url=facts["url"],
         size=facts["size"],
         walked=facts["walked"],
         table=table,
-        definition=definition,
+        definition=headers.definition,
         headers=tuple(history.headers),
         faults=tuple(_fault(values) for values in facts["faults"]),
         has_start=facts["has_start"],

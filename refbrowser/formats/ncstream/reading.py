@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
+import numpy as np
+
 from refbrowser.errors import RefbrowserError, Severity, quoted
 from refbrowser.formats.ncstream import magics
 from refbrowser.formats.ncstream.arrivals import arrived_part
@@ -13,7 +15,7 @@ from refbrowser.formats.ncstream.definition import StreamDefinition
 from refbrowser.formats.ncstream.faults import FaultCode, FramingError, HeaderNote
 from refbrowser.formats.ncstream.framing import Span, block, deflated_objects, objects, sequence
 from refbrowser.formats.ncstream.header_history import HeaderHistory, parts_of
-from refbrowser.formats.ncstream.header_merge import merged
+from refbrowser.formats.ncstream.header_merge import HeaderSequence
 from refbrowser.formats.ncstream.messages import MessageKind, Payload, StreamFault, StreamIndex
 from refbrowser.formats.ncstream.point import POINT_CLASSES
 from refbrowser.formats.ncstream.rows import Row, Rows
@@ -26,6 +28,8 @@ from refbrowser.limits import LIMITS
 #: Bytes that the first look at a message needs.
 _FIRST = 64
 _HEADER_COST = 15
+#: Bytes of headers that are compared at once.
+_AT_ONCE = 1 << 18
 #: What each part of the definition that a header extends costs, in bytes that could be looked at instead.
 _PART_COST = 64
 
@@ -60,8 +64,6 @@ class MessageReader:
         The messages so far.
     facts
         The variables that they are of.
-    definition
-        What the headers so far say.
     history
         Number of each header, and the definition after it.
     faults
@@ -76,7 +78,7 @@ class MessageReader:
         self.rows = Rows()
         self.facts = DataFacts((), self.rows.ranges)
         self.facts.define(definition)
-        self.definition = definition
+        self._headers = HeaderSequence(definition)
         self.history = HeaderHistory()
         #: Parts of definitions that were looked at for all headers so far.
         self._merged = 0
@@ -86,6 +88,10 @@ class MessageReader:
         self._window = window
         self._token = token
         self._runs = Runs(window, self.rows, self.facts)
+        #: The whole of the last message, where that is a header which can come again and changes nothing.
+        self._again = b""
+        #: Variables of which data came before any header that defines them.
+        self._early: set[str] = set()
         self._read = {
             magics.DATA: self._data,
             magics.HEADER: self._header,
@@ -93,6 +99,11 @@ class MessageReader:
             magics.ERROR: self._error,
             **dict.fromkeys(magics.POINTS, self._point),
         }
+
+    @property
+    def definition(self) -> StreamDefinition:
+        """What the headers so far say."""
+        return self._headers.definition
 
     def state(self) -> ReaderState:
         """Return what to give to `restore`."""
@@ -109,16 +120,19 @@ class MessageReader:
         self._runs.forget()
         self.has_end = False
         self._merged = state.merged
+        self._again = b""
+        self._early = {fault.path for fault in self.faults if is_early(fault) and fault.path is not None}
         if self.definition is not state.definition:
-            self.definition = state.definition
+            self._headers = HeaderSequence(state.definition)
             self.facts.define(state.definition)
 
     def take_over(self, index: StreamIndex, count: int, faults: Iterable[StreamFault]) -> None:
         """Begin with the first `count` messages of an index, and with some of its faults."""
         self.rows = Rows.of(index.table, count)
         self.history = HeaderHistory(tuple(each for each in index.headers if each[0] < count))
-        self.definition = index.definition
+        self._headers = HeaderSequence(index.definition)
         self.faults = list(faults)
+        self._early = {fault.path for fault in self.faults if is_early(fault) and fault.path is not None}
         self.facts = DataFacts(index.table.names, self.rows.ranges)
         self.facts.define(self.definition)
         self._runs = Runs(self._window, self.rows, self.facts)
@@ -134,7 +148,7 @@ class MessageReader:
         window = self._window
         at = window.load(offset, _FIRST)
         magic = window.data[at : at + magics.LENGTH]
-        self.known = None
+        self.known, self._again = None, b""
         read = self._read.get(magic)
         if read is not None:
             return read(offset)
@@ -161,7 +175,23 @@ class MessageReader:
 
     def alike(self, offset: int, most: int) -> int:
         """Read at most `most` messages that look like those before; return where they end."""
-        return self._runs.read(offset, most)
+        return self._same_headers(offset, most) if self._again else self._runs.read(offset, most)
+
+    def _same_headers(self, offset: int, most: int) -> int:
+        """Read headers that are the last one again, many at once."""
+        one = np.frombuffer(self._again, np.uint8)
+        size, count = len(one), 0
+        while count < most:
+            many = min(most - count, max(_AT_ONCE // size, 1))
+            data = self._window.bytes_at(offset + count * size, many * size)
+            found = np.frombuffer(data, np.uint8)[: len(data) // size * size].reshape(-1, size)
+            agree = (found == one).all(axis=1)
+            same = len(agree) if agree.all() else int(np.argmin(agree))
+            count += same
+            if same < many:
+                break
+        self.rows.repeat(count)
+        return offset + count * size
 
     def fault(
         self,
@@ -199,6 +229,7 @@ class MessageReader:
             self.known = _row(MessageKind.DATA, offset, Span(span.stop, span.stop), facts)
             raise self._judged(error, facts) from None
         row = _row(MessageKind.DATA, offset, part, facts)
+        self._note_early(facts, offset)
         self.rows.add(row if is_deflated == facts.deflated else row._replace(deflated=is_deflated))
         if facts.payload != Payload.SEQUENCE:
             self._runs.meet(message, facts.payload)
@@ -248,8 +279,18 @@ class MessageReader:
 
     def _column(self, offset: int) -> int:
         span, message = self._body(offset, "a column of data")
-        self.rows.add(_row(MessageKind.DATA_COLUMN, offset, span, self.facts.column(message)))
+        facts = self.facts.column(message)
+        self._note_early(facts, offset)
+        self.rows.add(_row(MessageKind.DATA_COLUMN, offset, span, facts))
         return span.stop
+
+    def _note_early(self, facts: Facts, offset: int) -> None:
+        """Warn of the first data of a variable that no header so far defines; a later one may."""
+        path = self.facts.names[facts.variable] if self.facts.is_undefined(facts.variable) else None
+        if path is not None and path not in self._early:
+            self._early.add(path)
+            text = "its data come before any header that defines it"
+            self.fault(FaultCode.UNKNOWN_VARIABLE, text, offset, Severity.WARNING, path)
 
     def _header(self, offset: int) -> int:
         span, message = self._body(offset, "a header")
@@ -268,12 +309,14 @@ class MessageReader:
             self.fault(found.code, found.message, offset, found.severity, found.path)
 
         try:
-            self.definition = merged(self.definition, message, note)
+            self._headers.add(message, note)
         except RefbrowserError as error:
             raise FramingError(FaultCode.BAD_PROTOBUF, error.message, stop=span.stop) from None
         self.facts.define(self.definition)
         self._runs.forget()
         self.history.add(number, self.definition)
+        if self._headers.is_settled:
+            self._again = window.bytes_at(offset, span.stop - offset)
         return self._add(MessageKind.HEADER, offset, span)
 
     def _error(self, offset: int) -> int:
@@ -294,6 +337,11 @@ class MessageReader:
             Row(kind, offset, span.stop, payload_offset=span.start, payload_length=span.stop - span.start)
         )
         return span.stop
+
+
+def is_early(fault: StreamFault) -> bool:
+    """Tell whether it is the warning of data that come before their header."""
+    return fault.code == FaultCode.UNKNOWN_VARIABLE.text and fault.severity is Severity.WARNING
 
 
 def _row(kind: MessageKind, offset: int, part: Span, facts: Facts) -> Row:

@@ -33,6 +33,8 @@ _TYPES: dict[str, Any] = {
 }
 _WIDTH = len(_TYPES)
 _FAULT = list(_TYPES).index("fault")
+#: Columns that are places in the file.
+_PLACES = [list(_TYPES).index(name) for name in ("offset", "stop", "payload_offset")]
 
 
 class Row(NamedTuple):
@@ -103,6 +105,14 @@ class Rows:
         self._values.frombytes(
             np.stack([columns[name] for name in _TYPES], axis=1).astype(np.int64).tobytes()
         )
+
+    def repeat(self, count: int) -> None:
+        """Add the last row so many times more, of messages of the same length that follow each other."""
+        last = np.array(self._values[-_WIDTH:], np.int64)
+        step = np.zeros(_WIDTH, np.int64)
+        step[_PLACES] = self.last().stop - self.last().offset
+        more = last + np.arange(1, count + 1)[:, None] * step
+        self._values.frombytes(more.astype(np.int64).tobytes())
 
     def last(self) -> Row:
         """Return the row that was added last."""

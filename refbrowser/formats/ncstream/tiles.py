@@ -17,6 +17,8 @@ _LEAST = 1 << 16
 _MOST = 1 << 21
 #: Tiles of a message that was cut, about, and of a variable that has one.
 _OF_CUT, _OF_ALL = 64, 1 << 16
+#: Tiles of a variable of which something is lost, at most where its messages are small.
+_OF_DAMAGED = 1 << 10
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -169,7 +171,7 @@ def damaged_tile_shape(
     known = lost if len(lost) else sections
     if divisible and len(known):
         sections = known.taken(np.argsort(known.sizes.astype(float).prod(axis=1))[:1])
-    least = min(prod(shape) // _OF_ALL, _MOST) if len(sections) else _LEAST
+    least = min(prod(shape) // _OF_DAMAGED, _MOST) if len(sections) else _LEAST
     return tile_shape(shape, sections, divisible=divisible, least=least)
 
 

@@ -16,7 +16,7 @@ from refbrowser.formats.ncstream.definition import StreamDefinition
 from refbrowser.formats.ncstream.faults import FaultCode, FramingError
 from refbrowser.formats.ncstream.framing import is_boundary
 from refbrowser.formats.ncstream.messages import MessageKind, StreamFault, StreamIndex
-from refbrowser.formats.ncstream.reading import MessageReader
+from refbrowser.formats.ncstream.reading import MessageReader, is_early
 from refbrowser.formats.ncstream.recovery import Recovery
 from refbrowser.formats.ncstream.rows import damaged
 from refbrowser.formats.ncstream.window import Window
@@ -113,7 +113,7 @@ class _Walk:
             for fault in index.faults
             if fault.number < count
             and fault.code not in _OF_ENDS
-            and int(index.table.kind[fault.number]) not in _OF_DATA
+            and (int(index.table.kind[fault.number]) not in _OF_DATA or is_early(fault))
         ]
         self._reader.take_over(index, count, kept)
         self._has_start = index.has_start
@@ -143,7 +143,9 @@ class _Walk:
         """Return what was found."""
         reader = self._reader
         table, of_data = check_data(reader.rows.table(reader.facts.names), reader.definition)
-        faults = [*reader.faults, *of_data, *self._of_ends(len(table))]
+        # What no header defines at all is a fault.
+        met = [each for each in reader.faults if not (is_early(each) and table.fault[each.number])]
+        faults = [*met, *of_data, *self._of_ends(len(table))]
         walked = min(self._position, self._torn_at)
         found = StreamIndex(
             url=self._url,

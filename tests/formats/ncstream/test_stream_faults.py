@@ -1,5 +1,6 @@
 """Faults and warnings of streams: code, number of the message, byte of its magic (wire notes, section 8)."""
 
+import json
 import zlib
 
 import numpy as np
@@ -11,7 +12,10 @@ from stream_reading import opened, plain
 from structure_constructs import D2
 from structure_constructs import one as structure_stream
 
+from refbrowser.cli.program import main
 from refbrowser.errors import ErrorKind, RefbrowserError, Severity
+from refbrowser.formats.ncstream.bytes import MemoryBytes
+from refbrowser.formats.ncstream.walk import walk_stream
 
 GOOD = block(enc.INT, whole([3]), [1, 2, 3])
 VALUES = numbers("i", [1, 2, 3])
@@ -223,3 +227,99 @@ def test_an_index_beyond_the_heap(tmp_path):
         with pytest.raises(RefbrowserError) as caught:
             np.asarray(dataset["/s"][...])
         assert caught.value.kind is ErrorKind.FORMAT
+
+
+def column_of(*members):
+    """Return a stream of two structures with a float `a` and a nested `k`, sent as columns."""
+    inner = enc.structure("i", variables=[enc.variable("k", enc.SHORT)])
+    body = enc.column_body("s", enc.STRUCTURE, whole([2]), elements=2, members=members)
+    return structure_stream([D2], [enc.variable("a", enc.FLOAT)], enc.column(body), structures=[inner])
+
+
+def member(name, type, letter, values):
+    return enc.column_body(name, type, whole([2]), elements=2, primitives=numbers(letter, values, "<"))
+
+
+A = member("a", enc.FLOAT, "f", [1, 2])
+K = enc.column_body("i", enc.STRUCTURE, whole([2]), members=[member("k", enc.SHORT, "h", [3, 4])])
+
+
+@pytest.mark.parametrize(
+    ("members", "code", "named"),
+    [
+        # As many bytes as the header's type has.
+        ([member("a", enc.INT, "i", [1, 2]), K], "type-mismatch", "'a' are int, the header says float"),
+        ([A, member("other", enc.FLOAT, "f", [1, 2])], "unknown-variable", "no member 'other' of 's'"),
+        (
+            [
+                A,
+                enc.column_body(
+                    "i", enc.STRUCTURE, whole([2]), members=[member("k", enc.FLOAT, "f", [3, 4])]
+                ),
+            ],
+            "type-mismatch",
+            "'k' are float, the header says short",
+        ),
+        ([A, member("i", enc.SHORT, "h", [3, 4])], "type-mismatch", "'i' are short"),
+    ],
+    ids=["type", "name", "nested", "structure"],
+)
+def test_members_of_columns_are_those_of_the_header(members, code, named, tmp_path, capsys):
+    with opened(tmp_path, column_of(A, K)) as dataset:
+        assert plain(dataset["/s"][...]) == [{"a": 1, "i": {"k": 3}}, {"a": 2, "i": {"k": 4}}]
+    made = column_of(*members)
+    with opened(tmp_path, made, "b.ncs") as dataset:
+        with pytest.raises(RefbrowserError, match=named) as caught:
+            np.asarray(dataset["/s"][...])
+        assert caught.value.message.startswith(f"{code}: ")
+    assert main(["check", str(tmp_path / "b.ncs"), "--json"]) == 2
+    (fault,) = json.loads(capsys.readouterr().out)["faults"]
+    assert fault["message"].startswith(f"{code}: ")
+    assert fault["start"] == made.index(enc.MAGIC_DATA2)
+    assert fault["stop"] == len(made) - len(enc.MAGIC_END)
+    assert main(["check", str(tmp_path / "a.ncs")]) == 0
+
+
+@pytest.mark.parametrize("is_column", [False, True])
+def test_data_before_their_header_are_told_once_and_read(is_column, tmp_path):
+    body = enc.column_body("x", enc.INT, whole([3]), elements=3, primitives=numbers("i", [1, 2, 3], "<"))
+    early = enc.column(body) if is_column else GOOD
+    root = group(dimensions=[N3], variables=[enc.variable("x", enc.INT, [N3])])
+    made = stream(header(group()), early, early, header(root), GOOD)
+    with opened(tmp_path, made) as dataset:
+        (told,) = dataset.document.notes
+        assert (told.severity, told.place.path) == (Severity.WARNING, "/x")
+        assert told.message == "unknown-variable: its data come before any header that defines it (message 1)"
+        assert plain(dataset["/x"][...]) == [1, 2, 3]
+        assert not dataset.damage
+    # What no header defines is a fault, and told as such alone.
+    with opened(tmp_path, stream(header(group(dimensions=[N3])), early), "b.ncs") as dataset:
+        assert [each.severity for each in dataset.document.notes] == [Severity.FAULT]
+    # It is known as well where the stream was shorter when it was walked first.
+    found = None
+    for size in (len(made) - len(GOOD) - 4, len(made)):
+        found = walk_stream(MemoryBytes(made[:size]), url="memory", resume=found)
+    assert [fault.code for fault in found.faults] == ["unknown-variable"]
+
+
+def test_a_shape_that_contradicts_its_dimension(tmp_path):
+    def notes(length, *, name="n", **facts):
+        shape = [dimension(name, length, **facts)]
+        made = stream(header(group(dimensions=[N3], variables=[enc.variable("x", enc.INT, shape)])))
+        with opened(tmp_path, made) as dataset:
+            return [(each.message, each.place.path) for each in dataset.document.notes]
+
+    assert notes(3) == []
+    ((message, path),) = notes(4)
+    assert message == "size-mismatch: its shape says that the dimension 'n' is 4 long, which is 3 (message 0)"
+    assert path == "/x"
+    assert notes(4, private=True) == []
+
+
+def test_a_shape_may_be_behind_an_unlimited_dimension(tmp_path):
+    for said, copied in ((3, 5), (5, 3)):
+        n, copy = (dimension("n", length, unlimited=True) for length in (said, copied))
+        made = stream(header(group(dimensions=[n], variables=[enc.variable("x", enc.INT, [copy])])))
+        with opened(tmp_path, made, f"{said}.ncs") as dataset:
+            assert not dataset.document.notes
+            assert dataset["/x"].shape == (5,)
