@@ -26,15 +26,18 @@ def damage_of(dataset: Dataset, paths: Iterable[str] | None = None) -> tuple[Fin
         Absolute paths of arrays or groups: only what may concern one of them, or what is below it. None for
         all of the dataset.
     """
+    return tuple(
+        note for note in notes_of(dataset, paths) if note.is_loss or note.severity is Severity.FAULT
+    )
+
+
+def notes_of(dataset: Dataset, paths: Iterable[str] | None = None) -> tuple[Finding, ...]:
+    """Return what was noted of the source when it was opened, warnings too; `paths` as in `damage_of`."""
     wanted = None if paths is None else tuple(paths)
     return tuple(
         note
         for note in dataset.document.notes
-        if note.is_loss
-        or (
-            note.severity is Severity.FAULT
-            and (wanted is None or any(_concerns(note.place.path, path) for path in wanted))
-        )
+        if note.is_loss or wanted is None or any(_concerns(note.place.path, path) for path in wanted)
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import binascii
+import math
 import re
 from typing import Any
 
@@ -53,6 +54,21 @@ def parse_fill_value(value: Any, dtype: np.dtype[Any], text_kind: str = "string"
         raise RefbrowserError(
             ErrorKind.META, f"the fill value {quoted(value)} does not fit the type {quoted(dtype)}"
         ) from None
+
+
+def plain_fill(value: Any) -> Any:
+    """Return a fill value as JSON, None where it has no form there.
+
+    NaN and infinities are texts, as are times; complex numbers are pairs.
+    """
+    if isinstance(value, np.datetime64 | np.timedelta64):
+        return str(value)
+    plain = value.item() if isinstance(value, np.number | np.bool_) else value
+    if isinstance(plain, complex):
+        return [plain_fill(plain.real), plain_fill(plain.imag)]
+    if isinstance(plain, float) and not math.isfinite(plain):
+        return "NaN" if plain != plain else "Infinity" if plain > 0 else "-Infinity"
+    return plain if isinstance(plain, bool | int | float | str) else None
 
 
 def _bool(value: Any, dtype: np.dtype[Any]) -> Any:

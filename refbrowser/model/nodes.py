@@ -80,6 +80,14 @@ class CodecSpec:
     configuration: Mapping[str, Any] = field(default_factory=dict)
 
 
+@dataclass(frozen=True, slots=True)
+class MemberAttributes:
+    """The attributes of one member of a structure; `attribute_types` are as those of `ArrayNode`."""
+
+    attributes: Mapping[str, Any]
+    attribute_types: Mapping[str, str] = field(default_factory=dict)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class ArrayNode:
     """One array (variable): its metadata and the references of its chunks.
@@ -116,6 +124,8 @@ class ArrayNode:
         netCDF type (``char``, ``string``, ``int``...) of the attributes whose type the metadata records.
     internal_attributes
         Attributes that the format keeps for itself (``_nczarr_array``, ``_ARRAY_DIMENSIONS``), as stored.
+    member_attributes
+        Of the members of structures that have any, by the members' names joined by points.
     source
         What makes the values, where they are not one reference a chunk; `grid` then has the tiles in which
         they are read, and `manifest` and `codecs` say nothing.
@@ -156,6 +166,7 @@ class ArrayNode:
     dimension_paths: tuple[str | None, ...] = ()
     attribute_types: Mapping[str, str] = field(default_factory=dict)
     internal_attributes: Mapping[str, Any] = field(default_factory=dict)
+    member_attributes: Mapping[str, MemberAttributes] = field(default_factory=dict)
     source: ArraySource | None = None
     witness: ChunkWitness | None = None
     row_dtype: np.dtype[Any] | None = None

@@ -16,7 +16,7 @@ from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
 from refbrowser.model.grid import RegularChunkGrid
 from refbrowser.model.member_types import enum_name_of, leaf_fields, names_of, rows_of
 from refbrowser.model.netcdf.attributes import FILL_ATTRIBUTE
-from refbrowser.model.nodes import ArrayNode, CodecSpec
+from refbrowser.model.nodes import ArrayNode, CodecSpec, MemberAttributes
 
 #: How NCZarr names the type of characters.
 _CHAR = ">S1"
@@ -64,6 +64,8 @@ class FieldPart:
         assert node.grid is not None
         chunks, codecs = _chunks_and_compressor(node)
         shape = (*node.shape, *self.shape)
+        own = node.member_attributes.get(".".join(self.names), MemberAttributes({}))
+        shared = {name: value for name, value in node.attributes.items() if name != FILL_ATTRIBUTE}
         return replace(
             node,
             shape=shape,
@@ -81,7 +83,9 @@ class FieldPart:
             codecs=(CodecSpec("vlen-utf8"),) if self.dtype.hasobject else codecs,
             format="zarr-v2",
             fill_value=self._fill(node.fill_value),
-            attributes={name: value for name, value in node.attributes.items() if name != FILL_ATTRIBUTE},
+            attributes={**shared, **own.attributes},
+            attribute_types={**node.attribute_types, **own.attribute_types},
+            member_attributes={},
         )
 
     def _type_name(self) -> str:

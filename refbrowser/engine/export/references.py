@@ -14,14 +14,15 @@ import numpy as np
 from refbrowser.engine.export.estimate import coords_between
 from refbrowser.engine.export.folder import TargetFolder
 from refbrowser.engine.export.layout import ArrayLayout
+from refbrowser.engine.export.nested.choice import written_nodes
 from refbrowser.engine.export.request import ArrayChoice, ExportEstimate, ExportReport, ExportRequest, Loss
 from refbrowser.engine.export.rewritten import Rewriting, is_relative, rewritten, rule_url
-from refbrowser.engine.export.source_losses import damage
+from refbrowser.engine.export.source_losses import damage, lost_in_json
 from refbrowser.engine.export.store_options import StoreOptions
 from refbrowser.engine.export.targets import Target, target_of
 from refbrowser.engine.jobs import JobControl
 from refbrowser.engine.saving.consolidated import with_consolidated
-from refbrowser.engine.saving.portable import portable_document
+from refbrowser.engine.saving.portable import foreseen_losses, portable_document
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, Severity
 from refbrowser.formats.references import document_chunks, open_references
 from refbrowser.formats.zarr.documents import CONSOLIDATED_V2, METADATA_NAMES, split_key
@@ -58,6 +59,9 @@ class ReferencesExport:
         self._targets: dict[str, Target] = {}
         self.layouts = list(self._layouts())
         self.losses: list[Loss] = list(damage(dataset, request))
+        if dataset.document.derived is not None:
+            self.losses += lost_in_json(written_nodes(dataset, request.arrays))
+            self.losses += foreseen_losses(dataset)
 
     def _layouts(self) -> Iterator[ArrayLayout]:
         """Yield the arrays of which a part is chosen."""
@@ -338,7 +342,7 @@ class ReferencesExport:
             copied=rows,
             verified=rows,
             skipped=tuple(skipped),
-            losses=tuple(self.losses),
+            losses=tuple(dict.fromkeys(self.losses)),
             written_bytes=written,
         )
 

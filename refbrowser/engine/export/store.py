@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,12 +15,18 @@ from refbrowser.engine.export.estimate import estimated
 from refbrowser.engine.export.folder import SPOOL, TargetFolder, remove
 from refbrowser.engine.export.journal import Journal
 from refbrowser.engine.export.layout import ArrayLayout
-from refbrowser.engine.export.nested.choice import as_complete, chosen_nodes, is_plain, walk_whole
+from refbrowser.engine.export.nested.choice import as_complete, chosen_nodes, groups_above, is_plain
 from refbrowser.engine.export.nested.store_part import CHUNK_SIZE, GATHERED, Gathered, NestedPart, gather
 from refbrowser.engine.export.paths import check_collisions
-from refbrowser.engine.export.request import ExportEstimate, ExportReport, ExportRequest, Loss, Tally
+from refbrowser.engine.export.request import (
+    ExportEstimate,
+    ExportReport,
+    ExportRequest,
+    Loss,
+    Tally,
+)
 from refbrowser.engine.export.running import carry_out
-from refbrowser.engine.export.source_losses import damage, unread_attributes, untyped_attributes
+from refbrowser.engine.export.source_losses import damage, lost_in_json, unread_attributes
 from refbrowser.engine.export.targets import target_of
 from refbrowser.engine.export.verify import (
     CompareSink,
@@ -60,7 +66,7 @@ class StoreExport:
         self.nested: list[NestedPart] = []
         self._plain = list(self._planned())
         paths = [layout.source.path for layout in self._plain] + [part.path for part in self.nested]
-        self._above = _groups_above(dataset, paths, whole=request.arrays is None)
+        self._above = groups_above(dataset, paths, whole=request.arrays is None)
         self._settle([part.group for part in self.nested], [])
 
     def _settle(self, groups: list[GroupNode], added: list[ArrayLayout]) -> None:
@@ -90,7 +96,7 @@ class StoreExport:
         ]
         yield from unread_attributes(self.dataset.hierarchy, nodes)
         if self.target.flavour is not Flavour.NCZARR:
-            yield from untyped_attributes(nodes)
+            yield from lost_in_json(nodes)
 
     def _planned(self) -> Iterator[ArrayLayout]:
         for node, selection in self._chosen():
@@ -287,14 +293,6 @@ class StoreExport:
             written_bytes=tally.written_bytes,
             requests=tally.requests,
         )
-
-
-def _groups_above(dataset: Dataset, paths: Sequence[str], *, whole: bool) -> list[GroupNode]:
-    """Return the groups of the target above arrays, parents first; those of nested arrays are their own."""
-    if whole:
-        return [node for node in walk_whole(dataset.hierarchy) if isinstance(node, GroupNode)]
-    groups = [node for node in dataset.hierarchy.walk() if isinstance(node, GroupNode)]
-    return [group for group in groups if any(path.startswith(group.path.rstrip("/") + "/") for path in paths)]
 
 
 def _ask(count: int, question: Callable[[RefbrowserError], bool]) -> None:

@@ -80,9 +80,6 @@ class DraftTarget:
             path = self.group_path(group)
             if path != group.path:
                 yield Loss(group.path, f"the name is written as {quoted(path)}")
-            for dimension in group.dimensions.values():
-                if dimension.unlimited:
-                    yield Loss(group.path, f"dimension {quoted(dimension.name)} is no longer unlimited")
             for told in _strict(group.attributes)[1]:
                 yield Loss(group.path, told)
 

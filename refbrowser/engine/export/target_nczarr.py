@@ -28,7 +28,7 @@ from refbrowser.model.chunk_keys import ChunkKeyEncoding
 from refbrowser.model.netcdf.attributes import FILL_ATTRIBUTE
 from refbrowser.model.netcdf.dataset import ROOT_ARRAY, netcdf_view
 from refbrowser.model.netcdf.names import plain_path, split
-from refbrowser.model.netcdf.values import NetcdfDataset, NetcdfGroup, NetcdfVariable
+from refbrowser.model.netcdf.values import NetcdfDataset, NetcdfGroup, NetcdfVariable, Note
 from refbrowser.model.nodes import ArrayNode, Dimension, Flavour, GroupNode, Hierarchy
 from refbrowser.model.selection import Selection
 
@@ -78,6 +78,9 @@ class NczarrTarget:
                 f"field {quoted('.'.join(part.names))}: {line}" for line in (*told_of_form, *elements.losses)
             )
             lines |= dict.fromkeys(told)
+            if wanted.fill_value is not None and array.fill_value is None:
+                several = "its fill value is left out: elements have several"
+                lines[f"field {quoted('.'.join(part.names))}: {several}"] = None
             kept, convert = replace(array, path=path), converted_part(part, elements.convert)
             found.append(ArrayLayout(node, selection, kept, target, "", None, (), convert))
         assert wanted.dtype is not None
@@ -143,7 +146,7 @@ class NczarrTarget:
                 yield Loss(group.path, f"the name is written as {quoted(path)}")
             plain, lost = kept_attributes(replace(group, groups={}, arrays={}, dimensions={}))
             notes = _view(plain).root.notes
-            yield from (Loss(group.path, text) for text in (*lost, *(note.message for note in notes)))
+            yield from (Loss(group.path, text) for text in (*lost, *map(_told, notes)))
 
     def metadata(self, groups: Iterable[GroupNode], layouts: Iterable[ArrayLayout]) -> dict[str, bytes]:
         """Return every metadata key of the store with its text."""
@@ -171,7 +174,7 @@ def _with_dimensions(layout: ArrayLayout, variable: NetcdfVariable) -> ArrayLayo
         dimensions=tuple(reference.name for reference in variable.dimensions),
         dimension_paths=tuple(plain_path(split(reference.path)) for reference in variable.dimensions),
     )
-    told = (Loss(layout.source.path, note.message) for note in variable.notes)
+    told = (Loss(layout.source.path, _told(note)) for note in variable.notes)
     return replace(layout, target=target, losses=(*layout.losses, *told))
 
 
@@ -207,6 +210,10 @@ class _Tree:
             arrays=self._arrays.get(path, {}),
             groups={group.name: group for group in below},
         )
+
+
+def _told(note: Note) -> str:
+    return f"attribute {quoted(note.attribute)}: {note.message}" if note.attribute else note.message
 
 
 def _above(path: str) -> str:

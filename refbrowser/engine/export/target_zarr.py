@@ -81,9 +81,6 @@ class ZarrTarget:
             path = self.group_path(group)
             if path != group.path:
                 yield Loss(group.path, f"the name is written as {quoted(path)}")
-            for dimension in group.dimensions.values():
-                if dimension.unlimited:
-                    yield Loss(group.path, f"dimension {quoted(dimension.name)} is no longer unlimited")
 
     def metadata(self, groups: Iterable[GroupNode], layouts: Iterable[ArrayLayout]) -> dict[str, bytes]:
         """Return every metadata key of the store, made by zarr-python."""
@@ -240,6 +237,8 @@ def _made_by_zarr(path: str, arguments: Mapping[str, Any]) -> tuple[dict[str, by
         warnings.simplefilter("always")
         try:
             zarr.create_array(MemoryStore(store), **arguments)
+            # It writes types that it does not read.
+            zarr.open_array(MemoryStore(store), mode="r")
         except (TypeError, ValueError, KeyError, NotImplementedError) as error:
             raise RefbrowserError(
                 ErrorKind.META,

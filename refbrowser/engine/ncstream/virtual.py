@@ -55,6 +55,7 @@ def virtual_document(dataset: Dataset, control: JobControl) -> tuple[ReferenceDo
         The control's token was cancelled.
     """
     writing = _Writing(dataset, control)
+    writing.write()
     if not writing.changes_anything:
         return replace(dataset.document, derived=None), writing.losses
     how = Rewriting(keeps=writing.keeps, metadata=writing.metadata, added=iter(writing.references))
@@ -94,7 +95,8 @@ class _Writing:
     _remade: set[str] = field(default_factory=set)
     _room: int = field(default_factory=lambda: LIMITS.inlined_members)
 
-    def __post_init__(self) -> None:
+    def write(self) -> None:
+        """Look at every array."""
         for node in self.dataset.hierarchy.walk():
             if isinstance(node, ArrayNode):
                 self.control.check()
@@ -113,15 +115,14 @@ class _Writing:
         return prefix not in self._remade or key.rpartition("/")[2].startswith(".z")
 
     def _add(self, node: ArrayNode) -> None:
-        error = node.error or node.unreadable
-        if error is not None:
-            self._leave_out(node, f"it cannot be read and is left out: {error.message}")
+        why = _why_not(node)
+        if why:
+            self._leave_out(node, why)
         elif node.source is not None:
             self._make(node)
         if node.key_prefix not in self._gone:
             self._name(node)
-            if "\\" in node.path:
-                self.losses.append(Loss(node.path, "zarr-python takes the backslash in its name for a slash"))
+            self.losses += (Loss(node.path, told) for told in _changes(node))
 
     def _leave_out(self, node: ArrayNode, what: str) -> None:
         self._gone.add(node.key_prefix)
@@ -146,9 +147,7 @@ class _Writing:
     def _make(self, node: ArrayNode) -> None:
         """Add the references and values of an array, or leave it out."""
         form, tiles = _form_of(node), self._tiles(node)
-        if form is None:
-            self._leave_out(node, f"zarr-python has no type for {node.type_name}; it is left out")
-            return
+        assert form is not None
         if tiles is None:
             self._leave_out(node, NO_ROOM)
             return
@@ -218,6 +217,35 @@ class _Writing:
         values[...] = node.fill_value
         values[tuple(slice(0, side) for side in read.shape)] = read
         return values
+
+
+def foreseen(dataset: Dataset) -> Iterator[Loss]:
+    """Yield what `virtual_document` will tell, as far as that is known before anything is read."""
+    for node in dataset.hierarchy.walk():
+        if isinstance(node, ArrayNode):
+            why = _why_not(node)
+            yield from (Loss(node.path, told) for told in ([why] if why else _changes(node)))
+
+
+def _why_not(node: ArrayNode) -> str:
+    """Return why an array has no place in the document; empty where it has one."""
+    error = node.error or node.unreadable
+    if error is not None:
+        return f"it cannot be read and is left out: {error.message}"
+    if node.source is not None and _form_of(node) is None:
+        return f"zarr-python has no type for {node.type_name}; it is left out"
+    return ""
+
+
+def _changes(node: ArrayNode) -> Iterator[str]:
+    """Yield what is not as in the source of an array that is in the document."""
+    if None in node.dimensions:
+        yield "dimensions without a name get one, as xarray needs it"
+    if node.enumeration:
+        has_names = "flag_meanings" in node.attributes
+        yield f"the enumeration is {'left out' if has_names else 'written as flag_values and flag_meanings'}"
+    if "\\" in node.path:
+        yield "zarr-python takes the backslash in its name for a slash"
 
 
 class _NoRoomError(Exception):

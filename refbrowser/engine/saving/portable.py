@@ -93,6 +93,14 @@ def portable_document(dataset: Dataset, control: JobControl, version: int = 0) -
     return portable
 
 
+def foreseen_losses(dataset: Dataset) -> Iterator[Loss]:
+    """Yield what `portable_document` will not say of messages, where that is known before they are read."""
+    if dataset.document.derived is not None and dataset.document.derived.format != "awkward0":
+        from refbrowser.engine.ncstream.virtual import foreseen
+
+        yield from foreseen(dataset)
+
+
 def _followed(dataset: Dataset, control: JobControl) -> Portable:
     """Return the document of a store with references that lead to something, as far as that is known."""
     document = dataset.document

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -16,7 +16,7 @@ from refbrowser.formats.ncstream.definition import (
     StreamGroup,
     StreamVariable,
 )
-from refbrowser.formats.ncstream.document_text import attribute_value
+from refbrowser.formats.ncstream.document_text import attribute_value, attribute_values
 from refbrowser.formats.ncstream.dtypes import names_for, row_dtype_of, shown_dtype_of
 from refbrowser.formats.ncstream.fills import fill_of
 from refbrowser.formats.ncstream.layouts import Layout, StreamLayouts
@@ -26,7 +26,7 @@ from refbrowser.formats.ncstream.witness import StreamWitness
 from refbrowser.formats.zarr.hierarchy import DIMENSIONS_ATTRIBUTE
 from refbrowser.model import dtypes
 from refbrowser.model.netcdf.types import AtomicType
-from refbrowser.model.nodes import ArrayNode, Dimension, GroupNode, Hierarchy, Node
+from refbrowser.model.nodes import ArrayNode, Dimension, GroupNode, Hierarchy, MemberAttributes, Node
 from refbrowser.model.source import ArraySource, SourceManifest
 
 #: What the types of attributes are called in netCDF; text that is one value is `char` as in most files.
@@ -170,11 +170,21 @@ class StreamOrigin:
             "enumeration": names_for(variable, enums),
             "enum_name": variable.enum_name if names_for(variable, enums) else "",
             "is_sequence": variable.type is DataType.SEQUENCE,
+            "member_attributes": dict(_of_members(variable.members)),
         }
         source = self.sources.get(node.path)
         if source is None:
             return replace(node, **common, witness=StreamWitness(self.index, layout))
         return replace(node, **common, **_of_source(layout, source, enums))
+
+
+def _of_members(members: Iterable[StreamVariable], above: str = "") -> Iterator[tuple[str, MemberAttributes]]:
+    """Yield the attributes of members that have any, by their names joined by points."""
+    for member in members:
+        if member.attributes:
+            stored = attribute_values(member.attributes)
+            yield above + member.name, MemberAttributes(*typed_attributes(stored, member.attributes))
+        yield from _of_members(member.members, f"{above}{member.name}.")
 
 
 def _of_source(layout: Layout, source: ArraySource, enums: _Enums) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -26,7 +26,12 @@ from refbrowser.formats.ncstream.element_types import (
     private,
     ragged_element,
 )
-from refbrowser.formats.ncstream.stream_attributes import fill_attribute_of, stream_attributes
+from refbrowser.formats.ncstream.stream_attributes import (
+    fill_attribute_of,
+    fill_attribute_of_member,
+    member_attributes,
+    stream_attributes,
+)
 from refbrowser.model.netcdf.dataset import ROOT_ARRAY
 from refbrowser.model.netcdf.dimensions import DimensionTable
 from refbrowser.model.netcdf.names import FreeNames, Parts, join
@@ -93,9 +98,7 @@ class StreamedDataset:
         return next((each for each in self.variables if each.path == path), None)
 
 
-def definition_of(
-    hierarchy: Hierarchy, *, sequences: bool = True, told_fills: Collection[str] = ()
-) -> StreamedDataset:
+def definition_of(hierarchy: Hierarchy, *, sequences: bool = True) -> StreamedDataset:
     """Return what a stream says of a dataset of any format.
 
     Dates become numbers with units, bool becomes byte, float16 float, complex numbers two variables, members
@@ -105,21 +108,18 @@ def definition_of(
     ----------
     sequences
         Write sequences as such; else as structures along a dimension of their own.
-    told_fills
-        Paths of arrays without `_FillValue` that are given it, with what their missing chunks hold.
     """
-    return _Definition(hierarchy, sequences, told_fills).made()
+    return _Definition(hierarchy, sequences).made()
 
 
 class _Definition:
     """Makes the groups, once all dimensions are known."""
 
-    def __init__(self, hierarchy: Hierarchy, sequences: bool, told_fills: Collection[str]) -> None:
+    def __init__(self, hierarchy: Hierarchy, sequences: bool) -> None:
         root = hierarchy.root
         self._root = root if isinstance(root, GroupNode) else GroupNode(arrays={ROOT_ARRAY: root})
         self._is_nczarr = hierarchy.flavour is Flavour.NCZARR
         self._sequences = sequences
-        self._told_fills = told_fills
         self._table = DimensionTable()
         self._references: dict[str, tuple[DimensionReference, ...]] = {}
         self._dimensions: dict[str, NetcdfDimension] = {}
@@ -225,13 +225,14 @@ class _Definition:
             if attribute.name in own and own[attribute.name] != attribute:
                 self._tell(node, f"attribute {quoted(attribute.name)} is replaced")
             own[attribute.name] = attribute
-        if not piece.suffix:
-            fill, told = fill_attribute_of(node, element, is_told=node.path in self._told_fills)
-            self._tell(node, *told)
-            own |= fill
         if piece.names:
+            own |= self._of_member(node, piece.names)
             member = ".".join((node.name, *piece.names))
             own[MEMBER_OF] = StreamAttribute(MEMBER_OF, DataType.STRING, (member,))
+        else:
+            fill, told = fill_attribute_of(node, element, piece.convert)
+            self._tell(node, *told)
+            own |= fill
         type, dimensions = element.type, (*self._shared(node), *private(element.shape))
         if element.is_ragged:
             vlen = StreamDimension(node.row_length or "*", 0, is_vlen=True, is_private=True)
@@ -243,9 +244,41 @@ class _Definition:
             type=type,
             dimensions=dimensions,
             attributes=own,
-            members=element.members,
+            members=self._members(node, piece.convert, element.members, ()),
             enum_name=content.enumeration(element, name),
         )
+
+    def _members(
+        self,
+        node: ArrayNode,
+        convert: Convert | None,
+        members: Iterable[StreamVariable],
+        above: tuple[str, ...],
+    ) -> tuple[StreamVariable, ...]:
+        """Return the members of structures with the attributes that they have in the source."""
+        made = []
+        for member in members:
+            names = (*above, member.name)
+            own = {**self._of_member(node, names), **member.attributes}
+            member = replace(
+                member, attributes=own, members=self._members(node, convert, member.members, names)
+            )
+            if not member.members:
+                fill, told = fill_attribute_of_member(node, convert, names, member)
+                self._tell(node, *told)
+                member = replace(member, attributes=own | fill)
+            made.append(member)
+        return tuple(made)
+
+    def _of_member(self, node: ArrayNode, names: tuple[str, ...]) -> dict[str, StreamAttribute]:
+        """Return the attributes that a member has in the source."""
+        path = ".".join(names)
+        said = node.member_attributes.get(path)
+        if said is None:
+            return {}
+        found, told = member_attributes(said)
+        self._tell(node, *(f"member {quoted(path)}: {text}" for text in told))
+        return found
 
     def _shared(self, node: ArrayNode) -> tuple[StreamDimension, ...]:
         """Return the dimensions of an array as its variable has them: full copies."""

@@ -129,11 +129,13 @@ class HeaderValues:
             if member is not None:
                 yield member
 
-    def _type(self, number: int, path: str) -> DataType | None:
+    def _type(self, number: int, path: str, attribute: str | None = None) -> DataType | None:
         try:
             return DataType(number)
         except ValueError:
             message = f"type {number} is not known"
+            if attribute is not None:
+                message = f"the attribute {quoted(attribute)} is left out: {message}"
             self.note(FaultCode.UNKNOWN_TYPE, message, path, Severity.WARNING)
             return None
 
@@ -160,7 +162,7 @@ class HeaderValues:
         number = message.dataType or message.type
         if not number:
             number = DataType.CHAR if message.data else DataType.STRING
-        data_type = self._type(number, path)
+        data_type = self._type(number, path, name)
         if data_type is None:
             return None
         if message.unsigned:

@@ -13,14 +13,17 @@ from refbrowser.engine.export.awkward0_options import Awkward0Writing
 from refbrowser.engine.export.nested.choice import chosen_nodes
 from refbrowser.engine.export.nested.row_reading import RowSource
 from refbrowser.engine.export.request import ArrayChoice, Loss
+from refbrowser.engine.export.source_losses import lost_fill
+from refbrowser.engine.export.stored_form import names_left_out, stored_form
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
 from refbrowser.formats.awkward0.naming import NAMELESS, name_of_path
 from refbrowser.formats.awkward0.writing.expressions import Said
 from refbrowser.formats.awkward0.writing.making import part_of
 from refbrowser.formats.awkward0.writing.naming import Naming
 from refbrowser.formats.awkward0.writing.written_types import WrittenType, written_type
+from refbrowser.model.fill_values import plain_fill
 from refbrowser.model.nested import TypeKind
-from refbrowser.model.nodes import ArrayNode
+from refbrowser.model.nodes import ArrayNode, GroupNode
 from refbrowser.model.selection import Selection
 
 if TYPE_CHECKING:
@@ -160,9 +163,12 @@ class Planning:
         array = self._sources.get(node.path)
         schema = None if array is None else array.schema
         # Those of a schema are what it says.
+        losses = names_left_out(node.dtype)
+        if node.nested is None:
+            node, told = stored_form(node)
+            losses += told
         attributes = {} if schema is not None else node.attributes
         metadata: dict[str, Any] = {}
-        losses = []
         kept = {}
         for name, value in attributes.items():
             if name in _OF_FORMAT:
@@ -170,9 +176,13 @@ class Planning:
             if is_json(value):
                 kept[name] = value
             else:
-                losses.append(f"attribute {quoted(name)}, which is not JSON")
+                losses.append(f"attribute {quoted(name)} is left out: it is not JSON")
         if kept:
             metadata["attributes"] = kept
+        losses += lost_fill(node)
+        fill = plain_fill(node.fill_value)
+        if schema is None and fill is not None:
+            metadata["fill_value"] = fill
         if any(node.dimensions):
             metadata["dimensions"] = list(node.dimensions)
         if schema is not None and isinstance(schema.metadata, dict):
@@ -205,11 +215,13 @@ def is_json(value: Any) -> bool:
     return value is None or type(value) in (bool, int, str)
 
 
-def group_losses(dataset: Dataset, arrays: Iterable[AnyArray]) -> Iterator[Loss]:
+def group_losses(groups: Iterable[GroupNode], arrays: Iterable[AnyArray]) -> Iterator[Loss]:
     """Yield what is lost of groups: Awkward 0 has none, names only."""
     written = [array.path for array in arrays]
-    for path, group in dataset.groups.items():
-        below = path.rstrip("/") + "/"
-        named = [name for name in group.attrs if name not in _OF_FORMAT]
-        if named and path not in written and any(each.startswith(below) for each in written):
-            yield Loss(path, f"attributes of the group: {', '.join(map(quoted, named[:5]))}")
+    for group in groups:
+        below = group.path.rstrip("/") + "/"
+        named = [name for name in group.attributes if name not in _OF_FORMAT]
+        if named:
+            yield Loss(group.path, f"attributes of the group are left out: {', '.join(map(quoted, named))}")
+        elif not any(each.startswith(below) for each in written):
+            yield Loss(group.path, "the group is left out: no array is in it")

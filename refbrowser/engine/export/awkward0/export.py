@@ -15,9 +15,10 @@ from refbrowser.engine.export.awkward0.places import PLACES, AnyPlace
 from refbrowser.engine.export.awkward0.rows import add_rows
 from refbrowser.engine.export.awkward0.scalars import plain_root
 from refbrowser.engine.export.awkward0.verify import verify_written
+from refbrowser.engine.export.nested.choice import written_nodes
 from refbrowser.engine.export.nested.row_reading import RowReader
 from refbrowser.engine.export.request import ExportEstimate, ExportReport, ExportRequest, Loss, Tally
-from refbrowser.engine.export.source_losses import damage
+from refbrowser.engine.export.source_losses import damage, lost_in_json, unread_attributes
 from refbrowser.engine.jobs import JobControl
 from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.formats.awkward0.naming import SCHEMA_ENDING
@@ -31,6 +32,7 @@ from refbrowser.io.atomic import check_unprotected
 from refbrowser.io.cancel import CancelToken
 from refbrowser.io.origins import local_path
 from refbrowser.limits import LIMITS
+from refbrowser.model.nodes import GroupNode
 
 if TYPE_CHECKING:
     from refbrowser.engine.dataset import Dataset
@@ -86,7 +88,11 @@ class Awkward0Export:
         return source is not None and os.path.realpath(source) == os.path.realpath(self.target)
 
     def _losses(self) -> tuple[Loss, ...]:
-        found = [*damage(self.dataset, self.request), *group_losses(self.dataset, self.arrays)]
+        nodes = [] if self._only_removes() else written_nodes(self.dataset, self.request.arrays)
+        groups = [node for node in nodes if isinstance(node, GroupNode)]
+        found = [*damage(self.dataset, self.request), *group_losses(groups, self.arrays)]
+        found += unread_attributes(self.dataset.hierarchy, nodes)
+        found += lost_in_json(nodes)
         if self.kind == "folder" and not self.naming.schema_suffix.lower().endswith(SCHEMA_ENDING):
             what = f"folders are opened where descriptions end in {SCHEMA_ENDING}, which these do not"
             found.append(Loss("/", what))

@@ -11,7 +11,7 @@ from refbrowser.engine.decoding import DecodePool, MemoryBudget
 from refbrowser.engine.export.folder import TargetFolder
 from refbrowser.engine.export.ncstream.chosen import chosen_of
 from refbrowser.engine.export.ncstream.cost import estimated
-from refbrowser.engine.export.ncstream.plan import VariablePlan, is_made, may_be_sparse, planned
+from refbrowser.engine.export.ncstream.plan import VariablePlan, is_made, planned
 from refbrowser.engine.export.ncstream.profiles import compatible_notes, is_last
 from refbrowser.engine.export.ncstream.verify import verify_stream
 from refbrowser.engine.export.ncstream.writing import StreamRun, write_variable
@@ -30,7 +30,6 @@ from refbrowser.formats.ncstream.stream_file import StreamFile
 from refbrowser.io.atomic import fill_atomically, remove_leftovers
 from refbrowser.io.cancel import CancelToken
 from refbrowser.limits import LIMITS
-from refbrowser.model.nodes import ArrayNode, Hierarchy
 
 if TYPE_CHECKING:
     from refbrowser.engine.dataset import Dataset
@@ -62,12 +61,7 @@ class StreamExport:
 
     def described(self) -> StreamedDataset:
         """Return what the header says, and where the values of each variable come from."""
-        hierarchy = self.chosen.hierarchy
-        return definition_of(
-            hierarchy,
-            sequences=not self.options.is_compatible,
-            told_fills=() if self.options.is_compatible else _sparse(hierarchy),
-        )
+        return definition_of(self.chosen.hierarchy, sequences=not self.options.is_compatible)
 
     def _bad(self, error: RefbrowserError) -> None:
         if not self.request.skip_bad:
@@ -214,9 +208,3 @@ class StreamExport:
             written_bytes=tally.written_bytes,
             requests=tally.requests,
         )
-
-
-def _sparse(hierarchy: Hierarchy) -> set[str]:
-    """Return the arrays of which chunks may be missing."""
-    nodes = (node for node in hierarchy.walk() if isinstance(node, ArrayNode))
-    return {node.path for node in nodes if node.error is None and may_be_sparse(node)}

@@ -21,7 +21,6 @@ from refbrowser.formats.ncstream.dtypes import is_ragged
 from refbrowser.formats.ncstream.encoding import payload_of
 from refbrowser.formats.ncstream.fills import fill_of
 from refbrowser.limits import LIMITS
-from refbrowser.model.grid import RegularChunkGrid
 from refbrowser.model.nodes import ArrayNode
 from refbrowser.model.selection import Selection
 
@@ -229,11 +228,3 @@ def fills_agree(streamed: StreamedVariable) -> bool:
     elif held.shape != (1,):
         return False
     return payload_of(variable, held) == payload_of(variable, sent)
-
-
-def may_be_sparse(node: ArrayNode) -> bool:
-    """Tell whether chunks of an array may be missing."""
-    holder = node.source or node.manifest
-    stored = None if holder is None else holder.stored()
-    grid: RegularChunkGrid | None = node.grid
-    return stored is None or grid is None or stored < grid.size

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,6 +13,9 @@ from refbrowser.errors import ErrorKind, Place, RefbrowserError
 from refbrowser.model.nested import TypeKind
 from refbrowser.model.nodes import ArrayNode, GroupNode, Hierarchy, Node
 from refbrowser.model.selection import Selection
+
+if TYPE_CHECKING:
+    from refbrowser.engine.dataset import Dataset
 
 _SCHEMA = "awkward0_schema"
 #: Attributes that tell how an array of Awkward 0 is stored: they are not true of what is written.
@@ -54,6 +57,20 @@ def walk_whole(hierarchy: Hierarchy) -> Iterator[Node]:
             nested = {name for name, array in node.arrays.items() if array.nested is not None}
             groups = [group for name, group in node.groups.items() if name not in nested]
             pending.extend(reversed([*node.arrays.values(), *groups]))
+
+
+def groups_above(dataset: Dataset, paths: Sequence[str], *, whole: bool) -> list[GroupNode]:
+    """Return the groups of the target above arrays, parents first; those of nested arrays are their own."""
+    if whole:
+        return [node for node in walk_whole(dataset.hierarchy) if isinstance(node, GroupNode)]
+    groups = [node for node in dataset.hierarchy.walk() if isinstance(node, GroupNode)]
+    return [group for group in groups if any(path.startswith(group.path.rstrip("/") + "/") for path in paths)]
+
+
+def written_nodes(dataset: Dataset, choices: tuple[ArrayChoice, ...] | None) -> list[Node]:
+    """Return the groups and arrays that are written of a dataset."""
+    arrays = [node for node, _ in chosen_nodes(dataset.hierarchy, choices)]
+    return [*groups_above(dataset, [node.path for node in arrays], whole=choices is None), *arrays]
 
 
 def is_plain(node: ArrayNode) -> bool:

@@ -20,8 +20,9 @@ from refbrowser.engine.export.nested.target_types import (
 from refbrowser.engine.export.table_options import TableOptions
 from refbrowser.engine.export.tables.room import with_room
 from refbrowser.errors import Place
+from refbrowser.model.fill_values import plain_fill
 from refbrowser.model.netcdf.attributes import json_text
-from refbrowser.model.nodes import ArrayNode
+from refbrowser.model.nodes import ArrayNode, GroupNode
 
 if TYPE_CHECKING:
     from refbrowser.engine.dataset import Dataset
@@ -46,6 +47,8 @@ ABILITIES = {
         like_possibilities=False,
     ),
 }
+#: Arrays of a single value, with it, by name.
+Scalars = Mapping[str, tuple[ArrayNode, Any]]
 #: Member of the schema's metadata that has what Arrow has no place for.
 METADATA_KEY = b"refbrowser"
 _LONE = re.compile("[\ud800-\udfff]")
@@ -112,20 +115,40 @@ def arrow_table(
 
 
 def schema_metadata(
-    dataset: Dataset, columns: Sequence[Column], scalars: Mapping[str, Any]
+    dataset: Dataset,
+    columns: Sequence[Column],
+    groups: Iterable[GroupNode],
+    scalars: Scalars,
 ) -> dict[bytes, bytes]:
-    """Return what a file says beside its columns: where they come from, attributes, names of dimensions."""
-    arrays: dict[str, Any] = {}
-    for column in columns:
-        facts: dict[str, Any] = {"path": column.node.path}
-        if any(column.node.dimensions):
-            facts["dimensions"] = list(column.node.dimensions)
-        if attributes := told_attributes(column.node):
-            facts["attributes"] = attributes
-        arrays[column.name] = facts
+    """Return what a file says beside its columns: where they come from, attributes, names of dimensions.
+
+    Parameters
+    ----------
+    groups
+        Of which attributes are told.
+    scalars
+        Arrays of a single value.
+    """
+    arrays = {column.name: _facts(column.node) for column in columns}
+    arrays |= {name: _facts(node) for name, (node, _) in scalars.items()}
     found: dict[str, Any] = {"source": dataset.path, "arrays": arrays}
-    if dataset.attrs:
-        found["attributes"] = dict(dataset.attrs)
+    told = {group.path: dict(group.attributes) for group in groups if group.attributes}
+    if "/" in told:
+        found["attributes"] = told.pop("/")
+    if told:
+        found["groups"] = told
     if scalars:
-        found["values"] = dict(scalars)
+        found["values"] = {name: value for name, (_, value) in scalars.items()}
     return {METADATA_KEY: json_text(found).encode("utf-8", "replace")}
+
+
+def _facts(node: ArrayNode) -> dict[str, Any]:
+    facts: dict[str, Any] = {"path": node.path}
+    if any(node.dimensions):
+        facts["dimensions"] = list(node.dimensions)
+    fill = plain_fill(node.fill_value)
+    if fill is not None:
+        facts["fill_value"] = fill
+    if attributes := told_attributes(node):
+        facts["attributes"] = attributes
+    return facts

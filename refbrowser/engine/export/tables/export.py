@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from refbrowser.engine.export.folder import TargetFolder, remove
+from refbrowser.engine.export.nested.choice import groups_above
 from refbrowser.engine.export.nested.conform import MissingValuesError
 from refbrowser.engine.export.nested.row_reading import RowReader, row_reader
 from refbrowser.engine.export.paths import check_collisions
 from refbrowser.engine.export.request import ExportEstimate, ExportReport, ExportRequest, Loss, Tally
-from refbrowser.engine.export.source_losses import damage, unread_attributes
+from refbrowser.engine.export.source_losses import damage, lost_fill, lost_in_json, unread_attributes
+from refbrowser.engine.export.tables.columns import Scalars
 from refbrowser.engine.export.tables.files import require_pyarrow
 from refbrowser.engine.export.tables.plan import TablePlan, Widened, planned
 from refbrowser.engine.export.tables.writing import INDEX, TableRun, write_index, write_table
@@ -18,6 +20,7 @@ from refbrowser.engine.jobs import JobControl
 from refbrowser.engine.read_plan import size_question
 from refbrowser.errors import ErrorKind, Place, RefbrowserError
 from refbrowser.io.cancel import CancelToken
+from refbrowser.model.nodes import GroupNode, Node
 
 if TYPE_CHECKING:
     from refbrowser.engine.dataset import Dataset
@@ -47,12 +50,20 @@ class TableExport:
     @property
     def losses(self) -> tuple[Loss, ...]:
         """What the target cannot hold."""
-        nodes = [column.source.node for table in self.plan.tables for column in table.columns]
+        arrays = [column.source.node for table in self.plan.tables for column in table.columns]
+        arrays += [each.node for each in self.plan.values]
+        nodes: list[Node] = [*self._groups_told(), *arrays]
         return (
             *damage(self.dataset, self.request),
             *unread_attributes(self.dataset.hierarchy, nodes),
+            *lost_in_json(nodes),
+            *(Loss(node.path, what) for node in arrays for what in lost_fill(node)),
             *self.plan.losses,
         )
+
+    def _groups_told(self) -> list[GroupNode]:
+        """Return the groups whose attributes are kept."""
+        return groups_above(self.dataset, self.plan.paths, whole=self.request.arrays is None)
 
     def estimate(self, token: CancelToken) -> ExportEstimate:
         """Return what the export will cost; no data is read."""
@@ -118,16 +129,17 @@ class TableExport:
         """Write all files; again from the start where values turn out to be missing."""
         tally = Tally(skipped=list(self.plan.skipped))
         with row_reader(self.dataset, control) as reader:
-            run = TableRun(self.dataset, self.request, reader, tally, self._progress(control))
-            scalars = {each.node.path.strip("/"): run.single(each) for each in self.plan.values}
+            groups = self._groups_told()
+            run = TableRun(self.dataset, self.request, groups, reader, tally, self._progress(control))
+            scalars = {each.node.path.strip("/"): (each.node, run.single(each)) for each in self.plan.values}
             for number in range(len(self.plan.tables)):
                 self._one(place, run, number, scalars)
             if self.plan.is_folder:
-                write_index(place.partial / INDEX, self.plan.tables)
+                write_index(place.partial / INDEX, self.plan.tables, groups)
             tally.read_bytes, tally.requests = reader.read_bytes, reader.requests
         return tally
 
-    def _one(self, place: TargetFolder, run: TableRun, number: int, scalars: dict[str, Any]) -> None:
+    def _one(self, place: TargetFolder, run: TableRun, number: int, scalars: Scalars) -> None:
         """Write one file; with options where values could not be read."""
         while True:
             table = self.plan.tables[number]

@@ -72,6 +72,12 @@ class TablesPlan:
     skipped: tuple[RefbrowserError, ...]
     losses: tuple[Loss, ...]
 
+    @property
+    def paths(self) -> list[str]:
+        """Those of the arrays that are written."""
+        sources = [column.source for table in self.tables for column in table.columns]
+        return [each.node.path for each in (*sources, *self.values)]
+
 
 def planned(dataset: Dataset, request: ExportRequest, widened: Widened) -> TablesPlan:
     """Return the files that an export makes.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,11 +12,12 @@ from refbrowser.engine.export.nested.conform import conformed
 from refbrowser.engine.export.nested.row_blocks import row_blocks
 from refbrowser.engine.export.nested.row_reading import RowReader, RowSource
 from refbrowser.engine.export.request import ExportRequest, Tally
-from refbrowser.engine.export.tables.columns import Column, arrow_table, schema_metadata
+from refbrowser.engine.export.tables.columns import Column, Scalars, arrow_table, schema_metadata
 from refbrowser.engine.export.tables.digest import content_digest
 from refbrowser.engine.export.tables.files import open_writer, tables_in
 from refbrowser.engine.export.tables.plan import TablePlan
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
+from refbrowser.model.nodes import GroupNode
 
 if TYPE_CHECKING:
     from refbrowser.engine.dataset import Dataset
@@ -31,12 +32,15 @@ class TableRun:
 
     Attributes
     ----------
+    groups
+        Of which attributes are told.
     step
         Called with the rows of a column that were written; raises `Cancelled`.
     """
 
     dataset: Dataset
     request: ExportRequest
+    groups: Sequence[GroupNode]
     reader: RowReader
     tally: Tally
     step: Callable[[RowReader, int], None]
@@ -66,7 +70,7 @@ class TableRun:
         return awkward.to_list(block.content)[0]
 
 
-def write_table(run: TableRun, table: TablePlan, path: Path, scalars: Mapping[str, Any]) -> None:
+def write_table(run: TableRun, table: TablePlan, path: Path, scalars: Scalars) -> None:
     """Write a file, and compare what is read again with what was written.
 
     Raises
@@ -102,13 +106,20 @@ def write_table(run: TableRun, table: TablePlan, path: Path, scalars: Mapping[st
     run.tally.written_bytes += path.stat().st_size
 
 
-def _schema(run: TableRun, table: TablePlan, scalars: Mapping[str, Any]) -> Any:
+def _schema(run: TableRun, table: TablePlan, scalars: Scalars) -> Any:
     from awkward.contents import EmptyArray
 
     nothing = [column.conformed(EmptyArray()) for column in table.columns]
     empty = arrow_table(table.columns, nothing, 0, run.request.tables)
-    metadata = schema_metadata(run.dataset, table.columns, scalars)
+    # One of several files tells of the groups above its arrays; the index of them tells of all.
+    paths = [column.node.path for column in table.columns]
+    groups = [each for each in run.groups if not table.name or _is_above(each, paths)]
+    metadata = schema_metadata(run.dataset, table.columns, groups, scalars)
     return empty.schema.with_metadata({**(empty.schema.metadata or {}), **metadata})
+
+
+def _is_above(group: GroupNode, paths: Sequence[str]) -> bool:
+    return any(path.startswith(f"{group.path.rstrip('/')}/") for path in paths)
 
 
 def _blocks(run: TableRun, table: TablePlan) -> Iterator[tuple[list[Any], int]]:
@@ -149,10 +160,12 @@ def _differs(path: Path, what: str) -> RefbrowserError:
     return RefbrowserError(ErrorKind.IO, f"verification failed: {what}", Place(path=str(path)))
 
 
-def write_index(path: Path, tables: Sequence[TablePlan]) -> None:
-    """Write which files there are, with their rows and arrays."""
+def write_index(path: Path, tables: Sequence[TablePlan], groups: Sequence[GroupNode]) -> None:
+    """Write which files there are, with their rows and arrays, and the attributes of groups."""
     files = {
         table.name: {"rows": table.length, "arrays": [column.node.path for column in table.columns]}
         for table in tables
     }
-    path.write_text(json.dumps({"tables": files}, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    told = {group.path: dict(group.attributes) for group in groups if group.attributes}
+    text = json.dumps({"tables": files, "groups": told}, indent=1, ensure_ascii=False, default=str)
+    path.write_text(text + "\n", encoding="utf-8", errors="replace")
