@@ -196,9 +196,13 @@ def _tell_before(estimate: ExportEstimate) -> None:
         tell(f"refbrowser: {line}")
 
 
+#: What becomes of what an interrupted export left at the target, where it cannot go on.
+_LEFTOVERS = {"other": "what another export left here when it was interrupted is removed"}
+
+
 def _ways(estimate: ExportEstimate) -> list[str]:
-    """Return how chunks that lie across those of the source are made."""
-    lines = []
+    """Return what becomes of an interrupted export, and how chunks that lie across others are made."""
+    lines = [_LEFTOVERS[estimate.leftover]] if estimate.leftover in _LEFTOVERS else []
     if estimate.spool_bytes:
         lines.append(f"an intermediate store of {size_text(estimate.spool_bytes)} is made beside the target")
     if estimate.reads > 1.05:

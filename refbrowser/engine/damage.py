@@ -26,9 +26,7 @@ def damage_of(dataset: Dataset, paths: Iterable[str] | None = None) -> tuple[Fin
         Absolute paths of arrays or groups: only what may concern one of them, or what is below it. None for
         all of the dataset.
     """
-    return tuple(
-        note for note in notes_of(dataset, paths) if note.is_loss or note.severity is Severity.FAULT
-    )
+    return tuple(note for note in notes_of(dataset, paths) if note.is_loss or note.severity is Severity.FAULT)
 
 
 def notes_of(dataset: Dataset, paths: Iterable[str] | None = None) -> tuple[Finding, ...]:

@@ -19,6 +19,7 @@ from refbrowser.engine.export.request import (
     ExportEstimate,
     ExportReport,
     ExportRequest,
+    Leftover,
     Loss,
     unit_of,
     units_of,
@@ -29,6 +30,11 @@ from refbrowser.engine.export.stream_options import StreamOptions, profile_of, t
 from refbrowser.engine.export.table_options import TableOptions, group_size_of
 from refbrowser.errors import ErrorKind, Place, RefbrowserError
 
+#: What is told of an export that was interrupted.
+_LEFTOVERS = {
+    Leftover.SAME: ["An export like this one was interrupted here: it can go on from there."],
+    Leftover.OTHER: ["Another export was interrupted here: Export asks whether what it left is removed."],
+}
 #: Losses and left-out entries that are listed; the rest is counted.
 LISTED = 200
 
@@ -202,6 +208,7 @@ class Cost:
             f"{chunks}{missing}. Reads about {size_text(estimate.source_bytes)}, writes at most "
             f"{size_text(estimate.target_bytes)}. Free there: {size_text(self.free)}."
         ]
+        lines += _LEFTOVERS.get(estimate.leftover, ())
         return "\n".join(lines + _losses(estimate.losses))
 
 

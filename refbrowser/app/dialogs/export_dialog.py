@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,12 +15,10 @@ from PySide6.QtWidgets import (
     QDialog,
     QFileDialog,
     QFormLayout,
-    QFrame,
     QHBoxLayout,
     QLabel,
     QLineEdit,
     QProgressBar,
-    QScrollArea,
     QSizePolicy,
     QStackedWidget,
     QVBoxLayout,
@@ -31,7 +31,9 @@ from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.dialogs.export_arrays import ArraysTable
 from refbrowser.app.dialogs.export_awkward_options import AwkwardOptionsForm
 from refbrowser.app.dialogs.export_check import CheckTable
+from refbrowser.app.dialogs.export_cost import CostCard
 from refbrowser.app.dialogs.export_formats import CHECKED, FORMATS
+from refbrowser.app.dialogs.export_leftover import ask_leftover
 from refbrowser.app.dialogs.export_options import StoreOptionsForm
 from refbrowser.app.dialogs.export_stream_options import StreamOptionsForm
 from refbrowser.app.dialogs.export_table_options import TableOptionsForm
@@ -47,10 +49,6 @@ if TYPE_CHECKING:
     from refbrowser.engine.jobs import JobStatus
 
 OptionsForm = StoreOptionsForm | StreamOptionsForm | TableOptionsForm | AwkwardOptionsForm
-#: What the command line calls its options, and what they are called here.
-_OPTIONS = {"--skip-bad": "“Leave out what cannot be read”", "--zip-folder": "“Keys: Below one folder”"}
-#: Lines of the cost that are seen at once.
-_COST_LINES = 6
 #: The cost is computed after this pause, in milliseconds.
 PAUSE = 250
 
@@ -76,6 +74,8 @@ class ExportDialog(QDialog):
         self._job: int | None = None
         self._result = ""
         self._carried: Order | None = None
+        #: What an interrupted export left at the target: the value of `Leftover`.
+        self._leftover = ""
         self._is_check = False
         self._pause = one_shot(self, PAUSE, self._estimate)
         self._build()
@@ -116,7 +116,8 @@ class ExportDialog(QDialog):
             self._options.addWidget(each)
         layout.addWidget(self._options)
         layout.addWidget(self._make_pages(), 1)
-        layout.addWidget(self._make_cost())
+        self._cost = CostCard()
+        layout.addWidget(self._cost)
         layout.addWidget(self._make_progress())
         layout.addLayout(self._make_buttons())
 
@@ -187,25 +188,6 @@ class ExportDialog(QDialog):
         )
         return line
 
-    def _make_cost(self) -> QFrame:
-        self._cost = plain_label("Computing the cost…")
-        self._cost.setObjectName("exportCost")
-        self._cost.setContentsMargins(theme.LARGE, theme.MEDIUM, theme.LARGE, theme.MEDIUM)
-        self._cost.setAlignment(Qt.AlignmentFlag.AlignTop)
-        area = QScrollArea()
-        area.setObjectName("exportCostArea")
-        area.setAccessibleName("What the export costs and loses")
-        area.setWidgetResizable(True)
-        area.setFrameShape(QFrame.Shape.NoFrame)
-        area.setWidget(self._cost)
-        frame = QFrame()
-        frame.setObjectName("card")
-        inside = QVBoxLayout(frame)
-        inside.setContentsMargins(0, 0, 0, 0)
-        inside.addWidget(area)
-        frame.setFixedHeight(_COST_LINES * self.fontMetrics().lineSpacing() + 2 * theme.MEDIUM)
-        return frame
-
     def _make_progress(self) -> QWidget:
         self._progress = QWidget()
         self._bar = QProgressBar()
@@ -254,13 +236,18 @@ class ExportDialog(QDialog):
             str(self._format.currentData()),
             self.arrays.choices(),
             self._force.isChecked(),
-            self._resume.isChecked(),
+            self._is_store and self._resume.isChecked(),
             self._skip.isChecked(),
             self.options.layout_wanted(_stem(Path(target).name), self.arrays.chunks()),
             self.stream.wanted(),
             self.table.wanted(),
             self.awkward.wanted(),
         )
+
+    @property
+    def _is_store(self) -> bool:
+        """Whether the format is that of a store: only exports of these can go on."""
+        return FORMATS[self._format.currentIndex()].is_store
 
     def choose_format(self, name: str) -> None:
         """Choose a format by its name."""
@@ -274,6 +261,8 @@ class ExportDialog(QDialog):
         self.arrays.set_chunks_usable(chosen.is_store)
         self._resume.setEnabled(chosen.is_store)
         self._choose_target()
+        # The target may have the same name as before.
+        self._changed()
 
     def _choose_target(self) -> None:
         suffix = FORMATS[self._format.currentIndex()].suffix + (".zip" if self.options.is_zip else "")
@@ -301,6 +290,13 @@ class ExportDialog(QDialog):
         self._pause.start()
 
     def _estimate(self) -> None:
+        self._compute(self._show_cost, self._show_error)
+
+    def _look(self) -> None:
+        """Look what a run that ended early left at the target; what is told of it stays."""
+        self._compute(self._note, lambda _error: None)
+
+    def _compute(self, done: Callable[[Cost], None], failed: Callable[[BaseException], None]) -> None:
         document, order = self._document, self.order()
         dataset = document.dataset
         if dataset is None or self._job is not None:
@@ -312,28 +308,41 @@ class ExportDialog(QDialog):
             return cost_of(dataset, order, control)
 
         owner = document.owner("export cost")
-        document.tasks.run(owner, "Estimate the export", compute, self._show_cost, self._show_error)
+        document.tasks.run(owner, "Estimate the export", compute, done, failed)
+
+    def _note(self, cost: Cost) -> None:
+        self._leftover = cost.estimate.leftover.value
 
     def _show_cost(self, cost: Cost) -> None:
-        self._say(cost.text(), "")
+        self._note(cost)
+        self._cost.say(cost.text(), "")
         self._start.setEnabled(True)
 
     def _show_error(self, error: BaseException) -> None:
-        self._say(error_text(error), "fault")
-
-    def _say(self, text: str, role: str) -> None:
-        self._cost.setProperty("role", role)
-        self._cost.style().unpolish(self._cost)
-        self._cost.style().polish(self._cost)
-        for option, words in _OPTIONS.items():
-            text = text.replace(option, words)
-        self._cost.setText(text)
+        self._cost.say(error_text(error), "fault")
 
     # Carrying it out
 
     def start(self) -> None:
-        """Start the export."""
-        document, order = self._document, self.order()
+        """Start the export; asks first where an interrupted one left something that would be removed."""
+        order = self.order()
+        if self._leftover == "other" or (self._leftover == "same" and not order.resume):
+            self._ask(order)
+        else:
+            self._carry_out(order)
+
+    def _ask(self, order: Order) -> None:
+        """Ask what is to become of what an interrupted export left."""
+
+        def answered(goes_on: bool) -> None:
+            self._resume.setChecked(goes_on)
+            self._pause.stop()
+            self._carry_out(replace(order, resume=goes_on))
+
+        ask_leftover(self, order.target, answered, is_same=self._leftover == "same")
+
+    def _carry_out(self, order: Order) -> None:
+        document = self._document
         dataset = document.dataset
         if dataset is None or self._job is not None:
             return
@@ -344,7 +353,7 @@ class ExportDialog(QDialog):
             return carry_out(dataset, order, control)
 
         self._result, self._carried = order.target, order
-        self._say(f"Writing {order.target}", "")
+        self._cost.say(f"Writing {order.target}", "")
         handle = document.tasks.run(
             document.owner("export"),
             f"Export {document.title} to {Path(order.target).name}",
@@ -366,8 +375,9 @@ class ExportDialog(QDialog):
         self._start.setEnabled(not running)
         for each in self._forms.values():
             each.set_running(running)
-        for widget in (self._format, self._target, self.arrays, self._force, self._resume, self._skip):
+        for widget in (self._format, self._target, self.arrays, self._force, self._skip):
             widget.setEnabled(not running)
+        self._resume.setEnabled(not running and self._is_store)
 
     def _follow(self, statuses: list[JobStatus]) -> None:
         for status in statuses:
@@ -388,12 +398,15 @@ class ExportDialog(QDialog):
             self._document.tasks.cancel(self._job)
 
     def _cancelled(self) -> None:
-        is_store = FORMATS[self._format.currentIndex()].is_store
-        more = " What is written stays: Export goes on from there." if is_store else ""
-        self._ended(f"Cancelled.{more}", "warning")
-        self._resume.setChecked(is_store)
+        more = (
+            "What is written stays: Export goes on from there, or begins anew where "
+            "“Go on with an interrupted export” is not ticked."
+        )
+        self._ended(f"Cancelled. {more if self._is_store else 'Nothing is left of it.'}", "warning")
+        self._resume.setChecked(self._is_store)
         self._pause.stop()
         self._start.setEnabled(True)
+        self._look()
 
     def _done(self, report: ExportReport) -> None:
         from refbrowser.app.controller.exporting import report_text
@@ -405,11 +418,12 @@ class ExportDialog(QDialog):
 
     def _failed(self, error: BaseException) -> None:
         self._ended(error_text(error), "fault")
+        self._look()
 
     def _ended(self, text: str, role: str) -> None:
         self._job = None
         self._show_running(False)
-        self._say(text, role)
+        self._cost.say(text, role)
         self.show()
 
     # Checking the result
@@ -446,7 +460,7 @@ class ExportDialog(QDialog):
 
     def _check_failed(self, error: BaseException) -> None:
         self._check_ended()
-        self._say(error_text(error), "fault")
+        self._cost.say(error_text(error), "fault")
 
     def _check_ended(self) -> None:
         self._job, self._is_check = None, False

@@ -37,6 +37,26 @@ _active: set[str] = set()
 _active_lock = threading.Lock()
 
 
+def partial_of(target: str) -> Path:
+    """Return the folder in which a target is made."""
+    path = Path(os.path.realpath(target))
+    return path.with_name(f".{path.name}.refbrowser-partial")
+
+
+def remove_leftover(target: str) -> None:
+    """Remove what an interrupted export left at a target, unless one is writing there."""
+    partial = partial_of(target)
+    with _active_lock:
+        if not _is_written(partial):
+            remove(partial)
+
+
+def _is_written(partial: Path) -> bool:
+    """Tell whether an export is writing there; the caller holds the lock."""
+    owner = owner_of(partial)
+    return str(partial) in _active or (owner not in (None, os.getpid()) and is_running(owner))
+
+
 class TargetPlace:
     """The final name of a target, and the folder beside it in which it is made.
 
@@ -53,7 +73,7 @@ class TargetPlace:
 
     def __init__(self, target: str) -> None:
         self.target = Path(os.path.realpath(target))
-        self.partial = self.target.with_name(f".{self.target.name}.refbrowser-partial")
+        self.partial = partial_of(target)
         parent = self.target.parent
         if not parent.is_dir():
             raise RefbrowserError(ErrorKind.IO, "there is no such folder", Place(path=str(parent)))
@@ -103,10 +123,12 @@ class TargetPlace:
             `E_IO`: another export is writing it.
         """
         with _active_lock:
-            owner = owner_of(self.partial)
-            if str(self.partial) in _active or (owner not in (None, os.getpid()) and is_running(owner)):
+            if _is_written(self.partial):
                 raise RefbrowserError(
-                    ErrorKind.IO, "another export is writing this target", Place(path=str(self.target))
+                    ErrorKind.IO,
+                    "another export is writing this target",
+                    Place(path=str(self.target)),
+                    "wait for it, or choose another target",
                 )
             _active.add(str(self.partial))
         try:

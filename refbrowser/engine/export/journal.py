@@ -117,6 +117,11 @@ def owner_of(folder: Path) -> int | None:
     return owner
 
 
+def fingerprint_of(folder: Path) -> str | None:
+    """Return what the export depends on that an incomplete target is of, None where nothing tells."""
+    return next((line["fingerprint"] for line in _lines(folder / NAME) if "fingerprint" in line), None)
+
+
 def _read(path: Path, fingerprint: str) -> Iterator[Written]:
     found: dict[str, Written] = {}
     for line in _lines(path):

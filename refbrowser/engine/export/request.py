@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
 from refbrowser.engine.export.awkward0_options import Awkward0Writing
@@ -121,6 +122,16 @@ class Loss:
         return f"{self.path}: {self.what}"
 
 
+class Leftover(StrEnum):
+    """What an interrupted export left at a target."""
+
+    NONE = ""
+    #: It can be gone on with: it was the same export.
+    SAME = "same"
+    #: It was of another format, of other arrays, or with other options.
+    OTHER = "other"
+
+
 @dataclass(frozen=True, slots=True)
 class ExportEstimate:
     """What an export will cost.
@@ -142,6 +153,8 @@ class ExportEstimate:
     spool_bytes
         Of the intermediate store beside the target, where chunks lie so that they would be read more often
         still; it is removed at the end.
+    leftover
+        What is there of an export that was interrupted; it is removed where it is not gone on with.
     """
 
     chunks: int
@@ -151,6 +164,7 @@ class ExportEstimate:
     losses: tuple[Loss, ...] = ()
     reads: float = 1.0
     spool_bytes: int = 0
+    leftover: Leftover = Leftover.NONE
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

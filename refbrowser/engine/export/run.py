@@ -6,6 +6,8 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from refbrowser.engine.export.folder import partial_of, remove_leftover
+from refbrowser.engine.export.journal import fingerprint_of
 from refbrowser.engine.export.request import (
     AWKWARD_FORMAT,
     FORMATS,
@@ -14,9 +16,11 @@ from refbrowser.engine.export.request import (
     ExportEstimate,
     ExportReport,
     ExportRequest,
+    Leftover,
     Loss,
 )
 from refbrowser.engine.export.table_options import TABLE_FORMATS
+from refbrowser.engine.export.targets import STORE_FORMATS
 from refbrowser.engine.jobs import JobControl
 from refbrowser.errors import ErrorKind, RefbrowserError, quoted
 from refbrowser.io.zip_archives import Confirm
@@ -58,8 +62,11 @@ def run_export(
     left_out, control = _left_out(dataset, request), control or JobControl()
     export = _export(dataset, request)
     if told is not None:
-        told(_with_losses(export.estimate(control.token), left_out))
+        told(_estimated(export, request, left_out, control))
     report: ExportReport = export.run(control, question)
+    if request.format not in STORE_FORMATS:
+        # Stores are made where it lies: nothing is left of it there.
+        remove_leftover(request.target)
     known = {(error.message, error.place.pointer) for error in left_out}
     skipped = (error for error in report.skipped if (error.message, error.place.pointer) not in known)
     return replace(report, skipped=(*left_out, *skipped))
@@ -76,7 +83,7 @@ def estimate_export(
         It cannot be made.
     """
     left_out = _left_out(dataset, request)
-    return _with_losses(_export(dataset, request).estimate((control or JobControl()).token), left_out)
+    return _estimated(_export(dataset, request), request, left_out, control or JobControl())
 
 
 def _left_out(dataset: Dataset, request: ExportRequest) -> list[RefbrowserError]:
@@ -98,9 +105,16 @@ def _left_out(dataset: Dataset, request: ExportRequest) -> list[RefbrowserError]
     return found
 
 
-def _with_losses(estimate: ExportEstimate, left_out: list[RefbrowserError]) -> ExportEstimate:
-    losses = [Loss("/", f"left out: {error.message}") for error in left_out]
-    return replace(estimate, losses=(*estimate.losses, *losses))
+def _estimated(
+    export: Any, request: ExportRequest, left_out: list[RefbrowserError], control: JobControl
+) -> ExportEstimate:
+    estimate = export.estimate(control.token)
+    losses = (Loss("/", f"left out: {error.message}") for error in left_out)
+    if request.format in STORE_FORMATS:
+        leftover = export.leftover
+    else:
+        leftover = Leftover.OTHER if fingerprint_of(partial_of(request.target)) else Leftover.NONE
+    return replace(estimate, losses=(*estimate.losses, *losses), leftover=leftover)
 
 
 def _export(dataset: Dataset, request: ExportRequest) -> Any:

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 from refbrowser.engine.export.chunks import ArrayExport, Sink
 from refbrowser.engine.export.estimate import estimated
-from refbrowser.engine.export.folder import SPOOL, TargetFolder, remove
-from refbrowser.engine.export.journal import Journal
+from refbrowser.engine.export.folder import SPOOL, TargetFolder, partial_of, remove
+from refbrowser.engine.export.journal import Journal, fingerprint_of
 from refbrowser.engine.export.layout import ArrayLayout
 from refbrowser.engine.export.nested.choice import as_complete, chosen_nodes, groups_above, is_plain
 from refbrowser.engine.export.nested.store_part import CHUNK_SIZE, GATHERED, Gathered, NestedPart, gather
@@ -22,6 +22,7 @@ from refbrowser.engine.export.request import (
     ExportEstimate,
     ExportReport,
     ExportRequest,
+    Leftover,
     Loss,
     Tally,
 )
@@ -139,6 +140,14 @@ class StoreExport:
             target_bytes=found.target_bytes + size,
             spool_bytes=found.spool_bytes + size,
         )
+
+    @property
+    def leftover(self) -> Leftover:
+        """What an interrupted export left at the target."""
+        found = fingerprint_of(partial_of(self.request.target))
+        if found is None:
+            return Leftover.NONE
+        return Leftover.SAME if found == self._fingerprint() else Leftover.OTHER
 
     def run(self, control: JobControl, question: Callable[[RefbrowserError], bool]) -> ExportReport:
         """Write the store, verify it, and give it its name.
