@@ -34,8 +34,8 @@ def settings_folder(tmp_path: Path) -> Path:
 def garbage_stays_here() -> Iterator[None]:
     """Collect cycles on this thread alone, as the window does: Qt's objects must not die on another.
 
-    What is left then are modules and caches. They are taken out of later collections, each of which would take
-    0.2 s otherwise.
+    What is left then are modules and caches. They are taken out of later collections, each of which would
+    take 0.2 s otherwise.
     """
     gc.disable()
     yield

@@ -48,11 +48,14 @@ class Centre(QWidget):
         The colours in force are other ones.
     openPaths(list)
         Documents of a folder are to be opened in its place.
+    referencesWanted(bool)
+        References to the file of data that is shown are looked for; true: what was made is to be opened.
     """
 
     plotMade = Signal(object)
     restyled = Signal()
     openPaths = Signal(list)
+    referencesWanted = Signal(bool)
 
     def __init__(self, start: StartPane, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -230,6 +233,7 @@ class Centre(QWidget):
             self._pages.addWidget(self._found_page)
             self.found.retry.connect(self._retry)
             self.found.openPaths.connect(self.openPaths)
+            self.found.referencesWanted.connect(self.referencesWanted)
         self.found.set_found(document.path, error, found)
         return self._found_page
 

@@ -236,6 +236,7 @@ class MainWindow(QMainWindow):
         self.centre.plotMade.connect(self._plot_made)
         self.centre.restyled.connect(self.actions_.set_icons)
         self.centre.openPaths.connect(self.commands.files.open_instead)
+        self.centre.referencesWanted.connect(self.commands.files.look_for_references)
         self.status.jobsWanted.connect(self.commands.view.show_jobs)
         self.status.serviceWanted.connect(self.commands.copying.put)
         self.tasks.statusChanged.connect(lambda _statuses: self.update_actions())

@@ -1,9 +1,14 @@
-"""Lines of Python that make a reference document for a file of data."""
+"""Lines of Python that make a reference document for a file of data, and those that were made of it."""
 
 from __future__ import annotations
 
-from refbrowser.formats.sniffing import FileKind
+import os
+from collections.abc import Callable
 
+from refbrowser.formats.sniffing import DOCUMENTS, ENTRIES, FileKind
+
+#: Files beside a file of data that are looked into, and bytes of each.
+_LOOKED_INTO, _LOOKED_AT = 200, 1 << 20
 _WRITE = """
 with open({target}, "w") as file:
     json.dump(references, file)
@@ -87,3 +92,49 @@ def made_path(kind: FileKind, path: str) -> str | None:
     if "://" in stem:
         return None
     return f"{stem}.0.json" if kind is FileKind.GRIB else f"{stem}.json"
+
+
+def references_beside(path: str, check: Callable[[], None] = lambda: None) -> tuple[str, ...]:
+    """Return the reference documents in the folder of a local file of data that name it, its own ones first.
+
+    Those that are called as it is (``crm.refs.json`` beside ``crm.nc``) count whatever is in them; of others
+    the first bytes are searched for its name.
+
+    Parameters
+    ----------
+    check
+        Called before each file; ends the search by raising.
+
+    Raises
+    ------
+    OSError
+        The folder cannot be listed.
+    """
+    folder, name = os.path.split(os.path.abspath(path))
+    stem = os.path.splitext(name)[0]
+    with os.scandir(folder) as entries:
+        listed = [entry.name for entry, _ in zip(entries, range(ENTRIES), strict=False)]
+    documents = sorted(each for each in listed if each.lower().endswith(DOCUMENTS))
+    own = [each for each in documents if each.startswith((f"{name}.", f"{stem}."))]
+    others = [each for each in documents if each not in own][:_LOOKED_INTO]
+    found = []
+    for each in (*own, *others):
+        check()
+        if _is_regular(place := os.path.join(folder, each)) and (each in own or _names(place, name)):
+            found.append(place)
+    return tuple(found)
+
+
+def _is_regular(path: str) -> bool:
+    return os.path.isfile(path) and not os.path.islink(path)
+
+
+def _names(path: str, name: str) -> bool:
+    """Return whether a file of text has a name in its first bytes, as the end of a path or URL."""
+    try:
+        with open(path, "rb") as file:
+            head = file.read(_LOOKED_AT)
+    except OSError:
+        return False
+    written = name.encode()
+    return any(before + written + b'"' in head for before in (b"/", b'"', b"}"))

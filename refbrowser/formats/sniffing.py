@@ -16,7 +16,8 @@ SHOWN = 48
 #: Entries of a folder that are looked at, and documents in it that are named.
 ENTRIES, NAMED = 10_000, 50
 _HDF5 = b"\x89HDF\r\n\x1a\n"
-_DOCUMENTS = (".json", ".json.gz", ".json.zst")
+#: What the names of reference documents end with.
+DOCUMENTS = (".json", ".json.gz", ".json.zst")
 _ZARR = ("zarr.json", ".zgroup", ".zarray", ".zmetadata")
 
 
@@ -156,7 +157,7 @@ def found_in_folder(path: str | os.PathLike[str]) -> Found:
                 return Found(FileKind.ZARR)
             if number >= ENTRIES:
                 break
-            if entry.name.lower().endswith(_DOCUMENTS) and not entry.name.startswith("."):
+            if entry.name.lower().endswith(DOCUMENTS) and not entry.name.startswith("."):
                 names.append(entry.name)
     return Found(FileKind.FOLDER, documents=tuple(sorted(names)[:NAMED]))
 

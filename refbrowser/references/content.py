@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from refbrowser.model.nodes import Flavour, Hierarchy
 
 
+#: URLs in which a name is looked for at most.
+_MENTIONED = 10_000
 #: What each member of the top level is.
 _MEMBERS = {"templates": NodeKind.OBJECT, "gen": NodeKind.LIST, "refs": NodeKind.OBJECT}
 
@@ -321,6 +323,13 @@ class DocumentContent:
         return ReferenceView(
             self.refs, self.urls, self.templates if self.version == 1 else None, self.place_of_key
         )
+
+    def mentions(self, name: str) -> bool:
+        """Return whether a template, a rule, or one of the first URLs ends in the name of a file."""
+        texts = [*self.refs.table.urls[:_MENTIONED]]
+        if self.version == 1:
+            texts += [*map(str, self.templates.templates.values()), *(str(rule.url) for rule in self.rules)]
+        return any(text == name or text.endswith((f"/{name}", f"}}{name}")) for text in texts)
 
     # Places
 

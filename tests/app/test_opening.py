@@ -37,10 +37,34 @@ class TestFilesOfData:
         assert repr(str(path)) in lines(window).toPlainText()
         button(window, "foundCopyButton").click()
         assert QApplication.clipboard().text() == lines(window).toPlainText()
+        button(window, "foundOpenButton").click()
+        qtbot.waitUntil(lambda: "era5.nc.json is not there yet" in card.text())
+        assert card.isVisible()
+        assert lines(window).isVisible()
         (tmp_path / "era5.nc.json").write_text(small.read_text())
         button(window, "foundOpenButton").click()
         qtbot.waitUntil(lambda: window.documents.all()[0].is_open)
         assert [document.title for document in window.documents.all()] == ["era5.nc.json"]
+
+    def test_references_that_are_open_or_lie_beside_the_file_are_offered(
+        self, window: MainWindow, small: Path, opened: Open, qtbot: QtBot, tmp_path: Path
+    ) -> None:
+        path, offer = tmp_path / "data.bin", "foundOpenButton"
+        path.write_bytes(b"\x89HDF\r\n\x1a\n" + bytes(100))
+        elsewhere = tmp_path / "elsewhere"
+        elsewhere.mkdir()
+        (elsewhere / "data.bin").write_bytes(path.read_bytes())
+        opened(path)
+        qtbot.waitUntil(lambda: button(window, offer).text() == "Open small.json")
+        assert window.centre.found is not None
+        assert window.centre.found.text().startswith("References to it lie beside it: small.json.")
+        button(window, offer).click()
+        qtbot.waitUntil(lambda: [each.title for each in window.documents.all()] == ["small.json"])
+        qtbot.waitUntil(lambda: window.documents.all()[0].is_open)
+        opened(elsewhere / "data.bin")
+        qtbot.waitUntil(lambda: button(window, offer).text() == "Show it")
+        button(window, offer).click()
+        qtbot.waitUntil(lambda: [each.title for each in window.documents.all()] == ["small.json"])
 
     def test_unknown_file_shows_its_first_bytes(
         self, window: MainWindow, opened: Open, tmp_path: Path, qtbot: QtBot

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import refbrowser
-from refbrowser.formats.making import made_path, python_lines
+from refbrowser.formats.making import made_path, python_lines, references_beside
 from refbrowser.formats.sniffing import DATA_KINDS, HEAD, FileKind, file_kind, found_in_folder
 
 AWKWARD = "it's a \"name\" {with} \\ 'all'"
@@ -89,3 +89,34 @@ def test_zarr(tmp_path: Path, version: int) -> None:
     kind = found_in_folder(path).kind
     assert kind is FileKind.ZARR
     assert refbrowser.open(run(kind, path))["/t"][:].tolist() == [1, 2, 3, 4]
+
+
+def test_references_beside_a_file_are_found_by_their_names_and_by_what_they_name(tmp_path: Path) -> None:
+    texts = {
+        "crm.refs.json": "{}",
+        "crm.nc.json": "{}",
+        "whole_year.json": '{"refs": {"z/0": ["https://server.org/crm.nc", 0, 4]}}',
+        "relative.json": '{"refs": {"z/0": ["crm.nc", 0, 4]}}',
+        "template.json": '{"templates": {"u": "{{f}}crm.nc"}}',
+        "other.json": '{"refs": {"z/0": ["old_crm.nc", 0, 4]}}',
+        "crmx.json": "{}",
+        ".hidden.json": "{}",
+    }
+    for name, text in texts.items():
+        (tmp_path / name).write_text(text)
+    (tmp_path / "crm.json").mkdir()
+    found = [Path(path).name for path in references_beside(str(tmp_path / "crm.nc"))]
+    assert found == ["crm.nc.json", "crm.refs.json", "relative.json", "template.json", "whole_year.json"]
+
+
+def test_looking_beside_a_file_is_bounded_and_can_be_ended(tmp_path: Path) -> None:
+    for number in range(300):
+        (tmp_path / f"{number}.json").write_text("{}")
+    looked = 0
+
+    def check() -> None:
+        nonlocal looked
+        looked += 1
+
+    assert references_beside(str(tmp_path / "crm.nc"), check) == ()
+    assert looked == 200

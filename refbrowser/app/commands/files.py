@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from functools import partial
 
@@ -87,6 +88,30 @@ class FileCommands(CommandGroup):
         if failed is not None and not failed.is_open:
             self._window.documents.close(failed)
         self._window.open_all(paths)
+
+    def look_for_references(self, to_open: bool) -> None:
+        """Look for references to the file of data that the card shows, and offer or open them."""
+        from refbrowser.formats.making import references_beside
+
+        shown = self._current
+        if shown is None:
+            return
+        path = shown.path
+        name = os.path.basename(path)
+        opened = [each.path for each in self._window.documents.all() if each.refers_to(name)]
+
+        def done(beside: tuple[str, ...]) -> None:
+            card = self._window.centre.found
+            if card is not None and self._current is shown:
+                card.set_references(opened, beside, to_open=to_open)
+
+        self._window.tasks.run(
+            shown.owner("beside"),
+            f"Look for references to {name}",
+            lambda control: references_beside(path, control.token.check),
+            done,
+            lambda _error: done(()),
+        )
 
     # Exporting
 

@@ -141,6 +141,10 @@ class OpenDocument(QObject):
         """Whether the document is read."""
         return self.history is not None
 
+    def refers_to(self, name: str) -> bool:
+        """Return whether the document has references to a file of this name."""
+        return self.document is not None and not self.document.is_made and self.document.mentions(name)
+
     @property
     def can_save_in_place(self) -> bool:
         """Whether Save has a file to write to: not for stores, streams and the like, folders, URLs."""

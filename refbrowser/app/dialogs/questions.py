@@ -27,10 +27,15 @@ if TYPE_CHECKING:
     from refbrowser.io.origins import Origin
     from refbrowser.io.settings import ConnectionSettings
 
+#: Files of data that references can point into; the window shows how they are made.
+_DATA = (
+    "*.nc *.nc4 *.cdf *.netcdf *.h5 *.hdf5 *.he5 *.hdf *.h4 *.tif *.tiff *.grib *.grib2 *.grb *.grb2 *.fits"
+)
 OPEN_FILTER = (
     "All that can be opened "
-    "(*.json *.json.gz *.json.zst *.zst *.gz *.parq *.parquet *.zip *.ncs *.awkd *.h5 *.hdf5);;"
-    "Streams (*.ncs);;Awkward 0 (*.awkd *.h5 *.hdf5);;All files (*)"
+    f"(*.json *.json.gz *.json.zst *.zst *.gz *.parq *.parquet *.zip *.ncs *.awkd *.h5 *.hdf5 {_DATA});;"
+    "Reference documents (*.json *.json.gz *.json.zst *.zst *.gz *.parq *.parquet);;Streams (*.ncs);;"
+    f"Awkward 0 (*.awkd *.h5 *.hdf5);;Files to make references to ({_DATA});;All files (*)"
 )
 
 #: Asks how to connect to the origin of a URL, over a dialog.

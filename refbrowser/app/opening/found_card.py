@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Signal
@@ -18,6 +20,8 @@ if TYPE_CHECKING:
 _WIDTH = 760
 #: Lines of the box that are seen at once.
 _LINES = 14
+#: Documents that are offered at most.
+_OFFERED = 5
 OPENABLE = (
     "What can be opened: reference documents of Version 0 and 1 as JSON (plain, .gz, .zst), folders in the "
     "parquet form, Zarr and NCZarr stores, ncstream, and Awkward 0 as .awkd, HDF5 or a folder of blobs."
@@ -32,17 +36,22 @@ class FoundCard(Card):
     retry()
         Read it again.
     openPaths(list)
-        Open these documents of the folder instead.
+        Open these documents instead.
+    referencesWanted(bool)
+        Look for references to the file of data that is shown, to offer them; true: to open what was made.
     """
 
     retry = Signal()
     openPaths = Signal(list)
+    referencesWanted = Signal(bool)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__("document", "", "", parent)
         self.setObjectName("card")
         self.setMaximumWidth(_WIDTH)
         self._paths: list[str] = []
+        self._made = ""
+        self._said = ""
         self._report = ""
         self._lines = QPlainTextEdit()
         self._lines.setObjectName("foundLines")
@@ -51,7 +60,7 @@ class FoundCard(Card):
         self._lines.setLineWrapMode(QPlainTextEdit.LineWrapMode.NoWrap)
         self._lines.setFont(theme.mono_font())
         self.add_widget(self._lines)
-        self._open = self.add_button("Open", "foundOpenButton", lambda: self.openPaths.emit(self._paths))
+        self._open = self.add_button("Open", "foundOpenButton", self._open_clicked)
         self._retry = self.add_button("Try again", "foundRetryButton", self.retry.emit)
         self._copy = self.add_button("Copy", "foundCopyButton", self._copy_lines, default=True)
 
@@ -71,7 +80,7 @@ class FoundCard(Card):
                 f"It is {what}. These lines of Python make a reference document{where}, "
                 "which can be opened here; the data stays where it is."
             )
-            self._paths = [] if made is None else [made]
+            self._made, self._said = made or "", text
             lines, described, verb = python_lines(found.kind, path), "Lines of Python", "Copy lines"
         elif found.kind is FileKind.FOLDER:
             heading = f"{name} is a folder"
@@ -92,11 +101,50 @@ class FoundCard(Card):
             lines if found.is_data or self._paths else f"{heading}\n{error_kind(error)}: {text}\n{lines}"
         )
         self._copy.setText(verb)
-        self._open.setVisible(bool(self._paths))
+        self._open.setVisible(bool(self._paths or (found.is_data and self._made)))
         several = f"Open {len(self._paths)} documents" if len(self._paths) > 1 else "Open it"
         self._open.setText("Open what they made" if found.is_data else several)
         self._open.setDefault(bool(found.documents))
         self._copy.setDefault(not found.documents)
+        if found.is_data and "://" not in path:
+            self.referencesWanted.emit(False)
+
+    def set_references(self, opened: Sequence[str], beside: Sequence[str], *, to_open: bool) -> None:
+        """Offer the references to the file that are open or lie beside it; open them where that is wanted.
+
+        Parameters
+        ----------
+        opened, beside
+            Paths of documents.
+        to_open
+            What was just made is to be opened: where there is nothing, it is said.
+        """
+        self._paths = [*opened, *(path for path in beside if path not in opened)][:_OFFERED]
+        names = ", ".join(one_line(os.path.basename(path)) for path in self._paths)
+        if to_open and self._paths:
+            self.openPaths.emit(self._paths)
+        elif to_open:
+            missing = one_line(os.path.basename(self._made))
+            self.set_note(f"{missing} is not there yet. Run the lines below in Python first.")
+        elif opened:
+            self.set_note(f"References to it are open: {names}.")
+            self._open.setText("Show it" if len(self._paths) == 1 else "Show them")
+        elif beside:
+            self.set_note(f"References to it lie beside it: {names}.")
+            self._open.setText("Open them" if len(self._paths) > 1 else f"Open {names}")
+        self._open.setVisible(bool(self._paths or self._made))
+        self._open.setDefault(bool(self._paths))
+        self._copy.setDefault(not self._paths)
+
+    def set_note(self, note: str) -> None:
+        """Say something of the file of data before what is always said of it."""
+        self.set_content("document", self.heading(), f"{note}\n{self._said}")
+
+    def _open_clicked(self) -> None:
+        if self._paths:
+            self.openPaths.emit(self._paths)
+        else:
+            self.referencesWanted.emit(True)
 
     def lines(self) -> str:
         """Return the lines shown below the words."""
