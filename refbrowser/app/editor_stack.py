@@ -10,6 +10,8 @@ from PySide6.QtWidgets import QStackedWidget, QWidget
 
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.docks import hint_of
+from refbrowser.app.editors.field_drafts import PrefixDraft
+from refbrowser.app.editors.typed import DraftKind, Typed
 from refbrowser.app.widgets import hint_label
 
 if TYPE_CHECKING:
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
     from refbrowser.app.editors.preview_view import PreviewView
     from refbrowser.app.editors.reference_editor import ReferenceEditor
     from refbrowser.app.editors.templates_editor import TemplatesEditor
+    from refbrowser.errors import Place
     from refbrowser.references.prefix_scope import PrefixScope
 
 
@@ -107,6 +110,24 @@ class EditorStack(QStackedWidget):
             self._rules.show_field(field)
         if self._rules is not None and row is not None:
             self._rules.show_row(row)
+
+    def show_typed(self, document: OpenDocument, typed: Typed, place: Place) -> None:
+        """Show what is typed in the editor that it was typed in, with the keyboard where it is wrong."""
+        if isinstance(typed.draft, PrefixDraft):
+            editor: EditorForm = self._prefix_editor()
+            self._show(document, editor)
+            if not editor.is_pending:
+                self._prefix_editor().show_typed(document, typed.draft)
+        elif typed.kind is DraftKind.RULE:
+            self.show_rule(document, typed.at)
+            editor = self._rule_editor()
+        elif typed.kind is DraftKind.TEMPLATE:
+            self.show_templates(document, typed.at)
+            editor = self._templates_editor()
+        else:
+            self.show_reference(document, typed.at)
+            editor = self._reference_editor()
+        editor.show_field(place.field or "", place.span)
 
     def replace_prefix(
         self, document: OpenDocument, scopes: list[tuple[str, PrefixScope]], chosen: PrefixScope, old: str

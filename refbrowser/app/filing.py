@@ -9,10 +9,12 @@ from PySide6.QtCore import QObject
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.controller.titles import Titles
 from refbrowser.app.controller.watching import DiskWatch
+from refbrowser.app.editors.drafts import drafts_of
 from refbrowser.app.plain_text import one_line
 from refbrowser.app.theme import count_text
 
 if TYPE_CHECKING:
+    from refbrowser.app.editors.typed import Typed
     from refbrowser.app.main_window import MainWindow
     from refbrowser.engine.export.request import Loss
 
@@ -62,17 +64,25 @@ class Filing(QObject):
         document.file.failed.connect(lambda error: self._failed(document, "read again", error))
         document.reloadFailed.connect(lambda error: self._failed(document, "reloaded", error))
         document.reloaded.connect(lambda: self._reloaded(document))
+        drafts_of(document).applied.connect(lambda typed: self._applied(document, typed))
 
     def _saved(self, document: OpenDocument, path: str) -> None:
         window = self._window
+        words = window.commands.saving.typed_words(document)
+        typed = f"; {words}" if words else ""
         if path != document.path:
             window.documents.set_current(document)
             window.centre.copy_bar.show_copy(document, path)
-            window.status.say(f"Saved a copy as {path}")
+            window.status.say(f"Saved a copy as {path}{typed}")
             return
-        window.status.say(f"Saved {path}")
+        window.status.say(f"Saved {path}{typed}")
         window.settings.add_recent(path)
         window.hierarchy.refresh(document)
+
+    def _applied(self, document: OpenDocument, typed: tuple[Typed, ...]) -> None:
+        if document is self._window.documents.current:
+            self._window.attributes.applied(typed)
+            self._window.centre.references.applied(typed)
 
     def _lost(self, document: OpenDocument, losses: tuple[Loss, ...]) -> None:
         if document is self._window.documents.current:
@@ -87,8 +97,6 @@ class Filing(QObject):
         self._window.centre.error_bar.show_error(f"{document.title} could not be {what}", error)
 
     def _reloaded(self, document: OpenDocument) -> None:
-        from refbrowser.app.editors.drafts import drafts_of
-
         drafts_of(document).clear()
         index = document.stream.index if document.file.has_grown and document.file.follows else None
         if index is None:

@@ -149,6 +149,7 @@ class MainWindow(QMainWindow):
         from refbrowser.app.status_line import StatusLine
         from refbrowser.app.stream.messages_tab import MessagesTab
         from refbrowser.app.tasks import Tasks
+        from refbrowser.app.undo_keys import UndoKeys
 
         if self.is_complete:
             return
@@ -189,6 +190,7 @@ class MainWindow(QMainWindow):
         self.layout_kept = LayoutKept(self)
         PreferencesInForce(self)
         RecentMenu(self)
+        UndoKeys(self)
         self.is_complete = True
         self.update_actions()
         # After the panes have told their sizes to the layout, which would push aside what was kept.

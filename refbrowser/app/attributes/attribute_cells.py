@@ -110,10 +110,14 @@ class Cells(QStyledItemDelegate):
         line.setFrame(False)
         line.setStyleSheet("QLineEdit { border-radius: 0; padding: 0 2px; }")
         self._index = QPersistentModelIndex(index)
-        line.textEdited.connect(lambda _text: self._follow(line))
+        line.textEdited.connect(lambda text: self._typed(line, text))
         return line
 
-    def _follow(self, line: QLineEdit) -> str:
+    def _typed(self, line: QLineEdit, text: str) -> None:
+        self.look(line)
+        self._tree.tell_typed(self._index, text)
+
+    def look(self, line: QLineEdit) -> str:
         """Show what is typed comes to; return why it cannot be."""
         fault, hint = self._tree.verdict(self._index, line.text())
         self._tree.beside.show_verdict(line, fault, hint)
@@ -124,7 +128,8 @@ class Cells(QStyledItemDelegate):
         if isinstance(editor, QLineEdit):
             role = VALUE_ROLE if index.column() == VALUE else ATTRIBUTE_ROLE
             text = str(index.data(role) or "")
-            editor.setText("" if text == NEW else text)
+            kept = self._tree.kept(str(index.sibling(index.row(), NAME).data(ATTRIBUTE_ROLE)), index.column())
+            editor.setText(kept if kept is not None else "" if text == NEW else text)
             editor.selectAll()
 
     def setModelData(self, editor: QWidget, model: Any, index: Index) -> None:
@@ -134,10 +139,12 @@ class Cells(QStyledItemDelegate):
     def eventFilter(self, editor: QObject, event: QEvent) -> bool:
         if isinstance(editor, QLineEdit) and event.type() == QEvent.Type.KeyPress:
             assert isinstance(event, QKeyEvent)
-            if event.key() in _LEAVE and self._follow(editor):
+            if event.key() in _LEAVE and self.look(editor):
                 return True  # stays open, with the reason beside it
             if event.key() in _LEAVE:
                 self.commitData.emit(editor)
                 self.closeEditor.emit(editor, QAbstractItemDelegate.EndEditHint.NoHint)
                 return True
+        elif isinstance(editor, QLineEdit) and event.type() == QEvent.Type.FocusOut and self.look(editor):
+            return False  # stays open too: nothing that is typed is lost
         return super().eventFilter(editor, event)

@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 from PySide6.QtCore import QEvent, QModelIndex, QPersistentModelIndex, QPoint, Qt, QTimer, Signal
 from PySide6.QtGui import QGuiApplication, QKeyEvent, QKeySequence, QStandardItem, QStandardItemModel
-from PySide6.QtWidgets import QAbstractItemDelegate, QAbstractItemView, QHeaderView, QMenu, QTreeView, QWidget
+from PySide6.QtWidgets import (
+    QAbstractItemDelegate,
+    QAbstractItemView,
+    QHeaderView,
+    QLineEdit,
+    QMenu,
+    QTreeView,
+    QWidget,
+)
 
 from refbrowser.app import theme
 from refbrowser.app.attributes.attribute_cells import (
@@ -45,6 +53,8 @@ class AttributesTree(QTreeView):
         The attribute is to be of this type.
     linkChosen(str)
         The node with this path is to be shown.
+    typed(str, int, object)
+        What is typed for an attribute (`NEW` for one that is begun) in a column; None: it was given up.
     editEnded()
         No cell is edited any more.
     """
@@ -55,6 +65,7 @@ class AttributesTree(QTreeView):
     removed = Signal(str)
     typeChosen = Signal(str, str)
     linkChosen = Signal(str)
+    typed = Signal(str, int, object)
     editEnded = Signal()
 
     def __init__(self) -> None:
@@ -90,6 +101,8 @@ class AttributesTree(QTreeView):
         self._hidden: frozenset[str] = frozenset()
         self._new: QPersistentModelIndex | None = None
         self._new_name = ""
+        #: Returns what was typed for an attribute in a column, and neither taken nor given up.
+        self.kept: Callable[[str, int], str | None] = lambda _name, _column: None
         self.beside = Beside(self.viewport())
 
     # What is shown
@@ -219,6 +232,43 @@ class AttributesTree(QTreeView):
         if name is not None and self._can_edit:
             self.removed.emit(name)
 
+    def go_on(self, attribute: str, column: int, span: tuple[int, int] | None) -> None:
+        """Go on with what was typed for an attribute, with the cursor where it is wrong."""
+        if attribute == NEW:
+            if self._new is None:
+                self.begin_new()
+                if column == VALUE:
+                    self._new_name = self.kept(NEW, NAME) or ""
+                    self._edit_new_value()
+        else:
+            self._edit_cell(self.index_of(attribute, column))
+        line = self._line()
+        if line is not None:
+            line.setFocus()
+            self._delegate.look(line)
+            if span is not None:
+                line.setSelection(span[0], max(0, span[1] - span[0]))
+
+    def end_edit(self) -> None:
+        """Close the cell that is edited; what is typed in it was taken."""
+        line = self._line()
+        if line is not None:
+            self._delegate.closeEditor.emit(line, QAbstractItemDelegate.EndEditHint.RevertModelCache)
+
+    def _line(self) -> QLineEdit | None:
+        """Return the field over the cell that is edited."""
+        return self.viewport().findChild(QLineEdit, "attributeCell")
+
+    def tell_typed(self, index: Index, text: str) -> None:
+        """Tell what is typed in a cell."""
+        name = str(index.sibling(index.row(), NAME).data(ATTRIBUTE_ROLE))
+        self.typed.emit(name, index.column(), text)
+
+    @property
+    def new_name(self) -> str:
+        """The name of the attribute that is begun, once it was typed."""
+        return self._new_name
+
     def edit_current(self) -> None:
         """Edit the value of the attribute that is current."""
         name = self.current_attribute()
@@ -295,7 +345,9 @@ class AttributesTree(QTreeView):
         attribute = str(index.siblingAtColumn(NAME).data(ATTRIBUTE_ROLE))
         if attribute == NEW:
             self._new_committed(index, text)
-        elif index.column() == NAME:
+            return
+        self.typed.emit(attribute, index.column(), None)
+        if index.column() == NAME:
             if text != attribute:
                 self.renamed.emit(attribute, text)
         elif text != index.data(VALUE_ROLE):
@@ -313,11 +365,15 @@ class AttributesTree(QTreeView):
         from refbrowser.engine.views.typed_values import typed_value
 
         name, self._new_name = self._new_name, ""
+        self.typed.emit(NEW, VALUE, None)
         self._drop_new()
         self.added.emit(name, typed_value(text))
 
     def closeEditor(self, editor: QWidget, hint: QAbstractItemDelegate.EndEditHint) -> None:
         was_name = self.currentIndex().column() == NAME
+        if hint == QAbstractItemDelegate.EndEditHint.RevertModelCache:
+            attribute = self.currentIndex().siblingAtColumn(NAME).data(ATTRIBUTE_ROLE)
+            self.typed.emit(str(attribute), self.currentIndex().column(), None)
         super().closeEditor(editor, QAbstractItemDelegate.EndEditHint.NoHint)
         self.beside.hide()
         reverted = hint == QAbstractItemDelegate.EndEditHint.RevertModelCache

@@ -8,6 +8,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QStackedWidget, QTabBar, QVBoxLayout, QWidget
 
 from refbrowser.app import theme
+from refbrowser.app.attributes.attribute_cells import NAME, NEW, VALUE
 from refbrowser.app.attributes.attribute_rows import (
     STORED,
     STORED_SIZE,
@@ -18,8 +19,11 @@ from refbrowser.app.attributes.attribute_rows import (
 )
 from refbrowser.app.attributes.attributes_tree import AttributesTree
 from refbrowser.app.docks import hint_of
+from refbrowser.app.editors.drafts import Drafts, drafts_of
+from refbrowser.app.editors.field_drafts import AttributeDraft
 from refbrowser.app.editors.metadata_editor import MetadataEditor
 from refbrowser.app.editors.rows import named, tool_button
+from refbrowser.app.editors.typed import DraftKind, Typed
 from refbrowser.app.elided_label import ElidedLabel
 from refbrowser.app.hierarchy.hierarchy_model import Item
 from refbrowser.app.tasks import TaskControl
@@ -30,6 +34,7 @@ if TYPE_CHECKING:
     from refbrowser.engine.node_metadata import MetadataText
     from refbrowser.engine.views.dimension_uses import DimensionUse
     from refbrowser.engine.views.stored_chunks import StoredChunks
+    from refbrowser.errors import Place
     from refbrowser.model.nodes import Flavour
     from refbrowser.references.document import ReferenceDocument
 
@@ -63,6 +68,8 @@ class AttributesPane(QWidget):
         self._waiting: list[AttributeChange] = []
         self._then: str | None = None
         self._internal = False
+        #: What was typed and is to be gone on with as soon as it can be edited, and where it is wrong.
+        self._wanted: tuple[Typed, tuple[int, int] | None] | None = None
         self.tree = AttributesTree()
         self.metadata = MetadataEditor()
         self._empty = hint_label(hint_of("attributesDock"))
@@ -74,6 +81,8 @@ class AttributesPane(QWidget):
         self.tree.typeChosen.connect(self._type_chosen)
         self.tree.linkChosen.connect(self._link_chosen)
         self.tree.editEnded.connect(self._edit_ended)
+        self.tree.typed.connect(self._typed)
+        self.tree.kept = self._kept
         self.metadata.ruleWanted.connect(self._rule_wanted)
         self.setMinimumWidth(_LEAST_WIDTH)
         self.set_item(None)
@@ -231,6 +240,7 @@ class AttributesPane(QWidget):
                 self.metadata.show_texts(opened, texts, anew=anew)
                 self._show_editable(node)
                 self._go_on()
+                self._show_wanted()
 
         title = f"Read the metadata of {node.path}"
         opened.tasks.run(opened.owner("metadata"), title, read, done, lambda _error: None)
@@ -307,6 +317,64 @@ class AttributesPane(QWidget):
     def _link_chosen(self, path: str) -> None:
         if self._item is not None:
             self.nodeWanted.emit(self._item.document, path)
+
+    # What is typed and not applied
+
+    def _draft_at(self, name: str) -> tuple[Drafts, tuple[str, str]] | None:
+        """Return the pending edits of the document, and the place of an attribute of the node in them."""
+        item, node = self._item, node_of(self._item)
+        if item is None or node is None:
+            return None
+        return drafts_of(item.document), (node.path, "" if name == NEW else name)
+
+    def _typed(self, name: str, column: int, text: str | None) -> None:
+        found = self._draft_at(name)
+        if found is None:
+            return
+        drafts, at = found
+        if text is None:
+            drafts.drop_field(DraftKind.ATTRIBUTE, at)
+            return
+        if name == NEW:
+            typed = (text, "") if column == NAME else (self.tree.new_name, text)
+            draft = AttributeDraft(*typed)
+        elif column == NAME:
+            draft = AttributeDraft(text, None, name)
+        else:
+            draft = AttributeDraft(None, text, self.tree.values().get(name, ""))
+        drafts.put_field(DraftKind.ATTRIBUTE, at, draft)
+
+    def _kept(self, name: str, column: int) -> str | None:
+        found = self._draft_at(name)
+        draft = None if found is None else found[0].field(DraftKind.ATTRIBUTE, found[1])
+        if not isinstance(draft, AttributeDraft):
+            return None
+        return draft.name if column == NAME else draft.text
+
+    def go_on_typing(self, typed: Typed, place: Place) -> None:
+        """Go on with what was typed for the node that is shown, as soon as it can be edited."""
+        self._wanted = (typed, place.span)
+        self.tabs.setCurrentIndex(METADATA if typed.kind is DraftKind.METADATA else ATTRIBUTES)
+        self._show_wanted()
+
+    def _show_wanted(self) -> None:
+        node = node_of(self._item)
+        if self._wanted is None or node is None or not self._texts:
+            return
+        (typed, span), self._wanted = self._wanted, None
+        if typed.kind is DraftKind.METADATA:
+            self.metadata.choose(typed.at)
+            self.metadata.show_fault(span)
+        elif typed.at[0] == node.path and isinstance(typed.draft, AttributeDraft):
+            column = VALUE if typed.draft.name is None or typed.draft.text else NAME
+            self.tree.go_on(typed.at[1] or NEW, column, span)
+
+    def applied(self, typed: tuple[Typed, ...]) -> None:
+        """Take over that what was typed is a step of the history now."""
+        if any(one.kind is DraftKind.ATTRIBUTE for one in typed):
+            self.tree.end_edit()
+        if any(one.kind is DraftKind.METADATA for one in typed):
+            self.metadata.applied()
 
     # Edits of attributes
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QTimer
 
@@ -12,6 +13,10 @@ from refbrowser.app.commands.group import CommandGroup, by_name
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.dialogs.questions import Unsaved
 from refbrowser.app.tasks import TaskControl
+
+if TYPE_CHECKING:
+    from refbrowser.app.editors.typed import Refused
+    from refbrowser.app.main_window import MainWindow
 
 #: What to do where a path is that of what is open.
 _OUTSIDE = "An opened store is never changed: choose a place outside of it."
@@ -24,6 +29,12 @@ class SaveCommands(CommandGroup):
 
     _closing = False
 
+    def __init__(self, window: MainWindow) -> None:
+        super().__init__(window)
+        self._typed_words: dict[int, str] = {}
+        #: Numbers of the documents whose typing is being applied.
+        self._applying: set[int] = set()
+
     def table(self) -> dict[str, Callable[[], object]]:
         """Return what each action of this group does."""
         own = (self.save, self.save_as, self.save_copy, self.revert, self.reload, self.compare)
@@ -35,7 +46,7 @@ class SaveCommands(CommandGroup):
         is_open = document is not None and document.is_open
         return {
             "is_dirty": document is not None and document.is_dirty,
-            "can_save": document is not None and document.is_dirty and not document.is_saving,
+            "can_save": document is not None and document.is_pending and not document.is_saving,
             "can_save_as": document is not None and is_open and not document.is_saving,
             "can_compare": document is not None and is_open and document.can_save_in_place,
         }
@@ -103,12 +114,13 @@ class SaveCommands(CommandGroup):
     def _save_then(
         self, document: OpenDocument, go_on: Callable[[], object], stay: Callable[[], object] | None
     ) -> None:
-        from refbrowser.app.editors.unapplied import apply_drafts
+        def refused() -> None:
+            if stay is not None:
+                stay()
 
         def give_up() -> None:
             disconnect()
-            if stay is not None:
-                stay()
+            refused()
 
         def saved(_path: str) -> None:
             disconnect()
@@ -118,21 +130,72 @@ class SaveCommands(CommandGroup):
             document.saved.disconnect(saved)
             document.saveFailed.disconnect(give_up)
 
-        if not apply_drafts(document):
-            if stay is not None:
-                stay()
+        def applied() -> None:
+            if not document.is_dirty:
+                go_on()
+                return
+            document.saved.connect(saved)
+            document.saveFailed.connect(give_up)
+            self._save(document, give_up)
+
+        self._applied(document, applied, refused)
+
+    # What is typed and not applied
+
+    def _applied(
+        self,
+        document: OpenDocument,
+        go_on: Callable[[], object],
+        refused: Callable[[], object] = lambda: None,
+    ) -> None:
+        """Make one step of all that is typed in editors, and go on; what is not valid is shown instead."""
+        from refbrowser.app.editors.typed import Typed, apply_typed, named
+
+        if document.number in self._applying:
+            refused()
             return
-        document.saved.connect(saved)
-        document.saveFailed.connect(give_up)
-        self._save(document, give_up)
+        self._applying.add(document.number)
+
+        def failed(error: BaseException) -> None:
+            self._applying.discard(document.number)
+            document.editFailed.emit(error)
+            refused()
+
+        def done(applied: tuple[Typed, ...], left: tuple[Refused, ...]) -> None:
+            self._applying.discard(document.number)
+            if applied:
+                self._typed_words[document.number] = f"what was typed in {named(applied)} was applied"
+            if not left:
+                go_on()
+                return
+            self._refuse(document, left)
+            refused()
+
+        apply_typed(document, done, failed)
+
+    def _refuse(self, document: OpenDocument, left: tuple[Refused, ...]) -> None:
+        """Show the first of what is typed and not valid."""
+        from refbrowser.app.problems.going import go_to_typed
+
+        words = self.typed_words(document)
+        more = f" ({len(left) - 1} more like it)" if len(left) > 1 else ""
+        heading = f"{document.title} was not saved{more}"
+        go_to_typed(self._window, document, left[0])
+        self._window.centre.error_bar.show_error(heading, left[0].error)
+        if words:
+            self._window.status.say(f"{words[0].upper()}{words[1:]}; Undo takes it back")
+
+    def typed_words(self, document: OpenDocument) -> str:
+        """Return, once, that typing was applied before the document was saved; nothing where none was."""
+        return self._typed_words.pop(document.number, "")
 
     # Saving
 
     def save(self) -> None:
-        """Write the current document to its file."""
+        """Write the current document to its file, with what is typed in its editors."""
         document = self._current
-        if document is not None and document.is_dirty:
-            self._save(document)
+        if document is not None and document.is_pending:
+            self._applied(document, lambda: self._save(document) if document.is_dirty else None)
 
     def _save(self, document: OpenDocument, given_up: Callable[[], object] = lambda: None) -> None:
         if document.can_save_in_place:
@@ -142,13 +205,15 @@ class SaveCommands(CommandGroup):
 
     def save_as(self) -> None:
         """Ask where and in which form to write the current document, and go on with the new file."""
-        if self._current is not None:
-            self._ask_where(self._current)
+        document = self._current
+        if document is not None:
+            self._applied(document, lambda: self._ask_where(document))
 
     def save_copy(self) -> None:
         """Ask where and in which form to write a copy; the document stays what it is."""
-        if self._current is not None:
-            self._ask_where(self._current, is_copy=True)
+        document = self._current
+        if document is not None:
+            self._applied(document, lambda: self._ask_where(document, is_copy=True))
 
     def _ask_where(
         self,

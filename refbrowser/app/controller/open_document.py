@@ -329,11 +329,16 @@ class OpenDocument(QObject):
                 self.editFailed.emit(moved_on(edit))
                 return
             if changed is not before:
-                history.take(edit, changed)
-                self._edited()
+                self.take_step(edit, changed)
             done()
 
         self.tasks.run(self.owner("edit"), edit.title, make, made, self.editFailed.emit)
+
+    def take_step(self, edit: Any, changed: ReferenceDocument) -> None:
+        """Make a step of an edit of the document as it is now, whose result was made off the GUI thread."""
+        if self.history is not None:
+            self.history.take(edit, changed)
+            self._edited()
 
     def undo(self) -> None:
         """Take back the last edit."""

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from PySide6.QtCore import QEvent, QMimeData, Signal
-from PySide6.QtGui import QColor, QKeyEvent, QKeySequence, QTextCharFormat, QTextCursor, QTextDocument
+from PySide6.QtGui import QColor, QTextCharFormat, QTextCursor, QTextDocument
 from PySide6.QtWidgets import QFrame, QPlainTextEdit, QTextEdit, QWidget
 
 from refbrowser.app import theme
@@ -25,8 +25,7 @@ class FaultSpan:
 class CodeField(QPlainTextEdit):
     """Text that is written in a language; what derives from it highlights it.
 
-    The text that was set is given back exactly until it is changed. The undo key goes on to the window where
-    there is nothing typed to undo.
+    The text that was set is given back exactly until it is changed.
 
     Signals
     -------
@@ -70,6 +69,13 @@ class CodeField(QPlainTextEdit):
     def settle(self) -> None:
         """Forget what was typed: the text as it is was applied, and Undo is of the document again."""
         self.document().clearUndoRedoStacks()
+
+    def show_place(self, position: int) -> None:
+        """Put the cursor before a character and bring it into view."""
+        cursor = self.textCursor()
+        cursor.setPosition(min(utf16_offsets(self.text())(position), self.document().characterCount() - 1))
+        self.setTextCursor(cursor)
+        self.centerCursor()
 
     def _text_changed(self) -> None:
         text = self.text()
@@ -127,15 +133,6 @@ class CodeField(QPlainTextEdit):
         if event.type() in (QEvent.Type.PaletteChange, QEvent.Type.StyleChange) and hasattr(self, "_faults"):
             self._use_colors()
             self._fit()
-
-    def event(self, event: QEvent) -> bool:
-        if event.type() == QEvent.Type.ShortcutOverride and isinstance(event, QKeyEvent):
-            undo = event.matches(QKeySequence.StandardKey.Undo) and not self.document().isUndoAvailable()
-            redo = event.matches(QKeySequence.StandardKey.Redo) and not self.document().isRedoAvailable()
-            if undo or redo:  # leaves the key to the window, which undoes a step of the document
-                event.ignore()
-                return False
-        return super().event(event)
 
     def canInsertFromMimeData(self, source: QMimeData) -> bool:
         """Take text; files that are dropped belong to the window."""

@@ -9,6 +9,7 @@ from typing import Any
 from PySide6.QtCore import (
     QAbstractItemModel,
     QEvent,
+    QObject,
     QSize,
     Qt,
     Signal,
@@ -201,6 +202,15 @@ class DimensionsModel(TitledModel):
 class _CellDelegate(QStyledItemDelegate):
     """Editors of cells that give each keystroke to the model at once."""
 
+    returnPressed = Signal()
+
+    def eventFilter(self, editor: QObject, event: QEvent) -> bool:
+        is_key = isinstance(editor, QLineEdit) and event.type() == QEvent.Type.KeyPress
+        if is_key and isinstance(event, QKeyEvent) and event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
+            # The filter of Qt closes the cell after this.
+            self.returnPressed.emit()
+        return super().eventFilter(editor, event)
+
     def createEditor(self, parent: QWidget, option: QStyleOptionViewItem, index: Index) -> QWidget:
         if index.column() == KIND:
             box = QComboBox(parent)
@@ -243,9 +253,12 @@ class DimensionsTable(QTableView):
     -------
     edited()
         After each change, each keystroke in a cell included.
+    returnPressed()
+        Enter was pressed in a cell; it is closed.
     """
 
     edited = Signal()
+    returnPressed = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -253,7 +266,9 @@ class DimensionsTable(QTableView):
         self.setAccessibleName("Dimensions of the rule, the last one varies fastest")
         self._model = DimensionsModel(self)
         self.setModel(self._model)
-        self.setItemDelegate(_CellDelegate(self))
+        delegate = _CellDelegate(self)
+        delegate.returnPressed.connect(self.returnPressed, Qt.ConnectionType.QueuedConnection)
+        self.setItemDelegate(delegate)
         self.setTabKeyNavigation(False)
         self.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
         self.setEditTriggers(
@@ -341,6 +356,13 @@ class DimensionsTable(QTableView):
         if row >= 0 and 0 <= row + step < self._model.rowCount():
             self._model.move(row, row + step)
             self.setCurrentIndex(self._model.index(row + step, self.currentIndex().column()))
+
+    def show_cell(self, row: int, column: str) -> None:
+        """Edit the cell of a dimension that errors call so (``name``, ``start``, ``stop``, ``step``)."""
+        number = next((place for place, name in _MEMBERS.items() if name == column), START)
+        index = self._model.index(row, NAME if column == "name" else number)
+        self.setCurrentIndex(index)
+        self.edit(index)
 
     # Shape
 

@@ -10,6 +10,7 @@ from enum import StrEnum
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
+from refbrowser.app.editors.typed import Edited, fault
 from refbrowser.limits import LIMITS
 
 if TYPE_CHECKING:
@@ -279,6 +280,45 @@ class RuleDraft:
             if text != old:
                 now = now.with_text(name, text)
         return now if self.dimensions == before.dimensions else now.with_dimensions(self.dimensions)
+
+    # Typed and not applied, see `Draft`
+
+    def words(self, at: int) -> str:
+        """Return what is being edited."""
+        return f"gen rule {at}"
+
+    def edit(self, at: int, edited: Edited) -> Any:
+        """Return the edit, see `Draft.edit`; faults that the document's rule has already are no hindrance."""
+        from refbrowser.references.edits import SetRule
+        from refbrowser.references.gen import GenRule
+
+        for number, column, reason in self.mistakes():
+            if column == "json":
+                raise fault(f"gen rule {at}: {reason}", "json", self.fault.place.span if self.fault else None)
+            raise fault(f"a dimension of gen rule {at}: {reason}", f"dimensions/{number}/{column}")
+        before, rule = RuleDraft.of(self.given), GenRule(self.fields(), edited.document.templates, at)
+        for name in TEXT_FIELDS:
+            found = rule.fields.get(name)
+            if found is None or self.text(name) == before.text(name):
+                continue
+            for error in found.faults:
+                words = f"the {'URL' if name == 'url' else name} of gen rule {at}: {error.message}"
+                raise fault(words, name, error.place.span)
+        if self.dimensions != before.dimensions:
+            for error in rule.dimension_faults:
+                raise fault(f"the dimensions of gen rule {at}: {error.message}", "dimensions")
+        return SetRule(at, self.fields())
+
+    def to_json(self, at: int) -> dict[str, Any]:
+        """Return it for the journal, see `Draft.to_json`."""
+        return {"json": self.json()}
+
+    @classmethod
+    def from_json(cls, at: Any, value: dict[str, Any], document: ReferenceDocument) -> RuleDraft | None:
+        """Return what `to_json` gave this value of; None where the document has no such rule."""
+        if not isinstance(at, int) or not 0 <= at < len(document.rule_nodes):
+            return None
+        return cls.of(rule_fields(document, at)).with_json(str(value["json"]))
 
     def mistakes(self) -> list[tuple[int, str, str]]:
         """Return what cannot be written as a rule at all: (dimension number, column, reason) of each."""

@@ -2,45 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from PySide6.QtCore import QObject, Signal
 
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.editors.draft import RuleDraft, rule_fields
+from refbrowser.app.editors.field_drafts import AttributeDraft, KeyDraft, PrefixDraft
 from refbrowser.app.editors.metadata_draft import MetadataDraft
 from refbrowser.app.editors.reference_draft import ReferenceDraft, stored_draft
+from refbrowser.app.editors.template_draft import TemplateDraft
+from refbrowser.app.editors.typed import Draft as AnyDraft
+from refbrowser.app.editors.typed import DraftKind, Typed
 
 if TYPE_CHECKING:
     from refbrowser.references.document import ReferenceDocument
 
 Draft = TypeVar("Draft")
-
-
-@dataclass(frozen=True, slots=True)
-class TemplateDraft:
-    """A template being edited; `old_name` and `old_text` are what the document has.
-
-    With another name what uses the template is renamed too, unless `renames_uses` is False.
-    """
-
-    name: str
-    text: str
-    old_name: str
-    old_text: str
-    renames_uses: bool = True
-
-    @property
-    def is_changed(self) -> bool:
-        """Whether the editor shows something else than the document has."""
-        return (self.name, self.text) != (self.old_name, self.old_text)
-
-    def rebased(self, old_text: str) -> TemplateDraft:
-        """Return what was typed on top of another text of the document."""
-        text = self.text if self.text != self.old_text else old_text
-        return replace(self, text=text, old_text=old_text)
+#: What reads the drafts of each kind that a journal kept.
+_CLASSES: dict[DraftKind, Any] = {
+    DraftKind.RULE: RuleDraft,
+    DraftKind.TEMPLATE: TemplateDraft,
+    DraftKind.REFERENCE: ReferenceDraft,
+    DraftKind.METADATA: MetadataDraft,
+    DraftKind.ATTRIBUTE: AttributeDraft,
+    DraftKind.KEY: KeyDraft,
+    DraftKind.PREFIX: PrefixDraft,
+}
 
 
 @dataclass(slots=True)
@@ -62,7 +52,7 @@ class _NamedEntry(Generic[Draft]):
 
 
 class Drafts(QObject):
-    """The pending edits of one document: of each rule, template, reference and metadata document.
+    """The pending edits of one document: of each rule, template, reference, metadata document and field.
 
     When the document changes under them (undo, redo, another edit), what was typed stays and is put on top
     of what the document has now (`moved_on` tells the editor to say so).
@@ -71,9 +61,18 @@ class Drafts(QObject):
     -------
     countChanged(int)
         The number of pending edits is another one.
+    changed()
+        What is typed is something else.
+    applied(object)
+        A step of the history was made of these (`Typed`), wherever they were typed.
+    restored()
+        What an earlier process left was put back.
     """
 
     countChanged = Signal(int)
+    changed = Signal()
+    applied = Signal(object)
+    restored = Signal()
 
     def __init__(self, document: OpenDocument) -> None:
         super().__init__(document)
@@ -82,29 +81,28 @@ class Drafts(QObject):
         self._templates: dict[str, _NamedEntry[TemplateDraft]] = {}
         self._references: dict[str | None, _NamedEntry[ReferenceDraft]] = {}
         self._metadata: dict[str, MetadataDraft] = {}
+        self._fields: dict[tuple[DraftKind, Any], AnyDraft] = {}
         self._before = document.document
         self._told = 0
         document.documentChanged.connect(self._rebase)
 
     @property
     def count(self) -> int:
-        """How many rules, templates, references and metadata documents have pending edits."""
-        rules = sum(entry.index is not None for entry in self._rules)
-        templates = sum(entry.is_there for entry in self._templates.values())
-        references = sum(entry.is_there for entry in self._references.values())
-        return rules + templates + references + len(self._metadata)
+        """How many places have pending edits."""
+        return len(self.all())
 
-    def rules(self) -> list[tuple[int, RuleDraft]]:
-        """Return number and pending edit of each rule that has one."""
-        return [(entry.index, entry.draft) for entry in self._rules if entry.index is not None]
-
-    def templates(self) -> list[TemplateDraft]:
-        """Return the pending edits of templates."""
-        return [entry.draft for entry in self._templates.values() if entry.is_there]
-
-    def references(self) -> list[tuple[str | None, ReferenceDraft]]:
-        """Return the key that the document has (None for a new one) and the pending edit of references."""
-        return [(key, entry.draft) for key, entry in self._references.items() if entry.is_there]
+    def all(self) -> list[Typed]:
+        """Return every pending edit, in the order to apply them in: names that change come last."""
+        found = [Typed(DraftKind.RULE, index, draft) for index, draft in self._known_rules()]
+        for key, reference in self._references.items():
+            if reference.is_there:
+                found.append(Typed(DraftKind.REFERENCE, key, reference.draft))
+        found += [Typed(DraftKind.METADATA, key, draft) for key, draft in self._metadata.items()]
+        found += [Typed(kind, at, draft) for (kind, at), draft in self._fields.items()]
+        for name, template in self._templates.items():
+            if template.is_there:
+                found.append(Typed(DraftKind.TEMPLATE, name, template.draft))
+        return found
 
     def clear(self) -> None:
         """Forget all that was typed."""
@@ -112,9 +110,74 @@ class Drafts(QObject):
         self._templates = {}
         self._references = {}
         self._metadata = {}
+        self._fields = {}
         self._tell()
 
+    def drop(self, typed: Typed) -> None:
+        """Forget one pending edit, unless it is another one by now."""
+        if typed not in self.all():
+            return
+        if typed.kind is DraftKind.RULE:
+            self.drop_rule(typed.at)
+        elif typed.kind is DraftKind.TEMPLATE:
+            self.drop_template(typed.at)
+        elif typed.kind is DraftKind.REFERENCE:
+            self.drop_reference(typed.at)
+        elif typed.kind is DraftKind.METADATA:
+            self.drop_metadata(typed.at)
+        else:
+            self.drop_field(typed.kind, typed.at)
+
+    def restore(self, values: Iterable[Any]) -> None:
+        """Put back what `Typed.to_json` gave these values of; what does not fit the document is left out."""
+        document = self._document.document
+        if document is None:
+            return
+        for value in values:
+            try:
+                kind = DraftKind(value["kind"])
+                draft = _CLASSES[kind].from_json(value["at"], value["draft"], document)
+            except (TypeError, KeyError, ValueError):
+                continue
+            if draft is not None:
+                self._put(kind, value["at"], draft)
+        self.restored.emit()
+
+    def _put(self, kind: DraftKind, at: Any, draft: Any) -> None:
+        if kind is DraftKind.RULE:
+            self.put_rule(at, draft)
+        elif kind is DraftKind.TEMPLATE:
+            self.put_template(draft)
+        elif kind is DraftKind.REFERENCE:
+            self.put_reference(at, draft)
+        elif kind is DraftKind.METADATA:
+            self.put_metadata(draft)
+        else:
+            self.put_field(kind, at, draft)
+
+    # Fields: of attributes, of keys, of the prefix that is replaced
+
+    def field(self, kind: DraftKind, at: Any) -> AnyDraft | None:
+        """Return what is typed in the field of a place, or None."""
+        return self._fields.get((kind, _hashable(at)))
+
+    def put_field(self, kind: DraftKind, at: Any, draft: AnyDraft) -> None:
+        """Keep what is typed in a field; a draft that says what the document says is dropped."""
+        if draft.is_changed:
+            self._fields[kind, _hashable(at)] = draft
+            self._tell()
+        else:
+            self.drop_field(kind, at)
+
+    def drop_field(self, kind: DraftKind, at: Any) -> None:
+        """Forget what was typed in a field."""
+        if self._fields.pop((kind, _hashable(at)), None) is not None:
+            self._tell()
+
     # Rules
+
+    def _known_rules(self) -> list[tuple[int, RuleDraft]]:
+        return [(entry.index, entry.draft) for entry in self._rules if entry.index is not None]
 
     def rule(self, index: int) -> RuleDraft | None:
         """Return the pending edit of a rule, or None."""
@@ -260,9 +323,11 @@ class Drafts(QObject):
                     del self._references[key]
 
     def _tell(self) -> None:
-        if self.count != self._told:
-            self._told = self.count
-            self.countChanged.emit(self._told)
+        count = self.count
+        if count != self._told:
+            self._told = count
+            self.countChanged.emit(count)
+        self.changed.emit()
 
 
 def _rule_fields(document: ReferenceDocument | None) -> list[Any]:
@@ -284,6 +349,11 @@ def _rebase_rule(entry: _RuleEntry, rules: list[Any], before: list[Any]) -> None
         entry.moved_on = True
     else:
         entry.index = None
+
+
+def _hashable(at: Any) -> Any:
+    """Return a place as a journal gives it back (as a list) in the form in which it is kept."""
+    return tuple(at) if isinstance(at, list) else at
 
 
 def drafts_of(document: OpenDocument) -> Drafts:

@@ -11,6 +11,7 @@ from PySide6.QtWidgets import (
     QGridLayout,
     QHBoxLayout,
     QLabel,
+    QLineEdit,
     QPushButton,
     QScrollArea,
     QVBoxLayout,
@@ -19,9 +20,11 @@ from PySide6.QtWidgets import (
 
 from refbrowser.app import theme
 from refbrowser.app.controller.open_document import OpenDocument
+from refbrowser.app.editors.code_field import CodeField
 from refbrowser.app.editors.drafts import drafts_of
 from refbrowser.app.editors.preview_source import NoSource, PreviewSource
-from refbrowser.app.editors.rows import OutcomeLine, named
+from refbrowser.app.editors.rows import OutcomeLine, TextLine, named
+from refbrowser.app.editors.typed import Typed
 
 MOVED_ON = "The document changed meanwhile; what you typed is kept on top of it."
 
@@ -29,7 +32,8 @@ MOVED_ON = "The document changed meanwhile; what you typed is kept on top of it.
 class EditorForm(QWidget):
     """What the editors of rules, templates and references have in common.
 
-    Ctrl+Enter applies from any field of the editor. `status` is one line about the edit as a whole.
+    Ctrl+Enter applies from any field of the editor, Enter from those of one line. `status` is one line about
+    the edit as a whole.
 
     Signals
     -------
@@ -130,6 +134,42 @@ class EditorForm(QWidget):
         if moved_on:
             self.moved_on.show_warning(MOVED_ON)
 
+    @property
+    def is_pending(self) -> bool:
+        """Whether what is shown is not what the document has."""
+        raise NotImplementedError
+
+    def show_field(self, name: str, span: tuple[int, int] | None = None) -> None:
+        """Bring a field into view and put the keyboard in it, where it is wrong."""
+        field = self.field_of(name)
+        self.ensure_visible(field)
+        field.setFocus()
+        if span is not None and isinstance(field, CodeField):
+            field.show_place(span[0])
+        elif span is not None and isinstance(field, QLineEdit):
+            field.setSelection(span[0], max(0, span[1] - span[0]))
+
+    def field_of(self, name: str) -> QWidget:
+        """Return the field that errors call `name`."""
+        raise NotImplementedError
+
+    def settle(self) -> None:
+        """Forget what was typed in the fields: it was applied, and Undo is of the document again."""
+        for line in self.findChildren(TextLine):
+            line.settle()
+        for field in self.findChildren(CodeField):
+            field.settle()
+
+    def take_applied(self, typed: tuple[Typed, ...]) -> None:
+        """Take over that what was typed, here or elsewhere, is a step of the history now."""
+        if not self.is_pending:
+            self.settle()
+
+    def add_line(self, line: TextLine) -> TextLine:
+        """Apply when Enter is pressed in a field."""
+        line.returnPressed.connect(self.apply_button.click)
+        return line
+
     def source(self) -> PreviewSource:
         """Return the rows of what is typed."""
         return self._source
@@ -157,15 +197,21 @@ class EditorForm(QWidget):
         return QSize(260, 180)
 
 
-def follow(before: OpenDocument | None, document: OpenDocument | None, show: Callable[[], None]) -> None:
+def follow(
+    before: OpenDocument | None, document: OpenDocument | None, editor: EditorForm, show: Callable[[], None]
+) -> None:
     """Call `show` whenever `document` changed or was saved, and no longer when `before` did."""
     if before is not None:
         before.documentChanged.disconnect(show)
         before.saved.disconnect(show)
+        drafts_of(before).restored.disconnect(show)
+        drafts_of(before).applied.disconnect(editor.take_applied)
     if document is not None:
-        drafts_of(document)  # hears of changes before the editor does
+        drafts = drafts_of(document)  # hears of changes before the editor does
         document.documentChanged.connect(show)
         document.saved.connect(show)
+        drafts.restored.connect(show)
+        drafts.applied.connect(editor.take_applied)
 
 
 def _padded(line: QHBoxLayout) -> QHBoxLayout:

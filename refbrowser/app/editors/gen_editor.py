@@ -98,6 +98,7 @@ class GenEditor(EditorForm):
     def _add_field(self, number: int, name: str) -> None:
         field = JinjaField(f"gen{name.capitalize()}Field", f"{name.capitalize()} of the gen rule")
         field.edited.connect(lambda text: self._typed(name, text))
+        field.returnPressed.connect(self.apply_button.click)
         outcome = OutcomeLine(f"gen{name.capitalize()}Outcome")
         self.add_label(2 * number, LABELS[name], field)
         self.grid.addWidget(field, 2 * number, 1)
@@ -107,6 +108,7 @@ class GenEditor(EditorForm):
     def _add_dimensions(self, row: int) -> None:
         self.dimensions = DimensionsTable()
         self.dimensions.edited.connect(self._dimensions_edited)
+        self.dimensions.returnPressed.connect(self.apply_button.click)
         label = QLabel("&Dimensions")
         label.setBuddy(self.dimensions)
         line = QHBoxLayout()
@@ -202,20 +204,28 @@ class GenEditor(EditorForm):
     def set_rule(self, document: OpenDocument | None, index: int) -> None:
         """Show rule `index` of a document, with what was typed for it before."""
         if document is not self._document:
-            follow(self._document, document, self._show_rule)
+            follow(self._document, document, self, self._show_rule)
             self._document = document
         self._index = index
         self._row = 0
         self._show_rule()
 
-    def show_field(self, name: str) -> None:
-        """Bring a field into view and put the keyboard in it; `dimensions` is one too."""
+    def show_field(self, name: str, span: tuple[int, int] | None = None) -> None:
+        """Bring a field into view and put the keyboard in it, where it is wrong.
+
+        ``dimensions`` is one too, and ``dimensions/0/stop`` one of its cells.
+        """
         if self.is_json:
-            self._json.show_member(name)
+            self._json.show_member(name.partition("/")[0], span)
             return
-        field = self._fields.get(name, self.dimensions)
-        self.ensure_visible(field)
-        field.setFocus()
+        super().show_field(name, span)
+        if name.startswith("dimensions/"):
+            _, number, column = name.split("/")
+            self.dimensions.show_cell(int(number), column)
+
+    def field_of(self, name: str) -> QWidget:
+        """Return the field of a member of the rule."""
+        return self._fields.get(name, self.dimensions)
 
     def show_row(self, row: int) -> None:
         """Show beneath the fields what they yield in this row."""
@@ -365,8 +375,7 @@ class GenEditor(EditorForm):
         if not self._document.apply(SetRule(self._index, draft.fields())):
             drafts.put_rule(self._index, draft)
             return
-        for field in (*self._fields.values(), self._json.field):
-            field.settle()
+        self.settle()
 
     def reset(self) -> None:
         """Forget what is typed and show what the document has."""

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QMimeData, QSize, Qt
-from PySide6.QtGui import QFocusEvent, QFontMetrics, QTextOption, QWheelEvent
+from PySide6.QtCore import QMimeData, QSize, Qt, Signal
+from PySide6.QtGui import QFocusEvent, QFontMetrics, QKeyEvent, QTextOption, QWheelEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from refbrowser.app.editors.code_field import FaultSpan, fault_spans, raw_text, with_line_ends
@@ -20,7 +20,14 @@ class JinjaField(CompletedField):
     """One line of jinja: Return makes no new line, Tab leaves, Ctrl+Space completes.
 
     A value that has line breaks keeps them.
+
+    Signals
+    -------
+    returnPressed()
+        Return was pressed in the field.
     """
+
+    returnPressed = Signal()
 
     def __init__(self, name: str, accessible_name: str, parent: QWidget | None = None) -> None:
         super().__init__(name, accessible_name, parent)
@@ -54,6 +61,12 @@ class JinjaField(CompletedField):
         return QSize(QFontMetrics(self.font()).averageCharWidth() * 10, self.minimumHeight())
 
     # Events
+
+    def _return_pressed(self, event: QKeyEvent) -> None:
+        if event.modifiers() & Qt.KeyboardModifier.ControlModifier:
+            event.ignore()
+        else:
+            self.returnPressed.emit()
 
     def focusOutEvent(self, event: QFocusEvent) -> None:
         super().focusOutEvent(event)

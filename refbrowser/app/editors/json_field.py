@@ -39,15 +39,6 @@ class JsonField(CompletedField):
                 return match.start("inside"), match["inside"]
         return None
 
-    def show_place(self, position: int) -> None:
-        """Put the cursor before a character and bring it into view."""
-        from refbrowser.app.editors.text_units import utf16_offsets
-
-        cursor = self.textCursor()
-        cursor.setPosition(min(utf16_offsets(self.text())(position), self.document().characterCount() - 1))
-        self.setTextCursor(cursor)
-        self.centerCursor()
-
     def sizeHint(self) -> QSize:
         metrics = QFontMetrics(self.font())
         return QSize(metrics.averageCharWidth() * 32, metrics.lineSpacing() * 10)

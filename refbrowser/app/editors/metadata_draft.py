@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+from refbrowser.app.editors.typed import Edited, fault
+from refbrowser.errors import RefbrowserError
 
 if TYPE_CHECKING:
+    from refbrowser.references.document import ReferenceDocument
     from refbrowser.references.edits import SetMetadata
 
 
@@ -22,6 +26,29 @@ class MetadataDraft:
         """Whether the editor shows something else than the document has."""
         return self.text != self.old_text
 
+    def words(self, at: str) -> str:
+        """Return what is being edited."""
+        return f"the JSON of {at}"
+
+    def edit(self, at: str, edited: Edited) -> Any:
+        """Return the edit, see `Draft.edit`."""
+        try:
+            return metadata_edit(self)
+        except RefbrowserError as error:
+            place = (
+                "" if error.place.line is None else f"line {error.place.line}, column {error.place.column}: "
+            )
+            raise fault(f"{self.words(at)}: {place}{error.message}", "json", error.place.span) from error
+
+    def to_json(self, at: str) -> dict[str, Any]:
+        """Return it for the journal, see `Draft.to_json`."""
+        return {"text": self.text, "old_text": self.old_text}
+
+    @classmethod
+    def from_json(cls, at: Any, value: dict[str, Any], document: ReferenceDocument) -> MetadataDraft | None:
+        """Return what `to_json` gave this value of."""
+        return cls(str(at), str(value["text"]), str(value["old_text"]))
+
 
 def metadata_edit(draft: MetadataDraft) -> SetMetadata:
     """Return the edit that a draft stands for.
@@ -32,7 +59,7 @@ def metadata_edit(draft: MetadataDraft) -> SetMetadata:
         `E_JSON`: the text is not JSON. `E_USAGE`: it is not an object.
     """
     from refbrowser.engine.views.typed_values import parsed
-    from refbrowser.errors import ErrorKind, RefbrowserError
+    from refbrowser.errors import ErrorKind
     from refbrowser.references.edits import SetMetadata
 
     value = parsed(draft.text)

@@ -273,6 +273,12 @@ class MetadataEditor(QWidget):
         self.apply_button.setEnabled(can_apply)
         self.apply_button.setDefault(can_apply)
 
+    def show_fault(self, span: tuple[int, int] | None) -> None:
+        """Put the keyboard in the text, where it is wrong."""
+        self.field.setFocus()
+        if span is not None:
+            self.field.show_place(span[0])
+
     # Acting
 
     def apply(self) -> None:
@@ -285,12 +291,17 @@ class MetadataEditor(QWidget):
         if not opened.apply(metadata_edit(draft)):
             drafts.put_metadata(draft)
             return
-        self.field.settle()
         if opened.document is not None and self._draft == draft:
-            self._settled(draft)
+            self.applied()
 
-    def _settled(self, draft: MetadataDraft) -> None:
+    def applied(self) -> None:
         """Take what was applied for what the document has, until it is read anew."""
+        draft, opened = self._draft, self._document
+        if draft is None or opened is None or drafts_of(opened).metadata_of(draft.key) is not None:
+            return
+        self.field.settle()
+        if not draft.is_changed:
+            return
         from refbrowser.engine.views.typed_values import laid_out, parsed
 
         json = parsed(draft.text)

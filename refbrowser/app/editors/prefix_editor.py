@@ -9,10 +9,13 @@ from PySide6.QtWidgets import QComboBox, QLabel, QPushButton, QWidget
 
 from refbrowser.app import theme
 from refbrowser.app.controller.open_document import OpenDocument
+from refbrowser.app.editors.drafts import drafts_of
 from refbrowser.app.editors.example_lines import ExampleLines
+from refbrowser.app.editors.field_drafts import PrefixDraft
 from refbrowser.app.editors.form import EditorForm
 from refbrowser.app.editors.preview_source import NoSource
 from refbrowser.app.editors.rows import OutcomeLine, TextLine, named
+from refbrowser.app.editors.typed import DraftKind, Typed
 from refbrowser.app.plain_text import one_line
 from refbrowser.app.tasks import TaskControl
 from refbrowser.app.theme import count_text
@@ -26,6 +29,8 @@ if TYPE_CHECKING:
 #: What changes is counted after this pause in typing, in milliseconds.
 PAUSE = 60
 ALL, PATTERN = "All keys, templates and gen rules", "Keys that fit a pattern"
+#: A part whose typing is gone on with.
+CHOSEN = "The part that was chosen"
 
 
 class PrefixEditor(EditorForm):
@@ -48,6 +53,7 @@ class PrefixEditor(EditorForm):
         self._changes: PrefixChanges | None = None
         self._scopes: list[tuple[str, PrefixScope | None]] = []
         self._note: tuple[PrefixScope, str] | None = None
+        self._is_wanted = False
         self._build()
         self.setFocusProxy(self._old)
         self._pause = one_shot(self, PAUSE, self._count)
@@ -94,7 +100,13 @@ class PrefixEditor(EditorForm):
         field.textEdited.connect(lambda _text: self._typed())
         found = self.add_label(row, label, field)
         self.grid.addWidget(field, row, 1)
+        field.returnPressed.connect(self._return_pressed)
         return field, found
+
+    def _return_pressed(self) -> None:
+        """Replace, at once or as soon as it is counted what changes."""
+        self._is_wanted = self._changes is None
+        self.replace()
 
     # What is shown
 
@@ -104,10 +116,12 @@ class PrefixEditor(EditorForm):
             return
         if self._document is not None:
             self._document.documentChanged.disconnect(self._changed_beneath)
+            drafts_of(self._document).applied.disconnect(self.take_applied)
             self._document.tasks.cancel_owner(self._document.owner("url prefix"))
         self._document = document
         if document is not None:
             document.documentChanged.connect(self._changed_beneath)
+            drafts_of(document).applied.connect(self.take_applied)
         self._note = None
         self.status.clear()
         for field in (self._old, self._new, self._keys):
@@ -228,7 +242,10 @@ class PrefixEditor(EditorForm):
                 self._typed()
 
     def _typed(self) -> None:
-        self._changes = None
+        self._changes, self._is_wanted = None, False
+        if self._document is not None:
+            draft = PrefixDraft(self._old.text(), self._new.text(), self.scope())
+            drafts_of(self._document).put_field(DraftKind.PREFIX, None, draft)
         self._show_changed.hide()
         self._outcome.clear()
         self._elsewhere.clear()
@@ -296,10 +313,21 @@ class PrefixEditor(EditorForm):
         none = NoSource(hint="No URL begins with what is to be replaced.")
         self.publish(self._document, PrefixSource(document, changes) if parts else none)
 
+        if self._is_wanted:
+            self.replace()
+
+    @property
+    def is_pending(self) -> bool:
+        """Whether something is typed that would be replaced."""
+        return self._old.text() not in ("", self._new.text())
+
+    def field_of(self, name: str) -> QWidget:
+        """Return the field of what is replaced, or of what it becomes."""
+        return self._new if name == "new" else self._old
+
     def _show_state(self) -> None:
-        pending = bool(self._old.text()) and self._old.text() != self._new.text()
         can_apply = self._changes is not None
-        self.show_pending("Replace URL prefix", pending=pending, can_apply=can_apply, moved_on=False)
+        self.show_pending("Replace URL prefix", pending=self.is_pending, can_apply=can_apply, moved_on=False)
 
     # Acting
 
@@ -315,11 +343,26 @@ class PrefixEditor(EditorForm):
     def _replaced(self, changes: PrefixChanges) -> None:
         """Tell what was done; the fields are ready for the next replacement."""
         self._old.setText(changes.edit.new)
-        self._old.settle()
-        self._new.settle()
+        self.settle()
         self._typed()
         self.status.show_result(f"{counted(changes)} changed; Undo takes it back")
         self._show_changed.show()
+
+    def take_applied(self, typed: tuple[Typed, ...]) -> None:
+        """Be ready for the next replacement."""
+        if any(isinstance(one.draft, PrefixDraft) for one in typed):
+            self._old.setText(self._new.text())
+            self._typed()
+            self.settle()
+
+    def show_typed(self, document: OpenDocument, draft: PrefixDraft) -> None:
+        """Go on with what was typed."""
+        from refbrowser.references.prefix_scope import PrefixScope
+
+        scopes = [] if draft.scope == PrefixScope() else [(CHOSEN, draft.scope)]
+        self.begin(document, scopes, draft.scope, draft.old)
+        self._new.setText(draft.new)
+        self._typed()
 
     def reset(self) -> None:
         """Take back what is typed as the new beginning."""

@@ -8,6 +8,8 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
 from refbrowser.app.editors.draft import integer, is_integer, json_text
+from refbrowser.app.editors.typed import Edited, fault
+from refbrowser.errors import RefbrowserError
 from refbrowser.references.values import BASE64_PREFIX, decode_base64
 
 if TYPE_CHECKING:
@@ -138,6 +140,48 @@ class ReferenceDraft:
                     found[member] = f"the {member} is below 0"
         return found
 
+    def mistakes_in(self, document: ReferenceDocument, at: str | None) -> dict[str, str]:
+        """Return what cannot be written as the entry of a key (None for a new one) of a document."""
+        found = self.mistakes()
+        if self.key != at and document.refs.find(self.key) is not None:
+            found["key"] = "there is another reference of this key"
+        return found
+
+    # Typed and not applied, see `Draft`
+
+    def words(self, at: str | None) -> str:
+        """Return what is being edited."""
+        return "a new reference" if at is None else f"reference {at}"
+
+    def edit(self, at: str | None, edited: Edited) -> Any:
+        """Return the edit, see `Draft.edit`."""
+        document = edited.document
+        for name, reason in self.mistakes_in(document, at).items():
+            raise fault(f"{self.words(at)}: {reason}", name, (0, len(getattr(self, name))))
+        before = ReferenceDraft("") if self.given in (None, TOO_LONG) else ReferenceDraft.of("", self.given)
+        if self.has_url and self.url != before.url:
+            try:
+                document.templates.render(self.url)
+            except RefbrowserError as error:
+                raise fault(
+                    f"the URL of {self.words(at)}: {error.message}", "url", error.place.span
+                ) from error
+        return reference_edit(at, self)
+
+    def to_json(self, at: str | None) -> dict[str, Any]:
+        """Return it for the journal, see `Draft.to_json`."""
+        members = ("key", "text", "url", "offset", "length")
+        return {"of": self.kind.value, **{name: getattr(self, name) for name in members}}
+
+    @classmethod
+    def from_json(cls, at: Any, value: dict[str, Any], document: ReferenceDocument) -> ReferenceDraft | None:
+        """Return what `to_json` gave this value of; None where the document has no such key."""
+        stored = cls("") if at is None else stored_draft(document, at)
+        if stored is None:
+            return None
+        texts = {name: str(value[name]) for name in ("key", "text", "url", "offset", "length")}
+        return cls(kind=ReferenceKind(value["of"]), given=stored.given, **texts)
+
 
 def stored_draft(document: ReferenceDocument, key: str) -> ReferenceDraft | None:
     """Return the draft of the entry that counts for a key, None where `refs` has none."""
@@ -157,3 +201,15 @@ def base64_mistake(text: str) -> str:
     except ValueError as error:
         return f"not base64: {error}"
     return ""
+
+
+def reference_edit(key: str | None, draft: ReferenceDraft) -> Any:
+    """Return the edit of `references.edits` that turns the entry of `key` into the draft."""
+    from refbrowser.references.edits import Compound, RenameReference, SetReference
+
+    edits: list[Any] = []
+    if key is not None and draft.key != key:
+        edits.append(RenameReference(key, draft.key))
+    if draft.is_changed:
+        edits.append(SetReference(draft.key, draft.value()))
+    return edits[0] if len(edits) == 1 else Compound(f"Change reference {draft.key}", tuple(edits))

@@ -16,8 +16,9 @@ from refbrowser.app.editors.form import EditorForm, follow
 from refbrowser.app.editors.jinja_field import JinjaField, fault_spans, raw_text, with_line_ends
 from refbrowser.app.editors.names import Names
 from refbrowser.app.editors.preview_source import NoSource
-from refbrowser.app.editors.reference_draft import ReferenceDraft, ReferenceKind, stored_draft
+from refbrowser.app.editors.reference_draft import ReferenceDraft, ReferenceKind, reference_edit, stored_draft
 from refbrowser.app.editors.rows import OutcomeLine, TextLine, named, tool_button
+from refbrowser.app.editors.typed import Typed
 from refbrowser.errors import RefbrowserError
 
 if TYPE_CHECKING:
@@ -69,6 +70,7 @@ class ReferenceEditor(EditorForm):
         self.grid.setRowMinimumHeight(3, theme.SMALL)
         self._url = JinjaField("referenceUrlField", "URL of the reference")
         self._url.edited.connect(lambda text: self._typed(url=text))
+        self._url.returnPressed.connect(self.apply_button.click)
         self._outcomes["url"] = OutcomeLine("referenceUrlOutcome")
         self._labels["url"] = self.add_label(4, "&URL", self._url)
         self.grid.addWidget(self._url, 4, 1)
@@ -93,7 +95,7 @@ class ReferenceEditor(EditorForm):
         self._labels[name] = self.add_label(row, label, field)
         self.grid.addWidget(field, row, 1)
         self.grid.addWidget(self._outcomes[name], row + 1, 1)
-        return field
+        return self.add_line(field)
 
     def _add_text(self, row: int) -> None:
         self._text = named(QPlainTextEdit(), "referenceTextField", "Text of the reference")
@@ -126,7 +128,7 @@ class ReferenceEditor(EditorForm):
     def set_key(self, document: OpenDocument | None, key: str | None) -> None:
         """Show the reference of a key, with what was typed for it before."""
         if document is not self._document:
-            follow(self._document, document, self._show_reference)
+            follow(self._document, document, self, self._show_reference)
             self._document = document
         self._key = key
         self._show_reference()
@@ -192,9 +194,7 @@ class ReferenceEditor(EditorForm):
         if draft is None or document is None:
             self._show_nothing()
             return
-        mistakes = draft.mistakes()
-        if draft.key != self._key and document.refs.find(draft.key) is not None:
-            mistakes["key"] = "there is another reference of this key"
+        mistakes = draft.mistakes_in(document, self._key)
         for name, reason in mistakes.items():
             self._outcomes[name].show_fault(reason)
         if "url" not in mistakes and draft.has_url:
@@ -241,6 +241,24 @@ class ReferenceEditor(EditorForm):
         saved = None if self._document is None else self._document.saved_document
         self.publish(self._document, ReferenceSource.of(document, saved, self._key, draft))
 
+    def field_of(self, name: str) -> QWidget:
+        """Return the field of a part of the reference."""
+        fields: Mapping[str, QWidget] = {"key": self._key_field, "url": self._url, **self._lines}
+        return fields.get(name, self._text)
+
+    def settle(self) -> None:
+        super().settle()
+        self._text.document().clearUndoRedoStacks()
+
+    def take_applied(self, typed: tuple[Typed, ...]) -> None:
+        """Go on with the key that the reference has now."""
+        for one in typed:
+            if isinstance(one.draft, ReferenceDraft) and one.at == self._key != one.draft.key:
+                self._key = one.draft.key
+                self._show_reference()
+                self.keyChosen.emit(one.draft.key)
+        super().take_applied(typed)
+
     # Acting
 
     def apply(self) -> None:
@@ -251,10 +269,7 @@ class ReferenceEditor(EditorForm):
         before, self._key = self._key, draft.key
         drafts_of(opened).drop_reference(before)
         if opened.apply(reference_edit(before, draft)):
-            for field in (self._key_field, *self._lines.values()):
-                field.settle()
-            self._url.settle()
-            self._text.document().clearUndoRedoStacks()
+            self.settle()
             self.keyChosen.emit(draft.key)
         else:
             self._key = before
@@ -290,15 +305,3 @@ class ReferenceEditor(EditorForm):
         if not self._document.apply(RemoveReference(key)):
             self._key = key
             self._show_reference()
-
-
-def reference_edit(key: str | None, draft: ReferenceDraft) -> Any:
-    """Return the edit of `references.edits` that turns the entry of `key` into the draft."""
-    from refbrowser.references.edits import Compound, RenameReference, SetReference
-
-    edits: list[Any] = []
-    if key is not None and draft.key != key:
-        edits.append(RenameReference(key, draft.key))
-    if draft.is_changed:
-        edits.append(SetReference(draft.key, draft.value()))
-    return edits[0] if len(edits) == 1 else Compound(f"Change reference {draft.key}", tuple(edits))

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from PySide6.QtCore import QEvent, QSize, Qt
-from PySide6.QtGui import QColor, QKeyEvent, QKeySequence, QPainter, QPaintEvent
+from PySide6.QtGui import QColor, QPainter, QPaintEvent
 from PySide6.QtWidgets import QLineEdit, QSizePolicy, QToolButton, QWidget
 
 from refbrowser.app import icons, theme
@@ -85,16 +85,7 @@ class OutcomeLine(QWidget):
 
 
 class TextLine(QLineEdit):
-    """A line of text whose undo key goes on to the window where there is nothing typed to undo."""
-
-    def event(self, event: QEvent) -> bool:
-        if event.type() == QEvent.Type.ShortcutOverride and isinstance(event, QKeyEvent):
-            undo = event.matches(QKeySequence.StandardKey.Undo) and not self.isUndoAvailable()
-            redo = event.matches(QKeySequence.StandardKey.Redo) and not self.isRedoAvailable()
-            if undo or redo:
-                event.ignore()
-                return False
-        return super().event(event)
+    """A line of text that is applied or reset with its editor."""
 
     def settle(self) -> None:
         """Forget what was typed: the text as it is was applied."""

@@ -48,10 +48,16 @@ class RuleJson(QWidget):
         """Set what can be named in the jinja strings."""
         self.field.set_names(names)
 
-    def show_member(self, name: str) -> None:
-        """Put the keyboard and the cursor where a member stands."""
+    def show_member(self, name: str, span: tuple[int, int] | None = None) -> None:
+        """Put the keyboard and the cursor where a member stands; with ``json`` where the text is wrong."""
         self.field.setFocus()
-        self.field.show_place(max(0, self.field.text().find(f'"{name}"')))
+        faults = self.field.fault_spans()
+        if name == "json" and span is not None:
+            self.field.show_place(span[0])
+        elif faults and span is not None:
+            self.field.show_place(faults[0].start)
+        else:
+            self.field.show_place(max(0, self.field.text().find(f'"{name}"')))
 
     def show_outcome(self, draft: RuleDraft, outcome: RuleOutcome) -> None:
         """Underline the faults of a rule, and tell the reason of the first."""

@@ -13,11 +13,11 @@ import numpy as np
 import numpy.typing as npt
 
 from refbrowser.app.editors.cells import WHOLE_FILE, Cells
-from refbrowser.app.editors.drafts import TemplateDraft
 from refbrowser.app.editors.pace import Pace
 from refbrowser.app.editors.preview_source import CheckReport, Mark, PreviewRow, PreviewSource, Tally
 from refbrowser.app.editors.reference_source import saved_cells
 from refbrowser.app.editors.rule_source import RuleSource, counterpart
+from refbrowser.app.editors.template_draft import TemplateDraft
 from refbrowser.app.editors.template_uses import TemplateUses
 from refbrowser.errors import RefbrowserError
 from refbrowser.references.gen import GenRule

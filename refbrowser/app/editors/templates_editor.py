@@ -10,14 +10,16 @@ from PySide6.QtWidgets import QCheckBox, QMessageBox, QWidget
 
 from refbrowser.app import theme
 from refbrowser.app.controller.open_document import OpenDocument
-from refbrowser.app.editors.drafts import TemplateDraft, drafts_of
+from refbrowser.app.editors.drafts import drafts_of
 from refbrowser.app.editors.form import EditorForm, follow
 from refbrowser.app.editors.jinja_field import JinjaField, fault_spans
 from refbrowser.app.editors.names import Names
 from refbrowser.app.editors.preview_source import NoSource
 from refbrowser.app.editors.rows import OutcomeLine, TextLine, named, tool_button
+from refbrowser.app.editors.template_draft import TemplateDraft, name_mistake, template_edit
 from refbrowser.app.editors.templates_table import TemplateRow, TemplatesTable
 from refbrowser.app.editors.try_out import TryOut
+from refbrowser.app.editors.typed import Typed
 from refbrowser.app.editors.uses_list import UsesList, uses_words
 from refbrowser.app.plain_text import one_line
 from refbrowser.app.tasks import TaskControl
@@ -69,10 +71,12 @@ class TemplatesEditor(EditorForm):
         self._name = named(TextLine(), "templateNameField", "Name of the template")
         self._name.setFont(theme.mono_font())
         self._name.textEdited.connect(self._renamed)
+        self.add_line(self._name)
         self._name_outcome = OutcomeLine("templateNameOutcome")
         self._text = JinjaField("templateTextField", "Text of the template")
         self._text.set_names(Names(any_name=True))
         self._text.edited.connect(self._typed)
+        self._text.returnPressed.connect(self.apply_button.click)
         self._text_outcome = OutcomeLine("templateTextOutcome")
         self._given = OutcomeLine("templateGivenValue")
         self.try_out = TryOut()
@@ -112,7 +116,7 @@ class TemplatesEditor(EditorForm):
     def set_document(self, document: OpenDocument | None, name: str | None = None) -> None:
         """Show the templates of a document, and the one called `name`."""
         if document is not self._document:
-            follow(self._document, document, self._document_changed)
+            follow(self._document, document, self, self._document_changed)
             self._document = document
         self._document_changed()
         if name is not None:
@@ -225,7 +229,7 @@ class TemplatesEditor(EditorForm):
         template = alone.scope.templates.get(draft.name)
         self._show_fault(draft, template, alone.scope.faults.get(draft.name))
         self.try_out.show_template(template, lambda arguments: alone.try_out(draft.name, arguments))
-        mistake = self._name_mistake(templates, draft)
+        mistake = name_mistake(opened.document, draft)
         self._show_renaming(draft, mistake)
         heading = f"Templates ({count_text(len(templates.texts))})"
         moved_on = drafts_of(opened).template_moved_on(draft.old_name)
@@ -305,29 +309,6 @@ class TemplatesEditor(EditorForm):
         else:
             self._text_outcome.show_result("literal: used by its name")
 
-    def _name_mistake(self, templates: TemplateSet, draft: TemplateDraft) -> str:
-        if draft.name == "":
-            return "the template has no name"
-        if draft.name != draft.old_name and draft.name in templates.texts:
-            return "there is another template of this name"
-        if draft.name == draft.old_name:
-            return ""
-        from refbrowser.references.template_names import can_be_named
-
-        if not draft.name.isidentifier():
-            return "jinja cannot name it: letters, digits and _ only"
-        if not can_be_named(draft.name):
-            return "jinja takes this word for itself"
-        return self._taken_by(draft)
-
-    def _taken_by(self, draft: TemplateDraft) -> str:
-        """Return which rule has a dimension of the new name: in a rule no name can be both."""
-        document = None if self._document is None else self._document.document
-        for number, rule in enumerate(() if document is None else document.rules):
-            if draft.name in (name for name, _values in rule.dimensions):
-                return f"gen rule {number} has a dimension of this name"
-        return ""
-
     def _show_given(self, templates: TemplateSet | None) -> None:
         name = self.table.current()
         given = templates is not None and name in templates.values
@@ -345,6 +326,17 @@ class TemplatesEditor(EditorForm):
         self._rename_uses.hide()
         self.publish(self._document, NoSource())
 
+    def field_of(self, name: str) -> QWidget:
+        """Return the field of name or text."""
+        return self._name if name == "name" else self._text
+
+    def take_applied(self, typed: tuple[Typed, ...]) -> None:
+        """Go on with the name that a template has now."""
+        for one in typed:
+            if isinstance(one.draft, TemplateDraft) and one.draft.name != one.at:
+                self.table.choose(one.draft.name)
+        super().take_applied(typed)
+
     # Acting
 
     def apply(self) -> None:
@@ -355,8 +347,7 @@ class TemplatesEditor(EditorForm):
         drafts_of(opened).drop_template(draft.old_name)
         if opened.apply(template_edit(draft)):
             self.table.choose(draft.name)
-            self._name.settle()
-            self._text.settle()
+            self.settle()
         else:
             drafts_of(opened).put_template(draft)
 
@@ -428,17 +419,3 @@ class TemplatesEditor(EditorForm):
 
         drafts_of(opened).drop_template(name)
         opened.apply(RemoveTemplate(name))
-
-
-def template_edit(draft: TemplateDraft) -> Any:
-    """Return the edit of `references.edits` that a draft stands for."""
-    from refbrowser.references.edits import Compound, RenameTemplate, SetTemplate
-    from refbrowser.references.template_renaming import RenameTemplateAndUses
-
-    edits: list[Any] = []
-    if draft.name != draft.old_name:
-        rename = RenameTemplateAndUses if draft.renames_uses else RenameTemplate
-        edits.append(rename(draft.old_name, draft.name))
-    if draft.text != draft.old_text:
-        edits.append(SetTemplate(draft.name, draft.text))
-    return edits[0] if len(edits) == 1 else Compound(f"Change template {draft.old_name}", tuple(edits))

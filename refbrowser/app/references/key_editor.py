@@ -26,9 +26,12 @@ class KeyEditor(QLineEdit):
     -------
     accepted(str)
         The new key.
+    typed(object)
+        The text as it is typed; None when it was accepted or given up.
     """
 
     accepted = Signal(str)
+    typed = Signal(object)
 
     def __init__(self, mistake: Callable[[str], str], parent: QWidget) -> None:
         super().__init__(parent)
@@ -44,7 +47,7 @@ class KeyEditor(QLineEdit):
         self._reason.setAutoFillBackground(True)
         self._reason.setMargin(theme.SMALL)
         self._before = ""
-        self.textEdited.connect(lambda _text: self._show_reason())
+        self.textEdited.connect(self._text_typed)
         self.hide()
         self._reason.hide()
 
@@ -59,6 +62,15 @@ class KeyEditor(QLineEdit):
         self.setFocus(Qt.FocusReason.OtherFocusReason)
         slash = key.rfind("/")
         self.setSelection(slash + 1, len(key))
+
+    def type_on(self, text: str) -> None:
+        """Show what was typed before."""
+        self.setText(text)
+        self._text_typed(text)
+
+    def _text_typed(self, text: str) -> None:
+        self._show_reason()
+        self.typed.emit(text)
 
     def place(self, cell: QRect) -> None:
         """Stand over a cell."""
@@ -77,7 +89,7 @@ class KeyEditor(QLineEdit):
         self._reason.setGeometry(field.left(), top, max(size.width(), field.width()), size.height())
 
     def leave(self) -> None:
-        """Give the edit up."""
+        """Hide the field."""
         if self.isVisible():
             had_focus = self.hasFocus()
             self._reason.hide()
@@ -103,6 +115,7 @@ class KeyEditor(QLineEdit):
         if self._show_reason():
             return
         text, before = self.text(), self._before
+        self.typed.emit(None)
         self.leave()
         if text != before:
             self.accepted.emit(text)
@@ -119,6 +132,7 @@ class KeyEditor(QLineEdit):
         if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
             self._accept()
         elif event.key() == Qt.Key.Key_Escape:
+            self.typed.emit(None)
             self.leave()
         elif event.key() in (Qt.Key.Key_Up, Qt.Key.Key_Down):
             event.accept()

@@ -9,6 +9,9 @@ from PySide6.QtWidgets import QCheckBox, QHBoxLayout, QLineEdit, QVBoxLayout, QW
 
 from refbrowser.app import theme
 from refbrowser.app.controller.open_document import OpenDocument
+from refbrowser.app.editors.drafts import drafts_of
+from refbrowser.app.editors.field_drafts import KeyDraft, key_mistake
+from refbrowser.app.editors.typed import DraftKind, Typed
 from refbrowser.app.references.changed_only_rows import ChangedOnlyRows
 from refbrowser.app.references.generated_bar import GeneratedBar
 from refbrowser.app.references.key_editor import KeyEditor
@@ -91,6 +94,7 @@ class ReferencesPane(QWidget):
         self.generated = GeneratedBar()
         self._editor = KeyEditor(self._key_mistake, self.table)
         self._editor.accepted.connect(self._key_typed)
+        self._editor.typed.connect(self._key_edited)
         self._edited: tuple[int, str] | None = None
         self.table.verticalScrollBar().valueChanged.connect(lambda _value: self._place_editor())
         self._rest.timeout.connect(self.table.refresh)
@@ -178,6 +182,9 @@ class ReferencesPane(QWidget):
             self.table.scroll_to(number)
             self._edited = (number, key)
             self._editor.begin(key, self.table.cell_rect(number, KEY))
+            typed = None if self._document is None else drafts_of(self._document).field(DraftKind.KEY, key)
+            if isinstance(typed, KeyDraft):
+                self._editor.type_on(typed.key)
 
     def show_array(self, path: str) -> None:
         """Scroll to the keys of an array (or group) unless the current key is one of them."""
@@ -295,12 +302,32 @@ class ReferencesPane(QWidget):
 
     def _key_mistake(self, text: str) -> str:
         """Return why a text cannot be the key of the entry that is edited."""
+        return key_mistake(None if self._document is None else self._document.document, text)
+
+    def _key_edited(self, text: str | None) -> None:
+        """Keep what is typed as a key; None: it was accepted, or given up."""
+        if self._document is None or self._edited is None:
+            return
+        drafts, key = drafts_of(self._document), self._edited[1]
+        if text is None:
+            drafts.drop_field(DraftKind.KEY, key)
+        else:
+            drafts.put_field(DraftKind.KEY, key, KeyDraft(text, key))
+
+    def show_typed_key(self, key: str) -> None:
+        """Go on with a key that was typed over another one."""
         state = None if self._document is None else self._document.document
-        if not text:
-            return "the key is empty"
-        if state is None or state.refs.find_slot(text) is None:
-            return ""
-        return "there is a reference with this key already"
+        slot = None if state is None else state.refs.find_slot(key)
+        if state is not None and slot is not None:
+            self.show_row(state.refs.position(slot))
+            self.rename_current()
+
+    def applied(self, typed: tuple[Typed, ...]) -> None:
+        """Take over that what was typed is a step of the history now."""
+        for one in typed:
+            if isinstance(one.draft, KeyDraft):
+                self._editor.leave()
+                self.go_to_key(one.draft.key)
 
     def _key_typed(self, key: str) -> None:
         if self._edited is not None:

@@ -18,6 +18,7 @@ from refbrowser.app.editors.preview_view import PreviewView
 from refbrowser.app.editors.reference_editor import ReferenceEditor
 from refbrowser.app.editors.rows import OutcomeLine
 from refbrowser.app.editors.templates_editor import TemplatesEditor
+from refbrowser.app.undo_keys import UndoKeys
 
 RULE = {
     "key": "temp/{{t}}.{{y}}.0",
@@ -50,6 +51,7 @@ class Workplace:
         self.preview = PreviewView()
         editor.previewChanged.connect(self.preview.show_source)
         self.window = QWidget()
+        UndoKeys(self.window)
         layout = QHBoxLayout(self.window)
         layout.addWidget(editor)
         layout.addWidget(self.preview, 1)

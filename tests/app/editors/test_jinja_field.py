@@ -9,11 +9,12 @@ import pytest
 from PySide6.QtCore import QEvent, QMimeData, Qt, QUrl
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QVBoxLayout, QWidget
+from PySide6.QtWidgets import QApplication, QVBoxLayout, QWidget
 
 from refbrowser.app.editors.completion import CompletionPopup
 from refbrowser.app.editors.jinja_field import FaultSpan, JinjaField
 from refbrowser.app.editors.names import Names
+from refbrowser.app.undo_keys import UndoKeys
 from refbrowser.references.templates import TemplateSet
 
 TEMPLATES = TemplateSet({"server": "s3://bucket", "path": "{{year}}/{{month}}"})
@@ -22,6 +23,7 @@ TEMPLATES = TemplateSet({"server": "s3://bucket", "path": "{{year}}/{{month}}"})
 class Window:
     def __init__(self) -> None:
         self.window = QWidget()
+        UndoKeys(self.window)
         layout = QVBoxLayout(self.window)
         self.field = JinjaField("field", "A field")
         self.after = JinjaField("after", "Another field")
@@ -164,7 +166,7 @@ def test_unknown_names_are_dotted(window: Window) -> None:
 def undo_is_left_to_the_window(window: Window) -> bool:
     event = QKeyEvent(QEvent.Type.ShortcutOverride, Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier)
     event.ignore()
-    window.field.event(event)
+    QApplication.sendEvent(window.field, event)
     return not event.isAccepted()
 
 
