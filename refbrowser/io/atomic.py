@@ -32,14 +32,19 @@ def check_unprotected(path: str | os.PathLike[str]) -> None:
     RefbrowserError
         `E_IO`: it is write-protected for everyone.
     """
-    old = _status(os.path.realpath(path))
-    if old is not None and not old.st_mode & _WRITABLE:
+    if is_protected(path):
         raise RefbrowserError(
             ErrorKind.IO,
             "the target is write-protected",
             Place(path=os.fspath(path)),
             "write to another file, or let it be written first",
         )
+
+
+def is_protected(path: str | os.PathLike[str]) -> bool:
+    """Whether what is at `path` (links followed) is write-protected for everyone, the superuser too."""
+    old = _status(os.path.realpath(path))
+    return old is not None and not old.st_mode & _WRITABLE
 
 
 def write_atomically(

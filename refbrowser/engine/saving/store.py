@@ -1,0 +1,420 @@
+"""Writes the changed metadata of an opened store into that store; its chunks are never written.
+
+Each object is replaced in one step, so that at every moment it is the old one or the new one, whole. What is
+replaced is kept beside the store first, under names that no reader of Zarr takes for a node. Consolidated
+metadata is written last, with the same values.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
+from refbrowser.formats.stores.consolidated import CONSOLIDATED_V2, CONSOLIDATED_V3
+from refbrowser.formats.stores.flavour import ENTRY
+from refbrowser.formats.stores.folder import FolderReader
+from refbrowser.formats.stores.reader import is_safe_key
+from refbrowser.formats.stores.walk import read_store
+from refbrowser.io.atomic import identity_on_disk, is_protected, write_atomically
+from refbrowser.io.origins import is_below
+from refbrowser.model.metadata_keys import is_metadata_key
+from refbrowser.model.nodes import Flavour
+from refbrowser.references.json_edit import pretty, rewrite, same
+from refbrowser.references.json_text import JsonError, parse
+
+if TYPE_CHECKING:
+    from refbrowser.io.cancel import CancelToken
+    from refbrowser.io.identity import FileIdentity
+    from refbrowser.references.content import StoreOrigin
+    from refbrowser.references.document import ReferenceDocument
+
+#: The folder with what was replaced is named as the store with this behind, and each file in it as its key.
+BACKUP, OLD = ".refbrowser-backup", ".old"
+#: Without these an array is no array any more: they are changed, never removed.
+_OF_ARRAYS = (".zarray", ".array.json", ".array", ENTRY)
+#: What tells that a folder belongs to a store.
+_OF_NODES = (ENTRY, ".zgroup", ".zarray", CONSOLIDATED_V2)
+_ABSENT: Any = object()
+
+
+@dataclass(frozen=True, slots=True)
+class StoreChange:
+    """What the edits of a store come to.
+
+    Attributes
+    ----------
+    keys
+        Metadata objects that are to be written, in order.
+    obstacle
+        Why the store cannot be written, or the edits have no place in it; empty where they can be.
+    """
+
+    keys: tuple[str, ...] = ()
+    obstacle: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class StoreWritten:
+    """What was written into a store.
+
+    Attributes
+    ----------
+    keys
+        Metadata objects, consolidated ones too, in the order in which they were written.
+    backup
+        The folder with what they were before; empty where none was replaced.
+    """
+
+    keys: tuple[str, ...]
+    backup: str = ""
+
+
+def store_change(document: ReferenceDocument, saved: ReferenceDocument) -> StoreChange:
+    """Return what saving into the store would write, and what is in the way.
+
+    Parameters
+    ----------
+    saved
+        The document as it was opened, or last saved into the store.
+    """
+    store = document.store
+    if store is None:
+        return StoreChange(obstacle="it is no store")
+    now, before = _entries(document), _entries(saved)
+    changed = [key for key in {**before, **now} if now.get(key) != before.get(key)]
+    keys = tuple(sorted(key for key in changed if is_metadata_key(key)))
+    chunks = [key for key in changed if not is_metadata_key(key)]
+    removed = [key for key in keys if key not in now and key.endswith(_OF_ARRAYS)]
+    obstacle = _obstacle(store)
+    if not obstacle and (chunks or document.outer != saved.outer):
+        example = f" ({quoted(chunks[0])})" if chunks else ""
+        obstacle = f"references of chunks were edited{example}: a store has no place for them"
+    elif not obstacle and removed:
+        obstacle = f"{quoted(removed[0])} was removed: without it an array is none any more"
+    return StoreChange(keys, obstacle)
+
+
+def _obstacle(store: StoreOrigin) -> str:
+    """Return why nothing can be written into a store, or nothing."""
+    if store.container == "zip":
+        return "it is a zip archive, which is never changed"
+    if store.container != "folder":
+        return "it is not on this machine"
+    top = _top(store)
+    if is_protected(top) or not os.access(top, os.W_OK):
+        return "it is read-only"
+    return ""
+
+
+def save_into_store(
+    document: ReferenceDocument, saved: ReferenceDocument, token: CancelToken | None = None
+) -> StoreWritten:
+    """Write the metadata objects that differ between two states of a document into its store.
+
+    Parameters
+    ----------
+    saved
+        The document as it was opened, or last saved into the store.
+    token
+        Ends the writing before the first object.
+
+    Raises
+    ------
+    RefbrowserError
+        `E_USAGE`: the edits have no place in the store; `E_JSON`: an object would be no JSON; `E_IO`: the
+        store is read-only, was changed since it was opened, or an object cannot be written: what was written
+        before it is named, and all others are as they were.
+    Cancelled
+        `token` was cancelled.
+    """
+    change, store = store_change(document, saved), document.store
+    if store is None or change.obstacle:
+        message = f"the edits cannot be written into the store: {change.obstacle}"
+        advice = "save references beside the store"
+        raise RefbrowserError(
+            ErrorKind.USAGE, message, Place(path=None if store is None else store.root), advice
+        )
+    _check_unchanged(document, saved, store, token)
+    plan = _Plan(_top(store), store.flavour)
+    for key in change.keys:
+        plan.change(key, _value(saved, key), _value(document, key))
+    return plan.carry_out(token)
+
+
+def _top(store: StoreOrigin) -> str:
+    return os.path.join(store.root, store.folder).rstrip(os.sep)
+
+
+def _entries(document: ReferenceDocument) -> dict[str, bytes]:
+    """Return the values of `refs` by key, as they are written."""
+    refs = document.refs
+    slots = (refs.slot(position) for position in range(len(refs)))
+    return {refs.key_of(slot): refs.value_text(slot) for slot in slots}
+
+
+def _value(document: ReferenceDocument, key: str) -> Any:
+    """Return the bytes of a metadata document; `_ABSENT` where there is none.
+
+    Raises
+    ------
+    RefbrowserError
+        `E_JSON`: they are no JSON object.
+    """
+    if document.refs.find_slot(key) is None:
+        return _ABSENT
+    data = document.expansion.value(key)
+    try:
+        value = json.loads(data or b"")
+    except (ValueError, RecursionError):
+        value = None
+    if not isinstance(value, dict):
+        message = f"{quoted(key)} is no JSON object in the document: no reader could open the store"
+        raise RefbrowserError(ErrorKind.JSON, message, Place(key=key), "correct it first")
+    return data
+
+
+def _check_unchanged(
+    document: ReferenceDocument, saved: ReferenceDocument, store: StoreOrigin, token: CancelToken | None
+) -> None:
+    """Make sure that the store has the metadata that was opened; what is written already may be there too."""
+    contents = read_store(FolderReader(store.root, token), store.flavour)
+    found: Mapping[str, bytes] = {} if contents is None else contents.metadata
+    known = [key for key in saved.expansion.metadata_keys() if saved.expansion.value(key) is not None]
+    for key in dict.fromkeys((*known, *found)):
+        states = (saved.expansion.value(key), document.expansion.value(key))
+        if not any(_is_same(found.get(key), state) for state in states):
+            raise _changed(store.root, key)
+
+
+def _is_same(data: bytes | None, other: bytes | None) -> bool:
+    if data is None or other is None or data == other:
+        return data is other or data == other
+    try:
+        return same(json.loads(data), json.loads(other))
+    except (ValueError, RecursionError):
+        return False
+
+
+def _changed(root: str, key: str) -> RefbrowserError:
+    message = f"the store was changed by another program since it was opened: {quoted(key)}"
+    advice = "reload it, or save references beside it"
+    return RefbrowserError(ErrorKind.IO, message, Place(path=root), advice)
+
+
+@dataclass(slots=True)
+class _Object:
+    """A metadata object of the store: its bytes on disk (None: there is none), and those it gets."""
+
+    before: bytes | None
+    after: bytes | None
+
+    @property
+    def json(self) -> Any:
+        """The value that it gets."""
+        return None if self.after is None else parse(self.after).to_python()
+
+    def become(self, value: Any) -> None:
+        """Change the text where the value is another one."""
+        if self.after is None:
+            self.after = pretty(value, b"")
+        else:
+            self.after = rewrite(self.after, parse(self.after), value)
+
+
+@dataclass(slots=True)
+class _Plan:
+    """Gathers the objects to write, checks them against the disk, and writes them."""
+
+    root: str
+    flavour: Flavour
+    objects: dict[str, _Object] = field(default_factory=dict)
+    #: Those that repeat others: written last, that of the root after all.
+    repeating: dict[str, _Object] = field(default_factory=dict)
+    identities: dict[str, FileIdentity | None] = field(default_factory=dict)
+
+    def change(self, key: str, before: bytes | Any, after: bytes | Any) -> None:
+        """Add an object that changes, and those that repeat it."""
+        found, json_after = self._read(key), _ABSENT if after is _ABSENT else json.loads(after)
+        own = None if found is None else _parsed(found, key)
+        old = _without_copy(own) if self.flavour is Flavour.ZARR_V3 else own
+        if found is None:
+            # Of a consolidated store an object may stand in the copy alone.
+            is_new = before is _ABSENT
+            if is_new and after is not _ABSENT:
+                self.objects[key] = _Object(None, after)
+        else:
+            states = [json.loads(each) for each in (before, after) if each is not _ABSENT]
+            if not any(same(old, state) for state in states):
+                raise _changed(self.root, key)
+            one = self.repeating.get(key) or _Object(found, found)
+            if after is _ABSENT:
+                one.after = None
+            elif one.after == before:
+                one.after = after
+            else:
+                one.become(_with_copy(one.json, json_after))
+            if one is not self.repeating.get(key):
+                self.objects[key] = one
+        self._repeat(key, json_after)
+
+    def _repeat(self, key: str, value: Any) -> None:
+        """Change what repeats an object: consolidated metadata of the groups above it."""
+        folder, _, name = key.rpartition("/")
+        path, is_v3 = f"{folder}/" if folder else "", name == ENTRY
+        if name == CONSOLIDATED_V2:
+            return
+        above = path if is_v3 else None
+        while above != "":
+            above = path if above is None else above[: above.rstrip("/").rfind("/") + 1]
+            holder = above + (ENTRY if is_v3 else CONSOLIDATED_V2)
+            one = self._holder(holder)
+            whole: Any = {} if one is None else one.json
+            copy = whole.get(CONSOLIDATED_V3) if is_v3 else whole
+            entries = copy.get("metadata") if isinstance(copy, dict) else None
+            if one is None or not isinstance(entries, dict):
+                continue
+            entry = key.removeprefix(above).removesuffix(f"/{ENTRY}" if is_v3 else "")
+            changed = {name: each for name, each in entries.items() if name != entry or value is not _ABSENT}
+            if value is not _ABSENT:
+                changed[entry] = _with_copy(entries.get(entry), value)
+            copy = {**copy, "metadata": changed}
+            one.become({**whole, CONSOLIDATED_V3: copy} if is_v3 else copy)
+            self.repeating[holder] = one
+            self.objects.pop(holder, None)
+
+    def _holder(self, key: str) -> _Object | None:
+        known = self.repeating.get(key) or self.objects.get(key)
+        if known is not None:
+            return known
+        found = self._read(key)
+        return None if found is None else _Object(found, found)
+
+    def _path(self, key: str) -> str:
+        path = os.path.join(self.root, key)
+        if not is_safe_key(key) or not is_below(os.path.realpath(path), os.path.realpath(self.root)):
+            raise RefbrowserError(
+                ErrorKind.UNSAFE, "the object would lie outside of the store", Place(key=key)
+            )
+        return path
+
+    def _read(self, key: str) -> bytes | None:
+        self.identities[key] = identity_on_disk(self._path(key))
+        answer = FolderReader(self.root).read([key]).get(key)
+        if isinstance(answer, RefbrowserError):
+            raise answer
+        return answer
+
+    def _ordered(self) -> Iterator[tuple[str, _Object]]:
+        yield from self.objects.items()
+        deepest = sorted(self.repeating, key=lambda key: (-key.count("/"), key))
+        yield from ((key, self.repeating[key]) for key in deepest)
+
+    def carry_out(self, token: CancelToken | None) -> StoreWritten:
+        """Keep what is replaced, and write all objects one by one."""
+        objects = {key: one for key, one in self._ordered() if one.before != one.after}
+        for key in objects:
+            self._check_writable(key)
+        if token is not None:
+            token.check()
+        backup = self._keep(objects)
+        written: list[str] = []
+        for key, one in objects.items():
+            path = self._path(key)
+            try:
+                if one.after is None:
+                    os.unlink(path)
+                elif one.before is None:
+                    os.makedirs(os.path.dirname(path), exist_ok=True)
+                    write_atomically(path, [one.after])
+                else:
+                    write_atomically(path, [one.after], expected=self.identities[key])
+            except (RefbrowserError, OSError) as error:
+                raise _partly(error, key, written, len(objects), backup) from error
+            written.append(key)
+        return StoreWritten(tuple(written), backup)
+
+    def _check_writable(self, key: str) -> None:
+        path = self._path(key)
+        folder = os.path.dirname(path)
+        for each in (path, folder):
+            if os.path.exists(each) and (is_protected(each) or not os.access(each, os.W_OK)):
+                message = f"{quoted(key)} cannot be written: it is read-only"
+                advice = "let it be written first, or save references beside the store"
+                raise RefbrowserError(ErrorKind.IO, message, Place(path=each), advice)
+
+    def _keep(self, objects: Mapping[str, _Object]) -> str:
+        """Copy what will be replaced to a folder beside the store; nothing is written where that fails."""
+        if all(one.before is None for one in objects.values()):
+            return ""
+        folder = _backup_folder(self.root)
+        try:
+            for key, one in objects.items():
+                if one.before is not None:
+                    path = os.path.join(folder, *key.split("/")) + OLD
+                    os.makedirs(os.path.dirname(path), exist_ok=True)
+                    write_atomically(path, [one.before])
+        except (OSError, RefbrowserError) as error:
+            reason = error.message if isinstance(error, RefbrowserError) else error.strerror
+            message = f"the old metadata cannot be kept beside the store: {reason}"
+            advice = "nothing was written; save references beside the store"
+            raise RefbrowserError(ErrorKind.IO, message, Place(path=folder), advice) from error
+        return folder
+
+
+def _backup_folder(root: str) -> str:
+    """Return a folder that is not there yet, beside the outermost store that `root` belongs to."""
+    top = root
+    while (above := os.path.dirname(top)) != top and any(
+        os.path.isfile(os.path.join(above, name)) for name in _OF_NODES
+    ):
+        top = above
+    stamp = time.strftime("%Y-%m-%dT%H-%M-%SZ", time.gmtime())
+    number, folder = 1, os.path.join(f"{top}{BACKUP}", stamp)
+    while os.path.exists(folder):
+        number += 1
+        folder = os.path.join(f"{top}{BACKUP}", f"{stamp}-{number}")
+    return os.path.join(folder, os.path.relpath(root, top)) if root != top else folder
+
+
+def _partly(error: Exception, key: str, written: list[str], count: int, backup: str) -> RefbrowserError:
+    """Return the error that an object was not written, with what was."""
+    reason = error.message if isinstance(error, RefbrowserError) else getattr(error, "strerror", str(error))
+    message = f"{quoted(key)} was not written: {reason}"
+    named = ", ".join(quoted(each) for each in written[:5]) + (" …" if len(written) > 5 else "")
+    done = "nothing was written"
+    if written:
+        kept = f", what they were is in {backup}" if backup else ""
+        done = f"{len(written)} of {count} objects were written before it ({named}){kept}"
+    advice = f"{done}; all others are as they were: save again to go on"
+    return RefbrowserError(ErrorKind.IO, message, Place(key=key), advice)
+
+
+def _parsed(data: bytes, key: str) -> Any:
+    try:
+        return parse(data).to_python()
+    except JsonError as error:
+        message = f"{quoted(key)} of the store is no JSON"
+        raise RefbrowserError(ErrorKind.JSON, message, Place(key=key)) from error
+
+
+def _without_copy(value: Any) -> Any:
+    """Return the metadata of a node without what it repeats of those below."""
+    if not isinstance(value, dict):
+        return value
+    return {name: inner for name, inner in value.items() if name != CONSOLIDATED_V3}
+
+
+def _with_copy(old: Any, value: Any) -> Any:
+    """Return the metadata of a node with what the old one repeats of those below, at its place."""
+    if not isinstance(old, dict) or CONSOLIDATED_V3 not in old or not isinstance(value, dict):
+        return value
+    if CONSOLIDATED_V3 in value:
+        return value
+    members = list(value.items())
+    members.insert(list(old).index(CONSOLIDATED_V3), (CONSOLIDATED_V3, old[CONSOLIDATED_V3]))
+    return dict(members)
