@@ -75,7 +75,12 @@ class Filing(QObject):
             window.centre.copy_bar.show_copy(document, path)
             window.status.say(f"Saved a copy as {path}{typed}")
             return
-        window.status.say(f"Saved {path}{typed}")
+        into = document.store.written
+        if into is None:
+            window.status.say(f"Saved {path}{typed}")
+        else:
+            named = ", ".join(map(one_line, into.keys[:3])) + (" …" if len(into.keys) > 3 else "")
+            window.status.say(f"Written into {one_line(document.title)}: {named}{typed}")
         window.settings.add_recent(path)
         window.hierarchy.refresh(document)
 

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import logging
 import os
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any, Protocol
 
 from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.io.cancel import Cancelled, CancelToken
-from refbrowser.io.journal import JournalFile, abandoned_journals, read_journal, remove_journal
+from refbrowser.io.journal import JournalFile, abandoned_journals, read_head, read_journal, remove_journal
+from refbrowser.model.metadata_keys import is_metadata_key
 from refbrowser.references.content import DocumentContent
 from refbrowser.references.document import ReferenceDocument
 from refbrowser.references.history import History
@@ -24,6 +27,10 @@ logger = logging.getLogger(__name__)
 #: Operations are written after this long, in seconds, or when there are so many.
 WITHIN = 2.0
 AT_ONCE = 20
+#: The operation that keeps what is typed and not applied: the last one counts.
+TYPED = "typed"
+#: Bytes of typing after which the journal is begun again.
+TYPED_SIZE = 1 << 20
 #: The end of a document waits so long for its journal to be removed, in seconds.
 CLOSING = 1.0
 
@@ -31,20 +38,43 @@ _VERSION = 1
 
 
 def state_hash(document: DocumentContent, cancel: CancelToken | None = None) -> str:
-    """Return the SHA-256 of a document's text: the bytes of its file, where that is not packed."""
+    """Return the SHA-256 of a document's text: the bytes of its file, where that is not packed.
+
+    The text of a store is made anew whenever it is opened: of such it is that of its metadata, by key.
+    """
     found = hashlib.sha256()
-    for chunk in document.to_chunks():
+    for chunk in document.to_chunks() if document.store is None else _metadata_lines(document):
         if cancel is not None:
             cancel.check()
         found.update(chunk)
     return found.hexdigest()
 
 
+def _metadata_lines(document: DocumentContent) -> Iterator[bytes]:
+    """Yield what a store says of its nodes, whatever its spacing, in an order that does not depend on how."""
+    refs = document.refs
+    slots = {refs.key_of(slot): slot for slot in map(refs.slot, range(len(refs)))}
+    for key in sorted(filter(is_metadata_key, slots)):
+        try:
+            value = json.loads(document.view.inline(slots[key]))
+        except (RefbrowserError, ValueError, RecursionError, AssertionError):
+            value = refs.value_text(slots[key]).decode("utf-8", "replace")
+        yield json.dumps([key, value], sort_keys=True).encode()
+
+
+class Keepable(Protocol):
+    """What is typed and not applied, see `refbrowser.app.editors.typed`; it does not change."""
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as a value of JSON's types."""
+        ...
+
+
 class JournalWriter:
     """Follows the history of one document and keeps on disk what is not saved of it.
 
-    `follow` is for one thread; a thread of its own hashes and writes. The file is there only while the
-    document differs from the saved state.
+    `follow` and `type` are for one thread; a thread of its own hashes and writes. The file is there only while
+    the document differs from the saved state, or something is typed that is not applied.
 
     Parameters
     ----------
@@ -66,6 +96,9 @@ class JournalWriter:
         self._since: float | None = None
         self._is_urgent = False
         self._is_lost = False
+        self._typed: tuple[Keepable, ...] = ()
+        self._is_typed_written = True
+        self._typed_size = 0
 
     def follow(self, document: str, history: History, replaces: Path | None = None) -> None:
         """Take over what was done since the last call, be it an edit, undo, redo, or a save.
@@ -87,12 +120,29 @@ class JournalWriter:
                 self._obsolete.append(replaces)
                 self._is_urgent = True
             self._is_dirty = history.is_dirty
-            if self._is_idle():
-                self._since = None
-            else:
-                self._since = self._since or time.monotonic()
-                self._start()
-                self._changed.notify()
+            if self._typed:
+                # Of the state that it is typed upon.
+                self._is_typed_written = False
+            self._wake()
+
+    def type(self, typed: Sequence[Keepable]) -> None:
+        """Take over what is typed in all editors, and not applied; after the first `follow`."""
+        with self._changed:
+            self._typed, self._is_typed_written = tuple(typed), False
+            self._wake()
+
+    def _wake(self) -> None:
+        if self._is_idle():
+            self._since = None
+        else:
+            self._since = self._since or time.monotonic()
+            self._start()
+            self._changed.notify()
+
+    @property
+    def _is_needed(self) -> bool:
+        """Whether there is something that is not saved."""
+        return self._is_dirty or bool(self._typed)
 
     def flush(self) -> None:
         """Have everything written now rather than soon; does not wait for it."""
@@ -112,6 +162,7 @@ class JournalWriter:
         if self._file is not None:
             self._obsolete.append(self._file.path)
         self._file, self._written, self._is_lost = None, 0, False
+        self._is_typed_written = not self._typed
         self._document, self._recorder = document, Recorder(history)
 
     def _start(self) -> None:
@@ -123,8 +174,10 @@ class JournalWriter:
         """Tell whether the disk holds what it should."""
         if self._obsolete:
             return False
-        if not self._is_dirty:
+        if not self._is_needed:
             return self._file is None
+        if not self._is_typed_written:
+            return False
         return self._recorder is None or self._written == len(self._recorder.operations)
 
     def _is_due(self) -> bool:
@@ -133,7 +186,7 @@ class JournalWriter:
         if self._recorder is None or self._is_idle():
             return False
         waiting = len(self._recorder.operations) - self._written
-        return self._is_urgent or not self._is_dirty or waiting >= AT_ONCE or self._time_left() == 0
+        return self._is_urgent or not self._is_needed or waiting >= AT_ONCE or self._time_left() == 0
 
     def _time_left(self) -> float | None:
         return None if self._since is None else max(self._since + WITHIN - time.monotonic(), 0.0)
@@ -163,25 +216,42 @@ class JournalWriter:
             obsolete, self._obsolete = self._obsolete, []
             self._since, self._is_urgent = None, False
             recorder, file, first = self._recorder, self._file, self._written
-            operations = recorder.operations[first:] if self._is_dirty and not self._is_lost else []
-            if not self._is_dirty and file is not None:
+            typed = None if self._is_typed_written else self._typed
+            if typed and self._typed_size > TYPED_SIZE and file is not None:
+                # Each line of typing stands for those before it: begin again with the last one.
                 obsolete.append(file.path)
-                self._file = None
-            elif operations and file is None:
+                file, first = None, 0
+            self._is_typed_written = True
+            operations = recorder.operations[first:] if self._is_needed and not self._is_lost else []
+            if not self._is_needed and file is not None:
+                obsolete.append(file.path)
+                file = self._file = None
+            elif (operations or typed) and file is None and not self._is_lost:
                 file = self._file = JournalFile(self._document)
-            self._written = len(recorder.operations) if self._is_dirty else 0
-        if operations and file is not None:
-            self._write(recorder, file, operations, is_new=first == 0)
+            self._written = len(recorder.operations) if self._is_needed else 0
+            document = self._document
+        if (operations or typed is not None) and file is not None and not self._is_lost:
+            self._write(recorder, file, document, operations, typed)
         for path in obsolete:
             remove_journal(path)
 
     def _write(
-        self, recorder: Recorder, file: JournalFile, operations: Sequence[Operation], *, is_new: bool
+        self,
+        recorder: Recorder,
+        file: JournalFile,
+        document: str,
+        operations: Sequence[Operation],
+        typed: tuple[Keepable, ...] | None,
     ) -> None:
         values = [operation.to_json() for operation in operations]
-        if is_new:
-            head = {"refbrowser_journal": _VERSION, "state": state_hash(recorder.saved, self._cancel)}
-            values.insert(0, head)
+        if not file.size:
+            state = state_hash(recorder.saved, self._cancel)
+            values.insert(0, {"refbrowser_journal": _VERSION, "state": state, "document": document})
+            self._typed_size = 0
+        if typed is not None:
+            line = {"op": TYPED, "typed": [each.to_json() for each in typed]}
+            values.append(line)
+            self._typed_size += len(json.dumps(line))
         file.append(values)
 
 
@@ -201,6 +271,8 @@ class Recovery:
         The document's history with them; None where they were made to another state of the document.
     error
         Why not all of them can be done again, or read.
+    typed
+        What was typed and not applied, as `Keepable.to_json` gave it.
     """
 
     path: Path
@@ -208,6 +280,7 @@ class Recovery:
     operations: tuple[Operation, ...]
     history: History | None = None
     error: Exception | None = None
+    typed: tuple[Any, ...] = ()
 
     @property
     def titles(self) -> list[str]:
@@ -259,16 +332,39 @@ def _read(journal: Path, state: str, document: ReferenceDocument) -> Recovery | 
     error: Exception | None = None
     if content.is_damaged:
         error = RefbrowserError(ErrorKind.FORMAT, "the journal is damaged")
+    typed: tuple[Any, ...] = ()
     for value in values:
+        if isinstance(value, dict) and value.get("op") == TYPED and isinstance(value.get("typed"), list):
+            typed = tuple(value["typed"])
+            continue
         try:
             operations.append(Operation.from_json(value))
         except RefbrowserError as cause:
             error = cause
             break
-    if not operations:
+    if not operations and not typed:
         return None
-    recovery = Recovery(journal, content.modified, tuple(operations), None, error)
+    recovery = Recovery(journal, content.modified, tuple(operations), None, error, typed)
     if not isinstance(head, dict) or (head.get("refbrowser_journal"), head.get("state")) != (_VERSION, state):
         return recovery
     history, fault = replayed(document, operations)
-    return Recovery(journal, content.modified, tuple(operations), history, fault or error)
+    return Recovery(journal, content.modified, tuple(operations), history, fault or error, typed)
+
+
+@dataclass(frozen=True, slots=True)
+class LostEdits:
+    """A document of which a lost process left unsaved edits; `when` is the time of the last of them."""
+
+    document: str
+    when: float
+
+
+def lost_documents() -> tuple[LostEdits, ...]:
+    """Return the documents of which lost processes left unsaved edits, the newest first, each once."""
+    found: dict[str, LostEdits] = {}
+    for journal in abandoned_journals():
+        read = read_head(journal)
+        document = read[0].get("document") if read is not None and isinstance(read[0], dict) else None
+        if read is not None and isinstance(document, str):
+            found.setdefault(document, LostEdits(document, read[1]))
+    return tuple(found.values())

@@ -39,7 +39,7 @@ class JournalFile:
     Parameters
     ----------
     document
-        Path or URL of the document; the file's name holds a hash of it and nothing else tells it.
+        Path or URL of the document; the file's name holds a hash of it.
     """
 
     def __init__(self, document: str) -> None:
@@ -48,6 +48,11 @@ class JournalFile:
             journal_folder() / f"{_stem(document)}-{own}-{start_mark(own)}-{secrets.token_hex(4)}.jsonl"
         )
         self._size = 0
+
+    @property
+    def size(self) -> int:
+        """Bytes that were written."""
+        return self._size
 
     def append(self, values: Iterable[Any]) -> None:
         """Write values of JSON's types, a line each, and have them on the disk.
@@ -130,9 +135,20 @@ def read_journal(path: Path) -> JournalContent:
     )
 
 
-def abandoned_journals(document: str) -> list[Path]:
-    """Return the journals of a document whose processes are gone, the newest first."""
-    stem = _stem(document)
+def read_head(path: Path) -> tuple[Any, float] | None:
+    """Return the first value of a journal and the time of its last change; None where it has no whole line."""
+    try:
+        with path.open("rb") as file:
+            line, modified = file.readline(LIMITS.journal_head), os.fstat(file.fileno()).st_mtime
+    except OSError:
+        return None
+    value = _checked(line[:-1]) if line.endswith(b"\n") else None
+    return None if value is None else (value[0], modified)
+
+
+def abandoned_journals(document: str | None = None) -> list[Path]:
+    """Return the journals (of a document, or all) whose processes are gone, the newest first."""
+    stem = "" if document is None else _stem(document)
     found = [path for path in _all(journal_folder()) if path.name.startswith(stem) and not _is_owned(path)]
     return sorted(found, key=_modified, reverse=True)
 

@@ -11,9 +11,10 @@ from zipfile import ZipFile
 
 import numpy as np
 import pytest
+import zarr
 from PySide6.QtCore import Qt, QUrl
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QComboBox, QFileDialog, QLineEdit
+from PySide6.QtWidgets import QComboBox, QFileDialog, QLineEdit, QMessageBox
 from pytestqt.qtbot import QtBot
 from servers.http_server import HttpServer
 from window_fixtures import button, drop
@@ -27,7 +28,7 @@ from refbrowser.app.main_window import MainWindow
 from refbrowser.app.opening.drops import Drop
 from refbrowser.app.problems.pane import ProblemsPane
 from refbrowser.model.nodes import Flavour
-from refbrowser.references.edits import SetMetadata
+from refbrowser.references.edits import SetMetadata, SetReference
 
 Open = Callable[[str | Path], OpenDocument]
 Settle = Callable[[], None]
@@ -217,6 +218,9 @@ class TestSaving:
         document.apply(SetMetadata("temp/.zattrs", {"_ARRAY_DIMENSIONS": ["y", "x"], "units": "degC"}))
         settle()
         window.actions_["save"].trigger()
+        settle()
+        if store.is_dir():
+            button(window, "saveStoreQuestionBeside").click()
         dialog = window.findChild(QFileDialog, "saveAsDialog")
         assert dialog is not None
         assert Path(dialog.selectedFiles()[0]).name == "sea.json"
@@ -236,6 +240,58 @@ class TestSaving:
         assert json.loads(mapper["temp/.zattrs"])["units"] == "degC"
         assert mapper["temp/0.0"] == VALUES[:2, :3].tobytes()
         assert "temp/1.1" not in mapper
+
+    def test_an_edit_is_written_into_a_folder_after_one_question(
+        self, window: MainWindow, folder: Path, opened: Open, settle: Settle
+    ) -> None:
+        before = contents(folder)
+        document = opened(folder)
+        settle()
+
+        def save() -> None:
+            window.actions_["save"].trigger()
+            settle()
+
+        document.apply(SetMetadata("temp/.zattrs", {"_ARRAY_DIMENSIONS": ["y", "x"], "units": "degC"}))
+        settle()
+        save()
+        box = window.findChild(QMessageBox, "saveStoreQuestion")
+        assert "temp/.zattrs" in box.informativeText()
+        button(box, "saveStoreQuestionCancel").click()
+        settle()
+        assert document.is_dirty
+        assert contents(folder) == before
+        save()
+        button(window.findChild(QMessageBox, "saveStoreQuestion"), "saveStoreQuestionInto").click()
+        settle()
+        assert not document.is_dirty
+        assert document.store.is_here
+        assert {key for key, data in contents(folder).items() if data != before.get(key)} == {"temp/.zattrs"}
+        assert zarr.open_group(folder, mode="r")["temp"].attrs["units"] == "degC"
+        assert not window.centre.disk_bar.isVisible()
+        # Not asked again; what is undone is written too.
+        document.undo()
+        settle()
+        assert document.is_dirty
+        save()
+        assert window.findChild(QMessageBox, "saveStoreQuestion") is None
+        assert not document.is_dirty
+        assert contents(folder) == before
+        # What others changed is not written over, nor is a reference of a chunk written at all.
+        document.redo()
+        (folder / "temp/.zattrs").write_text("{}")
+        save()
+        assert "changed by another program" in window.centre.error_bar.text()
+        assert document.is_dirty
+        (folder / "temp/.zattrs").write_bytes(before["temp/.zattrs"])
+        document.apply(SetReference("temp/0.0", ["elsewhere", 0, 6]))
+        settle()
+        save()
+        box = window.findChild(QMessageBox, "saveStoreQuestion")
+        assert "references of chunks were edited" in box.informativeText()
+        assert not button(box, "saveStoreQuestionInto").isEnabled()
+        button(box, "saveStoreQuestionCancel").click()
+        assert contents(folder) == before
 
     def test_never_into_the_store(
         self, window: MainWindow, store: Path, opened: Open, settle: Settle

@@ -17,9 +17,10 @@ from refbrowser.app.tasks import TaskControl
 if TYPE_CHECKING:
     from refbrowser.app.editors.typed import Refused
     from refbrowser.app.main_window import MainWindow
+    from refbrowser.engine.saving.store import StoreChange
 
 #: What to do where a path is that of what is open.
-_OUTSIDE = "An opened store is never changed: choose a place outside of it."
+_OUTSIDE = "References have no place among its keys: choose a place outside of it."
 _APPEND = "Tools > Stream > Append writes edits of attributes to it."
 _BESIDE = "It is never changed: choose another name."
 
@@ -200,8 +201,29 @@ class SaveCommands(CommandGroup):
     def _save(self, document: OpenDocument, given_up: Callable[[], object] = lambda: None) -> None:
         if document.can_save_in_place:
             document.save()
+        elif document.store.is_folder:
+            self._save_store(document, given_up)
         else:
             self._ask_where(document, given_up=given_up)
+
+    def _save_store(self, document: OpenDocument, given_up: Callable[[], object]) -> None:
+        """Write into the opened store, or references beside it; asked once for each store that is open."""
+        store = document.store
+
+        def answered(into: bool) -> None:
+            store.is_written = into
+            if into:
+                document.save_into_store()
+            else:
+                self._ask_where(document, given_up=given_up)
+
+        def looked(change: StoreChange) -> None:
+            if store.is_written and not change.obstacle:
+                document.save_into_store()
+            else:
+                self._window.questions.save_store(document, change, answered, given_up)
+
+        store.look_at_change(looked, document.saveFailed.emit)
 
     def save_as(self) -> None:
         """Ask where and in which form to write the current document, and go on with the new file."""
@@ -319,7 +341,8 @@ class SaveCommands(CommandGroup):
             self._window.questions.overwrite(document, lambda: document.save(order), self.compare)
             return
         self._window.documents.set_current(document)
-        self._window.centre.error_bar.show_error(f"{document.title} was not saved", error, document.save)
+        heading = f"{document.title} was not saved"
+        self._window.centre.error_bar.show_error(heading, error, lambda: self._save(document))
 
     # The saved state and the file
 

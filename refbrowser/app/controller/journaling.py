@@ -9,10 +9,11 @@ from PySide6.QtCore import QObject, Signal
 from refbrowser.app.tasks import TaskControl
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
     from refbrowser.app.controller.open_document import OpenDocument
-    from refbrowser.engine.journal import JournalWriter, Recovery
+    from refbrowser.engine.journal import JournalWriter, Keepable, Recovery
 
 
 class DocumentJournal(QObject):
@@ -22,11 +23,14 @@ class DocumentJournal(QObject):
     -------
     recoveriesChanged()
         `recoveries`, newest first, are other ones.
+    typedRestored(object)
+        What was typed and not applied is to be put back, as it was kept.
     failed(object)
         Edits cannot be kept any more until the next save: the exception.
     """
 
     recoveriesChanged = Signal()
+    typedRestored = Signal(object)
     failed = Signal(object)
 
     def __init__(self, document: OpenDocument) -> None:
@@ -34,6 +38,7 @@ class DocumentJournal(QObject):
         self._document = document
         self._writer: JournalWriter | None = None
         self._replaced: Path | None = None
+        self._typed: tuple[Keepable, ...] = ()
         self.recoveries: tuple[Recovery, ...] = ()
         document.documentChanged.connect(self._follow)
         document.saved.connect(lambda _path: self._saved())
@@ -60,7 +65,7 @@ class DocumentJournal(QObject):
 
     def can_restore(self, recovery: Recovery) -> bool:
         """Tell whether the edits can be made now: on the state that they were made to, with no others."""
-        return recovery.history is not None and not self._document.is_dirty
+        return recovery.history is not None and not self._document.is_pending
 
     def restore(self, recovery: Recovery) -> None:
         """Make the edits again, so that undo works through them; the file is not written."""
@@ -69,6 +74,7 @@ class DocumentJournal(QObject):
         self._forget(recovery)
         self._replaced = recovery.path
         self._document.go_on_with(recovery.history)
+        self.typedRestored.emit(recovery.typed)
 
     def discard(self, recovery: Recovery) -> None:
         """Give the edits up."""
@@ -97,7 +103,7 @@ class DocumentJournal(QObject):
 
     def _follow(self) -> None:
         history = self._document.history
-        if history is None or (self._writer is None and not history.is_dirty):
+        if history is None or (self._writer is None and not history.is_dirty and not self._typed):
             return
         if self._writer is None:
             from refbrowser.engine.journal import JournalWriter
@@ -105,6 +111,14 @@ class DocumentJournal(QObject):
             self._writer = JournalWriter(self.failed.emit)
         replaced, self._replaced = self._replaced, None
         self._writer.follow(self._document.path, history, replaced)
+
+    def keep_typed(self, typed: Sequence[Keepable]) -> None:
+        """Keep what is typed and not applied."""
+        self._typed = tuple(typed)
+        if self._writer is None:
+            self._follow()
+        if self._writer is not None:
+            self._writer.type(self._typed)
 
     def _saved(self) -> None:
         self._follow()

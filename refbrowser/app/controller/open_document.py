@@ -453,10 +453,9 @@ class OpenDocument(QObject):
         from refbrowser.engine.saving.write import SaveOrder
 
         document, dataset = self.document, self.dataset
-        if document is None or dataset is None or self.is_saving:
+        if document is None or dataset is None:
             return
         given = order or SaveOrder(self.path)
-        self.is_saving = True
         expected = None if given.overwrite or given.path != self.path else self.identity
         before = self.identity
 
@@ -465,12 +464,38 @@ class OpenDocument(QObject):
 
             return save_document(document, dataset, given, expected, before, control)
 
+        self._write(document, write, given.path, is_copy=given.is_copy)
+
+    def save_into_store(self) -> None:
+        """Write the metadata that changed into the store that was opened, off the GUI thread.
+
+        `saved` or `saveFailed` tells the end, as of `save`.
+        """
+        document, before = self.document, self.saved_document
+        if document is None or before is None:
+            return
+
+        def write(control: TaskControl) -> Saved:
+            from refbrowser.app.controller.work import save_into_store
+
+            return save_into_store(document, before, control)
+
+        self._write(document, write, self.path, is_copy=False)
+
+    def _write(
+        self, document: ReferenceDocument, write: Callable[[TaskControl], Saved], path: str, *, is_copy: bool
+    ) -> None:
+        if self.is_saving:
+            return
+        self.is_saving = True
+
         def done(saved: Saved) -> None:
             self.is_saving = False
-            if not given.is_copy:
-                self._become(document, saved, given.path)
+            self.store.written = saved.into
+            if not is_copy:
+                self._become(document, saved, path)
             self.savedChanged.emit()
-            self.saved.emit(given.path)
+            self.saved.emit(path)
             self.saveLost.emit(saved.losses)
 
         def failed(error: BaseException) -> None:

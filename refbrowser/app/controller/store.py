@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
@@ -11,6 +12,7 @@ from refbrowser.app.tasks import Priority, TaskControl
 if TYPE_CHECKING:
     from refbrowser.app.controller.open_document import OpenDocument
     from refbrowser.engine.dataset import Dataset
+    from refbrowser.engine.saving.store import StoreChange, StoreWritten
     from refbrowser.model.listing import StoreListing
 
 
@@ -23,6 +25,10 @@ class DocumentStore(QObject):
         Whose rules the user wants the metadata to follow, a value of `Flavour`; empty to find it out.
     listing
         What was found in the store, None before.
+    is_written
+        The user wants edits written into the store, as long as it is open.
+    written
+        What the last save wrote into the store; None where it wrote a file.
 
     Signals
     -------
@@ -38,12 +44,21 @@ class DocumentStore(QObject):
         self._path: str | None = None
         self.flavour = flavour
         self.listing: StoreListing | None = None
+        self.is_written = False
+        self.written: StoreWritten | None = None
         document.hierarchyChanged.connect(self._list)
 
     @property
     def is_here(self) -> bool:
         """Whether the document is a store itself: not once its edits were saved as a file beside it."""
         return self._path is not None and self._path == self._document.path
+
+    @property
+    def is_folder(self) -> bool:
+        """Whether the document is a store in a folder of this machine: no archive, no URL."""
+        state = self._document.document
+        store = None if state is None or not self.is_here else state.store
+        return store is not None and store.container == "folder"
 
     def opened(self) -> None:
         """Take over that the document was read."""
@@ -60,6 +75,23 @@ class DocumentStore(QObject):
         if not self.is_here or state is None or state.store is None:
             return self._document.path
         return watched_file(state.store)
+
+    def look_at_change(
+        self, done: Callable[[StoreChange], None], failed: Callable[[BaseException], None]
+    ) -> None:
+        """Tell what saving into the store would write, and what is in the way."""
+        document = self._document
+        state, saved = document.document, document.saved_document
+        if state is None or saved is None:
+            return
+
+        def look(_control: TaskControl) -> StoreChange:
+            from refbrowser.engine.saving.store import store_change
+
+            return store_change(state, saved)
+
+        owner, title = document.owner("prospect"), f"Look at what saving {document.title} means"
+        document.tasks.run(owner, title, look, done, failed)
 
     def open_as(self, flavour: str) -> None:
         """Read the store by the rules of another flavour; edits are lost."""

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from refbrowser.app.controller.shared_session import SharedSession
     from refbrowser.engine.dataset import Dataset
     from refbrowser.engine.export.request import Loss
+    from refbrowser.engine.saving.store import StoreWritten
     from refbrowser.engine.saving.write import SaveOrder, Written
     from refbrowser.engine.views.row_changes import Difference
     from refbrowser.references.content import StoreOrigin
@@ -57,11 +58,15 @@ class Opened:
 
 @dataclass(frozen=True, slots=True)
 class Saved:
-    """What a save wrote, what may be read under a new path (None for the old one), and what was lost."""
+    """What a save wrote, what may be read under a new path (None for the old one), and what was lost.
+
+    `into` tells what was written into an opened store; None where a file was.
+    """
 
     written: Written
     access: Access | None = None
     losses: tuple[Loss, ...] = ()
+    into: StoreWritten | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -247,9 +252,26 @@ def save_document(
         return Saved(written, losses=losses)
     if order.path != dataset.path:
         return Saved(written, _moved_access(dataset.access, order.path), losses)
-    if isinstance(before, FileIdentity):
+    if isinstance(before, FileIdentity) and written.identity is not None:
         Permissions().saved(order.path, before, written.identity)
     return Saved(written, losses=losses)
+
+
+def save_into_store(document: ReferenceDocument, before: ReferenceDocument, control: TaskControl) -> Saved:
+    """Write the metadata that differs between two states of a store into it.
+
+    Raises
+    ------
+    RefbrowserError
+        As `refbrowser.engine.saving.store.save_into_store`.
+    """
+    from refbrowser.app.controller.store_files import identity_of_store
+    from refbrowser.engine.saving.store import save_into_store as into
+    from refbrowser.engine.saving.write import Written
+
+    done = into(document, before, control.token)
+    identity = None if document.store is None else identity_of_store(document.store)
+    return Saved(Written(identity, document), into=done)
 
 
 def _portable(

@@ -24,6 +24,7 @@ from refbrowser.app.theme import count_text
 if TYPE_CHECKING:
     from refbrowser.engine.journal import Recovery
     from refbrowser.engine.saving.prospect import Prospect
+    from refbrowser.engine.saving.store import StoreChange
     from refbrowser.io.origins import Origin
     from refbrowser.io.settings import ConnectionSettings
 
@@ -126,6 +127,48 @@ class Questions(QObject):
         dialog.accepted.connect(lambda: confirmed(dialog.keeps_meaning))
         dialog.rejected.connect(refused)
         self._show(dialog)
+
+    def save_store(
+        self,
+        document: OpenDocument,
+        change: StoreChange,
+        chosen: Callable[[bool], object],
+        refused: Callable[[], object],
+    ) -> None:
+        """Ask whether edits go into the opened store (True), or into a file of references beside it."""
+        from refbrowser.engine.saving.store import BACKUP
+
+        name = one_line(document.name)
+        box = self._box("saveStoreQuestion", f"Where do the edits of {name} go?")
+        count = len(change.keys)
+        nouns = "1 changed metadata file" if count == 1 else f"{count_text(count)} changed metadata files"
+        named = ", ".join(one_line(key) for key in change.keys[:3]) + (" …" if count > 3 else "")
+        into = (
+            f"Into the store: {nouns} ({named}), and consolidated metadata that repeats it. "
+            f"What was there before is kept beside the store, in {name}{BACKUP}. Chunks are never written."
+        )
+        if change.obstacle:
+            into = f"The store itself cannot take them: {one_line(change.obstacle)}."
+        beside = "Beside it: a new file of references that points into the store, which stays as it is."
+        asked = "" if change.obstacle else "\n\nYou are asked once while the store is open."
+        box.setInformativeText(f"{into}\n\n{beside}{asked}")
+        write = box.addButton("Write into the store", QMessageBox.ButtonRole.AcceptRole)
+        write.setEnabled(not change.obstacle)
+        save = box.addButton("Save references beside it…", QMessageBox.ButtonRole.ActionRole)
+        cancel = box.addButton("Cancel", QMessageBox.ButtonRole.RejectRole)
+        for button, title in ((write, "Into"), (save, "Beside"), (cancel, "Cancel")):
+            button.setObjectName(f"saveStoreQuestion{title}")
+        box.setDefaultButton(save if change.obstacle else cancel)
+
+        def finished(_code: int) -> None:
+            clicked = box.clickedButton()
+            if clicked in (write, save):
+                chosen(clicked is write)
+            else:
+                refused()
+
+        box.finished.connect(finished)
+        self._show(box)
 
     def unsaved(self, document: OpenDocument, answer: Callable[[Unsaved], object]) -> None:
         """Ask what to do with the pending edits of a document that is to be closed."""

@@ -61,8 +61,6 @@ class Drafts(QObject):
     -------
     countChanged(int)
         The number of pending edits is another one.
-    changed()
-        What is typed is something else.
     applied(object)
         A step of the history was made of these (`Typed`), wherever they were typed.
     restored()
@@ -70,7 +68,6 @@ class Drafts(QObject):
     """
 
     countChanged = Signal(int)
-    changed = Signal()
     applied = Signal(object)
     restored = Signal()
 
@@ -85,6 +82,7 @@ class Drafts(QObject):
         self._before = document.document
         self._told = 0
         document.documentChanged.connect(self._rebase)
+        document.journal.typedRestored.connect(self.restore)
 
     @property
     def count(self) -> int:
@@ -327,7 +325,7 @@ class Drafts(QObject):
         if count != self._told:
             self._told = count
             self.countChanged.emit(count)
-        self.changed.emit()
+        self._document.journal.keep_typed(self.all())
 
 
 def _rule_fields(document: ReferenceDocument | None) -> list[Any]:

@@ -80,7 +80,8 @@ class Typed:
 
     def to_json(self) -> dict[str, Any]:
         """Return it as a value of JSON's types."""
-        return {"kind": self.kind.value, "at": self.at, "draft": self.draft.to_json(self.at)}
+        draft = self.draft.to_json(self.at)
+        return {"kind": self.kind.value, "at": self.at, "words": self.words, "draft": draft}
 
 
 @dataclass(frozen=True, slots=True)

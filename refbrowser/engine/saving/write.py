@@ -44,10 +44,11 @@ class SaveOrder:
 class Written:
     """What was written: the file's identity, the document in it, and the edit that leads there, if one does.
 
-    `document` is None for a copy in Version 0, which is not built in memory.
+    `document` is None for a copy in Version 0, which is not built in memory; `identity` for a store without
+    a document of its own at the root.
     """
 
-    identity: FileIdentity
+    identity: FileIdentity | None
     document: ReferenceDocument | None
     edit: Any = None
 
