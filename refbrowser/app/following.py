@@ -8,12 +8,15 @@ from PySide6.QtCore import QObject
 
 from refbrowser.app import theme
 from refbrowser.app.controller.open_document import OpenDocument
+from refbrowser.app.dialogs.recovery import time_text
 from refbrowser.app.hierarchy.hierarchy_model import ItemKind
 from refbrowser.app.plain_text import one_line
+from refbrowser.app.tasks import TaskControl
 
 if TYPE_CHECKING:
     from refbrowser.app.controller.reading import SizeQuestion
     from refbrowser.app.main_window import MainWindow
+    from refbrowser.engine.journal import LostEdits
 
 
 class DocumentFollower(QObject):
@@ -25,6 +28,7 @@ class DocumentFollower(QObject):
         window.documents.added.connect(self._added)
         window.documents.removed.connect(self._removed)
         window.documents.currentChanged.connect(self._show)
+        window.ready.connect(self._look_for_lost)
 
     def _added(self, document: OpenDocument) -> None:
         window = self._window
@@ -45,6 +49,20 @@ class DocumentFollower(QObject):
         document.journal.recoveriesChanged.connect(lambda: self._recoveries_changed(document))
         document.journal.failed.connect(self._journal_failed)
         document.editFailed.connect(lambda error: self._edit_failed(document, error))
+
+    def _look_for_lost(self) -> None:
+        """Offer what lost processes left unsaved on the start page."""
+        start = self._window.centre.start
+
+        def look(_control: TaskControl) -> tuple[LostEdits, ...]:
+            from refbrowser.engine.journal import lost_documents
+
+            return lost_documents()
+
+        def found(lost: tuple[LostEdits, ...]) -> None:
+            start.set_lost([(each.document, time_text(each.when)) for each in lost])
+
+        self._window.tasks.run("lost edits", "Look for unsaved edits", look, found)
 
     def _removed(self, document: OpenDocument) -> None:
         window = self._window
@@ -70,6 +88,7 @@ class DocumentFollower(QObject):
         window.centre.set_document(document)
         if document is None:
             window.centre.start.set_recent(window.settings.recent())
+            self._look_for_lost()
             window.attributes.set_item(None)
             window.editors.clear()
             window.summary.set_text("")

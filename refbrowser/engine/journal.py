@@ -16,6 +16,7 @@ from typing import Any, Protocol
 from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.io.cancel import Cancelled, CancelToken
 from refbrowser.io.journal import JournalFile, abandoned_journals, read_head, read_journal, remove_journal
+from refbrowser.io.origins import scheme_of
 from refbrowser.model.metadata_keys import is_metadata_key
 from refbrowser.references.content import DocumentContent
 from refbrowser.references.document import ReferenceDocument
@@ -73,8 +74,8 @@ class Keepable(Protocol):
 class JournalWriter:
     """Follows the history of one document and keeps on disk what is not saved of it.
 
-    `follow` and `type` are for one thread; a thread of its own hashes and writes. The file is there only while
-    the document differs from the saved state, or something is typed that is not applied.
+    `follow` and `type` are for one thread; a thread of its own hashes and writes. The file is there only
+    while the document differs from the saved state, or something is typed that is not applied.
 
     Parameters
     ----------
@@ -128,8 +129,9 @@ class JournalWriter:
     def type(self, typed: Sequence[Keepable]) -> None:
         """Take over what is typed in all editors, and not applied; after the first `follow`."""
         with self._changed:
-            self._typed, self._is_typed_written = tuple(typed), False
-            self._wake()
+            if typed or self._typed:
+                self._typed, self._is_typed_written = tuple(typed), False
+                self._wake()
 
     def _wake(self) -> None:
         if self._is_idle():
@@ -360,11 +362,16 @@ class LostEdits:
 
 
 def lost_documents() -> tuple[LostEdits, ...]:
-    """Return the documents of which lost processes left unsaved edits, the newest first, each once."""
+    """Return the documents of which lost processes left unsaved edits, the newest first, each once.
+
+    Those that are gone from this machine are left out.
+    """
     found: dict[str, LostEdits] = {}
     for journal in abandoned_journals():
         read = read_head(journal)
         document = read[0].get("document") if read is not None and isinstance(read[0], dict) else None
-        if read is not None and isinstance(document, str):
+        if read is None or not isinstance(document, str):
+            continue
+        if scheme_of(document) is not None or os.path.exists(document):
             found.setdefault(document, LostEdits(document, read[1]))
     return tuple(found.values())

@@ -21,6 +21,8 @@ from refbrowser.limits import LIMITS
 
 #: Journals of processes that are gone; the oldest of more than these are given up.
 KEPT = 500
+#: The first line of a journal is no longer.
+_HEAD = 65_536
 
 _NAME = re.compile(r"[0-9a-f]{32}-(\d{1,10})-(\d*)-[0-9a-f]{8}\.jsonl")
 _CHECKED = re.compile(rb"([0-9a-f]{8}) (.*)", re.DOTALL)
@@ -136,10 +138,10 @@ def read_journal(path: Path) -> JournalContent:
 
 
 def read_head(path: Path) -> tuple[Any, float] | None:
-    """Return the first value of a journal and the time of its last change; None where it has no whole line."""
+    """Return the first value of a journal and the time of its last change; None where no line is whole."""
     try:
         with path.open("rb") as file:
-            line, modified = file.readline(LIMITS.journal_head), os.fstat(file.fileno()).st_mtime
+            line, modified = file.readline(_HEAD), os.fstat(file.fileno()).st_mtime
     except OSError:
         return None
     value = _checked(line[:-1]) if line.endswith(b"\n") else None

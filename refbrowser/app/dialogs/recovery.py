@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QDateTime, QSize, Signal, SignalInstance
 from PySide6.QtWidgets import (
@@ -40,10 +40,13 @@ def time_text(seconds: float) -> str:
 
 def recovery_text(recovery: Recovery) -> str:
     """Return in words what was left and what can be done with it."""
-    count, when = len(recovery.titles), time_text(recovery.when)
+    typed, when = len(recovery.typed), time_text(recovery.when)
+    count = len(recovery.titles) + typed
     edits = f"{theme.count_text(count)} unsaved edit{'' if count == 1 else 's'}"
+    if typed:
+        edits += f" ({typed} typed and not applied)"
     were = "was" if count == 1 else "were"
-    if not recovery.operations and recovery.error is not None:
+    if not recovery.operations and not typed and recovery.error is not None:
         return f"Unsaved edits from {when} were kept, but cannot be read: {error_text(recovery.error)}"
     if recovery.history is None:
         return f"{edits} from {when} {were} kept, but the file has changed since: nothing fits it any more."
@@ -96,10 +99,10 @@ class RecoveryBar(QFrame):
         if recovery is None or document is None:
             return
         self._text.setText(recovery_text(recovery))
-        self._preview.setEnabled(bool(recovery.operations))
+        self._preview.setEnabled(bool(recovery.operations or recovery.typed))
         self._restore.setVisible(recovery.history is not None)
         self._restore.setEnabled(document.journal.can_restore(recovery))
-        hint = "" if self._restore.isEnabled() else "Undo the edits that were made here first"
+        hint = "" if self._restore.isEnabled() else "Undo, or reset, what was edited here first"
         self._restore.setToolTip(hint)
 
     def text(self) -> str:
@@ -142,6 +145,8 @@ class RecoveryPreview(QDialog):
         view.header().resizeSection(1, 280)
         for number, operation in enumerate(recovery.operations[:LISTED], 1):
             view.addTopLevelItem(_row(str(number), *_words(operation)))
+        for typed in recovery.typed:
+            view.addTopLevelItem(_row("", *_typed_words(typed)))
         left = len(recovery.operations) - LISTED
         if left > 0:
             view.addTopLevelItem(_row("", f"and {theme.count_text(left)} more", ""))
@@ -171,6 +176,13 @@ def _words(operation: Operation) -> tuple[str, str]:
     given = operation.to_json()
     values = [value for name, value in given.items() if name not in ("op", "edit", "title", *_NAMED)]
     return operation.edit.title, ", ".join(json.dumps(value, ensure_ascii=False) for value in values)
+
+
+def _typed_words(typed: Any) -> tuple[str, str]:
+    """Return where something was typed, and what."""
+    if not isinstance(typed, dict):
+        return "Typed and not applied", ""
+    return f"Typed and not applied: {typed.get('words')}", json.dumps(typed.get("draft"), ensure_ascii=False)
 
 
 def _row(number: str, title: str, detail: str) -> QTreeWidgetItem:

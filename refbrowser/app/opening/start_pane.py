@@ -50,6 +50,8 @@ class StartPane(QWidget):
         self.setMinimumSize(420, 300)
         self._controls: QWidget | None = None
         self._recent: list[QWidget] = []
+        self._paths: list[str] = []
+        self._lost: list[tuple[str, str]] = []
 
     def complete(self, recent: Sequence[str]) -> None:
         """Add the buttons and the documents that were opened lately."""
@@ -77,30 +79,46 @@ class StartPane(QWidget):
 
     def set_recent(self, paths: Sequence[str]) -> None:
         """List the documents that were opened lately."""
-        from refbrowser.app.plain_text import one_line
-        from refbrowser.app.widgets import plain_label, push_button
+        self._paths = list(paths[:SHOWN])
+        self._list()
+
+    def set_lost(self, documents: Sequence[tuple[str, str]]) -> None:
+        """Offer documents of which a lost process left unsaved edits, each with the time of the last one."""
+        self._lost = list(documents[:SHOWN])
+        self._list()
+
+    def _list(self) -> None:
+        from refbrowser.app.widgets import plain_label
 
         for widget in self._recent:
             widget.deleteLater()
         self._recent = []
-        if paths:
-            title = plain_label("Recent", role="paneTitle", wrap=False)
-            self._recent.append(title)
-        for number, path in enumerate(paths[:SHOWN]):
-            name = one_line(path)
-            shown = name if len(name) <= 72 else f"…{name[-71:]}"
-            button = push_button(
-                shown.replace("&", "&&"),
-                f"recentButton{number}",
-                lambda path=path: self.openPath.emit(path),  # type: ignore[misc]
-                flat=True,
-            )
-            button.setAccessibleName(f"Open {name}")
-            button.setToolTip(theme.plain_tooltip(path))
-            self._recent.append(button)
+        if self._lost:
+            title = "Unsaved edits that were kept when the program ended unexpectedly"
+            self._recent.append(plain_label(title, role="warning", wrap=False))
+        for number, (path, when) in enumerate(self._lost):
+            self._recent.append(self._button(path, f"lostButton{number}", f"  ({when})"))
+        if self._paths:
+            self._recent.append(plain_label("Recent", role="paneTitle", wrap=False))
+        for number, path in enumerate(self._paths):
+            self._recent.append(self._button(path, f"recentButton{number}", ""))
         for widget in self._recent:
             self._column.insertWidget(self._column.count() - 1, widget, 0, Qt.AlignmentFlag.AlignHCenter)
         self._place_controls()
+        # The words above stand higher the more there is below them.
+        self.update()
+
+    def _button(self, path: str, name: str, more: str) -> QWidget:
+        from refbrowser.app.plain_text import one_line
+        from refbrowser.app.widgets import push_button
+
+        words = one_line(path)
+        shown = words if len(words) <= 72 else f"…{words[-71:]}"
+        title = f"{shown}{more}".replace("&", "&&")
+        button = push_button(title, name, lambda: self.openPath.emit(path), flat=True)
+        button.setAccessibleName(f"Open {words}{more}")
+        button.setToolTip(theme.plain_tooltip(path))
+        return button
 
     def _parts(self) -> tuple[QRect, QRect, QRect, int]:
         """Return where icon, heading and text stand, and where the controls begin."""
