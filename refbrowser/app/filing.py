@@ -64,7 +64,9 @@ class Filing(QObject):
         document.file.failed.connect(lambda error: self._failed(document, "read again", error))
         document.reloadFailed.connect(lambda error: self._failed(document, "reloaded", error))
         document.reloaded.connect(lambda: self._reloaded(document))
-        drafts_of(document).applied.connect(lambda typed: self._applied(document, typed))
+        drafts = drafts_of(document)
+        drafts.applied.connect(lambda typed: self._applied(document, typed))
+        drafts.restored.connect(lambda: self._restored(document))
 
     def _saved(self, document: OpenDocument, path: str) -> None:
         window = self._window
@@ -83,6 +85,15 @@ class Filing(QObject):
             window.status.say(f"Written into {one_line(document.title)}: {named}{typed}")
         window.settings.add_recent(path)
         window.hierarchy.refresh(document)
+
+    def _restored(self, document: OpenDocument) -> None:
+        """Show the first of what was typed before the program ended, where it was typed."""
+        from refbrowser.app.problems.going import go_to_typed
+        from refbrowser.errors import NOWHERE
+
+        typed = drafts_of(document).all()
+        if typed:
+            go_to_typed(self._window, document, typed[0], NOWHERE)
 
     def _applied(self, document: OpenDocument, typed: tuple[Typed, ...]) -> None:
         if document is self._window.documents.current:

@@ -10,13 +10,15 @@ from typing import Any
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QLineEdit, QPlainTextEdit, QSpinBox, QWidget
+from PySide6.QtWidgets import QLineEdit, QPlainTextEdit, QPushButton, QSpinBox, QWidget
+from pytestqt.qtbot import QtBot
 
 from refbrowser.app.centre import REFERENCES
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.editors.drafts import drafts_of
 from refbrowser.app.elided_label import ElidedLabel
 from refbrowser.app.main_window import MainWindow
+from refbrowser.io.journal import journal_folder
 from refbrowser.references.edits import SetTemplate
 
 Open = Callable[[str | Path], OpenDocument]
@@ -248,3 +250,36 @@ def test_the_undo_key_is_of_the_document_wherever_the_keyboard_is(typist: Typist
         assert document.history.position == before - 1
         QTest.keyClick(field, Qt.Key.Key_Z, ctrl | shift)
         assert document.history.position == before
+
+
+def test_what_was_typed_before_a_sudden_end_is_offered_and_put_back(
+    typist: Typist, opened: Open, settle: Settle, qtbot: QtBot
+) -> None:
+    window, path = typist.window, typist.path
+    type_everywhere(typist)
+    # Not valid, and begun: both are kept.
+    typist.select("rule", 0)
+    typist.put(typist.child(QPlainTextEdit, "genUrlField"), "{{ half")
+    before = [typed.to_json() for typed in drafts_of(typist.document).all()]
+    typist.document.journal.flush()
+    qtbot.waitUntil(lambda: any(b"half" in file.read_bytes() for file in journal_folder().iterdir()))
+    (journal,) = journal_folder().iterdir()
+    stem, _process, _mark, rest = journal.name.split("-")
+    lost = journal.with_name(f"{stem}-4194304--{rest}")
+    lost.write_bytes(journal.read_bytes())
+    window.documents.close(typist.document)
+    settle()
+    offered = window.centre.start.findChild(QPushButton, "lostButton0")
+    assert str(path.name) in offered.text()
+    offered.click()
+    document = window.documents.current
+    qtbot.waitUntil(lambda: document.is_open)
+    settle()
+    assert "5 typed and not applied" in window.centre.recovery_bar.text()
+    window.findChild(QPushButton, "recoveryRestoreButton").click()
+    settle()
+    assert [typed.to_json() for typed in drafts_of(document).all()] == before
+    assert window.focusWidget().objectName().startswith("gen")
+    assert typist.child(QPlainTextEdit, "genUrlField").toPlainText() == "{{ half"
+    qtbot.waitUntil(lambda: not lost.exists())
+    assert document.is_pending

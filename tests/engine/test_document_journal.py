@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from refbrowser.engine import journal as engine_journal
-from refbrowser.engine.journal import JournalWriter, find_recoveries, state_hash
+from refbrowser.engine.journal import JournalWriter, find_recoveries, lost_documents, state_hash
 from refbrowser.io.cancel import CancelToken
 from refbrowser.io.journal import journal_folder, read_journal
 from refbrowser.references.document import ReferenceDocument
@@ -282,3 +282,71 @@ def test_the_thread_sleeps_when_what_was_edited_was_undone_at_once(
     time.sleep(0.3)
     assert len(looks) <= 5
     assert not files()
+
+
+class Typed:
+    """Something typed."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+    def to_json(self) -> dict[str, Any]:
+        return {"text": self.text}
+
+
+def test_what_is_typed_is_kept_while_it_is_and_offered_by_name(
+    kept: Kept, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(engine_journal, "WITHIN", 0.02)
+    monkeypatch.setattr(engine_journal, "TYPED_SIZE", 400)
+    kept.follow()
+    for number in range(40):
+        kept.writer.type([Typed(f"{'x' * 50}{number}")])
+        wait_until(lambda number=number: bool(values()) and str(number) in str(values()[-1]))
+    # Each line stands for those before it: they are not kept for ever.
+    assert sum(path.stat().st_size for path in files()) < 2_000
+    kept.writer.type([])
+    wait_until(lambda: not files())
+    kept.edit(0)
+    kept.writer.type([Typed("half")])
+    wait_until(lambda: bool(values()) and "half" in str(values()[-1]))
+    kept.history.undo()
+    kept.follow()
+    wait_until(lambda: [value.get("op") for value in values()[1:]] == ["do", "typed", "undo", "typed"])
+    abandon()
+    (recovery,) = recoveries()
+    assert recovery.typed == ({"text": "half"},)
+    assert recovery.history is not None
+    assert not recovery.history.is_dirty
+    # By name, as long as it is there.
+    assert lost_documents() == ()
+    (tmp_path / "there.json").write_bytes(DATA)
+    other = Kept()
+    other.writer.follow(str(tmp_path / "there.json"), other.history)
+    other.writer.type([Typed("x")])
+    wait_until(lambda: len(files()) == 2)
+    wait_until(lambda: "there.json" in str(values()))
+    abandon()
+    assert [lost.document for lost in lost_documents()] == [str(tmp_path / "there.json")]
+    other.writer.close()
+
+
+def test_a_store_is_known_again_whatever_text_is_made_of_it(tmp_path: Path) -> None:
+    import zarr
+
+    import refbrowser
+    from refbrowser.engine.saving.store import save_into_store
+    from refbrowser.references.edits import SetMetadata
+
+    zarr.create_group(tmp_path / "s.zarr", zarr_format=2).create_array(
+        "a", shape=(4,), chunks=(2,), dtype="i4"
+    )
+    zarr.consolidate_metadata(tmp_path / "s.zarr", zarr_format=2)
+    with refbrowser.open(tmp_path / "s.zarr") as dataset:
+        saved = dataset.document
+    edited = saved.apply(SetMetadata("a/.zattrs", {"units": "K"}))
+    assert state_hash(edited) != state_hash(saved)
+    save_into_store(edited, saved)
+    with refbrowser.open(tmp_path / "s.zarr") as dataset:
+        assert dataset.document.to_bytes() != edited.to_bytes()
+        assert state_hash(dataset.document) == state_hash(edited)

@@ -181,7 +181,7 @@ class SaveCommands(CommandGroup):
         words = self.typed_words(document)
         more = f" ({len(left) - 1} more like it)" if len(left) > 1 else ""
         heading = f"{document.title} was not saved{more}"
-        go_to_typed(self._window, document, left[0])
+        go_to_typed(self._window, document, left[0].typed, left[0].error.place)
         self._window.centre.error_bar.show_error(heading, left[0].error)
         if words:
             self._window.status.say(f"{words[0].upper()}{words[1:]}; Undo takes it back")

@@ -9,9 +9,10 @@ from refbrowser.app.hierarchy.hierarchy_model import ItemKind
 
 if TYPE_CHECKING:
     from refbrowser.app.controller.open_document import OpenDocument
-    from refbrowser.app.editors.typed import Refused
+    from refbrowser.app.editors.typed import Typed
     from refbrowser.app.main_window import MainWindow
     from refbrowser.engine.problems.problem import Problem
+    from refbrowser.errors import Place
 
 
 def go_to_problem(window: MainWindow, document: OpenDocument, problem: Problem) -> None:
@@ -37,12 +38,11 @@ def go_to_problem(window: MainWindow, document: OpenDocument, problem: Problem) 
             window.centre.raw.set_place(document, problem.line, place.column)
 
 
-def go_to_typed(window: MainWindow, document: OpenDocument, refused: Refused) -> None:
-    """Bring typing that is not valid to the front, with the keyboard where it is wrong."""
+def go_to_typed(window: MainWindow, document: OpenDocument, typed: Typed, place: Place) -> None:
+    """Bring what is typed to the front, with the keyboard in its field, where it is wrong."""
     from refbrowser.app.editors.typed import DraftKind
 
     window.documents.set_current(document)
-    typed, place = refused.typed, refused.error.place
     kind, at = typed.kind, typed.at
     if kind is DraftKind.KEY:
         window.centre.show_tab(REFERENCES)
