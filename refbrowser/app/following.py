@@ -28,7 +28,6 @@ class DocumentFollower(QObject):
         window.documents.added.connect(self._added)
         window.documents.removed.connect(self._removed)
         window.documents.currentChanged.connect(self._show)
-        window.ready.connect(self._look_for_lost)
 
     def _added(self, document: OpenDocument) -> None:
         window = self._window
@@ -50,7 +49,7 @@ class DocumentFollower(QObject):
         document.journal.failed.connect(self._journal_failed)
         document.editFailed.connect(lambda error: self._edit_failed(document, error))
 
-    def _look_for_lost(self) -> None:
+    def look_for_lost(self) -> None:
         """Offer what lost processes left unsaved on the start page."""
         start = self._window.centre.start
 
@@ -88,7 +87,7 @@ class DocumentFollower(QObject):
         window.centre.set_document(document)
         if document is None:
             window.centre.start.set_recent(window.settings.recent())
-            self._look_for_lost()
+            self.look_for_lost()
             window.attributes.set_item(None)
             window.editors.clear()
             window.summary.set_text("")

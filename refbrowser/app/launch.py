@@ -164,6 +164,7 @@ def open_targets(
         window.open_path(path, wanted, values, allow, flavour)
     if not paths:
         window.prepare_plot()
+        window.follower.look_for_lost()
 
 
 def has_display() -> bool:

@@ -327,7 +327,7 @@ class TestSaving:
         document = opened(small)
         settle()
         apply_edit(document)
-        document.save()
+        document.saving.save()
         apply_edit(document, "{{(i * 2 + j) * 12 + 2}}")
         settle()
         assert document.is_dirty
@@ -340,7 +340,7 @@ class TestSaving:
         settle()
         apply_edit(document)
         small.write_text("{}")
-        document.save()
+        document.saving.save()
         qtbot.waitUntil(lambda: window.findChild(QMessageBox, "overwriteQuestion") is not None)
         assert small.read_text() == "{}"
         box = window.findChild(QMessageBox, "overwriteQuestion")
@@ -354,7 +354,7 @@ class TestSaving:
         document = opened(small)
         settle()
         apply_edit(document)
-        document.save(SaveOrder(str(tmp_path / "no" / "folder" / "x.json")))
+        document.saving.save(SaveOrder(str(tmp_path / "no" / "folder" / "x.json")))
         settle()
         assert document.is_dirty
         assert document.path == str(small)

@@ -217,7 +217,7 @@ def test_nothing_is_restored_over_other_edits(
     document.undo()
     assert button.isEnabled()
     document.apply(SetReference("mine", "x"))
-    document.save()
+    document.saving.save()
     settle()
     assert "changed since" in bar_of(window).text()
 

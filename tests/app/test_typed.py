@@ -262,7 +262,7 @@ def test_what_was_typed_before_a_sudden_end_is_offered_and_put_back(
     typist.put(typist.child(QPlainTextEdit, "genUrlField"), "{{ half")
     before = [typed.to_json() for typed in drafts_of(typist.document).all()]
     typist.document.journal.flush()
-    qtbot.waitUntil(lambda: any(b"half" in file.read_bytes() for file in journal_folder().iterdir()))
+    qtbot.waitUntil(lambda: any(b"half" in file.read_bytes() for file in journal_folder().glob("*")))
     (journal,) = journal_folder().iterdir()
     stem, _process, _mark, rest = journal.name.split("-")
     lost = journal.with_name(f"{stem}-4194304--{rest}")

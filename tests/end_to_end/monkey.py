@@ -403,7 +403,12 @@ class Monkey:
         from refbrowser.engine.saving.write import SaveOrder
 
         current = self.window.documents.current
-        if current is not None and current.is_open and current.path in self._bytes and not current.is_saving:
+        if (
+            current is not None
+            and current.is_open
+            and current.path in self._bytes
+            and not current.saving.is_running
+        ):
             target = str(Path(current.path).with_suffix(f".copy{self.random.randrange(3)}"))
             current.save(SaveOrder(target, is_copy=True, overwrite=True))
 

@@ -218,7 +218,7 @@ def test_the_sample_from_drop_to_export(job: Job, tmp_path: Path) -> None:
     job.trigger("undo")
     # Nothing is left of it: saving elsewhere gives the bytes, an export the values.
     copy = tmp_path / "sample" / "copy.json"
-    job.document.save(SaveOrder(str(copy)))
+    job.document.saving.save(SaveOrder(str(copy)))
     job.qtbot.waitUntil(copy.exists)
     job.settle()
     assert copy.read_bytes() == before

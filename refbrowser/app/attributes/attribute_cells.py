@@ -1,11 +1,11 @@
-"""Editors of the cells of attributes, and what is typed comes to, beside them."""
+"""The cells of attributes, their editors, and what is typed comes to, beside them."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QEvent, QModelIndex, QObject, QPersistentModelIndex, QRect, Qt
-from PySide6.QtGui import QColor, QKeyEvent, QPalette
+from PySide6.QtGui import QColor, QKeyEvent, QPalette, QStandardItem
 from PySide6.QtWidgets import (
     QAbstractItemDelegate,
     QLabel,
@@ -16,9 +16,11 @@ from PySide6.QtWidgets import (
 )
 
 from refbrowser.app import theme
+from refbrowser.app.plain_text import one_line
 from refbrowser.app.timers import one_shot
 
 if TYPE_CHECKING:
+    from refbrowser.app.attributes.attribute_rows import Row
     from refbrowser.app.attributes.attributes_tree import AttributesTree
 
 Index = QModelIndex | QPersistentModelIndex
@@ -148,3 +150,31 @@ class Cells(QStyledItemDelegate):
         elif isinstance(editor, QLineEdit) and event.type() == QEvent.Type.FocusOut and self.look(editor):
             return False  # stays open too: nothing that is typed is lost
         return super().eventFilter(editor, event)
+
+
+def cells_of(row: Row) -> list[QStandardItem]:
+    """Return the cells of a row."""
+    name, value, kind = QStandardItem(), QStandardItem(), QStandardItem()
+    set_text(name, row.name)
+    set_text(value, row.value)
+    for cell in (name, value):
+        cell.setEditable(row.attribute is not None)
+    kind.setEditable(False)
+    if row.type:
+        is_guess = row.attribute is not None and not row.is_recorded
+        kind.setText(f"({one_line(row.type)})" if is_guess else one_line(row.type))
+        words = "the metadata records no type: the value suggests it" if is_guess else "its type"
+        kind.setToolTip(theme.plain_tooltip(f"{row.type}: {words}"))
+        name.setData((row.type, row.is_recorded), TYPE_ROLE)
+    if row.link:
+        name.setData(row.link, LINK_ROLE)
+        name.setToolTip(theme.plain_tooltip(f"Go to {row.link}"))
+    name.setData(row.attribute, ATTRIBUTE_ROLE)
+    return [name, value, kind]
+
+
+def set_text(item: QStandardItem, text: str) -> None:
+    """Show a text in a cell, and keep it whole."""
+    item.setText(one_line(text))
+    item.setData(text, VALUE_ROLE)
+    item.setToolTip(theme.plain_tooltip(text))

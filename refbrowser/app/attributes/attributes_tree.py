@@ -17,7 +17,6 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from refbrowser.app import theme
 from refbrowser.app.attributes.attribute_cells import (
     ATTRIBUTE_ROLE,
     LINK_ROLE,
@@ -29,10 +28,11 @@ from refbrowser.app.attributes.attribute_cells import (
     VALUE_ROLE,
     Beside,
     Cells,
+    cells_of,
+    set_text,
 )
 from refbrowser.app.attributes.attribute_rows import Row, Section
 from refbrowser.app.attributes.name_column import NameColumn
-from refbrowser.app.plain_text import one_line
 
 Index = QModelIndex | QPersistentModelIndex
 _OWN_KEYS = (Qt.Key.Key_F2, Qt.Key.Key_Insert, Qt.Key.Key_Delete)
@@ -115,7 +115,7 @@ class AttributesTree(QTreeView):
                 parent = self._model.item(number)
                 for place, row in enumerate(section.rows):
                     if parent.child(place, VALUE).data(VALUE_ROLE) != row.value:
-                        _set_text(parent.child(place, VALUE), row.value)
+                        set_text(parent.child(place, VALUE), row.value)
             return
         current = None if anew else self.current_attribute()
         top = 0 if anew else self.verticalScrollBar().value()
@@ -145,7 +145,7 @@ class AttributesTree(QTreeView):
         font.setBold(True)
         title.setFont(font)
         for row in section.rows:
-            title.appendRow(_cells(row))
+            title.appendRow(cells_of(row))
         blanks = [QStandardItem(""), QStandardItem("")]
         for blank in blanks:
             blank.setEditable(False)
@@ -157,7 +157,7 @@ class AttributesTree(QTreeView):
         for number, section in enumerate(self._sections):
             for place, row in enumerate(section.rows):
                 if row.attribute is None and row.name == name:
-                    _set_text(self._model.item(number).child(place, VALUE), value)
+                    set_text(self._model.item(number).child(place, VALUE), value)
 
     def values(self) -> dict[str, str]:
         """Return every name and its full value, as shown."""
@@ -220,7 +220,7 @@ class AttributesTree(QTreeView):
         parent = self._parent()
         if parent is None or not self._can_edit or self._new is not None:
             return
-        cells = _cells(Row("", "", NEW))
+        cells = cells_of(Row("", "", NEW))
         parent.appendRow(cells)
         self.expand(parent.index())
         self._new, self._new_name = QPersistentModelIndex(cells[NAME].index()), ""
@@ -354,13 +354,13 @@ class AttributesTree(QTreeView):
             from refbrowser.engine.views.typed_values import typed_text
 
             value = self._value_of(index, text)
-            _set_text(self._model.itemFromIndex(index), typed_text(value))
+            set_text(self._model.itemFromIndex(index), typed_text(value))
             self.valueTyped.emit(attribute, value)
 
     def _new_committed(self, index: QModelIndex, text: str) -> None:
         if index.column() == NAME:
             self._new_name = text
-            _set_text(self._model.itemFromIndex(index), text)
+            set_text(self._model.itemFromIndex(index), text)
             return
         from refbrowser.engine.views.typed_values import typed_value
 
@@ -489,29 +489,3 @@ def _layout(sections: Sequence[Section]) -> list[tuple[str, tuple[tuple[Any, ...
         (each.title, tuple((row.name, row.attribute, row.type, row.link) for row in each.rows))
         for each in sections
     ]
-
-
-def _cells(row: Row) -> list[QStandardItem]:
-    name, value, kind = QStandardItem(), QStandardItem(), QStandardItem()
-    _set_text(name, row.name)
-    _set_text(value, row.value)
-    for cell in (name, value):
-        cell.setEditable(row.attribute is not None)
-    kind.setEditable(False)
-    if row.type:
-        is_guess = row.attribute is not None and not row.is_recorded
-        kind.setText(f"({one_line(row.type)})" if is_guess else one_line(row.type))
-        words = "the metadata records no type: the value suggests it" if is_guess else "its type"
-        kind.setToolTip(theme.plain_tooltip(f"{row.type}: {words}"))
-        name.setData((row.type, row.is_recorded), TYPE_ROLE)
-    if row.link:
-        name.setData(row.link, LINK_ROLE)
-        name.setToolTip(theme.plain_tooltip(f"Go to {row.link}"))
-    name.setData(row.attribute, ATTRIBUTE_ROLE)
-    return [name, value, kind]
-
-
-def _set_text(item: QStandardItem, text: str) -> None:
-    item.setText(one_line(text))
-    item.setData(text, VALUE_ROLE)
-    item.setToolTip(theme.plain_tooltip(text))

@@ -47,8 +47,8 @@ class SaveCommands(CommandGroup):
         is_open = document is not None and document.is_open
         return {
             "is_dirty": document is not None and document.is_dirty,
-            "can_save": document is not None and document.is_pending and not document.is_saving,
-            "can_save_as": document is not None and is_open and not document.is_saving,
+            "can_save": document is not None and document.is_pending and not document.saving.is_running,
+            "can_save_as": document is not None and is_open and not document.saving.is_running,
             "can_compare": document is not None and is_open and document.can_save_in_place,
         }
 
@@ -150,7 +150,8 @@ class SaveCommands(CommandGroup):
         refused: Callable[[], object] = lambda: None,
     ) -> None:
         """Make one step of all that is typed in editors, and go on; what is not valid is shown instead."""
-        from refbrowser.app.editors.typed import Typed, apply_typed, named
+        from refbrowser.app.editors.typed import Typed, named
+        from refbrowser.app.editors.unapplied import apply_typed
 
         if document.number in self._applying:
             refused()
@@ -200,7 +201,7 @@ class SaveCommands(CommandGroup):
 
     def _save(self, document: OpenDocument, given_up: Callable[[], object] = lambda: None) -> None:
         if document.can_save_in_place:
-            document.save()
+            document.saving.save()
         elif document.store.is_folder:
             self._save_store(document, given_up)
         else:
@@ -213,13 +214,13 @@ class SaveCommands(CommandGroup):
         def answered(into: bool) -> None:
             store.is_written = into
             if into:
-                document.save_into_store()
+                document.saving.save_into_store()
             else:
                 self._ask_where(document, given_up=given_up)
 
         def looked(change: StoreChange) -> None:
             if store.is_written and not change.obstacle:
-                document.save_into_store()
+                document.saving.save_into_store()
             else:
                 self._window.questions.save_store(document, change, answered, given_up)
 
@@ -283,7 +284,7 @@ class SaveCommands(CommandGroup):
                 document,
                 path,
                 prospect,
-                lambda keeps: document.save(
+                lambda keeps: document.saving.save(
                     SaveOrder(path, version, prospect.prefix if keeps and prospect.relative else "", copy)
                 ),
                 given_up,
@@ -338,7 +339,7 @@ class SaveCommands(CommandGroup):
             from refbrowser.engine.saving.write import SaveOrder
 
             order = SaveOrder(document.path, overwrite=True)
-            self._window.questions.overwrite(document, lambda: document.save(order), self.compare)
+            self._window.questions.overwrite(document, lambda: document.saving.save(order), self.compare)
             return
         self._window.documents.set_current(document)
         heading = f"{document.title} was not saved"

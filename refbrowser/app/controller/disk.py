@@ -98,7 +98,7 @@ class DocumentFile(QObject):
     def noticed(self, identity: FileIdentity | None) -> None:
         """Take over that the file is another one, or gone; one with the same bytes is no news."""
         document, saved = self._document, self._document.saved_document
-        if document.is_saving or saved is None or identity == document.identity:
+        if document.saving.is_running or saved is None or identity == document.identity:
             return
         if identity is None:
             self._set(FileState.GONE)

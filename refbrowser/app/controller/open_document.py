@@ -16,6 +16,7 @@ from refbrowser.app.controller.edit_errors import moved_on
 from refbrowser.app.controller.journaling import DocumentJournal
 from refbrowser.app.controller.problems import DocumentProblems
 from refbrowser.app.controller.row_changes import DocumentChanges
+from refbrowser.app.controller.saving import DocumentSaving
 from refbrowser.app.controller.shared_session import SharedSession
 from refbrowser.app.controller.store import DocumentStore
 from refbrowser.app.controller.stream import DocumentStream
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
     from refbrowser.app.controller.reading import FirstRows, SizeQuestion
     from refbrowser.app.controller.work import DatasetState, Identity, Opened, Saved
     from refbrowser.engine.dataset import Dataset
-    from refbrowser.engine.saving.write import SaveOrder
     from refbrowser.engine.session import Session
     from refbrowser.engine.views.row_changes import Difference
     from refbrowser.io.access import Access, Want
@@ -115,7 +115,8 @@ class OpenDocument(QObject):
         self.wants: tuple[Want, ...] = ()
         self.error: BaseException | None = None
         self._difference: Difference | None = None
-        self.is_saving, self.draft_count = False, 0
+        self.draft_count = 0
+        self.saving = DocumentSaving(self)
         self.store = DocumentStore(self, flavour)
         self.stream = DocumentStream(self, byte_order)
         self.awkward = DocumentAwkward(self)
@@ -444,69 +445,8 @@ class OpenDocument(QObject):
 
     # Saving
 
-    def save(self, order: SaveOrder | None = None) -> None:
-        """Write the document to its file, or as ordered, atomically, off the GUI thread.
-
-        `saved` or `saveFailed` tells the end. What was written is then the document, unless a copy is ordered
-        or the document was edited meanwhile and what was written is not one of its states.
-        """
-        from refbrowser.engine.saving.write import SaveOrder
-
-        document, dataset = self.document, self.dataset
-        if document is None or dataset is None:
-            return
-        given = order or SaveOrder(self.path)
-        expected = None if given.overwrite or given.path != self.path else self.identity
-        before = self.identity
-
-        def write(control: TaskControl) -> Saved:
-            from refbrowser.app.controller.work import save_document
-
-            return save_document(document, dataset, given, expected, before, control)
-
-        self._write(document, write, given.path, is_copy=given.is_copy)
-
-    def save_into_store(self) -> None:
-        """Write the metadata that changed into the store that was opened, off the GUI thread.
-
-        `saved` or `saveFailed` tells the end, as of `save`.
-        """
-        document, before = self.document, self.saved_document
-        if document is None or before is None:
-            return
-
-        def write(control: TaskControl) -> Saved:
-            from refbrowser.app.controller.work import save_into_store
-
-            return save_into_store(document, before, control)
-
-        self._write(document, write, self.path, is_copy=False)
-
-    def _write(
-        self, document: ReferenceDocument, write: Callable[[TaskControl], Saved], path: str, *, is_copy: bool
-    ) -> None:
-        if self.is_saving:
-            return
-        self.is_saving = True
-
-        def done(saved: Saved) -> None:
-            self.is_saving = False
-            self.store.written = saved.into
-            if not is_copy:
-                self._become(document, saved, path)
-            self.savedChanged.emit()
-            self.saved.emit(path)
-            self.saveLost.emit(saved.losses)
-
-        def failed(error: BaseException) -> None:
-            self.is_saving = False
-            self.savedChanged.emit()
-            self.saveFailed.emit(error)
-
-        self.tasks.run(self.owner("save"), f"Save {self.title}", write, done, failed)
-
-    def _become(self, document: ReferenceDocument, saved: Saved, path: str) -> None:
-        """Go on with what was written of `document`."""
+    def take_saved(self, document: ReferenceDocument, saved: Saved, path: str) -> None:
+        """Go on with what was written of a state of the document; `saving` calls it."""
         history, written = self.history, saved.written
         if history is None or written.document is None:
             return

@@ -269,7 +269,7 @@ def test_saving_a_stream_writes_a_document_that_goes_on(
     edit_units(document, settle)
     target = tmp_path / "kinds.json"
     window.commands.saving.save_to(document, str(target), 1)
-    qtbot.waitUntil(lambda: document.path == str(target) or bool(document.is_saving))
+    qtbot.waitUntil(lambda: document.path == str(target) or bool(document.saving.is_running))
     settle()
     assert target.exists()
     assert "field/0.0.0" in json.loads(target.read_bytes())["refs"]
