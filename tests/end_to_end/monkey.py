@@ -410,7 +410,7 @@ class Monkey:
             and not current.saving.is_running
         ):
             target = str(Path(current.path).with_suffix(f".copy{self.random.randrange(3)}"))
-            current.save(SaveOrder(target, is_copy=True, overwrite=True))
+            current.saving.save(SaveOrder(target, is_copy=True, overwrite=True))
 
     def type_in_dialog(self) -> None:
         """Type into the palette of actions, or into the list of keys; Enter may follow."""
