@@ -153,6 +153,14 @@ class AbsentError(RefbrowserError):
         return AbsentError(self.kind, self.message, place, self.advice)
 
 
+class OversizeError(RefbrowserError):
+    """A whole object is larger than what was to be read of it at most; it was not read."""
+
+    def at(self, place: Place) -> RefbrowserError:
+        """Return this error with another place."""
+        return OversizeError(self.kind, self.message, place, self.advice)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
     """One thing that was found in a document or dataset, with the fix where there is one.

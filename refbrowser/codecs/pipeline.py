@@ -77,6 +77,8 @@ class CodecPipeline:
         How inner chunks are stored, where chunks are shards.
     decoded_size
         Bytes of a decoded chunk; of an array of objects, of the references to them.
+    stored_most
+        Bytes of the largest chunk that is stored: more cannot be one, whatever it holds.
     is_raw
         Whether the bytes are the elements in the order of `axes`: parts of a chunk can be read alone.
     """
@@ -88,6 +90,7 @@ class CodecPipeline:
     objects: ObjectCodec | None = None
     sharding: ShardLayout | None = None
     decoded_size: int = field(init=False)
+    stored_most: int = field(init=False)
     is_raw: bool = field(init=False)
     _transposed: bool = field(init=False)
     _stored_shape: tuple[int, ...] = field(init=False)
@@ -102,6 +105,7 @@ class CodecPipeline:
         }
         for name, value in computed.items():
             object.__setattr__(self, name, value)
+        object.__setattr__(self, "stored_most", self._stored_most())
 
     @classmethod
     def for_array(cls, node: ArrayNode) -> CodecPipeline:
@@ -178,6 +182,17 @@ class CodecPipeline:
         """
         values = self._array(buffer).reshape(self._stored_shape)
         return values.transpose(np.argsort(self.axes).tolist()) if self._transposed else values
+
+    def _stored_most(self) -> int:
+        if self.stages:
+            most = encoded_room(self.stages, Room.of(self.decoded_size)).most
+        elif self.objects is not None:
+            most = LIMITS.chunk_size
+        elif self.sharding is not None:
+            most = self.sharding.stored_most
+        else:
+            most = self.decoded_size
+        return min(most, LIMITS.chunk_size)
 
     def _check_size(self) -> None:
         if self.decoded_size > LIMITS.chunk_size and not self.is_raw:

@@ -16,10 +16,17 @@ from refbrowser.model.selection import Selection
 
 #: Offset and length of an inner chunk that is not stored.
 _EMPTY = 2**64 - 1
+#: A shard may be so many times as large as all its chunks: writers leave what they replaced where it lies.
+_DEAD = 4
 
 
 class ChunkCodec(Protocol):
     """What decodes and encodes one inner chunk or the index: a pipeline."""
+
+    @property
+    def stored_most(self) -> int:
+        """Bytes of the largest encoded array."""
+        ...
 
     def decode(self, data: Any, out: npt.NDArray[Any] | None = None) -> npt.NDArray[Any]:
         """Return the array in `data`."""
@@ -56,6 +63,11 @@ class ShardLayout:
     index_size: int
     index_at_end: bool
     fill_value: Any
+
+    @property
+    def stored_most(self) -> int:
+        """Bytes of the largest shard: its index and chunks, and chunks that others replaced."""
+        return self.index_size + _DEAD * self.grid.size * self.inner.stored_most
 
     def index_range(self, length: int) -> tuple[int, int]:
         """Return the first byte of the index in a shard of `length` bytes, and the byte after it.

@@ -32,12 +32,12 @@ from refbrowser.io.access import Access
 from refbrowser.io.chained import split_chained
 from refbrowser.io.fetch import Fetcher
 from refbrowser.io.origins import local_path
-from refbrowser.io.segment import short_object
+from refbrowser.io.segment import oversize, short_object
 from refbrowser.io.task import Counters, Deliver
 from refbrowser.io.zip_archives import Confirm, ZipArchives
 from refbrowser.io.zip_directory import ZipDirectory, ZipMember
 from refbrowser.io.zip_entries import LOCAL_HEADER
-from refbrowser.io.zip_member import data_start, unpack, wrong_crc
+from refbrowser.io.zip_member import data_start, unpack, unpack_part, wrong_crc
 from refbrowser.limits import LIMITS
 from refbrowser.model.reference import ByteRange, ReferenceColumns, ReferenceKind
 
@@ -48,6 +48,8 @@ FetchRanges = Callable[[ReferenceColumns, Deliver, dict[str, Any]], Counters]
 MOST_BESIDE = 256 * 1024
 #: Members up to this size that are to be confirmed are read whole, larger ones in blocks of so many bytes.
 BLOCK = 16 * 1024 * 1024
+#: What is wanted of a large packed member is held alone where it is no more than one part in so many.
+PART = 8
 #: Options of a fetch that belong to its rows.
 _OF_ROWS = ("destination", "timed")
 
@@ -73,6 +75,12 @@ class _Wanted:
         """Whether what is wanted takes all of the member, or as good as all."""
         member = self.found.member
         return member.is_packed or member.size <= SMALL or any(part.stop is None for part in self.parts)
+
+    @property
+    def reach(self) -> tuple[int, int]:
+        """The first byte that is wanted, and the one after the last."""
+        stops = (self.found.member.size if part.stop is None else part.stop for part in self.parts)
+        return min(part.start for part in self.parts), max(stops)
 
     @property
     def covers(self) -> bool:
@@ -113,6 +121,11 @@ def fetch_members(
     return job.read(wanted)
 
 
+def _packed_most(size: int) -> int:
+    """Return how many bytes are read of a member of `size`: no method adds an eighth."""
+    return size + size // 8 + MOST_BESIDE
+
+
 class _Members:
     def __init__(
         self,
@@ -133,7 +146,7 @@ class _Members:
         self._destination = options.get("destination")
         self._size_limit: int = options["size_limit"]
         # A member comes with its header and what follows it.
-        self._options["size_limit"] = self._size_limit + MOST_BESIDE
+        self._options["size_limit"] = _packed_most(LIMITS.chunk_size)
         self._directories: dict[str, ZipDirectory | RefbrowserError] = {}
 
     @property
@@ -185,12 +198,12 @@ class _Members:
         is_whole = self._columns.kind[row] == ReferenceKind.WHOLE
         start = 0 if is_whole else int(self._columns.offset[row])
         stop = member.size if is_whole else start + int(self._columns.length[row])
-        size = member.size if member.is_packed else stop - start
-        if size > self._size_limit:
-            message = (
-                f"a zip member of {size} bytes is larger than the {self._size_limit} that are read whole"
-            )
-            raise RefbrowserError(ErrorKind.BUDGET, message, Place(url=url))
+        if stop - start > self._size_limit:
+            raise oversize(stop - start, self._size_limit, url)
+        if member.is_packed and member.size > LIMITS.chunk_size:
+            raise oversize(member.size, LIMITS.chunk_size, url)
+        if member.is_packed and member.compressed > _packed_most(member.size):
+            raise oversize(member.compressed, _packed_most(member.size), url)
         if start < 0 or stop < start or stop > member.size:
             raise short_object(url, member.size, start, stop)
         return _Part(row) if is_whole else _Part(row, start, stop)
@@ -256,7 +269,7 @@ class _Members:
         data = self._archives.inflated(one.found.archive, one.found.row)
         if data is None:
             return False
-        self._cut(one, memoryview(data))
+        self._cut(one, data)
         return True
 
     def _start_of(self, one: _Wanted) -> int | None:
@@ -303,18 +316,31 @@ class _Members:
         }
 
     def _take_whole(self, one: _Wanted, slot: memoryview) -> None:
-        found = one.found
+        found, member = one.found, one.found.member
+        confirmed = is_confirmed(found, self._access)
+        first, last = one.reach
+        # Of a large member a small part alone is held; the next such part is had without what follows it.
+        is_part = member.is_packed and member.size > BLOCK
+        is_part &= (last if confirmed else last - first) * PART <= member.size
         try:
-            unpacked = unpack(found.member, slot, found.archive)
+            if is_part:
+                unpacked = unpack_part(member, slot, found.archive, first, last, confirmed=confirmed)
+            else:
+                unpacked = unpack(member, slot, found.archive)
         except RefbrowserError as error:
             self._archives.learn_damage(found.archive, found.row, error)
             raise
         self._archives.learn_data_start(found.archive, found.row, unpacked.data_start)
         self._learn(found)
+        if is_part:
+            self._cut(one, unpacked.data, first)
+            return
         # Stored members of this machine are in the system's memory.
-        costs = found.member.is_packed or local_path(found.archive) is None
-        if costs and found.member.size > SMALL and any(part.stop is not None for part in one.parts):
-            self._archives.keep_inflated(found.archive, found.row, bytes(unpacked.data))
+        costs = member.is_packed or local_path(found.archive) is None
+        if costs and member.size > SMALL and any(part.stop is not None for part in one.parts):
+            # A view of what was fetched would keep all of that.
+            kept = unpacked.data if member.is_packed else memoryview(bytes(unpacked.data))
+            self._archives.keep_inflated(found.archive, found.row, kept.toreadonly())
         self._cut(one, unpacked.data)
 
     def _learn(self, found: Found) -> None:
@@ -326,9 +352,11 @@ class _Members:
         start = data_start(found.member, head, found.archive)
         self._archives.learn_data_start(found.archive, found.row, start)
 
-    def _cut(self, one: _Wanted, data: memoryview) -> None:
+    def _cut(self, one: _Wanted, data: memoryview, first: int = 0) -> None:
+        """Deliver the parts of a member from its bytes, which begin with byte `first`."""
         for part in one.parts:
-            self._deliver(part.row, data[part.start : part.stop])
+            stop = None if part.stop is None else part.stop - first
+            self._deliver(part.row, data[part.start - first : stop])
 
     def _read_ranges(self, wanted: Sequence[_Wanted], deliver: Deliver) -> Counters:
         """Read parts of stored members where they lie in the archive."""

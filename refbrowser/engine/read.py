@@ -26,7 +26,7 @@ from refbrowser.engine.pieces import Piece, PieceState, ReadOptions
 from refbrowser.engine.resources import Resources
 from refbrowser.engine.shard_memory import ShardMemory
 from refbrowser.engine.shards import open_shards
-from refbrowser.engine.wanted import Wanted, cut_uncompressed, refuse_large, worth_keeping
+from refbrowser.engine.wanted import Wanted, cut_uncompressed, refuse_large, too_long, worth_keeping
 from refbrowser.errors import Place, RefbrowserError
 from refbrowser.model.grid import ChunkPart
 from refbrowser.model.nodes import ArrayNode
@@ -194,6 +194,7 @@ class _Batch:
         if notes is not None:
             notes.asked(owners)
         placed: dict[int, memoryview] = {}
+        pipeline = wanted.pipeline
 
         def destination(position: int) -> memoryview | None:
             row = numbers[position]
@@ -205,7 +206,7 @@ class _Batch:
         def deliver(position: int, data: memoryview | RefbrowserError) -> None:
             row = numbers[position]
             if isinstance(data, RefbrowserError):
-                self._row_ended(wanted, row, data)
+                self._row_ended(wanted, row, too_long(pipeline, data))
                 reader.check()
                 return
             reader.read_bytes += len(data)
@@ -226,6 +227,7 @@ class _Batch:
             key=lambda position: self._key(wanted, numbers[position]),
             export=reader.options.export,
             priority=reader.options.priority,
+            size_limit=pipeline.stored_most,
             timed=None
             if notes is None
             else lambda rows, took: notes.took([owners[row] for row in rows], took),

@@ -37,7 +37,10 @@ def open_shards(
     kinds = shards.columns.kind
     remote = (kinds == ReferenceKind.RANGE) | (kinds == ReferenceKind.WHOLE)
     small = shards.pipeline.decoded_size <= WHOLE_LIMIT
-    opened = np.array([not (part.whole and small) for part in shards.parts], bool) & remote
+    opened = np.array([not (part.whole and small) for part in shards.parts], bool)
+    # One that holds more than its chunks: what others replaced is not read.
+    opened |= (kinds == ReferenceKind.RANGE) & (shards.columns.length > shards.pipeline.stored_most)
+    opened &= remote
     rows = np.flatnonzero(opened)
     if not len(rows):
         return [shards]

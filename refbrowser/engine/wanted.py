@@ -16,7 +16,7 @@ import numpy.typing as npt
 from refbrowser.codecs.pipeline import CodecPipeline
 from refbrowser.engine.columns import taken
 from refbrowser.engine.raw import RawSpans, raw_spans
-from refbrowser.errors import ErrorKind, Place, RefbrowserError
+from refbrowser.errors import ErrorKind, OversizeError, Place, RefbrowserError
 from refbrowser.limits import LIMITS
 from refbrowser.model.grid import ChunkPart
 from refbrowser.model.reference import ReferenceColumns, ReferenceKind
@@ -135,23 +135,43 @@ def _span_cost(columns: ReferenceColumns, cut: list[bool], access: Access) -> in
 
 
 def refuse_large(wanted: Wanted) -> Wanted:
-    """Return the batch with E_BUDGET for chunks that are read whole and said to be larger than any may be.
+    """Return the batch with an error for chunks that are read whole and said to be larger than any can be.
 
     What a reference says of a length is no better than the file that says it: nothing is planned for, or
     allocated, by it alone.
     """
     columns = wanted.columns
-    large = (columns.kind == ReferenceKind.RANGE) & (columns.length > LIMITS.chunk_size)
+    large = (columns.kind == ReferenceKind.RANGE) & (columns.length > wanted.pipeline.stored_most)
     rows = [row for row in np.flatnonzero(large).tolist() if row not in wanted.spans]
     if not rows:
         return wanted
     kind, faults = columns.kind.copy(), dict(columns.faults)
     kind[rows] = ReferenceKind.FAULTY
     for row in rows:
-        size = int(columns.length[row])
-        message = f"the chunk is {size} bytes; at most {LIMITS.chunk_size} are read whole (chunk_size)"
-        faults[row] = RefbrowserError(ErrorKind.BUDGET, message)
+        faults[row] = _too_large(wanted.pipeline, int(columns.length[row]))
     return replace(wanted, columns=replace(columns, kind=kind, faults=faults))
+
+
+def _too_large(pipeline: CodecPipeline, size: int) -> RefbrowserError:
+    """Return the error of a stored chunk that a reference says to be of `size` bytes."""
+    if size > LIMITS.chunk_size:
+        message = f"the chunk is {size} bytes; at most {LIMITS.chunk_size} are read whole (chunk_size)"
+        return RefbrowserError(ErrorKind.BUDGET, message)
+    return RefbrowserError(ErrorKind.DECODE, f"the chunk is {size} bytes, {_at_most(pipeline)}")
+
+
+def too_long(pipeline: CodecPipeline, error: RefbrowserError) -> RefbrowserError:
+    """Return the error of a chunk that was not read; of one that is too large to be one, why that is so."""
+    if not isinstance(error, OversizeError) or pipeline.stored_most >= LIMITS.chunk_size:
+        return error
+    message = f"{error.message}: it is no chunk, {_at_most(pipeline)}"
+    return RefbrowserError(ErrorKind.DECODE, message, error.place)
+
+
+def _at_most(pipeline: CodecPipeline) -> str:
+    if pipeline.is_raw:
+        return f"its shape and type take {pipeline.decoded_size}"
+    return f"its shape, type and codecs take {pipeline.stored_most} at most"
 
 
 def worth_keeping(spans: RawSpans, number: int) -> bool:

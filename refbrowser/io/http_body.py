@@ -6,6 +6,7 @@ import re
 
 import numpy as np
 
+from refbrowser.errors import ErrorKind
 from refbrowser.io.http_head import AttemptError
 
 _SIZE_LINE = re.compile(rb"([0-9A-Fa-f]{1,15})[ \t]*(?:;[^\r\n]*)?")
@@ -51,7 +52,8 @@ class GrowingSink:
         """Take bytes."""
         end = self.received + len(data)
         if end > self._limit:
-            raise AttemptError(f"the body is longer than {self._limit} bytes")
+            message = f"the body is longer than {self._limit} bytes"
+            raise AttemptError(message, ErrorKind.BUDGET, oversize=True)
         if end > len(self._buffer):
             grown = np.empty(min(max(end, 2 * len(self._buffer)), self._limit), np.uint8)
             grown[: self.received] = self._buffer[: self.received]

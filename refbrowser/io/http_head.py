@@ -38,6 +38,8 @@ class AttemptError(Exception):
         Seconds that the server asked to wait.
     absent
         The server has no such object.
+    oversize
+        It is larger than what is read of it.
     """
 
     def __init__(
@@ -49,6 +51,7 @@ class AttemptError(Exception):
         after: float | None = None,
         advice: str = "",
         absent: bool = False,
+        oversize: bool = False,
     ) -> None:
         super().__init__(message)
         self.message = message
@@ -57,6 +60,7 @@ class AttemptError(Exception):
         self.after = after
         self.advice = advice
         self.absent = absent
+        self.oversize = oversize
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,9 +177,9 @@ def check_answer(head: Head, start: int, stop: int | None, size_limit: int) -> B
         return _partial(head, start, stop)
     length = head.length
     if stop is None or (start == 0 and length == stop):
-        if length is not None and length > size_limit:
+        if stop is None and length is not None and length > size_limit:
             message = f"an object of {length} bytes is larger than the {size_limit} that are read whole"
-            raise AttemptError(message, ErrorKind.BUDGET)
+            raise AttemptError(message, ErrorKind.BUDGET, oversize=True)
         return Body(length, False, length)
     if length is not None and length < stop:
         raise AttemptError(f"the object has {length} bytes, the range ends at {stop}", ErrorKind.RANGE)

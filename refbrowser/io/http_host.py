@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from refbrowser.errors import AbsentError, ErrorKind, RefbrowserError, quoted
+from refbrowser.errors import AbsentError, ErrorKind, OversizeError, RefbrowserError, quoted
 from refbrowser.io.http_connection import Connection
 from refbrowser.io.http_dial import Proxy, proxy_for
 from refbrowser.io.http_head import THROTTLING, AttemptError, Head, retry_after
@@ -86,7 +86,7 @@ class HttpHost:
         # First, so that nothing is written to a buffer whose rows have been told.
         if len(segment.pieces) > 1:
             self._client.cut_off(segment)
-        kind = AbsentError if error.absent else RefbrowserError
+        kind = AbsentError if error.absent else OversizeError if error.oversize else RefbrowserError
         segment.fail(kind(error.kind, error.message + tries, advice=error.advice))
 
     def crashed(self, request: HttpRequest, error: Exception) -> None:

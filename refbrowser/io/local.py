@@ -12,7 +12,7 @@ from refbrowser.errors import AbsentError, ErrorKind, Place, RefbrowserError
 from refbrowser.io.access import Location
 from refbrowser.io.attempts import Attempt
 from refbrowser.io.identity import FileIdentity
-from refbrowser.io.segment import Segment, room_for, short_object
+from refbrowser.io.segment import Segment, oversize, room_for, short_object
 from refbrowser.io.task import FetchTask
 
 #: Buffers of one system call; IOV_MAX is 1024 on Linux.
@@ -128,8 +128,7 @@ def _read_segment(descriptor: int, identity: FileIdentity, segment: Segment) -> 
         raise short_object(url, identity.size, segment.start, stop)
     whole = segment.stop is None
     if whole and size > task.options.size_limit:
-        message = f"a file of {size} bytes is larger than the {task.options.size_limit} that are read whole"
-        raise RefbrowserError(ErrorKind.BUDGET, message, Place(url=url))
+        raise oversize(size, task.options.size_limit, url)
     scattered = None if whole else segment.scattered()
     buffer = room_for(size) if whole else None if scattered else segment.allocate()
     views = scattered if scattered is not None else [buffer]

@@ -11,7 +11,7 @@ from refbrowser.errors import AbsentError, ErrorKind, Place, RefbrowserError, qu
 from refbrowser.io.access import Location
 from refbrowser.io.attempts import Attempt
 from refbrowser.io.identity import ObjectIdentity
-from refbrowser.io.segment import Segment, short_object
+from refbrowser.io.segment import Segment, oversize, short_object
 from refbrowser.io.settings import ConnectionSettings
 from refbrowser.io.task import FetchTask
 
@@ -178,8 +178,7 @@ def _read(segment: Segment, piece: int) -> tuple[int, bytes]:
             raise short_object(location.url, total, start, stop)
         limit = task.options.size_limit
         if not segment.pieces and total > limit:
-            message = f"an object of {total} bytes is larger than the {limit} that are read whole"
-            raise RefbrowserError(ErrorKind.BUDGET, message)
+            raise oversize(total, limit, location.url)
         segment.sent()
         data = system.cat_file(path, start=start, end=stop) if stop > start else b""
     except RefbrowserError:

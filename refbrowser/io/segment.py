@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from refbrowser.errors import ErrorKind, Place, RefbrowserError
+from refbrowser.errors import ErrorKind, OversizeError, Place, RefbrowserError
 from refbrowser.io.access import Location
 from refbrowser.io.ranges import TO_THE_END, RangePlan
 from refbrowser.io.task import FetchTask
@@ -188,6 +188,12 @@ def room_for(size: int) -> memoryview:
         return np.empty(size, np.uint8).data
     except MemoryError:
         raise RefbrowserError(ErrorKind.BUDGET, f"there is no memory for {size} bytes") from None
+
+
+def oversize(size: int, limit: int, url: str) -> OversizeError:
+    """Return the error for an object that is read whole and larger than `limit`."""
+    message = f"an object of {size} bytes is larger than the {limit} that are read whole"
+    return OversizeError(ErrorKind.BUDGET, message, Place(url=url))
 
 
 def short_object(url: str, total: int, start: int, stop: int) -> RefbrowserError:

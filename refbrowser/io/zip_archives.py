@@ -83,7 +83,7 @@ class ZipArchives:
         self._data_starts: dict[tuple[str, int], int] = {}
         #: Where the data of the members of archives without a directory begin, in ascending order.
         self._rescued: dict[str, list[int]] = {}
-        self._inflated: OrderedDict[tuple[str, int], bytes] = OrderedDict()
+        self._inflated: OrderedDict[tuple[str, int], memoryview] = OrderedDict()
         self._held = 0
 
     def known(self, url: str) -> ZipDirectory | None:
@@ -241,7 +241,7 @@ class ZipArchives:
 
     # Members that were unpacked
 
-    def inflated(self, url: str, row: int) -> bytes | None:
+    def inflated(self, url: str, row: int) -> memoryview | None:
         """Return the bytes of a member that was inflated lately."""
         with self._lock:
             found = self._inflated.get((url, row))
@@ -249,12 +249,12 @@ class ZipArchives:
                 self._inflated.move_to_end((url, row))
             return found
 
-    def keep_inflated(self, url: str, row: int, data: bytes) -> None:
+    def keep_inflated(self, url: str, row: int, data: memoryview) -> None:
         """Keep the bytes of a member for the next reading of a part of it."""
         if len(data) > LIMITS.zip_kept:
             return
         with self._lock:
-            self._held += len(data) - len(self._inflated.pop((url, row), b""))
+            self._held += len(data) - len(self._inflated.pop((url, row), memoryview(b"")))
             self._inflated[url, row] = data
             while self._held > LIMITS.zip_kept:
                 self._held -= len(self._inflated.popitem(last=False)[1])

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from refbrowser.errors import ErrorKind, Place, RefbrowserError
 from refbrowser.io.zip_directory import ZipMember
 from refbrowser.io.zip_entries import LOCAL_HEADER
-from refbrowser.io.zip_methods import PackedError, unpacked
+from refbrowser.io.zip_methods import PackedError, unpacked, unpacked_blocks
 
 _HEADER = struct.Struct("<4s5H3L2H")
 _MARK = b"PK\x03\x04"
@@ -79,6 +79,41 @@ def unpack(member: ZipMember, slot: memoryview, url: str) -> Unpacked:
     if zlib.crc32(data) != member.crc:
         raise wrong_crc(member, url)
     return Unpacked(data, start)
+
+
+def unpack_part(
+    member: ZipMember, slot: memoryview, url: str, first: int, last: int, *, confirmed: bool
+) -> Unpacked:
+    """Return bytes `first` to `last` of a packed member; only they are held, whatever it unpacks to.
+
+    Parameters
+    ----------
+    slot
+        As of `unpack`.
+    confirmed
+        The CRC-32 of the member was found right before: what follows the part need not be unpacked.
+
+    Raises
+    ------
+    RefbrowserError
+        As `unpack`.
+    """
+    start = data_start(member, slot, url)
+    packed = slot[start - member.start :][: member.compressed]
+    part = bytearray()
+    made = crc = 0
+    try:
+        for block in unpacked_blocks(member.method, packed, member.size):
+            part += block[max(first - made, 0) : max(last - made, 0)]
+            made += len(block)
+            if confirmed and made >= last:
+                return Unpacked(memoryview(part), start)
+            crc = zlib.crc32(block, crc)
+    except PackedError as error:
+        raise _wrong(str(error), member, url, ErrorKind.DECODE) from None
+    if crc != member.crc:
+        raise wrong_crc(member, url)
+    return Unpacked(memoryview(part), start)
 
 
 def wrong_crc(member: ZipMember, url: str) -> RefbrowserError:

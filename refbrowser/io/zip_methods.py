@@ -5,7 +5,8 @@ from __future__ import annotations
 import bz2
 import lzma
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from typing import Any
 
 STORED, DEFLATED, BZIP2, LZMA = 0, 8, 12, 14
 #: What the methods are called.
@@ -17,6 +18,8 @@ _RAW = -15
 #: Before raw LZMA: two bytes of version, two that tell how long the properties are, and these.
 _LZMA_HEAD, _LZMA_PROPERTIES = 4, 5
 _LEAST_DICTIONARY = 4096
+#: Packed bytes that are taken, and unpacked ones that are made, at a time.
+_TAKEN, _MADE = 64 << 10, 1 << 20
 
 
 class PackedError(ValueError):
@@ -42,10 +45,52 @@ def unpacked(method: int, packed: memoryview, size: int) -> memoryview:
         data = _UNPACKERS[method](packed, size)
     except (OSError, EOFError, ValueError, zlib.error, lzma.LZMAError, MemoryError) as error:
         raise PackedError(f"the member cannot be unpacked: {error}") from None
-    if len(data) != size:
-        found = "more" if len(data) > size else str(len(data))
-        raise PackedError(f"the member has {found} bytes when unpacked, the directory says {size}")
+    _check_size(len(data), size)
     return data
+
+
+def unpacked_blocks(method: int, packed: memoryview, size: int) -> Iterator[bytes]:
+    """Yield the bytes that a method packed block by block, so that they need not be held.
+
+    Raises
+    ------
+    PackedError
+        They cannot be unpacked, or are more or less than announced: after the last block at the latest.
+    """
+    made = 0
+    try:
+        for block in _blocks(method, packed, size):
+            made += len(block)
+            if made > size:
+                break
+            yield block
+    except (OSError, EOFError, ValueError, zlib.error, lzma.LZMAError, MemoryError) as error:
+        raise PackedError(f"the member cannot be unpacked: {error}") from None
+    _check_size(made, size)
+
+
+def _blocks(method: int, packed: memoryview, size: int) -> Iterator[bytes]:
+    if method == DEFLATED:
+        stream: Any = zlib.decompressobj(_RAW)
+    elif method == BZIP2:
+        stream = bz2.BZ2Decompressor()
+    else:
+        stream, packed = _lzma_stream(packed, size)
+    for start in range(0, len(packed), _TAKEN):
+        block = stream.decompress(packed[start : start + _TAKEN], _MADE)
+        yield block
+        # A full block: there may be more of what was given.
+        while len(block) == _MADE and not stream.eof:
+            block = stream.decompress(getattr(stream, "unconsumed_tail", b""), _MADE)
+            yield block
+        if stream.eof:
+            return
+
+
+def _check_size(found: int, size: int) -> None:
+    if found != size:
+        what = "more" if found > size else str(found)
+        raise PackedError(f"the member has {what} bytes when unpacked, the directory says {size}")
 
 
 def _inflated(packed: memoryview, size: int) -> memoryview:
@@ -67,6 +112,12 @@ def _from_bzip2(packed: memoryview, size: int) -> memoryview:
 
 
 def _from_lzma(packed: memoryview, size: int) -> memoryview:
+    stream, rest = _lzma_stream(packed, size)
+    return memoryview(stream.decompress(rest, size + 1))
+
+
+def _lzma_stream(packed: memoryview, size: int) -> tuple[lzma.LZMADecompressor, memoryview]:
+    """Return what unpacks a member, and what follows its properties."""
     stop = _LZMA_HEAD + _LZMA_PROPERTIES
     head = bytes(packed[:stop])
     if len(head) < stop or int.from_bytes(head[2:4], "little") != _LZMA_PROPERTIES:
@@ -84,8 +135,7 @@ def _from_lzma(packed: memoryview, size: int) -> memoryview:
         "lp": literal,
         "pb": position,
     }
-    stream = lzma.LZMADecompressor(lzma.FORMAT_RAW, filters=[filters])
-    return memoryview(stream.decompress(packed[stop:], size + 1))
+    return lzma.LZMADecompressor(lzma.FORMAT_RAW, filters=[filters]), packed[stop:]
 
 
 _UNPACKERS: dict[int, Callable[[memoryview, int], memoryview]] = {
