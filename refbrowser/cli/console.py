@@ -108,6 +108,16 @@ def write_json(value: Any) -> None:
     sys.stdout.write(json.dumps(value, allow_nan=False) + "\n")
 
 
+def write_json_list(name: str, items: Iterable[Any], others: dict[str, Any]) -> None:
+    """Write one JSON object like `write_json`, whose first member is a list that need not be held."""
+    import json
+
+    sys.stdout.write(f"{{{json.dumps(name)}: [")
+    for number, item in enumerate(items):
+        sys.stdout.write((", " if number else "") + json.dumps(item, allow_nan=False))
+    sys.stdout.write("], " + json.dumps(others, allow_nan=False)[1:] + "\n")
+
+
 def write_bytes(blocks: Iterable[bytes | memoryview]) -> None:
     """Write bytes to standard output as they are."""
     sys.stdout.flush()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from refbrowser.cli.console import plain, tell_damage, write_json, write_line
+from refbrowser.cli.console import plain, tell_damage, write_json_list, write_line
 from refbrowser.cli.options import add_json, add_reading, add_templates, add_yes, find_array, open_dataset
 from refbrowser.cli.progress import size_text
 from refbrowser.io.cancel import CancelToken
@@ -28,20 +28,22 @@ def run(arguments: argparse.Namespace, token: CancelToken) -> int:
         tell_damage(array.damage)
         plan = array.plan(array.selection(arguments.select))
     if arguments.json:
-        shape = {
-            "requests": [list(request) for request in plan.requests],
+        counts = {
             "useful_bytes": plan.useful_bytes,
             "wasted_bytes": plan.wasted_bytes,
             "chunks": plan.chunks,
             "missing_chunks": plan.missing_chunks,
         }
-        write_json(shape | ({"faulty_chunks": plan.faulty_chunks} if plan.faulty_chunks else {}))
+        if plan.faulty_chunks:
+            counts["faulty_chunks"] = plan.faulty_chunks
+        requests = map(list, plan.ranges.each_request())
+        write_json_list("requests", requests, counts)
         return 0
     faulty = f", {plan.faulty_chunks} that cannot be read" if plan.faulty_chunks else ""
     write_line(
-        f"{len(plan.requests)} requests, {size_text(plan.useful_bytes)} useful, "
+        f"{plan.ranges.request_count} requests, {size_text(plan.useful_bytes)} useful, "
         f"{size_text(plan.wasted_bytes)} wasted, {plan.chunks} chunks, {plan.missing_chunks} missing{faulty}"
     )
-    for url, start, stop in plan.requests:
+    for url, start, stop in plan.ranges.each_request():
         write_line(f"{plain(url)}  {start} to {'the end' if stop is None else stop}")
     return 0

@@ -118,6 +118,8 @@ def known_ranges(columns: ReferenceColumns, access: Access) -> ReferenceColumns:
     """
     columns = with_members(columns, access)
     rows = member_rows(columns)
+    if not len(rows):
+        return columns
     urls: dict[str, int] = {}
     kind, url = columns.kind.copy(), columns.url.copy()
     offset, length = columns.offset.copy(), columns.length.copy()

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from refbrowser.io.access import Access
 
 #: Chunks that are planned together.
-BATCH = 65_536
+BATCH = 16_384
 
 
 class PartReader(ABC):

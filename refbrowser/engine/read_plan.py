@@ -11,12 +11,12 @@ from refbrowser.codecs.pipeline import CodecPipeline
 from refbrowser.engine.columns import columns_of
 from refbrowser.engine.found_members import known_ranges
 from refbrowser.engine.layers import layers_of
+from refbrowser.engine.part_table import PartTable
 from refbrowser.engine.stretches import stretches_of
 from refbrowser.engine.wanted import Wanted, cut_uncompressed
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
 from refbrowser.io.ranges import RangePlan, Request
 from refbrowser.limits import LIMITS
-from refbrowser.model.grid import ChunkPart
 from refbrowser.model.nodes import ArrayNode
 from refbrowser.model.reference import Inline, ReferenceKind
 from refbrowser.model.selection import Selection
@@ -70,9 +70,12 @@ def plan_selection(fetcher: Fetcher, node: ArrayNode, access: Access, selection:
     pipeline = CodecPipeline.for_array(node)
     assert node.grid is not None
     assert node.manifest is not None
-    parts = _parts(node, selection)
-    columns = node.manifest.columns(node.grid.coords(selection))
-    wanted = cut_uncompressed(Wanted(pipeline, parts, list(range(len(parts))), columns), access)
+    _check_count(node, selection)
+    parts = PartTable(node.grid, selection)
+    count = len(parts)
+    columns = node.manifest.columns(parts.coords(0, count))
+    all_whole = parts.all_whole(0, count)
+    wanted = cut_uncompressed(Wanted(pipeline, parts, range(count), columns, all_whole=all_whole), access)
     planned = known_ranges(wanted.columns, access)
     ranges = fetcher.plan(planned, access)
     absent = (planned.kind == ReferenceKind.MISSING) & (wanted.columns.kind != ReferenceKind.MISSING)
@@ -82,7 +85,7 @@ def plan_selection(fetcher: Fetcher, node: ArrayNode, access: Access, selection:
         ranges,
         useful_bytes=ranges.useful_bytes - gaps,
         wasted_bytes=ranges.wasted_bytes + gaps,
-        chunks=len(parts),
+        chunks=count,
         missing_chunks=int(kinds[ReferenceKind.MISSING])
         + len({wanted.owners[row] for row in np.flatnonzero(absent).tolist()}),
         inline_chunks=int(kinds[ReferenceKind.INLINE]),
@@ -90,8 +93,8 @@ def plan_selection(fetcher: Fetcher, node: ArrayNode, access: Access, selection:
     )
 
 
-def _parts(node: ArrayNode, selection: Selection) -> list[ChunkPart]:
-    """Return what a selection takes of each chunk."""
+def _check_count(node: ArrayNode, selection: Selection) -> None:
+    """Raise E_BUDGET where a selection touches more chunks than are planned at once."""
     assert node.grid is not None
     count = node.grid.count(selection)
     if count > LIMITS.write_out_question:
@@ -101,7 +104,6 @@ def _parts(node: ArrayNode, selection: Selection) -> list[ChunkPart]:
             f"more than {LIMITS.write_out_question} (write_out_question)",
             advice="plan a smaller selection",
         )
-    return list(node.grid.parts(selection))
 
 
 def _plan_source(fetcher: Fetcher, node: ArrayNode, access: Access, selection: Selection) -> ReadPlan:
@@ -110,7 +112,9 @@ def _plan_source(fetcher: Fetcher, node: ArrayNode, access: Access, selection: S
         if error is not None:
             raise error
     assert node.source is not None
-    parts = _parts(node, selection)
+    assert node.grid is not None
+    _check_count(node, selection)
+    parts = list(node.grid.parts(selection))
     pieces: list[SourcePiece] = []
     missing = faulty = 0
     for part in parts:

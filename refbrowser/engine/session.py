@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from itertools import islice
+from collections.abc import Callable, Iterable
 from math import prod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
-from refbrowser.engine.part_reader import BATCH, PartReader
-from refbrowser.engine.part_table import ListedParts, Parts, PartTable
+from refbrowser.engine.part_reader import PartReader
+from refbrowser.engine.part_table import Parts, PartTable
 from refbrowser.engine.pieces import Piece, Progress, ReadOptions
 from refbrowser.engine.read import Reader
 from refbrowser.engine.read_plan import ReadPlan, plan_selection
@@ -28,8 +27,8 @@ if TYPE_CHECKING:
 
 #: A read of more than this share of the cache's bytes goes past the cache: it would push out the rest.
 CACHE_SHARE = 8
-#: Chunks along one axis that a table of parts may have.
-TABLE_CHUNKS = 2**21
+#: Nor are so many chunks kept: what is kept of each beside its values would be more than those.
+KEPT_CHUNKS = 16_384
 
 
 class Session(Resources):
@@ -89,7 +88,7 @@ class Session(Resources):
             raise ValueError(f"an output of shape {out.shape} where {selection.shape} is expected")
         options = ReadOptions(on_piece, cancel, progress, export, priority)
         box, total = selection.box(out), grid.count(selection)
-        self.read_parts(node, access, _batches(grid, selection), box, options, total=total)
+        self.read_parts(node, access, [PartTable(grid, selection)], box, options, total=total)
         return out
 
     def read_parts(
@@ -107,6 +106,7 @@ class Session(Resources):
         chunk_size = int(np.prod(grid.chunk_shape, dtype=object)) * box.dtype.itemsize
         keep = (
             not options.export
+            and total <= KEPT_CHUNKS
             and min(total * chunk_size, box.nbytes * 4) <= self.cache.capacity // CACHE_SHARE
         )
         reader = _reader_of(node)(self, node, access, box, options, total=total, keep=keep)
@@ -150,19 +150,6 @@ def _room_for(selection: Selection, node: ArrayNode) -> npt.NDArray[Any]:
             Place(path=node.path),
             "read a smaller selection",
         ) from None
-
-
-def _batches(grid: RegularChunkGrid, selection: Selection) -> Iterator[Parts]:
-    """Yield the parts of a selection; in pieces where a table of all would be large itself."""
-    if all(
-        len(taken) // side < TABLE_CHUNKS
-        for taken, side in zip(selection.axes, grid.chunk_shape, strict=True)
-    ):
-        yield PartTable(grid, selection)
-        return
-    parts = grid.parts(selection)
-    while batch := list(islice(parts, BATCH)):
-        yield ListedParts(batch)
 
 
 def readable_grid(node: ArrayNode) -> RegularChunkGrid:

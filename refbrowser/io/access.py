@@ -103,18 +103,30 @@ class AccessMemory:
         self._lock = threading.Lock()
         self._met: dict[Origin, bool] = {}
         self._warned: dict[Finding, None] = {}
-        self._folders: dict[str, str] = {}
+        #: Folders as they are spelled, to what is asked for them, and what stands before names in them.
+        self._folders: dict[str, tuple[Origin, str]] = {}
 
-    def real_path(self, path: str) -> str:
-        """Return `path` with links resolved; those of a folder are looked at once."""
+    def local(self, path: str) -> Location:
+        """Return where a path leads, with links resolved; those of a folder are looked at once.
+
+        Raises
+        ------
+        RefbrowserError
+            `E_UNSAFE`: to devices or the kernel's files.
+        """
         folder, name = os.path.split(path)
         if name in ("", os.curdir, os.pardir):
-            return os.path.realpath(path)
-        real = self._folders.get(folder)
-        if real is None:
-            real = self._folders[folder] = os.path.realpath(folder)
-        joined = os.path.join(real, name)
-        return os.path.realpath(joined) if os.path.islink(joined) else joined
+            return _local_at(os.path.realpath(path))
+        place = self._folders.get(folder)
+        if place is None:
+            real = os.path.realpath(folder)
+            _check_folder(real)
+            place = self._folders[folder] = Origin("file", folder=real), os.path.join(real, "")
+        origin, before = place
+        joined = before + name
+        if os.path.islink(joined) or joined in _NEVER:
+            return _local_at(os.path.realpath(joined))
+        return Location(joined, origin, joined)
 
     def meet(self, origin: Origin, private: bool) -> None:
         """Remember an origin that no reference names (a redirect), or that proved to be private."""
@@ -387,10 +399,21 @@ class Access:
         return f"{parts.origin}/{joined}"
 
     def _local(self, path: str, url: str) -> Location:
-        real = self.memory.real_path(os.path.join(self.base, path))
-        if os.name == "posix" and any(is_below(real, folder) for folder in _NEVER):
-            raise RefbrowserError(ErrorKind.UNSAFE, "device and kernel files are never read", Place(url=url))
-        return Location(real, Origin("file", folder=os.path.dirname(real)), real)
+        try:
+            return self.memory.local(os.path.join(self.base, path))
+        except RefbrowserError as error:
+            raise error.at(Place(url=url)) from None
+
+
+def _local_at(real: str) -> Location:
+    _check_folder(real)
+    return Location(real, Origin("file", folder=os.path.dirname(real)), real)
+
+
+def _check_folder(real: str) -> None:
+    """Raise E_UNSAFE for what lies among devices or the kernel's files."""
+    if os.name == "posix" and any(is_below(real, folder) for folder in _NEVER):
+        raise RefbrowserError(ErrorKind.UNSAFE, "device and kernel files are never read")
 
 
 def blocked(location: Location) -> RefbrowserError:

@@ -20,7 +20,7 @@ from refbrowser.io.chained import is_chained
 from refbrowser.io.events import FetchEvent
 from refbrowser.io.link import LOCAL, Link, LinkModels
 from refbrowser.io.local import read_segments
-from refbrowser.io.origins import DEFAULT_PORTS, OBJECT_STORES, Origin
+from refbrowser.io.origins import DEFAULT_PORTS, OBJECT_STORES, Origin, scheme_of
 from refbrowser.io.ranges import RangePlan, plan_ranges
 from refbrowser.io.segment import Segment
 from refbrowser.io.task import Counters, Deliver, Destination, FetchOptions, FetchTask, RowKey, Timed
@@ -37,6 +37,8 @@ _NOWHERE = Location("", Origin("file"), "")
 _TURN = 16 << 20
 #: Up to so many runs, and bytes, of local files are read by the thread that asks: a hand-over takes longer.
 _FEW, _SMALL = 4, 1 << 20
+#: Turns are handed over one by one, unless each thread gets more than so many; then this many together.
+_SHARES, _MOST_FILES = 16, 64
 _FILE_THREADS = min(4, os.cpu_count() or 1)
 _OBJECT_THREADS = 32
 
@@ -170,6 +172,9 @@ class Fetcher:
         self.close()
 
     def _link(self, url: str, access: Access, links: dict[Origin, Link]) -> Link:
+        # Most are files of this machine, and there may be a million of them: where they lead is asked later.
+        if not access.from_network and scheme_of(url) is None:
+            return LOCAL
         try:
             origin = access.locate(url).origin
         except RefbrowserError:
@@ -208,8 +213,10 @@ class Fetcher:
         if remote:
             self._http().submit(task, remote)
         turns = list(_turns(local))
-        for location, turn in turns:
-            work = partial(read_segments, location, turn)
+        # Files that are read whole are a turn each: of very many, each thread gets some at a time.
+        some = max(1, min(len(turns) // (_FILE_THREADS * _SHARES), _MOST_FILES))
+        for first in range(0, len(turns), some):
+            work = partial(_read_turns, turns[first : first + some])
             if len(turns) <= _FEW and _size(local) <= _SMALL:
                 task.read_here(work)
             else:
@@ -258,15 +265,19 @@ class Fetcher:
 
 def _naming_used_urls(columns: ReferenceColumns) -> ReferenceColumns:
     """Return `columns` with the URLs of its rows only: a document has far more, and each is parsed."""
-    if len(columns.urls) <= 1:
+    used = np.zeros(len(columns.urls), bool)
+    used[columns.url[columns.url >= 0]] = True
+    if used.all():
         return columns
-    numbers, url = np.unique(columns.url, return_inverse=True)
-    if len(numbers) and numbers[0] < 0:
-        numbers, url = numbers[1:], url - 1
-    if len(numbers) == len(columns.urls):
-        return columns
-    urls = tuple(columns.urls[number] for number in numbers.tolist())
-    return replace(columns, url=url.astype(np.int32), urls=urls)
+    numbers = np.cumsum(used, dtype=np.int32) - 1
+    url = np.where(columns.url >= 0, numbers[columns.url], columns.url).astype(np.int32)
+    urls = tuple(columns.urls[number] for number in np.flatnonzero(used).tolist())
+    return replace(columns, url=url, urls=urls)
+
+
+def _read_turns(turns: Sequence[tuple[Location, list[Segment]]]) -> None:
+    for location, segments in turns:
+        read_segments(location, segments)
 
 
 def _size(segments: Sequence[Segment]) -> int:

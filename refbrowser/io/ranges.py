@@ -5,7 +5,7 @@ A plan is a value: it can be printed, drawn and tested without a network.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -23,6 +23,8 @@ Ints = npt.NDArray[np.int64]
 MOST_WASTE = 4.0
 #: Requests that one stretch of bytes is split into, at most: a length may be anything that a file says.
 MOST_PIECES = 1 << 12
+#: Requests that are made values of together.
+_AT_A_TIME = 16_384
 #: The stop of a request that goes to the end of an object of unknown size.
 TO_THE_END = -1
 
@@ -92,13 +94,16 @@ class RangePlan:
 
     def requests(self) -> list[Request]:
         """Return the requests as values, by URL and first byte."""
-        urls = np.repeat(self.segment_url, np.diff(self.requests_of))
-        return [
-            Request(self.urls[url], start, None if stop == TO_THE_END else stop)
-            for url, start, stop in zip(
-                urls.tolist(), self.request_start.tolist(), self.request_stop.tolist(), strict=True
-            )
-        ]
+        return list(self.each_request())
+
+    def each_request(self) -> Iterator[Request]:
+        """Yield the requests, as `requests` lists them."""
+        numbers = np.repeat(self.segment_url, np.diff(self.requests_of))
+        for first in range(0, len(numbers), _AT_A_TIME):
+            some = slice(first, first + _AT_A_TIME)
+            starts, stops = self.request_start[some].tolist(), self.request_stop[some].tolist()
+            for url, start, stop in zip(numbers[some].tolist(), starts, stops, strict=True):
+                yield Request(self.urls[url], start, None if stop == TO_THE_END else stop)
 
 
 def plan_ranges(columns: ReferenceColumns, links: Sequence[Link]) -> RangePlan:

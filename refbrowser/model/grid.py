@@ -99,21 +99,21 @@ class RegularChunkGrid:
 
     def count(self, selection: Selection) -> int:
         """Return how many chunks `selection` touches, without enumerating them."""
-        return prod(axis.count() for axis in self._axes(selection))
+        return prod(axis.count() for axis in self.axes(selection))
 
     def parts(self, selection: Selection) -> Iterator[ChunkPart]:
         """Yield the part of each chunk that `selection` touches, in C order of the chunks."""
-        for pieces in _product([axis.pieces() for axis in self._axes(selection)]):
-            yield _part(pieces)
+        for pieces in _product([axis.pieces() for axis in self.axes(selection)]):
+            yield part_of(pieces)
 
     def part(self, selection: Selection, coords: tuple[int, ...]) -> ChunkPart | None:
         """Return what `selection` takes of the chunk at `coords`, or None where it takes nothing."""
         if coords not in self:
             return None
-        axes = self._axes(selection)
+        axes = self.axes(selection)
         pieces = [axis.piece(at) for axis, at in zip(axes, coords, strict=True)]
         found = tuple(piece for piece in pieces if piece is not None)
-        return _part(found) if len(found) == len(pieces) else None
+        return part_of(found) if len(found) == len(pieces) else None
 
     def whole_part(self, coords: tuple[int, ...]) -> ChunkPart:
         """Return the chunk at `coords` as a part: all of it that lies in the array."""
@@ -123,20 +123,21 @@ class RegularChunkGrid:
 
     def coords(self, selection: Selection) -> npt.NDArray[np.int64]:
         """Return the coordinates of the chunks that `selection` touches, C order, shape (n, ndim)."""
-        columns = [axis.column() for axis in self._axes(selection)]
+        columns = [axis.column() for axis in self.axes(selection)]
         if not columns:
             return np.zeros((1, 0), np.int64)
         return np.stack(np.meshgrid(*columns, indexing="ij"), axis=-1).reshape(-1, len(columns))
 
-    def _axes(self, selection: Selection) -> list[_Axis]:
+    def axes(self, selection: Selection) -> list[SelectedAxis]:
+        """Return what `selection` takes of the chunks along each axis."""
         return [
-            _Axis(taken, side, size)
+            SelectedAxis(taken, side, size)
             for taken, side, size in zip(selection.axes, self.chunk_shape, self.shape, strict=True)
         ]
 
 
 @dataclass(frozen=True, slots=True)
-class _Piece:
+class AxisPiece:
     """One axis of a part."""
 
     at: int
@@ -146,8 +147,8 @@ class _Piece:
 
 
 @dataclass(frozen=True, slots=True)
-class _Axis:
-    """One axis of a selection over chunks of `side`."""
+class SelectedAxis:
+    """One axis of a selection over chunks of `side`: by arithmetic, however many they are."""
 
     taken: range
     side: int
@@ -168,13 +169,28 @@ class _Axis:
         first = self.taken.start // self.side
         return iter(range(first, first + self.count()))
 
-    def column(self) -> npt.NDArray[np.int64]:
-        """Return the chunk numbers touched, ascending."""
-        if self.taken.step >= self.side:
-            return np.arange(self.taken.start, self.taken.stop, self.taken.step, dtype=np.int64) // self.side
-        return self.taken.start // self.side + np.arange(self.count(), dtype=np.int64)
+    @property
+    def all_whole(self) -> bool:
+        """Whether all of each chunk is taken."""
+        if self.side == 1 or not self.taken:
+            return True
+        return self.taken.step == 1 and not self.taken.start % self.side and not self.taken.stop % self.side
 
-    def piece(self, at: int) -> _Piece | None:
+    def at(self, place: int) -> int:
+        """Return the number of the chunk at a place among those that are touched."""
+        if self.taken.step >= self.side:
+            return self.taken[place] // self.side
+        return self.taken.start // self.side + place
+
+    def column(self, places: npt.NDArray[np.int64] | None = None) -> npt.NDArray[np.int64]:
+        """Return the chunk numbers touched, ascending; those at `places` where they are given."""
+        if places is None:
+            places = np.arange(self.count(), dtype=np.int64)
+        if self.taken.step >= self.side:
+            return (self.taken.start + places * self.taken.step) // self.side
+        return self.taken.start // self.side + places
+
+    def piece(self, at: int) -> AxisPiece | None:
         """Return what is taken of chunk number `at`, or None where it is nothing."""
         start, step = self.taken.start, self.taken.step
         low = at * self.side
@@ -186,15 +202,15 @@ class _Axis:
         last = begin + (stop - first - 1) * step
         count = stop - first
         inside = slice(begin, last + 1, step if count > 1 else 1)
-        return _Piece(at, inside, slice(first, stop), count == self.side)
+        return AxisPiece(at, inside, slice(first, stop), count == self.side)
 
-    def pieces(self) -> Iterable[_Piece]:
+    def pieces(self) -> Iterable[AxisPiece]:
         """Return the pieces of all chunks touched; iterable more than once."""
         if self.count() <= _KEPT_PIECES:
             return list(self._made())
         return _Again(self)
 
-    def _made(self) -> Iterator[_Piece]:
+    def _made(self) -> Iterator[AxisPiece]:
         for at in self.chunks():
             piece = self.piece(at)
             if piece is not None:
@@ -205,13 +221,13 @@ class _Axis:
 class _Again:
     """The pieces of a long axis, made anew in each iteration so that memory stays flat."""
 
-    axis: _Axis
+    axis: SelectedAxis
 
-    def __iter__(self) -> Iterator[_Piece]:
+    def __iter__(self) -> Iterator[AxisPiece]:
         return self.axis._made()
 
 
-def _product(axes: list[Iterable[_Piece]]) -> Iterator[tuple[_Piece, ...]]:
+def _product(axes: list[Iterable[AxisPiece]]) -> Iterator[tuple[AxisPiece, ...]]:
     """Like itertools.product, which would hold every axis in memory."""
     if not axes:
         yield ()
@@ -221,7 +237,8 @@ def _product(axes: list[Iterable[_Piece]]) -> Iterator[tuple[_Piece, ...]]:
             yield (head, *tail)
 
 
-def _part(pieces: tuple[_Piece, ...]) -> ChunkPart:
+def part_of(pieces: tuple[AxisPiece, ...]) -> ChunkPart:
+    """Return the part that has these pieces along its axes."""
     return ChunkPart(
         tuple(piece.at for piece in pieces),
         tuple(piece.inside for piece in pieces),

@@ -22,6 +22,8 @@ _END = 2**63
 #: Distinct URLs are found by a table where they can be few, else by sorting.
 _TABLE_ROWS = 1 << 16
 _TABLE_SHARE = 4
+#: URLs that are printed together: their columns of characters take several times what the texts do.
+_PRINTED = 1 << 16
 
 
 def no_references() -> ReferenceColumns:
@@ -79,7 +81,10 @@ def _urls(
     if "url" in columns.by_numpy:
         numbers = columns.numbers("url", positions, size)
         first, ids = _distinct(*_number_codes(columns, numbers, size))
-        texts = columns.print_numbers("url", [column[first] for column in numbers], len(first)).texts
+        texts: list[str] = []
+        for start in range(0, len(first), _PRINTED):
+            rows = first[start : start + _PRINTED]
+            texts += columns.print_numbers("url", [column[rows] for column in numbers], len(rows)).texts
         return _without_repeats(texts, ids)
     slots = sorted(columns.slots("url"))
     ranges = [(positions[slot], 0, columns.space.lengths[slot]) for slot in slots]
@@ -136,9 +141,11 @@ def _distinct(codes: Int64, total: int) -> tuple[Int64, Ids]:
 
 
 def _without_repeats(texts: list[str], ids: Ids) -> tuple[tuple[str, ...], Ids]:
+    if len(set(texts)) == len(texts):
+        return tuple(texts), ids
     distinct: dict[str, int] = {}
     places = np.array([distinct.setdefault(text, len(distinct)) for text in texts], dtype=np.int32)
-    return tuple(distinct), places[ids] if len(distinct) < len(texts) else ids
+    return tuple(distinct), places[ids]
 
 
 def _integers(column: FieldColumn, name: str, faults: dict[int, RefbrowserError]) -> Int64:

@@ -8,22 +8,33 @@ from typing import Generic, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from refbrowser.model.reference import ReferenceColumns
+from refbrowser.model.reference import ReferenceColumns, ReferenceKind
 
 _Item = TypeVar("_Item")
 
 
 class _Layered(Mapping[int, _Item], Generic[_Item]):
-    """Rows to values: those of `upper` win, moved to where they stand."""
+    """Rows to values: those of `upper` win, moved to where they stand.
+
+    Parameters
+    ----------
+    hidden
+        Rows of `lower` that are replaced, whatever by.
+    places
+        Where rows of `upper` stand, to their number.
+    """
 
     def __init__(
-        self, lower: Mapping[int, _Item], hidden: set[int], upper: Mapping[int, _Item], at: list[int]
+        self,
+        lower: Mapping[int, _Item],
+        hidden: set[int],
+        upper: Mapping[int, _Item],
+        places: dict[int, int],
     ):
         self._lower = lower
         self._hidden = hidden
         self._upper = upper
-        self._places = {place: number for number, place in enumerate(at)}
-        self._at = at
+        self._places = places
 
     def __getitem__(self, row: int) -> _Item:
         if row in self._places:
@@ -32,7 +43,7 @@ class _Layered(Mapping[int, _Item], Generic[_Item]):
 
     def __iter__(self) -> Iterator[int]:
         yield from (row for row in self._lower if row not in self._hidden)
-        yield from (self._at[number] for number in self._upper)
+        yield from self._places
 
     def __len__(self) -> int:
         return sum(1 for _ in self)
@@ -40,16 +51,25 @@ class _Layered(Mapping[int, _Item], Generic[_Item]):
 
 def merged(lower: ReferenceColumns, at: npt.NDArray[np.int64], upper: ReferenceColumns) -> ReferenceColumns:
     """Return `lower` with the rows `at` replaced by the rows of `upper`, in that order."""
+
+    def layered(
+        which: ReferenceKind, below: Mapping[int, _Item], above: Mapping[int, _Item]
+    ) -> Mapping[int, _Item]:
+        # Of a million rows hardly any is of these kinds: the others are not held one by one.
+        mine = np.flatnonzero(upper.kind == which)
+        if not len(mine) and not (lower.kind == which).any():
+            return {}
+        hidden = set(at[lower.kind[at] == which].tolist())
+        return _Layered(below, hidden, above, dict(zip(at[mine].tolist(), mine.tolist(), strict=True)))
+
     kind, url = lower.kind.copy(), lower.url.copy()
     offset, length = lower.offset.copy(), lower.length.copy()
     kind[at] = upper.kind
     url[at] = np.where(upper.url >= 0, upper.url + len(lower.urls), -1)
     offset[at] = upper.offset
     length[at] = upper.length
-    places = at.tolist()
-    hidden = set(places)
-    inline: Mapping[int, bytes] = _Layered(lower.inline, hidden, upper.inline, places)
     return ReferenceColumns(
-        kind, url, offset, length, (*lower.urls, *upper.urls), inline,
-        _Layered(lower.faults, hidden, upper.faults, places),
+        kind, url, offset, length, (*lower.urls, *upper.urls),
+        layered(ReferenceKind.INLINE, lower.inline, upper.inline),
+        layered(ReferenceKind.FAULTY, lower.faults, upper.faults),
     )  # fmt: skip

@@ -1,0 +1,107 @@
+"""Very many small chunks: planned and read by columns, with little for each beside its own bytes."""
+
+from __future__ import annotations
+
+import json
+import tracemalloc
+from pathlib import Path
+from unittest.mock import patch
+
+import numpy as np
+import pytest
+
+import refbrowser
+from refbrowser.cli.program import main
+from refbrowser.engine.part_reader import BATCH
+from refbrowser.errors import ErrorKind, RefbrowserError
+from refbrowser.io.access import Access
+
+SIDE = 300
+
+
+def store(folder: Path, shape: list[int], chunks: list[int], dtype: str = "|u1") -> Path:
+    (folder / "a").mkdir(parents=True)
+    (folder / ".zgroup").write_text('{"zarr_format": 2}')
+    metadata = {
+        "zarr_format": 2, "shape": shape, "chunks": chunks, "dtype": dtype, "compressor": None,
+        "filters": None, "order": "C", "fill_value": 0,
+    }  # fmt: skip
+    (folder / "a" / ".zarray").write_text(json.dumps(metadata))
+    return folder
+
+
+def test_a_plan_takes_little_for_each_chunk_and_looks_at_no_file(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = store(tmp_path / "s.zarr", [SIDE, SIDE], [1, 1])
+    with refbrowser.open(path) as dataset:
+        array = dataset["a"]
+        array.plan(array.selection("0:2"))
+        with patch.object(Access, "locate", side_effect=AssertionError("asked where one chunk lies")):
+            tracemalloc.start()
+            plan = array.plan(array.selection(""))
+            peak = tracemalloc.get_traced_memory()[1]
+            tracemalloc.stop()
+    assert plan.chunks == plan.ranges.request_count == SIDE * SIDE
+    assert peak < 400 * SIDE * SIDE
+    assert main(["plan", str(path), "a", "--json", "--select", "0:2,0:2"]) == 0
+    shown = json.loads(capsys.readouterr().out)
+    assert [Path(url).name for url, _, _ in shown["requests"]] == ["0.0", "0.1", "1.0", "1.1"]
+    assert shown["chunks"] == 4
+
+
+def test_a_read_asks_once_for_each_file_and_hands_many_over_together(tmp_path: Path) -> None:
+    path = store(tmp_path / "s.zarr", [4_000], [1])
+    for number in range(0, 4_000, 2):
+        (path / "a" / str(number)).write_bytes(bytes([number % 251]))
+    wanted = np.arange(4_000) % 251 * (np.arange(4_000) % 2 == 0)
+    with refbrowser.open(path) as dataset:
+        asked, turns = [], []
+        locate, pool = Access.locate, dataset.session.fetcher._pool
+
+        def count(access: Access, url: str):
+            asked.append(url)
+            return locate(access, url)
+
+        def counted(name: str, threads: int):
+            turns.append(name)
+            return pool(name, threads)
+
+        with (
+            patch.object(Access, "locate", count),
+            patch.object(dataset.session.fetcher, "_pool", counted),
+            patch("refbrowser.engine.session.KEPT_CHUNKS", 100),
+        ):
+            np.testing.assert_array_equal(dataset["a"][...], wanted)
+        assert len(asked) <= 4_000 + 10
+        assert len(turns) <= 4_000 // 16
+
+
+def test_the_first_fault_of_a_billion_chunks_comes_with_the_first_batch(tmp_path: Path) -> None:
+    metadata = json.loads((store(tmp_path / "s", [10**9], [1]) / "a" / ".zarray").read_text())
+    rule = {
+        "key": "a/{{i}}", "url": "none.bin", "offset": "{{i}}", "length": "1",
+        "dimensions": {"i": {"stop": 10**9}},
+    }  # fmt: skip
+    refs = {".zgroup": '{"zarr_format": 2}', "a/.zarray": json.dumps(metadata)}
+    (tmp_path / "d.json").write_text(json.dumps({"version": 1, "gen": [rule], "refs": refs}))
+    with refbrowser.open(tmp_path / "d.json") as dataset:
+        array, asked = dataset["a"], []
+        out = np.broadcast_to(np.zeros(1, "u1"), (10**9,))
+        columns = type(array.node.manifest).columns
+
+        def count(manifest, coords):
+            asked.append(len(coords))
+            return columns(manifest, coords)
+
+        tracemalloc.start()
+        with (
+            patch.object(type(array.node.manifest), "columns", count),
+            pytest.raises(RefbrowserError) as error,
+        ):
+            dataset.session.read(array.node, dataset.access, array.selection(""), out=out)
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+    assert error.value.kind is ErrorKind.IO
+    assert asked == [BATCH]
+    assert peak < 30 << 20
