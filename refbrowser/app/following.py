@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject
 
 from refbrowser.app import theme
+from refbrowser.app.controller.confirming import DocumentConfirming
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.dialogs.recovery import time_text
 from refbrowser.app.hierarchy.hierarchy_model import ItemKind
@@ -25,6 +26,8 @@ class DocumentFollower(QObject):
     def __init__(self, window: MainWindow) -> None:
         super().__init__(window)
         self._window = window
+        self._confirming: dict[OpenDocument, DocumentConfirming] = {}
+        window.status.confirmWanted.connect(self._confirm)
         window.documents.added.connect(self._added)
         window.documents.removed.connect(self._removed)
         window.documents.currentChanged.connect(self._show)
@@ -45,6 +48,9 @@ class DocumentFollower(QObject):
         document.savedChanged.connect(lambda: self._saved_changed(document))
         document.trustChanged.connect(lambda: self._trust_changed(document))
         document.store.listed.connect(lambda: self._listed(document))
+        confirming = self._confirming[document] = DocumentConfirming(document)
+        confirming.changed.connect(self._show_unconfirmed)
+        confirming.failed.connect(lambda: self._read_again(document))
         document.journal.recoveriesChanged.connect(lambda: self._recoveries_changed(document))
         document.journal.failed.connect(self._journal_failed)
         document.editFailed.connect(lambda error: self._edit_failed(document, error))
@@ -65,6 +71,7 @@ class DocumentFollower(QObject):
 
     def _removed(self, document: OpenDocument) -> None:
         window = self._window
+        self._confirming.pop(document, None)
         window.hierarchy.remove_document(document)
         window.explain.forget(document)
         window.update_actions()
@@ -140,6 +147,28 @@ class DocumentFollower(QObject):
             self._window.navigation.refresh()
             self._window.chunk_map.show_anew(document)
 
+    def _show_unconfirmed(self) -> None:
+        current = self._window.documents.current
+        confirming = None if current is None else self._confirming.get(current)
+        self._window.status.show_unconfirmed(() if confirming is None else confirming.waiting)
+
+    def _confirm(self) -> None:
+        current = self._window.documents.current
+        if current is not None:
+            self._confirming[current].confirm()
+
+    def _read_again(self, document: OpenDocument) -> None:
+        """Read again what is shown: a member of which it is a part proved to be damaged."""
+        window = self._window
+        if document is not window.documents.current:
+            return
+        if window.centre.plot is not None:
+            window.centre.plot.read_again()
+        if window.centre.table is not None:
+            window.centre.table.read_again()
+        if window.nested.pane is not None:
+            window.nested.pane.read_again()
+
     def _recoveries_changed(self, document: OpenDocument) -> None:
         window = self._window
         if document is window.documents.current:
@@ -157,6 +186,7 @@ class DocumentFollower(QObject):
         if document is current:
             window.centre.recovery_bar.set_document(current)
             window.status.set_document(current)
+            self._show_unconfirmed()
             title = "" if current is None else f"{one_line(current.title).replace('[*]', '[*][*]')}[*] - "
             window.setWindowTitle(f"{title}refbrowser")
             window.setWindowModified(current is not None and current.is_pending)

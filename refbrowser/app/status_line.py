@@ -19,9 +19,12 @@ from refbrowser.app.widgets import plain_label
 
 if TYPE_CHECKING:
     from refbrowser.engine.jobs import JobStatus
+    from refbrowser.io.zip_directory import ZipMember
 
 #: Words about what was just done stay so long, in milliseconds.
 SAID = 15_000
+#: Members of archives that a tool tip names.
+MEMBERS_NAMED = 5
 
 
 class StatusLine(QObject):
@@ -33,11 +36,14 @@ class StatusLine(QObject):
         The user wants to see the jobs, or the problems.
     serviceWanted(str)
         The user wants the address at which a dataset is offered.
+    confirmWanted()
+        The user wants what is shown to be confirmed now.
     """
 
     jobsWanted = Signal()
     problemsWanted = Signal()
     serviceWanted = Signal(str)
+    confirmWanted = Signal()
 
     def __init__(self, bar: QStatusBar, tasks: Tasks, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -63,6 +69,12 @@ class StatusLine(QObject):
         self._service.setAccessibleName("Copy the address at which the dataset is offered")
         self._service.hide()
         self._service.clicked.connect(lambda: self.serviceWanted.emit(self._service.text()))
+        self._unconfirmed = QToolButton()
+        self._unconfirmed.setObjectName("statusUnconfirmedButton")
+        self._unconfirmed.setAutoRaise(True)
+        self._unconfirmed.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+        self._unconfirmed.hide()
+        self._unconfirmed.clicked.connect(self.confirmWanted.emit)
         self._amount = _label("statusRead")
         self._pending = _label("statusPending")
         self._version = _label("statusVersion")
@@ -74,7 +86,15 @@ class StatusLine(QObject):
         facts = QHBoxLayout(right)
         facts.setContentsMargins(0, 0, theme.MEDIUM, 0)
         facts.setSpacing(theme.HUGE - 8)
-        for label in (self._service, self._jobs, self._amount, self._pending, self._problems, self._version):
+        for label in (
+            self._service,
+            self._unconfirmed,
+            self._jobs,
+            self._amount,
+            self._pending,
+            self._problems,
+            self._version,
+        ):
             facts.addWidget(label, 0, Qt.AlignmentFlag.AlignVCenter)
         bar.addWidget(left, 1)
         bar.addPermanentWidget(right)
@@ -112,6 +132,23 @@ class StatusLine(QObject):
             self._service.setText(one_line(urls[-1]))
             self._service.setAccessibleName(words)
             self._service.setToolTip(theme.plain_tooltip(words))
+
+    def show_unconfirmed(self, members: Sequence[ZipMember]) -> None:
+        """Show that parts of members of archives are shown whose checksums are not compared yet."""
+        self._unconfirmed.setVisible(bool(members))
+        if not members:
+            return
+        self._unconfirmed.setIcon(icons.icon("warning", theme.colors().warning))
+        self._unconfirmed.setText("Not confirmed yet")
+        names = [f"{one_line(each.name)} ({theme.size_text(each.size)})" for each in members[:MEMBERS_NAMED]]
+        if len(members) > MEMBERS_NAMED:
+            names.append(f"and {theme.count_text(len(members) - MEMBERS_NAMED)} more")
+        words = (
+            "A part of these files is shown; whether they are whole is known when all of their bytes were "
+            f"read and their checksums compared:\n{chr(10).join(names)}\nClick to read and compare them now."
+        )
+        self._unconfirmed.setAccessibleName("Not confirmed yet: read all and compare checksums")
+        self._unconfirmed.setToolTip(theme.plain_tooltip(words))
 
     def text(self) -> str:
         """Return the words shown."""

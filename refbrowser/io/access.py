@@ -271,6 +271,10 @@ class Access:
         """Return this access for reads that confirm members of archives at another time."""
         return replace(self, confirm=confirm)
 
+    def at_once(self) -> Access:
+        """Return this access for views: they show parts of members before those are confirmed."""
+        return self.confirming(Confirm.LATER)
+
     @property
     def scope(self) -> tuple[AccessMemory, bool]:
         """What bytes are kept under: of one document, those that may not be confirmed by themselves."""

@@ -123,4 +123,5 @@ def wrong_crc(member: ZipMember, url: str) -> RefbrowserError:
 
 
 def _wrong(message: str, member: ZipMember, url: str, kind: ErrorKind = ErrorKind.FORMAT) -> RefbrowserError:
-    return RefbrowserError(kind, message, Place(url=url, start=member.start, stop=member.stop))
+    place = Place(key=member.name, url=url, start=member.start, stop=member.stop)
+    return RefbrowserError(kind, message, place)

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 #: Rows that are read together, and pages that are kept.
 PAGE, PAGES_KEPT = 64, 64
+#: Turns of a cycle that are read with a row; further down it says so.
+TURNS = 50
 #: While scrolling, rows are asked for this often, in milliseconds.
 PACE = 30
 
@@ -166,8 +168,9 @@ class RowPages(QObject):
 
 def _blocks(dataset: Dataset, node: ArrayNode, start: int, stop: int, token: CancelToken) -> Iterator[Block]:
     """Yield rows; where they cannot be read together, those that can be read alone."""
+    access = dataset.access.at_once()
     try:
-        yield Block(start, stop, read_rows(dataset.session, node, dataset.access, start, stop, token))
+        yield Block(start, stop, read_rows(dataset.session, node, access, start, stop, token, turns=TURNS))
     except RefbrowserError as error:
         if error.kind in NOT_OF_ROWS or stop - start < 2:
             yield Block(start, stop, None, error)

@@ -35,7 +35,9 @@ def read_coordinates(
     def read(control: TaskControl) -> CoordinateSet:
         from refbrowser.engine.views import reading
 
-        return reading.read_coordinates(dataset.session, dataset.access, node, arrays, control.token)
+        return reading.read_coordinates(
+            dataset.session, dataset.access.at_once(), node, arrays, control.token
+        )
 
     title = f"Read the coordinates of {node.path}"
     document.tasks.run(document.owner(_COORDINATES), title, read, done, lambda _error: done(None))
@@ -56,7 +58,7 @@ def read_auxiliary(
     def read(control: TaskControl) -> tuple[Auxiliary, ...]:
         from refbrowser.engine.views import auxiliary
 
-        return auxiliary.read_auxiliary(dataset.session, dataset.access, nodes, plan, control.token)
+        return auxiliary.read_auxiliary(dataset.session, dataset.access.at_once(), nodes, plan, control.token)
 
     document.tasks.run(
         document.owner(_AUXILIARY),
@@ -79,7 +81,11 @@ def read_neighbours(document: PlotSource, node: ArrayNode, state: SliceState, di
     def read(control: TaskControl) -> None:
         for plan in plans:
             dataset.session.read(
-                node, dataset.access, plan.selection, cancel=control.token, priority=Priority.NEIGHBOUR
+                node,
+                dataset.access.at_once(),
+                plan.selection,
+                cancel=control.token,
+                priority=Priority.NEIGHBOUR,
             )
 
     document.tasks.run(
@@ -120,7 +126,11 @@ def read_ahead(
     def read(control: TaskControl) -> None:
         for number, plan in plans:
             dataset.session.read(
-                node, dataset.access, plan.selection, cancel=control.token, priority=Priority.NEIGHBOUR
+                node,
+                dataset.access.at_once(),
+                plan.selection,
+                cancel=control.token,
+                priority=Priority.NEIGHBOUR,
             )
             control.send(number)
 

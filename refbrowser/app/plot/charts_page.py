@@ -67,6 +67,11 @@ class ChartsPage(QWidget):
         if self.pane is not None:
             self.pane.restyle()
 
+    def read_again(self) -> None:
+        """Read again what the charts are of."""
+        if self.pane is not None:
+            self.pane.read_again()
+
     def _made(self) -> ChartsPane:
         from refbrowser.app.nested.charts_pane import ChartsPane
 

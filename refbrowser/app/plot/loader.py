@@ -82,7 +82,7 @@ class PictureLoader(QObject):
         if dataset is None:
             return
         picture = Picture(node, plan)
-        session, access = dataset.session, dataset.access
+        session, access = dataset.session, dataset.access.at_once()
 
         def read(control: TaskControl) -> None:
             from refbrowser.engine.views.reading import read_picture

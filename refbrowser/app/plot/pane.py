@@ -118,6 +118,11 @@ class PlotPane(QWidget):
         """Show nothing, and stop reading."""
         self._presenter.clear()
 
+    def read_again(self) -> None:
+        """Read again what is shown."""
+        self._presenter.retry()
+        self.charts.read_again()
+
     def array(self) -> ArrayNode | None:
         """Return the array that is shown."""
         return self._presenter.subject.node

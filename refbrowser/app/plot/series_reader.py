@@ -134,7 +134,7 @@ class SeriesReader(QObject):
         read = self.current = self._waiting.popleft()
         if read.column in self._known:
             read.is_allowed = True
-        session, access = dataset.session, dataset.access
+        session, access = dataset.session, dataset.access.at_once()
 
         allowed = read.is_allowed
 

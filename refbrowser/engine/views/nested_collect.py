@@ -190,7 +190,7 @@ class _Collector:
         return count
 
     def _rows(self, node: ArrayNode, start: int, stop: int) -> NestedRows:
-        session, access, token = self.dataset.session, self.dataset.access, self.control.token
+        session, access, token = self.dataset.session, self.dataset.access.at_once(), self.control.token
         if node.nested is not None:
             rows = read_rows(session, node, access, start, stop, token)
             error = unread_error(rows, node, start)
