@@ -84,6 +84,7 @@ class ZipDirectory:
     def __init__(self, url: str, size: int, end: DirectoryEnd, parts: Sequence[Entries]) -> None:
         self.url = url
         self.size = size
+        self._counted = end.entries
         self._data_stop = end.start
         self._shift = end.shift
         self._names = b"".join(part.names for part in parts)
@@ -256,6 +257,10 @@ class ZipDirectory:
                 message=f"{self._shift} bytes stand before the archive",
                 place=Place(url=self.url),
             )
+        if len(self) != self._counted:
+            message = f"the end of the archive counts {self._counted} members, its directory has {len(self)}"
+            place = Place(url=self.url)
+            yield Finding(severity=Severity.FAULT, kind=ErrorKind.FORMAT, message=message, place=place)
         for fault, (kind, message) in _REASONS.items():
             rows = np.flatnonzero(self._fault == fault)
             severity = Severity.WARNING if fault in _WARNINGS else Severity.FAULT
@@ -308,21 +313,21 @@ def read_directory(
         return data
 
     end = find_end(remembering, size, url)
-    for value, limit, name in (
-        (end.entries, LIMITS.zip_members, "zip_members"),
-        (end.stop - end.start, LIMITS.zip_directory, "zip_directory"),
-    ):
-        if value > limit:
-            message = f"the zip directory has {value} {'members' if name == 'zip_members' else 'bytes'}"
-            raise RefbrowserError(
-                ErrorKind.BUDGET, f"{message}, more than {limit} ({name})", Place(url=quoted(url)[1:-1])
-            )
+    _check_size(end.entries, "members", LIMITS.zip_members, "zip_members", url)
+    _check_size(end.stop - end.start, "bytes", LIMITS.zip_directory, "zip_directory", url)
     parts, done = [], 0
     for part in read_entries(remembering, end, url, cancel):
         parts.append(part)
         done += len(part)
+        _check_size(done, "members", LIMITS.zip_members, "zip_members", url)
         progress(done, end.entries)
     return ZipDirectory(url, size, end, parts)
+
+
+def _check_size(value: int, what: str, limit: int, name: str, url: str) -> None:
+    if value > limit:
+        message = f"the zip directory has {value} {what}, more than {limit} ({name})"
+        raise RefbrowserError(ErrorKind.BUDGET, message, Place(url=quoted(url)[1:-1]))
 
 
 def _column(parts: Sequence[Entries], name: str, kind: type[np.generic]) -> npt.NDArray[Any]:

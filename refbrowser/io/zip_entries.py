@@ -21,7 +21,7 @@ from refbrowser.limits import LIMITS
 BLOCK = 4 << 20
 LOCAL_HEADER = 30
 _HEADER = 46
-_MARK = 0x02014B50
+_MARK, _MARKED = 0x02014B50, b"PK\x01\x02"
 _FULL = 0xFFFFFFFF
 _LENGTHS = struct.Struct("<HHH").unpack_from
 _FIELD = struct.Struct("<HH").unpack_from
@@ -91,7 +91,7 @@ class Entries:
 def read_entries(
     read: ReadBytes, end: DirectoryEnd, url: str, cancel: CancelToken | None = None
 ) -> Iterator[Entries]:
-    """Yield the entries of a directory, some thousands at a time.
+    """Yield the entries of a directory, some thousands at a time: all that are there, also uncounted ones.
 
     Raises
     ------
@@ -101,13 +101,15 @@ def read_entries(
         `cancel` was cancelled.
     """
     rest, position, left = b"", end.start, end.entries
-    while left:
+    while left > 0 or position < end.stop:
         if cancel is not None:
             cancel.check()
         stop = min(position + BLOCK, end.stop)
         begin = position - len(rest)
         data = rest + read(position, stop)
         places, used = _places(data, left)
+        if not places and left <= 0:
+            return
         if not places:
             message = (
                 "the directory ends early" if stop == end.stop else "an entry of the directory is too long"
@@ -119,10 +121,16 @@ def read_entries(
 
 
 def _places(data: bytes, most: int) -> tuple[list[int], int]:
-    """Return where entries begin that are there as a whole, and the byte after the last."""
+    """Return where entries begin that are there as a whole, and the byte after the last.
+
+    Parameters
+    ----------
+    most
+        How many there should be; more of them begin as entries must.
+    """
     places: list[int] = []
     at, last = 0, len(data) - _HEADER
-    while at <= last and len(places) < most:
+    while at <= last and (len(places) < most or data[at : at + 4] == _MARKED):
         name, extra, comment = _LENGTHS(data, at + 28)
         stop = at + _HEADER + name + extra + comment
         if stop > len(data):

@@ -66,6 +66,8 @@ def kept_members(read: ReadBytes, size: int, url: str) -> Iterator[KeptMember]:
         entry = directory[at:stop]
         entries.append((_offset(entry, url) + end.shift, entry))
         at = stop
+    if directory[at : at + 4] == _MARK:
+        raise damaged("the directory has more members than its end counts", url, end.start + at)
     entries.sort(key=lambda each: each[0])
     stops = [start for start, _ in entries[1:]] + [end.start]
     for (start, entry), stop in zip(entries, stops, strict=True):

@@ -65,6 +65,42 @@ def test_members_that_are_not_held_at_once_are_checked_part_by_part(
     assert "CRC-32" in capsys.readouterr().out
 
 
+def test_what_damaged_archives_have_lost_is_told_where_they_are_read(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """By reads and exports of every kind; whole archives have nothing to tell."""
+    data = zipped(jagged(content=200) | jagged("two", 200))
+    end, first = data.rindex(b"PK\x05\x06"), data.index(b"PK\x01\x02")
+    counted = bytearray(data)
+    counted[end + 8] = counted[end + 10] = 2
+    path = tmp_path / "a.awkd"
+    for damaged, told in (
+        (data, ""),
+        (data[:first], "the directory of the archive cannot be read"),
+        (data[: data.index(b"two-2.raw") + 100], "the member is cut short"),
+        (bytes(counted), "the end of the archive counts 2 members"),
+    ):
+        path.write_bytes(damaged)
+        commands = [["read", str(path), "/one", "--json"], ["read", str(path), "/one/node2-data", "-o"]]
+        commands[1].append(str(tmp_path / "o.npy"))
+        for format in ("parquet", "zarr-v3", "awkward0", "refs-v1", "ncstream"):
+            target = str(tmp_path / f"target.{format}")
+            commands.append(["export", str(path), target, "--to", format, "--force", "--array", "/one"])
+        for command in commands:
+            assert main(command) == 0
+            err = capsys.readouterr().err
+            assert ("the source is damaged" in err) is bool(told), command
+            assert told in err
+        # What is left is confirmed as in a whole archive.
+        wrong = bytearray(damaged)
+        wrong[wrong.index(np.arange(9.0).tobytes())] ^= 1
+        path.write_bytes(wrong)
+        with refbrowser.open(path) as dataset:
+            for name in ("/one", "/one/node2-data"):
+                with pytest.raises(RefbrowserError, match="CRC-32"):
+                    dataset[name][-2:]
+
+
 def test_a_file_that_is_gone_from_a_folder_is_an_error_and_no_fill_value(tmp_path: Path) -> None:
     encoder = Encoder("b")
     folder = write_folder(tmp_path / "folder", encoder.members(encoder.basic([1, 2, 3])))

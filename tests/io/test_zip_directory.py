@@ -16,6 +16,7 @@ from zip_made import archive, contents, directory_of
 from refbrowser.errors import ErrorKind, RefbrowserError, Severity
 from refbrowser.io import zip_directory, zip_entries
 from refbrowser.io.zip_directory import read_directory
+from refbrowser.io.zip_kept import kept_members
 
 part = st.text(
     st.characters(codec="utf-8", exclude_characters="/\\:", exclude_categories=("C",)), min_size=1, max_size=6
@@ -67,6 +68,25 @@ def test_what_the_standard_library_writes(
         assert row is not None
         assert (directory.size_of(row), directory.method_of(row)) == (len(content), 8 if deflated else 0)
         assert contents(data, name) == content
+
+
+def test_members_that_the_end_does_not_count_are_read_and_told() -> None:
+    wanted = [(f"m{at}", b"x" * at, False) for at in range(5)]
+    data = archive(wanted)
+    end = data.rindex(b"PK\x05\x06")
+    for count in range(5):
+        lying = patched(patched(data, end + 8, "<H", count), end + 10, "<H", count)
+        directory = directory_of(lying)
+        assert list(directory.names()) == [name for name, _, _ in wanted]
+        (finding,) = directory.findings()
+        assert finding.severity is Severity.FAULT
+        assert f"counts {count} members, its directory has 5" in finding.message
+        assert contents(lying, "m4") == b"xxxx"
+        with pytest.raises(RefbrowserError, match="more members"):
+            list(kept_members(lambda start, stop, data=lying: data[start:stop], len(lying), "x.zip"))
+    lying = patched(patched(data, end + 8, "<H", 6), end + 10, "<H", 6)
+    with pytest.raises(RefbrowserError, match="ends early"):
+        directory_of(lying)
 
 
 def test_zip64_records_of_large_offsets() -> None:

@@ -11,6 +11,7 @@ from pytestqt.qtbot import QtBot
 from refbrowser.app.nested.charts_pane import ChartsPane
 from refbrowser.app.nested.nested_pane import NestedPane
 from refbrowser.app.tasks import Tasks
+from refbrowser.io.access import Access
 from refbrowser.model.nodes import ArrayNode, GroupNode, Hierarchy
 
 Show = Callable[..., NestedPane]
@@ -21,7 +22,7 @@ class Dataset:
     """What rows are made from that need no bytes."""
 
     def __init__(self, hierarchy: Hierarchy | None) -> None:
-        self.session = self.access = None
+        self.session, self.access = None, Access("/", from_network=False)
         self.hierarchy = hierarchy
 
 

@@ -15,6 +15,7 @@ from PySide6.QtCore import QObject, Signal
 from refbrowser.app.tasks import Tasks
 from refbrowser.engine.pieces import Piece, PieceState
 from refbrowser.errors import ErrorKind, Place, RefbrowserError
+from refbrowser.io.access import Access
 from refbrowser.io.ranges import Request
 from refbrowser.model.grid import RegularChunkGrid
 from refbrowser.model.nodes import ArrayNode, GroupNode, Hierarchy
@@ -170,7 +171,7 @@ class MemoryDocument(QObject):
     def set_nodes(self, nodes: Mapping[str, ArrayNode]) -> None:
         self.hierarchy = Hierarchy(root=GroupNode(arrays=nodes), format="refs-v1")
         self.dataset: Any = SimpleNamespace(
-            session=self.session, access=SimpleNamespace(from_network=False), hierarchy=self.hierarchy
+            session=self.session, access=Access("/", from_network=False), hierarchy=self.hierarchy
         )
 
     def owner(self, what: str) -> str:

@@ -22,6 +22,7 @@ from refbrowser.engine.views.nested_tally import Tally
 from refbrowser.engine.views.nested_values import NestedValue, ValueKind, row_value
 from refbrowser.engine.views.nested_words import short_text
 from refbrowser.errors import ErrorKind, RefbrowserError
+from refbrowser.io.access import Access
 from refbrowser.model.nested import NestedFault, NestedRows, NestedType, TypeKind
 from refbrowser.model.nodes import ArrayNode
 
@@ -199,7 +200,7 @@ class TestCollecting:
 
     def test_all_rows_but_one_that_fails(self, read: list[tuple[int, int]]) -> None:
         node = self.node(ak.Array([[float(number)] for number in range(3_000)]))
-        dataset: Any = SimpleNamespace(session=None, access=None, hierarchy=None)
+        dataset: Any = SimpleNamespace(session=None, access=Access("/", from_network=False), hierarchy=None)
         told: list[Any] = []
         found = collect(dataset, node, choices_of(node), JobControl(), told.append)
         assert found.is_complete
@@ -213,7 +214,7 @@ class TestCollecting:
     ) -> None:
         monkeypatch.setattr(nested_collect, "HELD", 1_000)
         node = self.node(ak.Array([[1.0, 2.0]] * 5_000))
-        dataset: Any = SimpleNamespace(session=None, access=None, hierarchy=None)
+        dataset: Any = SimpleNamespace(session=None, access=Access("/", from_network=False), hierarchy=None)
         found = collect(dataset, node, choices_of(node), JobControl(), lambda _found: None)
         assert found.rows == 5_000
         assert found.sums[0].values == 2 * 4_999
@@ -223,7 +224,7 @@ class TestCollecting:
 
     def test_no_more_than_wanted(self, read: list[tuple[int, int]]) -> None:
         node = self.node(ak.Array([[1.0]] * 5_000))
-        dataset: Any = SimpleNamespace(session=None, access=None, hierarchy=None)
+        dataset: Any = SimpleNamespace(session=None, access=Access("/", from_network=False), hierarchy=None)
         found = collect(dataset, node, choices_of(node), JobControl(), lambda _found: None, 200)
         assert found.rows == 256
         assert read == [(0, 256)]
