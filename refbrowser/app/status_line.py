@@ -71,6 +71,7 @@ class StatusLine(QObject):
         self._service.clicked.connect(lambda: self.serviceWanted.emit(self._service.text()))
         self._unconfirmed = QToolButton()
         self._unconfirmed.setObjectName("statusUnconfirmedButton")
+        self._unconfirmed.setAccessibleName("Not confirmed yet: read all and compare checksums")
         self._unconfirmed.setAutoRaise(True)
         self._unconfirmed.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
         self._unconfirmed.hide()
@@ -147,7 +148,6 @@ class StatusLine(QObject):
             "A part of these files is shown; whether they are whole is known when all of their bytes were "
             f"read and their checksums compared:\n{chr(10).join(names)}\nClick to read and compare them now."
         )
-        self._unconfirmed.setAccessibleName("Not confirmed yet: read all and compare checksums")
         self._unconfirmed.setToolTip(theme.plain_tooltip(words))
 
     def text(self) -> str:
