@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Signal
@@ -14,6 +15,7 @@ from refbrowser.app.theme import count_text, size_text
 from refbrowser.app.widgets import IconLabel, plain_label, push_button
 
 if TYPE_CHECKING:
+    from refbrowser.errors import Finding
     from refbrowser.formats.awkward0.origin import Awkward0Origin
     from refbrowser.formats.ncstream.messages import StreamFault, StreamIndex
 
@@ -54,13 +56,18 @@ class DamageBar(QFrame):
         shown = document if document is not None and document.is_open else None
         index = None if shown is None else shown.stream.index
         origin = None if shown is None else shown.awkward.origin
-        self._source = index or origin
+        dataset = None if shown is None else shown.dataset
+        damage = () if dataset is None else dataset.damage
+        self._source = index or origin or shown
         words = ""
-        if shown is not None and index is not None:
-            words = damage_words(shown.name, index, grows=shown.file.has_grown)
-        elif shown is not None and origin is not None:
-            words = rescue_words(shown.name, origin)
+        if shown is not None and damage:
+            if index is not None:
+                words = damage_words(shown.name, index, grows=shown.file.has_grown)
+            else:
+                rescued = "" if origin is None else rescue_words(shown.name, origin)
+                words = rescued or source_words(shown.name, damage)
         self._repair.setText("Repair…" if origin is None else "Save what is left…")
+        self._repair.setVisible(index is not None or origin is not None)
         self._text.setText(words)
         self.setVisible(bool(words) and self._source is not self._dismissed)
 
@@ -79,6 +86,8 @@ def damage_words(name: str, index: StreamIndex, *, grows: bool = False) -> str:
     Where it `grows` it may end within a message: the rest is on its way.
     """
     faults = [fault for fault in index.faults if fault.severity == "fault"]
+    if not faults and not grows and index.has_start and not index.has_end:
+        return f"{one_line(name)} has no end: it was cut off behind a message, or is still being written."
     cut = next((fault for fault in faults if fault.code == _CUT), None)
     others = [fault for fault in faults if fault is not cut]
     cut = None if grows else cut
@@ -87,7 +96,14 @@ def damage_words(name: str, index: StreamIndex, *, grows: bool = False) -> str:
         count = f"{count_text(len(others))} fault{'' if len(others) == 1 else 's'}"
         first = f"the first in message {others[0].number} at byte {count_text(others[0].offset)}"
         parts.append(f"{'It' if cut else one_line(name)} is damaged: {count}, {first}.")
-    return " ".join([*parts, "Everything that is sound is shown."]) if parts else ""
+    told = "What is sound is shown; what may be lost is an error, and never taken for empty."
+    return " ".join([*parts, told]) if parts else ""
+
+
+def source_words(name: str, damage: Sequence[Finding]) -> str:
+    """Return what is damaged in a source of any other format."""
+    more = f" Problems lists {count_text(len(damage) - 1)} more." if len(damage) > 1 else ""
+    return f"{one_line(name)} is damaged: {one_line(damage[0].message)}.{more}"
 
 
 def rescue_words(name: str, origin: Awkward0Origin) -> str:

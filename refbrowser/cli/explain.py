@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from refbrowser.cli.console import tell_damage, write_json, write_line
+from refbrowser.cli.console import tell_damage, tell_findings, write_json, write_line
 from refbrowser.cli.options import add_json, add_reading, add_templates, add_yes, find_array, open_dataset
 from refbrowser.cli.values import json_ready
 from refbrowser.errors import ErrorKind, RefbrowserError, quoted
@@ -43,6 +43,7 @@ def run(arguments: argparse.Namespace, token: CancelToken) -> int:
         path = question.array or f"/{(question.key or '').rpartition('/')[0]}"
         tell_damage(damage_of(dataset, (path,)))
         explanation = explain(dataset, question, token)
+        tell_findings(dataset.access.memory.warnings)
     if arguments.json:
         write_json(json_ready(explanation.to_json()))
     else:

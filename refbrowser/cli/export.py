@@ -8,7 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 from refbrowser.cli.awkward0_options import add_awkward0_options, awkward0_options
 from refbrowser.cli.check_report import check_as_json, write_check
-from refbrowser.cli.console import plain, tell, tell_damage, tell_warning, write_json, write_line
+from refbrowser.cli.console import (
+    plain,
+    tell,
+    tell_damage,
+    tell_findings,
+    tell_warning,
+    write_json,
+    write_line,
+)
 from refbrowser.cli.options import (
     add_json,
     add_reading,
@@ -127,6 +135,7 @@ def run(arguments: argparse.Namespace, token: CancelToken) -> int:
             return _estimate(dataset, request, arguments, token)
         report = _export(dataset, request, arguments, token)
         checked = _check(dataset, request, token) if arguments.check else None
+        tell_findings(dataset.access.memory.warnings)
     for error in report.skipped:
         tell_warning(error)
     if arguments.json:

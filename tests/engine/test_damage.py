@@ -2,11 +2,40 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
 
+import numpy as np
+import pytest
+import stream_encoder as enc
+from awkward0_encoder import Encoder, zipped
+
+import refbrowser
+from refbrowser.app.damage_bar import damage_words, source_words
+from refbrowser.cli.program import main
 from refbrowser.engine.damage import damage_of
+from refbrowser.engine.serving.application import Application
+from refbrowser.engine.views.picture import ChunkState, Picture
+from refbrowser.engine.views.plan import sampled_plan
+from refbrowser.engine.views.reading import read_picture
+from refbrowser.engine.views.roles import AxisRole
+from refbrowser.engine.views.slicing import first_slice
 from refbrowser.errors import ErrorKind, Finding, Place, Severity
+from refbrowser.io.cancel import CancelToken
+from refbrowser.model.reference import ReferenceKind
+
+ZARRAY = {
+    "zarr_format": 2,
+    "shape": [3],
+    "chunks": [3],
+    "dtype": ">i4",
+    "compressor": None,
+    "filters": None,
+    "fill_value": 0,
+    "order": "C",
+}
 
 
 def note(message: str, path: str | None, severity: Severity = Severity.FAULT, **facts: Any) -> Finding:
@@ -33,3 +62,149 @@ def test_faults_and_losses_that_concern_a_path_are_damage() -> None:
     assert told("/g/ab", "/other") == ["anywhere", "of a group", "alike", "cut"]
     assert told("/other") == ["anywhere", "cut"]
     assert told("/") == told()
+
+
+N = enc.dimension("n", 3)
+HEADER = enc.header(
+    enc.group(dimensions=[N], variables=[enc.variable(name, enc.INT, [N]) for name in ("a", "b")])
+)
+VALUES = enc.numbers("i", [1, 2, 3])
+
+
+def message(
+    name: str, *, ranges: Any = None, kind: int = enc.INT, payload: bytes = VALUES, **facts: Any
+) -> bytes:
+    ranges = enc.whole([3]) if ranges is None else ranges
+    return enc.data(enc.data_body(name, kind, ranges, bigend=True, **facts), enc.regular(payload))
+
+
+def stream(*damage: bytes) -> bytes:
+    return enc.stream(HEADER, *damage, message("b"))
+
+
+BODY = enc.data_body("a", enc.INT, enc.whole([3]), bigend=True)
+#: Streams in which the values of `/a` may have been, or were, in what is damaged.
+LOST = {
+    "length": stream(enc.MAGIC_DATA + enc.regular(BODY) + enc.varint(13) + VALUES),
+    "magic": stream(b"nonsense"),
+    "varint": stream(enc.MAGIC_DATA + b"\xff" * 11),
+    "protobuf": stream(enc.MAGIC_DATA + enc.regular(b"\x0a\xff")),
+    "header": stream(enc.MAGIC_HEADER + enc.regular(b"\x0a\xff\xff")),
+    "variable": stream(message("nobody")),
+    "compression": stream(message("a", compress=2)),
+    "rank": stream(message("a", ranges=[(0, 3, 1), (0, 1, 1)])),
+    "range": stream(message("a", ranges=[(1, 3, 1)])),
+    "size": stream(message("a", payload=VALUES[:8])),
+    "type": stream(message("a", kind=enc.FLOAT)),
+    "deflate": stream(message("a", compress=enc.DEFLATE, payload=b"no zlib stream")),
+    "cut within": stream(message("a"))[:60],
+    "cut before": stream()[:-10],
+}
+#: Streams of which something is damaged, and all of `/a` there: it is told all the same.
+KEPT = {
+    "before": stream(message("a"), b"nonsense"),
+    "behind": stream(b"nonsense", message("a")),
+    "of the sender": stream(message("a"), enc.error("the disk is full", 7)),
+    "cut behind": stream(message("a"))[:-10],
+    "without end": stream(message("a"))[:-4],
+}
+
+
+def answer(dataset: Any, request: str) -> tuple[str, bytes]:
+    """Return the status and the body with which a request to a service is answered."""
+    said: list[str] = []
+    environ = {"REQUEST_METHOD": "GET", "QUERY_STRING": request, "PATH_INFO": "/", "HTTP_HOST": "localhost"}
+    application = Application(dataset, "/cdmremote/a")
+    application.begin("http://localhost", None)
+    body = b"".join(application(environ, lambda status, _: said.append(status)))
+    return said[0], body
+
+
+def states(dataset: Any, path: str) -> set[ChunkState]:
+    """Return the states of the chunks of a plot."""
+    node = dataset[path].node
+    picture = Picture(node, sampled_plan(node, first_slice(node, (AxisRole.NONE,))))
+    read_picture(dataset.session, dataset.access, picture, CancelToken())
+    return {ChunkState(each) for each in np.unique(picture.states).tolist()}
+
+
+@pytest.mark.parametrize("name", [*LOST, *KEPT])
+def test_what_check_reports_is_told_wherever_values_are_read(
+    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "a.ncs"
+    path.write_bytes({**LOST, **KEPT}[name])
+    is_lost = name in LOST
+
+    def run(*arguments: str) -> tuple[int, Any, str]:
+        code = main([*arguments, "--json"])
+        said = capsys.readouterr()
+        return code, json.loads(said.out or "null"), said.err
+
+    code, checked, _ = run("check", str(path))
+    assert checked["faults"] or checked["warnings"]
+    assert (code == 2) == bool(checked["faults"])
+    told = (each["message"].split(":")[0] for each in (*checked["faults"], *checked["warnings"]))
+    found = set(told) - {"no-end"} or {"no-end"}
+    code, values, said = run("read", str(path), "/a")
+    assert (code, values) == ((2, None) if is_lost else (0, [1, 2, 3]))
+    assert "error[E_FORMAT]: " in said if is_lost else "the source is damaged: " in said
+    # The code of what is damaged, and the number of its message.
+    assert any(each in said for each in found)
+    assert "(message " in said
+    for format in ("zarr-v2", "ncstream"):
+        target = str(tmp_path / format)
+        code, report, said = run("export", str(path), target, "--to", format, "--array", "/a")
+        if name == "deflate":
+            # Stored bytes are copied undecoded: what is wrong within them stays wrong.
+            code, values, said = run("read", target, "/a")
+            assert (code, values) == (2, None)
+            continue
+        assert (code, report is None) == ((2, True) if is_lost else (0, False))
+        assert "error[E_FORMAT]: " in said if is_lost else "the source is damaged: " in said
+        if is_lost:
+            code, report, said = run(
+                "export", str(path), target, "--to", format, "--array", "/a", "--skip-bad", "--force"
+            )
+            assert code == 0
+            assert "warning[E_FORMAT]: " in said
+            assert report["skipped"]
+        elif name != "without end":
+            assert any("the source is damaged: " in loss["what"] for loss in report["losses"])
+    _, explained, said = run("explain", str(path), "--array", "/a", "--index", "1")
+    assert explained["kind"] == ("failed_read" if is_lost and name != "deflate" else explained["kind"])
+    assert explained["kind"] != "missing"
+    with refbrowser.open(str(path)) as dataset:
+        status, body = answer(dataset, "req=data&var=a")
+        assert status.startswith("500 " if is_lost else "200 ")
+        assert (b"E_FORMAT: " in body) == is_lost
+        assert states(dataset, "/a") == {ChunkState.FAILED if is_lost else ChunkState.DONE}
+        assert (ReferenceKind.MISSING in dataset["/a"].node.manifest.kinds()) is False
+        index = dataset.document.derived.index
+        if name != "deflate":
+            # Which a look at the payload finds.
+            assert dataset["/a"].damage
+            assert damage_words("a.ncs", index)
+
+
+def test_archives_of_other_formats_feed_the_same(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    encoder = Encoder("one")
+    members = encoder.members(encoder.jagged(np.full(10, 3), np.arange(30.0)))
+    store = {".zgroup": b'{"zarr_format":2}'}
+    store |= {"a/.zarray": json.dumps(ZARRAY).encode(), "a/0": VALUES}
+    awkward = zipped(members)
+    # The directory goes on behind what it says of the member.
+    broken = bytearray(zipped(store))
+    at = broken.rindex(b"a/0")
+    broken[at - 46 + 20 : at - 46 + 24] = (1 << 30).to_bytes(4, "little")
+    cut = awkward[: awkward.rindex(b"PK\x01\x02")]
+    for name, data, array in (("a.awkd", cut, "/one"), ("a.zip", broken, "/a")):
+        path = tmp_path / name
+        path.write_bytes(data)
+        assert main(["check", str(path)]) == 2
+        capsys.readouterr()
+        main(["read", str(path), array, "--json"])
+        said = capsys.readouterr().err
+        assert "the source is damaged: " in said
+        with refbrowser.open(str(path)) as dataset:
+            assert source_words(name, dataset.damage)

@@ -5,6 +5,7 @@ At most the one chunk is read, with the permission that there is; without it not
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -12,6 +13,7 @@ import numpy as np
 
 from refbrowser.codecs.pipeline import CodecPipeline
 from refbrowser.codecs.sharding import filled
+from refbrowser.engine.damage import damage_of
 from refbrowser.engine.explain import verdicts
 from refbrowser.engine.explain.assembled import assembly_of, element_at, place_of
 from refbrowser.engine.explain.chunk import Opened, open_chunk
@@ -37,7 +39,7 @@ from refbrowser.engine.explain.texts import counted, exact_text, plain
 from refbrowser.engine.explain.trouble import of_problem, problem_key, problem_step
 from refbrowser.engine.explain.verdicts import Verdict
 from refbrowser.engine.views.slicing import dimension_names
-from refbrowser.errors import RefbrowserError
+from refbrowser.errors import Finding, RefbrowserError
 from refbrowser.formats.zarr.keys import ChunkKey, KeyClassifier, MetadataKey, StrayKey
 from refbrowser.io.cancel import CancelToken
 from refbrowser.model.nodes import ArrayNode
@@ -46,6 +48,10 @@ from refbrowser.model.reference import ByteRange, Inline, Reference, WholeFile
 if TYPE_CHECKING:
     from refbrowser.engine.dataset import Dataset
     from refbrowser.engine.problems.problem import Problem
+
+
+#: Places of a damaged source that are told.
+_DAMAGE_TOLD = 5
 
 
 def explain(dataset: Dataset, question: Question, token: CancelToken | None = None) -> Explanation:
@@ -78,6 +84,8 @@ class _Explaining:
     def explained(self) -> Explanation:
         """Return the explanation."""
         verdict = self._verdict()
+        if self.node is not None and (damage := damage_of(self.dataset, (self.node.path,))):
+            self.steps.append(_damage_step(damage))
         return Explanation(
             subject=self._asked,
             verdict=verdict.text,
@@ -377,6 +385,21 @@ class _Explaining:
             return Verdict(VerdictKind.METADATA, text, StepState.WARNING)
         text = f"{plain(key)} is metadata of the {kind} {plain(role.path)}, not a chunk"
         return Verdict(VerdictKind.METADATA, text)
+
+
+def _damage_step(damage: Sequence[Finding]) -> Step:
+    """Return the step that tells what of the source is damaged, and may concern the array."""
+    lines = [Line(plain(str(found.error()), 400), "Damaged") for found in damage[:_DAMAGE_TOLD]]
+    if len(damage) > _DAMAGE_TOLD:
+        lines.append(Line(f"and {counted(len(damage) - _DAMAGE_TOLD, 'more place')}", "Not listed"))
+    lines.append(Line("values that came before the damage may have been replaced in it", "Note"))
+    return Step(
+        name="damage",
+        title="The source is damaged",
+        state=StepState.WARNING,
+        lines=lines,
+        facts={"damage": [found.message for found in damage[:_DAMAGE_TOLD]]},
+    )
 
 
 def _pending_step(pending: str) -> Step:
