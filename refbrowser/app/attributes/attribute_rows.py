@@ -331,8 +331,10 @@ def stored_pairs(found: StoredChunks | None) -> dict[str, str]:
     """Return how many chunks are stored, how many are missing, and the bytes that they take."""
     if found is None or found.stored is None:
         return {STORED: "not known without reading", STORED_SIZE: "not known"}
-    missing, stored = found.total - found.stored, theme.count_text(found.stored)
-    texts = {STORED: f"{stored}, {theme.count_text(missing)} missing" if missing else f"all {stored}"}
+    missing, stored = found.total - found.stored, theme.count_text(found.stored - found.lost)
+    others = {"missing": missing, "faulty or lost": found.lost}
+    left = [f"{theme.count_text(count)} {what}" for what, count in others.items() if count]
+    texts = {STORED: ", ".join([stored, *left]) if left else f"all {stored}"}
     if found.size is None:
         texts[STORED_SIZE] = "not added up: too many chunks"
         return texts

@@ -168,7 +168,7 @@ _INLINE = MapClass("inline", "inline")
 _DERIVED = MapClass("derived", "assembled from pieces")
 _MISSING = MapClass("missing", "missing")
 _PENDING = MapClass("pending", "being read")
-_FAULTY = MapClass("faulty", "faulty reference")
+_FAULTY = MapClass("faulty", "faulty or lost")
 _FAILED = MapClass("failed", "could not be read")
 
 

@@ -31,6 +31,8 @@ class StoredChunks:
         Chunks that stand in the document and are not counted in `size`.
     assembled
         Tiles that are assembled from messages, whose bytes are not counted.
+    lost
+        Those of `stored` that cannot be read: their references are faulty, or what gave them is damaged.
     """
 
     stored: int | None
@@ -39,6 +41,7 @@ class StoredChunks:
     files: int = 0
     inline: int = 0
     assembled: int = 0
+    lost: int = 0
 
 
 def stored_chunks(node: ArrayNode, check: Callable[[], None]) -> StoredChunks | None:
@@ -48,7 +51,7 @@ def stored_chunks(node: ArrayNode, check: Callable[[], None]) -> StoredChunks | 
     stored, total = node.manifest.stored(), node.grid.size
     if total > SIZED_CHUNKS:
         return StoredChunks(stored, total)
-    size = files = inline = assembled = 0
+    size = files = inline = assembled = lost = 0
     for start in range(0, total, _BLOCK):
         check()
         flat = np.arange(start, min(start + _BLOCK, total), dtype=np.int64)
@@ -59,5 +62,6 @@ def stored_chunks(node: ArrayNode, check: Callable[[], None]) -> StoredChunks | 
         size += int(columns.length[known & (columns.kind != ReferenceKind.MISSING)].sum())
         files += int((~known & (columns.kind == ReferenceKind.WHOLE)).sum())
         assembled += int((columns.kind == ReferenceKind.DERIVED).sum())
+        lost += int((columns.kind == ReferenceKind.FAULTY).sum())
         inline += int((~known & (columns.kind == ReferenceKind.INLINE)).sum())
-    return StoredChunks(stored, total, size, files, inline, assembled)
+    return StoredChunks(stored, total, size, files, inline, assembled, lost)

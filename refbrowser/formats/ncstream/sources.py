@@ -132,7 +132,11 @@ class StreamSource:
         """Return the kinds of tiles by whether sound and damaged messages give any of them."""
         nothing = np.full(given.shape, ReferenceKind.MISSING, np.uint8)
         if lost is not None and self.layout.lost is not None:
-            nothing[lost | (self.layout.lost.rest >= 0)] = ReferenceKind.FAULTY
+            # Within the reach of strided ones are tiles of which they give nothing.
+            is_exact = (self.layout.lost.sections.strides == 1).all()
+            nothing[lost] = ReferenceKind.FAULTY if is_exact else ReferenceKind.DERIVED
+            if self.layout.lost.rest >= 0:
+                nothing[...] = ReferenceKind.FAULTY
         return np.where(given, np.uint8(ReferenceKind.DERIVED), nothing)
 
     def _arrived(

@@ -168,11 +168,17 @@ def damaged_tile_shape(
     lost
         What damaged messages were to give.
     """
-    known = lost if len(lost) else sections
-    if divisible and len(known):
-        sections = known.taken(np.argsort(known.sizes.astype(float).prod(axis=1))[:1])
-    least = min(prod(shape) // _OF_DAMAGED, _MOST) if len(sections) else _LEAST
-    return tile_shape(shape, sections, divisible=divisible, least=least)
+    least = min(prod(shape) // _OF_DAMAGED, _MOST)
+    known = [each for each in (sections, lost) if len(each)]
+    if not known:
+        return tile_shape(shape, sections, divisible=divisible)
+    if not divisible:
+        return tile_shape(shape, sections, divisible=False, least=least)
+    # Where all begin and end at multiples of a number, no tile lies across the end of one.
+    edges = np.concatenate([edge for each in known for edge in (each.starts, each.lasts + 1)])
+    sides = np.maximum(np.gcd.reduce(edges, axis=0), 1)[None, :]
+    of_one = Sections(np.zeros(1, np.int64), np.zeros_like(sides), sides, np.ones_like(sides))
+    return tile_shape(shape, of_one, divisible=True, least=least)
 
 
 def _smaller(sides: list[int], most: int) -> list[int]:

@@ -92,7 +92,7 @@ def test_each_chunk_is_what_its_reference_is() -> None:
 def test_states_and_counts() -> None:
     shown = coloured(filled(MapSource(manifest(document()))), ColourBy.STATE)
     assert entries(shown) == {
-        "byte range": 296, "whole file": 1, "inline": 1, "missing": 1, "faulty reference": 1,
+        "byte range": 296, "whole file": 1, "inline": 1, "missing": 1, "faulty or lost": 1,
     }  # fmt: skip
     assert (shown.stored, shown.inline, shown.missing, shown.failed) == (297, 1, 1, 1)
     assert shown.class_at(*at_layout(shown, MISSING)).style == "missing"
@@ -121,7 +121,7 @@ def test_urls_have_entries_of_their_own_until_they_are_too_many(monkeypatch: pyt
     shown = coloured(filled(MapSource(manifest(document()))), ColourBy.URL)
     assert entries(shown) == {
         "s3://b/0.nc": 50, "s3://b/1.nc": 49, "s3://b/2.nc": 49, "s3://b/3.nc": 49, "s3://b/4.nc": 50,
-        "s3://b/5.nc": 49, "s3://b/whole.nc": 1, "missing": 1, "inline": 1, "faulty reference": 1,
+        "s3://b/5.nc": 49, "s3://b/whole.nc": 1, "missing": 1, "inline": 1, "faulty or lost": 1,
     }  # fmt: skip
     monkeypatch.setattr(chunk_map, "URLS_KEPT", 2)
     values = filled(MapSource(manifest(document())))

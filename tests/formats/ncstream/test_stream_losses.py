@@ -17,6 +17,7 @@ import refbrowser
 from refbrowser.cli.program import main
 from refbrowser.engine.ncstream.sections import supplied_sections
 from refbrowser.engine.ncstream.supply import LOST, NEVER, is_lost, messages_of_element, supply_of
+from refbrowser.engine.views.stored_chunks import stored_chunks
 from refbrowser.errors import RefbrowserError
 from refbrowser.formats.ncstream import sources
 from refbrowser.formats.ncstream.bytes import MemoryBytes
@@ -291,3 +292,20 @@ def test_a_variable_of_which_all_is_known_stays_what_references_can_say() -> Non
     assert layouts["/a"].is_regular
     assert layouts["/a"].lost is None
     assert not layouts["/b"].is_regular
+
+
+def test_tiles_end_where_what_is_lost_ends(tmp_path: Path) -> None:
+    boxes = [(range(0, 2), range(3)), (range(2, 3), range(0, 2))]
+    path = tmp_path / "a.ncs"
+    path.write_bytes(stream_of([*(("a", box, "") for box in boxes), ("b", boxes[0], "magic")], is_cut=False))
+    with refbrowser.open(str(path)) as dataset:
+        array = dataset["/a"]
+        found = np.array([element(array, place) for place in np.ndindex(SHAPE)]).reshape(SHAPE)
+        grid = array.node.grid
+        for coords in np.ndindex(grid.grid_shape):
+            origin, extent = grid.origin(coords), grid.extent(coords)
+            box = tuple(slice(at, at + side) for at, side in zip(origin, extent, strict=True))
+            assert len(set((found[box] == LOST).reshape(-1).tolist())) == 1
+        assert stored_chunks(array.node, lambda: None).lost == np.count_nonzero(
+            array.node.manifest.kinds() == ReferenceKind.FAULTY
+        )
