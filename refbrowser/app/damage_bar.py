@@ -86,8 +86,6 @@ def damage_words(name: str, index: StreamIndex, *, grows: bool = False) -> str:
     Where it `grows` it may end within a message: the rest is on its way.
     """
     faults = [fault for fault in index.faults if fault.severity == "fault"]
-    if not faults and not grows and index.has_start and not index.has_end:
-        return f"{one_line(name)} has no end: it was cut off behind a message, or is still being written."
     cut = next((fault for fault in faults if fault.code == _CUT), None)
     others = [fault for fault in faults if fault is not cut]
     cut = None if grows else cut

@@ -184,7 +184,8 @@ def test_what_check_reports_is_told_wherever_values_are_read(
         if name != "deflate":
             # Which a look at the payload finds.
             assert dataset["/a"].damage
-            assert damage_words("a.ncs", index)
+            # A stream that only has no end may be one that is still being written.
+            assert bool(damage_words("a.ncs", index)) == (name != "without end")
 
 
 def test_archives_of_other_formats_feed_the_same(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
