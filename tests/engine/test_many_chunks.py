@@ -105,3 +105,33 @@ def test_the_first_fault_of_a_billion_chunks_comes_with_the_first_batch(tmp_path
     assert error.value.kind is ErrorKind.IO
     assert asked == [BATCH]
     assert peak < 30 << 20
+
+
+def test_an_array_of_more_elements_than_can_be_counted_shows_its_shape_and_is_read_in_part(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    size = 2**40
+    path = store(tmp_path / "s.zarr", [size, size], [2**10, 2**10], "<i4")
+    chunk = np.arange(2**20, dtype="<i4").reshape(2**10, 2**10)
+    (path / "a" / "0.0").write_bytes(chunk.tobytes())
+    (path / "a" / f"{size // 2**10 - 1}.0").write_bytes(chunk.tobytes())
+    with refbrowser.open(path) as dataset:
+        array = dataset["a"]
+        assert array.shape == (size, size)
+        np.testing.assert_array_equal(array[1020:1030, 3], [*chunk[1020:, 3], *[0] * 6])
+        np.testing.assert_array_equal(array[-2:, 5:7], chunk[-2:, 5:7])
+        assert array.plan(array.selection("0,0:3000")).chunks == 3
+        for call in (lambda: array[...], lambda: array.plan(array.selection(""))):
+            with pytest.raises(RefbrowserError) as error:
+                call()
+            assert error.value.kind is ErrorKind.BUDGET
+        with pytest.raises(RefbrowserError) as error:
+            refbrowser.export(dataset, tmp_path / "out", format="zarr-v2")
+        assert error.value.kind is ErrorKind.BUDGET
+    assert main(["info", str(path), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["arrays"]["/a"]["shape"] == [size, size]
+    assert main(["cdl", str(path)]) == 0
+    assert f"= {size}LL" in capsys.readouterr().out
+    for output in ([], ["-o", str(tmp_path / "x.npy")], ["--json"]):
+        assert main(["read", str(path), "a", *output]) == 2
+        assert "E_BUDGET" in capsys.readouterr().err

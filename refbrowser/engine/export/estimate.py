@@ -12,7 +12,9 @@ from refbrowser.engine.export.blocks import element_size
 from refbrowser.engine.export.chunks import ArrayExport
 from refbrowser.engine.export.layout import ArrayLayout
 from refbrowser.engine.export.request import ExportEstimate, Loss
+from refbrowser.errors import ErrorKind, Place, RefbrowserError
 from refbrowser.io.cancel import CancelToken
+from refbrowser.limits import LIMITS
 from refbrowser.model.reference import ReferenceKind
 
 #: Chunks whose references are looked at together.
@@ -20,11 +22,20 @@ PAGE = 65_536
 
 
 def estimated(arrays: Iterable[ArrayExport], losses: tuple[Loss, ...], token: CancelToken) -> ExportEstimate:
-    """Return what writing arrays will cost."""
+    """Return what writing arrays will cost.
+
+    Raises
+    ------
+    RefbrowserError
+        `E_BUDGET`: one of them has more elements than can be counted.
+    """
     chunks = missing = source = target = spool = 0
     most_reads = 1.0
     for array in arrays:
         layout = array.layout
+        if prod(layout.grid.shape) > LIMITS.elements:
+            message = f"the array has more than the {LIMITS.elements} elements that are exported (elements)"
+            raise RefbrowserError(ErrorKind.BUDGET, message, Place(path=layout.source.path))
         decoded = prod(layout.grid.chunk_shape) * element_size(layout.source)
         if not layout.copies_objects:
             # Objects do not coincide: each may be stored, and is written as it is decoded at most.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from math import prod
 from typing import Any
 
 from refbrowser.errors import ErrorKind, RefbrowserError, quoted
@@ -16,7 +15,7 @@ def parse_shape(value: Any) -> tuple[int, ...]:
     Raises
     ------
     RefbrowserError
-        `META`: not a list of integers of at least 0. `BUDGET`: more dimensions or elements than the limits.
+        `META`: not a list of integers of at least 0. `BUDGET`: more or longer dimensions than the limits.
     """
     if not isinstance(value, list) or not all(type(size) is int and size >= 0 for size in value):
         raise wrong("shape", value, "a list of integers of at least 0")
@@ -24,8 +23,9 @@ def parse_shape(value: Any) -> tuple[int, ...]:
         raise RefbrowserError(
             ErrorKind.BUDGET, f"the array has {len(value)} dimensions; at most {LIMITS.rank} are read"
         )
-    if prod(value) > LIMITS.elements or any(size > LIMITS.elements for size in value):
-        raise RefbrowserError(ErrorKind.BUDGET, "the array has more than 2^63 - 1 elements")
+    # Their product may be anything: parts of an array are counted, never all of it.
+    if any(size > LIMITS.elements for size in value):
+        raise RefbrowserError(ErrorKind.BUDGET, "a dimension has more than 2^63 - 1 elements")
     return tuple(value)
 
 
