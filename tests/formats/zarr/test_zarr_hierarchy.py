@@ -136,7 +136,7 @@ BAD_V2 = {
     "compressor": zarray(compressor="zlib"),
     "separator": zarray(dimension_separator="-"),
     "rank": zarray(shape=[1] * 33, chunks=[1] * 33),
-    "elements": zarray(shape=[2**40, 2**40]),
+    "elements": zarray(shape=[2**63, 1]),
     "nesting": "[" * 100_000,
     "nesting of objects": '{"a":' * 250 + "1" + "}" * 250,
     "digits": '{"shape": [' + "1" * 50 + "]}",
