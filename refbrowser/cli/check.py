@@ -76,7 +76,8 @@ def _findings(path: str, arguments: argparse.Namespace, token: CancelToken) -> l
     with Session() as session, ProgressBar("checking") as bar:
         dataset = dataset_of(path, opened.document, opened.access, session, JobControl(token))
         list_store(dataset, token)
-        findings = dataset_findings(dataset.document, dataset.hierarchy, lambda: token.cancelled).all
+        found = dataset_findings(dataset.document, dataset.hierarchy, dataset.access, lambda: token.cancelled)
+        findings = found.all
         findings += payload_findings(dataset, job_control(token, bar))
         findings += stored_findings(dataset, job_control(token, bar))
     return findings

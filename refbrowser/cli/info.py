@@ -52,7 +52,7 @@ def _problems(dataset: Dataset, token: CancelToken) -> list[Finding]:
     from refbrowser.model.netcdf.dataset import netcdf_view
     from refbrowser.model.netcdf.validation import validate
 
-    findings = dataset_findings(dataset.document, dataset.hierarchy, lambda: token.cancelled)
+    findings = dataset_findings(dataset.document, dataset.hierarchy, dataset.access, lambda: token.cancelled)
     token.check()
     # What only netCDF refuses is no problem of another format.
     grammar = [each for each in validate(netcdf_view(dataset.hierarchy)) if each.severity is Severity.FAULT]

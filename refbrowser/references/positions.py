@@ -70,6 +70,25 @@ def as_known(document: DocumentContent, findings: Iterable[Finding]) -> Iterator
         yield finding
 
 
+def in_refs(document: DocumentContent, findings: Sequence[Finding]) -> list[Finding]:
+    """Return findings about keys with the places that these have in the text, where somebody wrote that."""
+    if document.is_made:
+        return [*findings]
+    positions = Positions(document)
+    slots = [None if each.place.key is None else document.refs.find_slot(each.place.key) for each in findings]
+    at = [None if slot is None else positions.entry(slot) for slot in slots]
+    places = document.locate(position for position in at if position is not None)
+    result = []
+    for finding, position in zip(findings, at, strict=True):
+        if position is not None and finding.place.key is not None:
+            line, column = places[position]
+            where = document.key_pointer(finding.place.key)
+            place = replace(finding.place, document=document.name, pointer=where, line=line, column=column)
+            finding = finding.at(place)
+        result.append(finding)
+    return result
+
+
 def located(document: DocumentContent, of_rules: Sequence[Finding]) -> list[Finding]:
     """Return findings of rules with the document, line and column that their pointers mean."""
     if not of_rules:

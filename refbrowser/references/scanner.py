@@ -20,7 +20,7 @@ from refbrowser.references.scan_layout import Layout
 from refbrowser.references.scan_strings import Strings, find_strings
 from refbrowser.references.table import WHOLE, odd_code
 from refbrowser.references.table_builder import Block, TableBuilder, smallest
-from refbrowser.references.values import BASE64_PREFIX, ValueKind, decode_base64
+from refbrowser.references.values import BASE64_PREFIX, ValueKind, decode_base64, is_lenient
 from refbrowser.references.words import Words, equal_to, heads, numbers, texts_as_words
 
 Mask = npt.NDArray[np.bool_]
@@ -240,7 +240,8 @@ class _Taking:
             decode_base64(text.decode("ascii"))
         except ValueError:
             return False
-        return True
+        # What is odd about it is for the exact reader to tell.
+        return not is_lenient(text.decode("ascii"))
 
     def take(self) -> int:
         """Give all entries up to the first that spoils what follows; return how many bytes were taken."""

@@ -15,6 +15,7 @@ BASE64_PREFIX = "base64:"
 #: Offsets and lengths above this are kept exactly, and cannot be read.
 LARGEST = 2**63 - 1
 
+_LENIENT = "only lenient readers take this base64: white space or unused bits stand in it"
 _WHITE = re.compile(r"[ \t\n\r\f\v]+")
 
 
@@ -87,6 +88,20 @@ def decode_base64(text: str) -> bytes:
     return binascii.a2b_base64(_WHITE.sub("", text).encode("ascii"), strict_mode=True)
 
 
+def is_lenient(text: str) -> bool:
+    """Tell whether only lenient readers take base64 text (after its prefix) that `decode_base64` takes.
+
+    White space stands in it (RFC 4648, section 3.3), or its last character has bits that stand for nothing
+    and are not 0 (section 3.5).
+    """
+    if _WHITE.search(text):
+        return True
+    padding = len(text) - len(text.rstrip("="))
+    return (
+        bool(padding) and binascii.b2a_base64(decode_base64(text[-4:]), newline=False) != text[-4:].encode()
+    )
+
+
 def decode_inline(text: str) -> bytes:
     """Return the bytes that an inline value stands for.
 
@@ -148,7 +163,8 @@ def _inline(node: Node) -> Value:
             return Value(ValueKind.FAULT, issues=(fault,))
         if len(data) > LIMITS.inline_value:
             return _too_long(len(data), node)
-        return Value(kind, text=text)
+        lenient = is_lenient(text[len(BASE64_PREFIX) :])
+        return Value(kind, text=text, issues=(_warning(_LENIENT, node.start),) if lenient else ())
     if text.isascii():
         return Value(kind, text=text)
     warning = _warning(

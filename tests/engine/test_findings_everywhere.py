@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,10 @@ import pytest
 
 import refbrowser
 from refbrowser.cli import main
+from refbrowser.engine.audit import list_store
+from refbrowser.engine.problems.collect import collect
+from refbrowser.engine.problems.ranges import TOLD
+from refbrowser.references.edits import SetReference
 
 ZARRAY = {
     "zarr_format": 2,
@@ -79,3 +84,215 @@ def test_metadata_that_is_no_json_is_placed_in_itself(
     document = written(tmp_path / "d.json", {".zgroup": GROUP, "b/.zarray": '{"a": 1,\n'})
     assert main(["read", str(document), "/b"]) == 2
     assert "key 'b/.zarray', character 1 of its line 2)" in capsys.readouterr().err
+
+
+# The same findings
+
+
+def rule(**fields: Any) -> dict[str, Any]:
+    given = {"key": "a/{{i}}", "url": "x.bin", "offset": "{{i * 2}}", "length": "2"}
+    return given | {"dimensions": {"i": {"stop": 2}}} | fields
+
+
+BIG = 2**63
+REFS = {".zgroup": GROUP, "a/.zarray": json.dumps(ZARRAY)}
+#: Members of a document, entries of its refs, and what is found: severity, place, a part of the message.
+TABLE: dict[str, tuple[dict[str, Any], dict[str, Any], list[tuple[str, str, str]]]] = {
+    "nothing": ({"gen": [rule()]}, {}, []),
+    "empty URLs": (
+        {"templates": {"u": ""}},
+        {"a/0": ["", 0, 2], "a/1": ["{{u}}"]},
+        [("faults", "/refs/a~10", "the URL is empty"), ("faults", "/refs/a~11", "the URL is empty")],
+    ),
+    "an empty URL of a rule": ({"gen": [rule(url="")]}, {}, [("faults", "/gen/0/url", "the URL is empty")]),
+    "empty URLs of some rows": (
+        {"gen": [rule(url="{{ 'x.bin' if i else '' }}")]},
+        {},
+        [("faults", "/gen/0/url", "the URL is empty")],
+    ),
+    "ranges beyond 2^63": (
+        {},
+        {"a/0": ["s3://b/x", BIG - 2, 2], "a/1": ["s3://b/x", BIG - 3, 2]},
+        [("faults", "/refs/a~10", "2^63")],
+    ),
+    "a range of a rule beyond 2^63": (
+        {"gen": [rule(url="s3://b/x", offset=f"{{{{{BIG - 4} + i * 2}}}}", length="1")]},
+        {},
+        [],
+    ),
+    "ranges of a rule beyond 2^63": (
+        {"gen": [rule(url="s3://b/x", offset=f"{{{{{BIG - 3} + i * 2}}}}", length="1")]},
+        {},
+        [("faults", "/gen/0/length", "2^63")],
+    ),
+    "a range that is not affine beyond 2^63": (
+        {"gen": [rule(url="s3://b/{{i}}", offset="{{ 1 if i else 9223372036854775807 }}", length="1")]},
+        {},
+        [("faults", "/gen/0/length", "2^63")],
+    ),
+    "ranges past the end of a local file": (
+        {},
+        {"a/0": ["x.bin", 1, 4], "a/1": ["x.bin", 0, 4]},
+        [("faults", "/refs/a~10", "ends at byte 5, past the end of 'x.bin', which has 4 bytes")],
+    ),
+    "rows past the end of a local file": (
+        {"gen": [rule(offset="{{i * 3}}")]},
+        {},
+        [("faults", "/gen/0/length", "ends at byte 5, past the end of 'x.bin'")],
+    ),
+    "rows past the ends of local files": (
+        {"gen": [rule(url="x{{ '' if i else '.bin' }}", offset="3")]},
+        {},
+        [("faults", "/gen/0/length", "ends at byte 5, past the end of 'x.bin'")],
+    ),
+    "a file outside of the folder is not looked at": ({}, {"a/0": ["../outside.bin", 0, 99]}, []),
+    "lenient base64": (
+        {},
+        {"a/0": "base64:AA\nEC", "a/1": "base64:AR==", "a/.zattrs": "base64:e30="},
+        [("warnings", "/refs/a~10", "lenient"), ("warnings", "/refs/a~11", "lenient")],
+    ),
+    "a member twice": (
+        {},
+        {"a/.zarray": json.dumps(ZARRAY)[:-1] + ', "shape": [4]}', "a/.zattrs": '{"x": {"y": 1, "y": 1}}'},
+        [
+            ("warnings", "/refs/a~1.zarray", "member 'shape' stands more than once"),
+            ("warnings", "/refs/a~1.zattrs", "member 'y' stands more than once"),
+        ],
+    ),
+    "a shuffle of 0 bytes": (
+        {},
+        {"a/.zarray": json.dumps(ZARRAY | {"filters": [{"id": "shuffle", "elementsize": 0}]})},
+        [("warnings", "/refs/a~1.zarray", "the shuffle has elements of 0 bytes")],
+    ),
+    "keys that are no chunks": (
+        {},
+        {"a/1": ["x.bin"], "a/2": ["x.bin"], "a/0.0": ["x.bin"], "a/b/0": ["x.bin"]},
+        [
+            ("warnings", "/refs/a~12", "the chunk is outside of the array's grid"),
+            ("warnings", "/refs/a~10.0", "the key is no chunk of its array"),
+            ("warnings", "/refs/a~1b~10", "the key is no chunk of its array"),
+        ],
+    ),
+    "rows outside of the grid": (
+        {"gen": [rule(url="s3://b/x", dimensions={"i": {"stop": 10**12}})]},
+        {},
+        [("warnings", "/gen/0/key", "the chunk is outside of the array's grid: 'a/2'")],
+    ),
+    "rules for nothing": (
+        {"gen": [rule(key="b/{{i}}"), rule(key="a/0.{{i}}"), rule(key="a/{{ 'x' if i else 'y' }}")]},
+        {},
+        [
+            ("warnings", "/gen/0/key", "the rule gives keys of no array: 'b/0'"),
+            ("warnings", "/gen/1/key", "the rule gives no chunk of its array: 'a/0.0'"),
+            ("warnings", "/gen/2/key", "the rule gives keys of no array: 'a/y'"),
+        ],
+    ),
+    "an unused template": (
+        {"templates": {"u": "x", "f": "{{c}}", "v": "y"}},
+        {"a/0": ["{{u}}.bin", 0, 2], "a/1": ["v{{ f(c='v') }}"]},
+        [("warnings", "/templates/v", "the template 'v' is not used")],
+    ),
+    "metadata that cannot be used": (
+        {},
+        {"a/.zarray": json.dumps(ZARRAY | {"shape": "4"})},
+        [("faults", "/refs/a~1.zarray", "shape")],
+    ),
+    "faulty members": (
+        {"gen": {}, "templates": {"u": 1}},
+        {},
+        [("faults", "/gen", ""), ("faults", "/templates/u", "")],
+    ),
+}
+
+
+def of_check(path: Path, capsys: pytest.CaptureFixture[str]) -> set[tuple[Any, ...]]:
+    main(["check", str(path), "--json"])
+    told = json.loads(capsys.readouterr().out)
+    return {
+        (severity, each["kind"], each["pointer"], each["line"], each.get("key"), each["message"])
+        for severity in ("faults", "warnings")
+        for each in told[severity]
+    }
+
+
+def of_window(path: Path) -> set[tuple[Any, ...]]:
+    with refbrowser.open(path) as dataset:
+        found = collect(dataset.document, dataset.hierarchy, access=dataset.access)
+    return {
+        (
+            "faults" if each.is_fault else "warnings",
+            str(each.kind),
+            each.place.pointer,
+            each.line,
+            each.place.key if each.place.pointer is None else None,
+            each.message,
+        )
+        for each in found.items
+    }
+
+
+def test_check_and_the_window_find_the_same(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    (folder / "x.bin").write_bytes(b"1234")
+    (tmp_path / "outside.bin").write_bytes(b"1")
+    for number, (name, (members, refs, expected)) in enumerate(TABLE.items()):
+        path = written(folder / f"{number}.json", {"version": 1, "refs": REFS | refs} | members)
+        found = of_check(path, capsys)
+        assert found == of_window(path), name
+        assert sorted(each[:3:2] for each in found) == sorted(each[:2] for each in expected), (name, found)
+        for severity, pointer, message in expected:
+            assert [each for each in found if each[:3:2] == (severity, pointer) and message in each[-1]], name
+        assert all(each[3] is not None for each in found), name
+    store = tmp_path / "store"
+    for key, text in {**REFS, "a/.zattrs": ATTRIBUTES, "a/9": "ab", "b/.zarray": "{"}.items():
+        written(store / key, text)
+    with refbrowser.open(store) as dataset:
+        list_store(dataset)
+        found = collect(dataset.document, dataset.hierarchy, access=dataset.access)
+    assert {each.message for each in found.items} == {each[-1] for each in of_check(store, capsys)}
+
+
+def test_what_is_found_can_be_repaired_and_edits_count(tmp_path: Path) -> None:
+    members = {"templates": {"v": "y"}, "gen": [rule(key="b/{{i}}")]}
+    path = written(tmp_path / "d.json", {"version": 1, "refs": REFS | {"a/0": ["", 0, 1]}} | members)
+    with refbrowser.open(path) as dataset:
+        document = dataset.document
+        found = collect(document, dataset.hierarchy, access=dataset.access)
+        assert len(found.items) == 3
+        for problem in found.items:
+            assert problem.fix is not None, problem.message
+            document = document.apply(problem.fix.edit)
+        again = dataset.with_document(document)
+        assert collect(again.document, again.hierarchy, access=again.access).items == ()
+        for key, value in (("a/7", ["s3://b/x", 0, 1]), ("a/1", ["s3://b/x", BIG, 1])):
+            document = document.apply(SetReference(key, value))
+        again = dataset.with_document(document)
+        keys = [each.place.key for each in collect(again.document, again.hierarchy).items]
+        assert sorted(keys) == ["a/1", "a/7"]
+
+
+def test_large_documents_are_looked_at_within_bounds(tmp_path: Path) -> None:
+    zarray = json.dumps(ZARRAY | {"shape": [200_000], "chunks": [1]})
+    many = {f"a/{number}": ["x.bin", number, 9] for number in range(200_000)}
+    gen = [
+        rule(key="b/{{i}}", url="far_{{ i // 3 }}.bin", offset="{{ i if i else 0 }}", length="1")
+        | {"dimensions": {"i": {"stop": 10**12}}}
+    ]
+    metadata = {
+        ".zgroup": GROUP,
+        "a/.zarray": zarray,
+        "b/.zarray": json.dumps(ZARRAY | {"shape": [2 * 10**12]}),
+    }
+    path = written(tmp_path / "d.json", {"version": 1, "refs": metadata | many, "gen": gen})
+    (tmp_path / "x.bin").write_bytes(bytes(1000))
+    with refbrowser.open(path) as dataset:
+        since = time.process_time()
+        found = collect(dataset.document, dataset.hierarchy, access=dataset.access)
+        assert time.process_time() - since < 20
+    messages = [each.message for each in found.items]
+    past = [message for message in messages if "past the end of 'x.bin'" in message]
+    assert len(past) == TOLD
+    assert f"{200_000 - 992 - TOLD} more references end past the ends of their files" in messages
+    (open_,) = [message for message in messages if "files can have what the rule refers to" in message]
+    assert open_.endswith("rows checked)")

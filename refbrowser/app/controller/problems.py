@@ -55,7 +55,7 @@ class DocumentProblems(QObject):
             def cancelled() -> bool:
                 return control.token.cancelled
 
-            found = collect(dataset.document, dataset.hierarchy, wants, failures, cancelled)
+            found = collect(dataset.document, dataset.hierarchy, wants, failures, cancelled, dataset.access)
             control.check()
             return found, turns
 

@@ -10,7 +10,7 @@ from refbrowser.engine.problems.problem import Fix, Origin, Problem, Problems, R
 from refbrowser.errors import ErrorKind, Finding, Place, RefbrowserError, Severity, quoted
 
 if TYPE_CHECKING:
-    from refbrowser.io.access import Want
+    from refbrowser.io.access import Access, Want
     from refbrowser.model.nodes import Hierarchy
     from refbrowser.references.document import ReferenceDocument
 
@@ -24,6 +24,7 @@ def collect(
     wants: Iterable[Want] = (),
     failures: Iterable[RefbrowserError] = (),
     cancelled: Callable[[], bool] = lambda: False,
+    access: Access | None = None,
 ) -> Problems:
     """Return everything that is wrong with an opened document; nothing is read for it.
 
@@ -37,8 +38,10 @@ def collect(
         Errors of chunks that could not be read so far.
     cancelled
         Asked now and then; what is left is then not looked at.
+    access
+        What the document may read: the sizes of local files are asked for. None to look at no file.
     """
-    findings = dataset_findings(document, hierarchy, cancelled)
+    findings = dataset_findings(document, hierarchy, access, cancelled)
     found = [_of_finding(finding, Origin.DOCUMENT, hierarchy) for finding in findings.document]
     found += [_of_finding(finding, Origin.STRUCTURE, hierarchy) for finding in findings.structure]
     found += _of_failures(failures, hierarchy)

@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from refbrowser.engine.problems.keys import codec_findings, key_findings
+from refbrowser.engine.problems.ranges import range_findings
 from refbrowser.errors import ErrorKind, Finding
 from refbrowser.formats.zarr.metadata_json import NOT_FINITE
 from refbrowser.references.check import all_findings
 from refbrowser.references.metadata_findings import CONSOLIDATED, HOLDS_NOT_FINITE
-from refbrowser.references.positions import as_known
+from refbrowser.references.positions import as_known, in_refs
+from refbrowser.references.search_time import SearchTime
 
 if TYPE_CHECKING:
+    from refbrowser.io.access import Access
     from refbrowser.model.nodes import Hierarchy
     from refbrowser.references.document import ReferenceDocument
+
+
+#: Seconds that are spent on files, rows and URLs that arithmetic does not decide.
+_SECONDS = 5.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,27 +47,49 @@ class DatasetFindings:
 
 
 def dataset_findings(
-    document: ReferenceDocument, hierarchy: Hierarchy | None, cancelled: Callable[[], bool] = lambda: False
+    document: ReferenceDocument,
+    hierarchy: Hierarchy | None,
+    access: Access | None = None,
+    cancelled: Callable[[], bool] = lambda: False,
 ) -> DatasetFindings:
     """Return everything that is wrong with a dataset, as far as it is known without reading data.
 
-    Of a store that was listed, what the listing told is among it.
+    Of a store that was listed, what the listing told is among it. Searches are bounded; what they leave
+    open is told as not decided.
 
     Parameters
     ----------
     hierarchy
         What the document describes; None where that is not known.
+    access
+        What the document may read: the sizes of local files are asked for. None to look at no file.
     cancelled
         Asked now and then; what is left is then not looked at.
     """
-    of_document = tuple(as_known(document, all_findings(document, cancelled)))
+    of_document = tuple(as_known(document, _of_document(document, hierarchy, access, cancelled)))
     structure: list[Finding] = []
     if hierarchy is not None:
-        structure += [each for each in hierarchy.problems if not _is_told(each, of_document)]
+        more = [each for each in hierarchy.problems if not _is_told(each, of_document)]
+        structure += in_refs(document, [*more, *codec_findings(hierarchy)])
     store = document.store
     if store is not None and store.facts.listing is not None:
         structure += store.facts.listing.findings
     return DatasetFindings(of_document, tuple(structure))
+
+
+def _of_document(
+    document: ReferenceDocument,
+    hierarchy: Hierarchy | None,
+    access: Access | None,
+    cancelled: Callable[[], bool],
+) -> Iterator[Finding]:
+    yield from all_findings(document, cancelled)
+    left = SearchTime(cancelled, _SECONDS)
+    # Of a store and of other files each reference was made here.
+    if document.store is None and document.derived is None:
+        yield from range_findings(document, access, left)
+    if hierarchy is not None:
+        yield from key_findings(document, hierarchy, left)
 
 
 def _is_told(finding: Finding, findings: Iterable[Finding]) -> bool:

@@ -1,0 +1,262 @@
+"""References that no file can have: an empty URL, a range past 2^63, a range past the end of a local file."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from refbrowser.errors import ErrorKind, Finding, Place, RefbrowserError, Severity, quoted
+from refbrowser.io.origins import scheme_of
+from refbrowser.model.reference import ReferenceColumns, ReferenceKind
+from refbrowser.references.gen_counting import count_below_zero, first_below_zero
+from refbrowser.references.integer_expressions import Affine, bounds, combine, evaluate
+from refbrowser.references.positions import Found, Positions, located, placed
+from refbrowser.references.search_time import SearchTime
+from refbrowser.references.values import LARGEST, ValueKind
+
+if TYPE_CHECKING:
+    from refbrowser.io.access import Access
+    from refbrowser.references.document import ReferenceDocument
+    from refbrowser.references.gen import GenRule
+    from refbrowser.references.gen_columns import RuleColumns
+
+#: References of one kind that are listed one by one; the last one has the number of the rest.
+TOLD = 50
+#: Entries of refs, and rows of rules, that are looked at together.
+_PAGE, _ROWS = 65_536, 4096
+#: Rows of one rule that are looked at where arithmetic does not decide.
+_MOST_ROWS = 200_000
+#: Local files whose size is asked for.
+_MOST_FILES = 20_000
+
+_EMPTY = "the URL is empty"
+
+
+@dataclass(slots=True)
+class _Files:
+    """Sizes of local files that a document may read without being asked."""
+
+    access: Access | None
+    left: SearchTime
+    sizes: dict[str, int | None] = field(default_factory=dict)
+    is_over: bool = False
+
+    def end(self, url: str) -> int:
+        """Return where a file ends; the end of what any file can have where that is not known."""
+        if url not in self.sizes:
+            if len(self.sizes) >= _MOST_FILES or self.left.is_over:
+                self.is_over = True
+                return LARGEST
+            self.sizes[url] = self._size(url)
+        size = self.sizes[url]
+        return LARGEST if size is None else size
+
+    def _size(self, url: str) -> int | None:
+        if self.access is None:
+            return None
+        try:
+            location = self.access.resolve(url)
+        except RefbrowserError:
+            return None
+        if location.scheme != "file" or location.member:
+            return None
+        try:
+            found = os.stat(location.path)
+        except (OSError, ValueError):
+            return None
+        return found.st_size if stat.S_ISREG(found.st_mode) else None
+
+
+def range_findings(document: ReferenceDocument, access: Access | None, left: SearchTime) -> Iterator[Finding]:
+    """Yield the references that no file can have; nothing is read, the sizes of local files are asked for.
+
+    Parameters
+    ----------
+    access
+        What the document may read: other files are not looked at. None to look at none.
+    left
+        The time that there is for rules and files.
+    """
+    files = _Files(access, left)
+    yield from placed(document, list(_of_refs(document, files)))
+    of_rules: list[Finding] = []
+    for rule in document.rules:
+        if rule.columns is not None:
+            of_rules += _of_rule(rule, rule.columns, files)
+    yield from located(document, of_rules)
+    if files.is_over:
+        looked = f"({len(files.sizes)} files looked at)"
+        message = f"whether ranges end past the ends of other local files is not decided {looked}"
+        yield Finding(
+            severity=Severity.WARNING,
+            kind=ErrorKind.BUDGET,
+            message=message,
+            place=Place(document=document.name),
+        )
+
+
+# Entries of refs
+
+
+def _of_refs(document: ReferenceDocument, files: _Files) -> Iterator[Found]:
+    refs, view = document.refs, document.view
+    positions = Positions(document)
+    told: dict[str, int] = {}
+    for start in range(0, len(refs), _PAGE):
+        if files.left.cancelled():
+            return
+        slots = refs.slot_column(start, min(start + _PAGE, len(refs)))
+        columns = view.columns(slots)
+        found = list(_odd_rows(columns, files))
+        for row in np.flatnonzero(columns.kind == ReferenceKind.FAULTY).tolist():
+            if _is_large(document, int(slots[row])):
+                found.append((row, view.error(int(slots[row])).message, "large"))
+        for row, message, kind in found:
+            told[kind] = told.get(kind, 0) + 1
+            if told[kind] <= TOLD:
+                yield _of_slot(document, positions, int(slots[row]), message)
+    for kind, count in told.items():
+        if count > TOLD:
+            message = f"{count - TOLD} more references {_MORE[kind]}"
+            where = "" if document.version == 0 else "/refs"
+            yield Found(Severity.FAULT, _kind_of(kind), message, where, None)
+
+
+#: What is told of references beyond those that are listed.
+_MORE = {
+    "empty": "have an empty URL",
+    "large": "end beyond 2^63",
+    "end": "end past the ends of their files",
+}
+
+
+def _kind_of(kind: str) -> ErrorKind:
+    return ErrorKind.REF if kind == "empty" else ErrorKind.RANGE
+
+
+def _is_large(document: ReferenceDocument, slot: int) -> bool:
+    patch = document.refs.patch(slot)
+    if patch is not None:
+        return patch.value.kind is ValueKind.LARGE
+    return int(document.refs.table.url[slot]) == ValueKind.LARGE
+
+
+def _of_slot(document: ReferenceDocument, positions: Positions, slot: int, message: str) -> Found:
+    key = document.refs.key_of(slot)
+    kind = ErrorKind.REF if message == _EMPTY else ErrorKind.RANGE
+    where = document.key_pointer(key)
+    return Found(Severity.FAULT, kind, message, where, positions.entry(slot), key=key)
+
+
+def _odd_rows(columns: ReferenceColumns, files: _Files) -> Iterator[tuple[int, str, str]]:
+    """Yield the rows that no file can have: row, message, kind."""
+    rows = np.flatnonzero((columns.kind == ReferenceKind.RANGE) | (columns.kind == ReferenceKind.WHOLE))
+    used, which = np.unique(columns.url[rows], return_inverse=True)
+    urls = [columns.urls[number] for number in used.tolist()]
+    empty = np.array([not url.strip() for url in urls], bool)
+    for at in np.flatnonzero(empty[which]).tolist():
+        yield int(rows[at]), _EMPTY, "empty"
+    ends = columns.offset[rows].astype(np.uint64) + np.maximum(columns.length[rows], 0).astype(np.uint64)
+    limits = np.array([files.end(url) if url.strip() else LARGEST for url in urls], np.uint64)
+    is_range = columns.kind[rows] == ReferenceKind.RANGE
+    for at in np.flatnonzero(is_range & (ends > limits[which])).tolist():
+        limit = int(limits[which[at]])
+        yield (
+            int(rows[at]),
+            _past(int(ends[at]), limit, urls[int(which[at])]),
+            "large" if limit == LARGEST else "end",
+        )
+
+
+def _past(end: int, limit: int, url: str) -> str:
+    if limit == LARGEST:
+        return f"the range ends at byte {end}: no file has more than 2^63 - 1"
+    return f"the range ends at byte {end}, past the end of {quoted(url)}, which has {limit} bytes"
+
+
+# Rows of rules
+
+
+def _of_rule(rule: GenRule, columns: RuleColumns, files: _Files) -> Iterator[Finding]:
+    url = _constant_url(rule, columns)
+    if url is not None and not url.strip():
+        yield _finding(rule, "url", 0, _EMPTY, rule.count)
+        return
+    end = _affine_end(columns)
+    if end is not None:
+        limit = LARGEST if url is None else files.end(url)
+        rest = combine("-", Affine(limit), end)
+        assert isinstance(rest, Affine)
+        first = first_below_zero(rest, rule.space)
+        if first is not None:
+            message = _past(evaluate(end, rule.space.values(first)), limit, url or "")
+            yield _finding(rule, "length", first, message, count_below_zero(rest, rule.space) or 1)
+    is_ended = end is not None or "offset" not in rule.fields or _is_bounded(columns)
+    static = rule.static_origin()
+    is_far = bool(static.strip()) and scheme_of(static) not in (None, "file")
+    if any(field.faults for field in rule.fields.values()) or (is_ended and (url is not None or is_far)):
+        return
+    yield from _looked_at(rule, files)
+
+
+def _constant_url(rule: GenRule, columns: RuleColumns) -> str | None:
+    """Return the URL that all rows have; None where it depends on the row, or is faulty."""
+    if rule.fields["url"].faults or columns.slots("url"):
+        return None
+    found = rule.rows(0, 1)
+    return None if 0 in found.faults else found.urls[0]
+
+
+def _affine_end(columns: RuleColumns) -> Affine | None:
+    """Return where the range of a row ends, where that is an affine expression."""
+    offset, length = (columns.integers.get(name) for name in ("offset", "length"))
+    if not isinstance(offset, Affine) or not isinstance(length, Affine):
+        return None
+    end = combine("+", offset, length)
+    return end if isinstance(end, Affine) else None
+
+
+def _is_bounded(columns: RuleColumns) -> bool:
+    """Tell whether no range ends beyond 2^63, by the bounds of what is lowered."""
+    values = [columns.integers.get(name) for name in ("offset", "length")]
+    found = [None if value is None else bounds(value, columns.space) for value in values]
+    return all(each is not None for each in found) and sum(each[1] for each in found if each) <= LARGEST
+
+
+def _looked_at(rule: GenRule, files: _Files) -> Iterator[Finding]:
+    """Look at the first rows of a rule and the last ones."""
+    groups: dict[str, list[tuple[int, str]]] = {}
+    most = min(rule.count, _MOST_ROWS)
+    checked = 0
+    pages = [range(start, min(start + _ROWS, most)) for start in range(0, most, _ROWS)]
+    if most < rule.count < 2**62:
+        pages.insert(1, range(max(most, rule.count - _ROWS), rule.count))
+    for number, page in enumerate(pages):
+        if files.left.cancelled() or (number > 1 and files.left.is_over):
+            break
+        columns = rule.references(np.arange(page.start, page.stop, dtype=np.int64))
+        checked += len(page)
+        for row, message, kind in _odd_rows(columns, files):
+            groups.setdefault(kind, []).append((page.start + row, message))
+        for row in np.flatnonzero(columns.kind == ReferenceKind.FAULTY).tolist():
+            error = columns.faults[row]
+            if error.kind is ErrorKind.RANGE:
+                groups.setdefault("large", []).append((page.start + row, error.message))
+    for kind, found in groups.items():
+        row, message = min(found)
+        yield _finding(rule, "url" if kind == "empty" else "length", row, message, len(found))
+    if checked < rule.count:
+        message = f"whether files can have what the rule refers to is not decided ({checked} rows checked)"
+        place = Place(rule=rule.index, field="url", pointer=f"/gen/{rule.index}/url")
+        yield Finding(severity=Severity.WARNING, kind=ErrorKind.BUDGET, message=message, place=place)
+
+
+def _finding(rule: GenRule, name: str, row: int, message: str, count: int) -> Finding:
+    kind = ErrorKind.REF if message == _EMPTY else ErrorKind.RANGE
+    place = Place(rule=rule.index, field=name, row=row, pointer=f"/gen/{rule.index}/{name}")
+    return Finding(severity=Severity.FAULT, kind=kind, message=message, place=place, count=count)
