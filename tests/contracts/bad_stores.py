@@ -108,7 +108,10 @@ BAD_METADATA: dict[str, tuple[Callable[[Layout], Any], ErrorKind]] = {
     "a shape of texts": (lambda layout: layout.array(shape=["4", "6"]), ErrorKind.META),
     "another rank": (lambda layout: layout.array(shape=[4, 6, 1]), ErrorKind.META),
     "too many dimensions": (lambda layout: layout.array(shape=[1] * 33), ErrorKind.BUDGET),
-    "more elements than there are numbers": (lambda layout: layout.array(shape=[2**62, 6]), ErrorKind.BUDGET),
+    "a dimension longer than there are numbers": (
+        lambda layout: layout.array(shape=[2**63, 6]),
+        ErrorKind.BUDGET,
+    ),
     "another version": (lambda layout: layout.array(zarr_format=4), ErrorKind.META),
     "codecs that are no list": (
         lambda layout: layout.array(filters="zlib", codecs="zlib"),
