@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -42,6 +43,10 @@ def layer_of(module: str) -> str:
     return parts[1] if len(parts) > 1 else ""
 
 
+FILES = sorted(PACKAGE.rglob("*.py"))
+NAMES = frozenset(module_name(path) for path in FILES)
+
+
 def is_for_types(node: ast.AST) -> bool:
     return isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING"
 
@@ -53,57 +58,66 @@ def statements(tree: ast.AST, *, types: bool) -> Iterator[ast.AST]:
             yield from statements(node, types=types)
 
 
-def imported_modules(path: Path, *, types: bool = True) -> Iterator[str]:
-    """Yield the modules that a file imports, inside functions too; with `types`, for annotations too."""
-    for node in statements(ast.parse(path.read_text("utf-8")), types=types):
+@dataclass(frozen=True)
+class Imports:
+    """What one module imports, inside functions too."""
+
+    all: frozenset[str]
+    #: Without what only annotations need.
+    run: frozenset[str]
+
+
+def imports_of(path: Path) -> Imports:
+    """Read a module once."""
+    tree = ast.parse(path.read_text("utf-8"))
+    return Imports(*(frozenset(imported_modules(tree, path, types=types)) for types in (True, False)))
+
+
+def imported_modules(tree: ast.AST, path: Path, *, types: bool) -> Iterator[str]:
+    """Yield the modules that a file imports; with `types`, for annotations too."""
+    for node in statements(tree, types=types):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
             assert node.level == 0, f"{path}: relative import"
             yield node.module or ""
             if node.module is not None and node.module.split(".")[0] == "refbrowser":
-                for alias in node.names:
-                    inner = PACKAGE.parent.joinpath(*node.module.split("."), alias.name)
-                    if inner.is_dir() or inner.with_suffix(".py").is_file():
-                        yield f"{node.module}.{alias.name}"
+                inner = (f"{node.module}.{alias.name}" for alias in node.names)
+                yield from (name for name in inner if name in NAMES)
 
 
-FILES = sorted(PACKAGE.rglob("*.py"))
+@pytest.fixture(scope="module")
+def imports() -> dict[str, Imports]:
+    """What each module of the package imports; every file is parsed once."""
+    return {module_name(path): imports_of(path) for path in FILES}
 
 
-@pytest.mark.parametrize("path", FILES, ids=module_name)
-def test_imports_point_down(path: Path) -> None:
-    layer = layer_of(module_name(path))
-    assert layer in LAYERS, f"{path} is in no layer"
-    for imported in imported_modules(path):
-        if imported.split(".")[0] != "refbrowser" or imported == "refbrowser":
-            continue
-        other = layer_of(imported)
-        if (layer, other) in UPWARD_ALLOWED:
-            continue
-        assert LAYERS.index(other) <= LAYERS.index(layer), (
-            f"{module_name(path)} imports {imported}, which is above it"
-        )
+def test_imports_point_down(imports: dict[str, Imports]) -> None:
+    upward = []
+    for module, found in imports.items():
+        layer = layer_of(module)
+        assert layer in LAYERS, f"{module} is in no layer"
+        for imported in sorted(found.all):
+            if imported.split(".")[0] != "refbrowser" or imported == "refbrowser":
+                continue
+            other = layer_of(imported)
+            if (layer, other) not in UPWARD_ALLOWED and LAYERS.index(other) > LAYERS.index(layer):
+                upward.append(f"{module} imports {imported}, which is above it")
+    assert not upward
 
 
-@pytest.mark.parametrize(
-    "path", [path for path in FILES if layer_of(module_name(path)) != "app"], ids=module_name
-)
-def test_only_the_window_knows_qt(path: Path) -> None:
-    assert not QT_NAMES & {name.split(".")[0] for name in imported_modules(path)}
-
-
-def test_no_cycle_among_modules() -> None:
-    # Two files of one layer may name each other's types in annotations; neither needs the other to run.
-    names = {module_name(path) for path in FILES}
-    graph = {
-        module_name(path): {
-            name
-            for name in imported_modules(path, types=False)
-            if name in names and name != module_name(path)
-        }
-        for path in FILES
+def test_only_the_window_knows_qt(imports: dict[str, Imports]) -> None:
+    knowing = {
+        module
+        for module, found in imports.items()
+        if layer_of(module) != "app" and QT_NAMES & {name.split(".")[0] for name in found.all}
     }
+    assert not knowing
+
+
+def test_no_cycle_among_modules(imports: dict[str, Imports]) -> None:
+    # Two files of one layer may name each other's types in annotations; neither needs the other to run.
+    graph = {module: (found.run & NAMES) - {module} for module, found in imports.items()}
     done: set[str] = set()
 
     def visit(module: str, trail: tuple[str, ...]) -> None:
