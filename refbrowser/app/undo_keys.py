@@ -28,10 +28,16 @@ class UndoKeys(QObject):
             self._field.removeEventFilter(self)
             self._field.destroyed.disconnect(self._gone)
             self._field = None
-        if isinstance(now, _FIELDS) and self._window.isAncestorOf(now):
+        if isinstance(now, _FIELDS) and self._is_inside(now):
             self._field = now
             now.installEventFilter(self)
             now.destroyed.connect(self._gone)
+
+    def _is_inside(self, widget: QWidget | None) -> bool:
+        """Whether a widget is of the window, also in a dock that floats beside it."""
+        while widget is not None and widget is not self._window:
+            widget = widget.parentWidget()
+        return widget is not None
 
     def _gone(self) -> None:
         self._field = None

@@ -283,3 +283,31 @@ def test_what_was_typed_before_a_sudden_end_is_offered_and_put_back(
     assert typist.child(QPlainTextEdit, "genUrlField").toPlainText() == "{{ half"
     qtbot.waitUntil(lambda: not lost.exists())
     assert document.is_pending
+
+
+def test_a_value_that_cannot_be_is_kept_when_another_cell_is_edited(typist: Typist) -> None:
+    window, drafts = typist.window, drafts_of(typist.document)
+    typist.select("array", "/temp")
+    tree = window.attributes.tree
+    window.docks.raise_("attributesDock")
+    tree.choose("units")
+    tree._rename_current()
+    QTest.keyClick(tree.open_cell(), Qt.Key.Key_Backspace)
+    # Out of the field: it stays open, and says why.
+    window.hierarchy.tree.setFocus()
+    assert tree.open_cell() is not None
+    assert "no name" in tree.beside.text()
+    tree.choose("_ARRAY_DIMENSIONS")
+    window.attributes.show_internal(True)
+    tree.choose("_ARRAY_DIMENSIONS")
+    tree.edit_current()
+    assert drafts.count == 1
+    typist.put(tree.open_cell(), '["b", "a"]')
+    QTest.keyClick(tree.open_cell(), Qt.Key.Key_Return)
+    typist.settle()
+    assert drafts.count == 1
+    tree.choose("units")
+    tree._rename_current()
+    assert tree.open_cell().text() == ""
+    QTest.keyClick(tree.open_cell(), Qt.Key.Key_Escape)
+    assert drafts.count == 0

@@ -85,13 +85,20 @@ class Beside(QLabel):
         self.raise_()
 
 
+class _Cell(QLineEdit):
+    """The field over a cell."""
+
+    def __init__(self, index: Index, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.index = QPersistentModelIndex(index)
+
+
 class Cells(QStyledItemDelegate):
     """Editors of cells that stay open while what is typed cannot be."""
 
     def __init__(self, tree: AttributesTree) -> None:
         super().__init__(tree)
         self._tree = tree
-        self._index = QPersistentModelIndex()
 
     def initStyleOption(self, option: QStyleOptionViewItem, index: Index) -> None:
         super().initStyleOption(option, index)
@@ -103,7 +110,11 @@ class Cells(QStyledItemDelegate):
             option.font.setUnderline(True)
 
     def createEditor(self, parent: QWidget, option: QStyleOptionViewItem, index: Index) -> QWidget:
-        line = QLineEdit(parent)
+        before = self._tree.open_cell()
+        if before is not None:
+            # What is typed there and cannot be is kept; it is shown when that cell is edited again.
+            self.closeEditor.emit(before, QAbstractItemDelegate.EndEditHint.NoHint)
+        line = _Cell(index, parent)
         line.setObjectName("attributeCell")
         line.setAccessibleName(
             "Name of the attribute" if index.column() == NAME else "Value of the attribute"
@@ -111,17 +122,16 @@ class Cells(QStyledItemDelegate):
         line.setFont(theme.mono_font())
         line.setFrame(False)
         line.setStyleSheet("QLineEdit { border-radius: 0; padding: 0 2px; }")
-        self._index = QPersistentModelIndex(index)
         line.textEdited.connect(lambda text: self._typed(line, text))
         return line
 
-    def _typed(self, line: QLineEdit, text: str) -> None:
+    def _typed(self, line: _Cell, text: str) -> None:
         self.look(line)
-        self._tree.tell_typed(self._index, text)
+        self._tree.tell_typed(line.index, text)
 
     def look(self, line: QLineEdit) -> str:
         """Show what is typed comes to; return why it cannot be."""
-        fault, hint = self._tree.verdict(self._index, line.text())
+        fault, hint = self._tree.verdict(line.index, line.text()) if isinstance(line, _Cell) else ("", "")
         self._tree.beside.show_verdict(line, fault, hint)
         line.setAccessibleDescription(fault)
         return fault

@@ -242,7 +242,7 @@ class AttributesTree(QTreeView):
                     self._edit_new_value()
         else:
             self._edit_cell(self.index_of(attribute, column))
-        line = self._line()
+        line = self.open_cell()
         if line is not None:
             line.setFocus()
             self._delegate.look(line)
@@ -251,13 +251,15 @@ class AttributesTree(QTreeView):
 
     def end_edit(self) -> None:
         """Close the cell that is edited; what is typed in it was taken."""
-        line = self._line()
+        line = self.open_cell()
         if line is not None:
             self._delegate.closeEditor.emit(line, QAbstractItemDelegate.EndEditHint.RevertModelCache)
 
-    def _line(self) -> QLineEdit | None:
+    def open_cell(self) -> QLineEdit | None:
         """Return the field over the cell that is edited."""
-        return self.viewport().findChild(QLineEdit, "attributeCell")
+        cells = self.viewport().findChildren(QLineEdit, "attributeCell")
+        # Those that are closed go a little later.
+        return next((cell for cell in cells if not cell.isHidden()), None)
 
     def tell_typed(self, index: Index, text: str) -> None:
         """Tell what is typed in a cell."""
