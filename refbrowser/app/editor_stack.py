@@ -116,8 +116,7 @@ class EditorStack(QStackedWidget):
         if isinstance(typed.draft, PrefixDraft):
             editor: EditorForm = self._prefix_editor()
             self._show(document, editor)
-            if not editor.is_pending:
-                self._prefix_editor().show_typed(document, typed.draft)
+            self._prefix_editor().show_typed(document, typed.draft)
         elif typed.kind is DraftKind.RULE:
             self.show_rule(document, typed.at)
             editor = self._rule_editor()

@@ -225,7 +225,9 @@ class GenEditor(EditorForm):
 
     def field_of(self, name: str) -> QWidget:
         """Return the field of a member of the rule."""
-        return self._fields.get(name, self.dimensions)
+        return (
+            self.dimensions if name.startswith("dimensions") else self._fields.get(name, self._fields["key"])
+        )
 
     def show_row(self, row: int) -> None:
         """Show beneath the fields what they yield in this row."""

@@ -127,7 +127,7 @@ class PrefixEditor(EditorForm):
         for field in (self._old, self._new, self._keys):
             field.clear()
         self._set_scopes([], None)
-        self._typed()
+        self._follow()
 
     def begin(
         self,
@@ -147,7 +147,13 @@ class PrefixEditor(EditorForm):
         old
             What URLs begin with; what those of the part have in common when empty.
         """
+        is_other = document is not self._document
         self.set_document(document)
+        typed = drafts_of(document).field(DraftKind.PREFIX, None)
+        if is_other and isinstance(typed, PrefixDraft):
+            # Nothing that was typed is lost by looking at another document.
+            self.show_typed(document, typed)
+            return
         self._seen = document.document
         self._note = None
         self._set_scopes(scopes, chosen)
@@ -242,10 +248,14 @@ class PrefixEditor(EditorForm):
                 self._typed()
 
     def _typed(self) -> None:
-        self._changes, self._is_wanted = None, False
         if self._document is not None:
             draft = PrefixDraft(self._old.text(), self._new.text(), self.scope())
             drafts_of(self._document).put_field(DraftKind.PREFIX, None, draft)
+        self._follow()
+
+    def _follow(self) -> None:
+        """Count anew what would change."""
+        self._changes, self._is_wanted = None, False
         self._show_changed.hide()
         self._outcome.clear()
         self._elsewhere.clear()
@@ -359,10 +369,13 @@ class PrefixEditor(EditorForm):
         """Go on with what was typed."""
         from refbrowser.references.prefix_scope import PrefixScope
 
-        scopes = [] if draft.scope == PrefixScope() else [(CHOSEN, draft.scope)]
-        self.begin(document, scopes, draft.scope, draft.old)
+        self.set_document(document)
+        self._seen, self._note = document.document, None
+        self._set_scopes([] if draft.scope == PrefixScope() else [(CHOSEN, draft.scope)], draft.scope)
+        self._old.setText(draft.old)
         self._new.setText(draft.new)
         self._typed()
+        self._new.setFocus()
 
     def reset(self) -> None:
         """Take back what is typed as the new beginning."""

@@ -240,3 +240,18 @@ def test_a_row_of_the_preview_is_found_by_its_key(prefix: Make, qtbot: Any) -> N
     put(place, "previewGoto", "b")
     QTest.keyClick(place.child(QLineEdit, "previewGoto"), Qt.Key.Key_Return)
     qtbot.waitUntil(lambda: "does not change" in place.outcome("previewDetail"))
+
+
+def test_what_is_typed_is_kept_while_another_document_is_shown(prefix: Make, qtbot: Any) -> None:
+    place = prefix()
+    put(place, "urlPrefixOld", "http://")
+    put(place, "urlPrefixNew", "https://")
+    assert place.document.draft_count == 1
+    place.editor.set_document(None)
+    assert place.child(QLineEdit, "urlPrefixNew").text() == ""
+    assert place.document.draft_count == 1
+    place.editor.begin(place.document, [UNDER], UNDER[1])
+    assert place.child(QLineEdit, "urlPrefixOld").text() == "http://"
+    assert place.child(QLineEdit, "urlPrefixNew").text() == "https://"
+    put(place, "urlPrefixNew", "http://")
+    assert place.document.draft_count == 0
