@@ -227,7 +227,12 @@ def test_what_a_store_has_no_place_for_is_said(stores: dict[str, Path], tmp_path
 def test_a_store_that_others_changed_or_protected_is_left_alone(
     stores: dict[str, Path], tmp_path: Path
 ) -> None:
-    for kind, key in (("v2", "g/a/.zattrs"), ("v2", "g/a/.zarray"), ("v2 consolidated", ".zmetadata")):
+    for kind, key in (
+        ("v2", "g/a/.zattrs"),
+        ("v2", "g/a/.zarray"),
+        ("v3", "g/a/zarr.json"),
+        ("v2 consolidated", ".zmetadata"),
+    ):
         path = Path(shutil.copytree(stores[kind], tmp_path / f"{kind}-{key.replace('/', '-')}"))
         document, saved = edited(path, {"units": "degC"})
         target = path / key
@@ -254,6 +259,40 @@ def test_the_backup_of_a_group_stands_beside_the_whole_store(stores: dict[str, P
     with refbrowser.open(path / "g") as dataset:
         saved = dataset.document
     written = save_into_store(saved.apply(SetMetadata("a/.zattrs", {"units": "degC"})), saved)
-    assert Path(written.backup).is_relative_to(tmp_path / f"s.zarr{BACKUP}")
-    assert (Path(written.backup) / "a/.zattrs.old").is_file()
+    assert Path(written.backup).parent == tmp_path / f"s.zarr{BACKUP}"
+    assert (Path(written.backup) / "g/a/.zattrs.old").is_file()
     assert np.array_equal(zarr.open_group(path, mode="r")["g/a"][:], [1, 2, 3, 4])
+
+
+@pytest.mark.parametrize("kind", ["v2 consolidated", "v3 consolidated"])
+def test_what_the_store_around_a_group_repeats_is_in_step(
+    kind: str, stores: dict[str, Path], tmp_path: Path
+) -> None:
+    path = Path(shutil.copytree(stores[kind], tmp_path / "s.zarr"))
+    with refbrowser.open(path / "g") as dataset:
+        saved = dataset.document
+        node = dataset.hierarchy.find("/a")
+        texts = read_metadata(dataset, saved, node, CancelToken())
+        change = AttributeChange.of_value("units", "degC")
+        document = saved.apply(attributes_edit(node, dataset.hierarchy.flavour, texts, change))
+    written = save_into_store(document, saved)
+    assert len(written.keys) == 2
+    for consolidated in (True, False):
+        group = zarr.open_group(path, mode="r", use_consolidated=consolidated)
+        assert group["g/a"].attrs["units"] == "degC"
+
+
+def test_two_copies_that_differ_are_no_change_of_others(stores: dict[str, Path], tmp_path: Path) -> None:
+    path = Path(shutil.copytree(stores["v2 consolidated"], tmp_path / "s.zarr"))
+    document, saved = edited(path, {"units": "degC", "other": 1})
+    # Members in another order are the same.
+    target = path / "g/a/.zarray"
+    value = json.loads(target.read_text())
+    target.write_text(json.dumps(dict(reversed(value.items()))))
+    save_into_store(document, saved)
+    save_into_store(saved, document)
+    (path / "g/a/.zattrs").write_text('{"units": "Fahrenheit"}')
+    before = content(path)
+    with pytest.raises(RefbrowserError, match="something else than the consolidated metadata"):
+        save_into_store(document, saved)
+    assert content(path) == before

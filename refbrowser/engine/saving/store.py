@@ -24,7 +24,7 @@ from refbrowser.io.atomic import identity_on_disk, is_protected, write_atomicall
 from refbrowser.io.origins import is_below
 from refbrowser.model.metadata_keys import is_metadata_key
 from refbrowser.model.nodes import Flavour
-from refbrowser.references.json_edit import pretty, rewrite, same
+from refbrowser.references.json_edit import pretty, rewrite
 from refbrowser.references.json_text import JsonError, parse
 
 if TYPE_CHECKING:
@@ -65,7 +65,8 @@ class StoreWritten:
     Attributes
     ----------
     keys
-        Metadata objects, consolidated ones too, in the order in which they were written.
+        Metadata objects, consolidated ones too, in the order in which they were written. Where a group was
+        opened they begin at the root of the store around it.
     backup
         The folder with what they were before; empty where none was replaced.
     """
@@ -140,14 +141,26 @@ def save_into_store(
             ErrorKind.USAGE, message, Place(path=None if store is None else store.root), advice
         )
     _check_unchanged(document, saved, store, token)
-    plan = _Plan(_top(store), store.flavour)
+    top = os.path.realpath(_top(store))
+    # A group that was opened alone may be repeated by the store around it.
+    plan = _Plan(_outermost(top), store.flavour)
+    below = "" if top == plan.root else f"{os.path.relpath(top, plan.root).replace(os.sep, '/')}/"
     for key in change.keys:
-        plan.change(key, _value(saved, key), _value(document, key))
+        plan.change(below + key, _value(saved, key), _value(document, key))
     return plan.carry_out(token)
 
 
 def _top(store: StoreOrigin) -> str:
     return os.path.join(store.root, store.folder).rstrip(os.sep)
+
+
+def _outermost(folder: str) -> str:
+    """Return the root of the outermost store that a group belongs to, by the metadata above it."""
+    while (above := os.path.dirname(folder)) != folder and any(
+        os.path.isfile(os.path.join(above, name)) for name in _OF_NODES
+    ):
+        folder = above
+    return folder
 
 
 def _entries(document: ReferenceDocument) -> dict[str, bytes]:
@@ -195,9 +208,14 @@ def _is_same(data: bytes | None, other: bytes | None) -> bool:
     if data is None or other is None or data == other:
         return data is other or data == other
     try:
-        return same(json.loads(data), json.loads(other))
+        return _is_equal(json.loads(data), json.loads(other))
     except (ValueError, RecursionError):
         return False
+
+
+def _is_equal(value: Any, other: Any) -> bool:
+    """Whether two JSON values are the same, in whatever order their members stand."""
+    return json.dumps(value, sort_keys=True) == json.dumps(other, sort_keys=True)
 
 
 def _changed(root: str, key: str) -> RefbrowserError:
@@ -249,8 +267,11 @@ class _Plan:
                 self.objects[key] = _Object(None, after)
         else:
             states = [json.loads(each) for each in (before, after) if each is not _ABSENT]
-            if not any(same(old, state) for state in states):
-                raise _changed(self.root, key)
+            if not any(_is_equal(old, state) for state in states):
+                # Of a store without consolidated metadata that was found out before.
+                message = f"{quoted(key)} says something else than the consolidated metadata of the store"
+                advice = "consolidate the metadata anew and reload, or save references beside the store"
+                raise RefbrowserError(ErrorKind.META, message, Place(key=key), advice)
             one = self.repeating.get(key) or _Object(found, found)
             if after is _ABSENT:
                 one.after = None
@@ -367,18 +388,13 @@ class _Plan:
 
 
 def _backup_folder(root: str) -> str:
-    """Return a folder that is not there yet, beside the outermost store that `root` belongs to."""
-    top = root
-    while (above := os.path.dirname(top)) != top and any(
-        os.path.isfile(os.path.join(above, name)) for name in _OF_NODES
-    ):
-        top = above
+    """Return a folder that is not there yet, beside a store."""
     stamp = time.strftime("%Y-%m-%dT%H-%M-%SZ", time.gmtime())
-    number, folder = 1, os.path.join(f"{top}{BACKUP}", stamp)
+    number, folder = 1, os.path.join(f"{root}{BACKUP}", stamp)
     while os.path.exists(folder):
         number += 1
-        folder = os.path.join(f"{top}{BACKUP}", f"{stamp}-{number}")
-    return os.path.join(folder, os.path.relpath(root, top)) if root != top else folder
+        folder = os.path.join(f"{root}{BACKUP}", f"{stamp}-{number}")
+    return folder
 
 
 def _partly(error: Exception, key: str, written: list[str], count: int, backup: str) -> RefbrowserError:
