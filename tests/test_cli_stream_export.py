@@ -39,6 +39,25 @@ def test_losses_are_told_before_and_after(
     assert "not kept: /z: _FillValue" in captured.out
 
 
+@pytest.mark.parametrize("profile", ["full", "compatible"])
+def test_attributes_of_members_are_shown_and_kept(
+    shared_data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], profile: str
+) -> None:
+    source, target = tmp_path / "source.ncs", tmp_path / "target.ncs"
+    parts = [f"ref_tst_compounds.{part}.bin" for part in ("header", "data")]
+    content = b"".join((shared_data / "ncstream" / part).read_bytes() for part in parts)
+    source.write_bytes(b"CDFS" + content + bytes.fromhex("ededdede"))
+    command = ["export", str(source), str(target), "--to", "ncstream", "--stream-profile", profile]
+    assert main(command) == 0
+    capsys.readouterr()
+    for path in (source, target):
+        assert main(["info", str(path), "--json"]) == 0
+        shown = json.loads(capsys.readouterr().out)["arrays"]["/obs"]["member_attributes"]
+        assert shown == {name: {"_FillValue": -99} for name in ("day", "elev", "count", "relhum", "time")}
+    assert main(["info", str(target)]) == 0
+    assert "      elev\n        :_FillValue = -99\n" in capsys.readouterr().out
+
+
 def test_tiles_codec_and_checksums_can_be_chosen(
     era: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

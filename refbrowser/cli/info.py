@@ -94,10 +94,17 @@ def _array(node: ArrayNode) -> dict[str, Any]:
         ],
         "fill_value": json_ready(node.fill_value),
         "attributes": json_ready(node.attributes),
+        **_of_members(node),
         "stored_chunks": stored,
         "missing_chunks": missing,
         "error": None if error is None else f"{error.kind}: {error.message}",
     }
+
+
+def _of_members(node: ArrayNode) -> dict[str, Any]:
+    """Return the attributes of the members of structures, where there are any."""
+    found = {name: json_ready(each.attributes) for name, each in node.member_attributes.items()}
+    return {"member_attributes": found} if found else {}
 
 
 def _chunk_counts(node: ArrayNode) -> tuple[int | None, int | None]:
@@ -150,6 +157,9 @@ def _write_array(node: ArrayNode) -> None:
         fill = "undefined" if node.fill_value is None else plain(json_ready(node.fill_value))
         write_line(f"      fill value {fill}")
     _write_attributes(node.attributes, "      ")
+    for name, each in node.member_attributes.items():
+        write_line(f"      {plain(name)}")
+        _write_attributes(each.attributes, "        ")
 
 
 def _type_and_shape(node: ArrayNode) -> str:

@@ -33,7 +33,9 @@ from refbrowser.errors import ErrorKind, Place, RefbrowserError
 #: What is told of an export that was interrupted.
 _LEFTOVERS = {
     Leftover.SAME: ["An export like this one was interrupted here: it can go on from there."],
-    Leftover.OTHER: ["Another export was interrupted here: Export asks whether what it left is removed."],
+    Leftover.OTHER: [
+        "Another export to this target was interrupted: Export asks before what that wrote is removed."
+    ],
 }
 #: Losses and left-out entries that are listed; the rest is counted.
 LISTED = 200
@@ -269,7 +271,10 @@ def report_text(report: ExportReport) -> str:
 def _losses(losses: tuple[Loss, ...]) -> list[str]:
     if not losses:
         return ["Nothing is lost in this format."]
-    lines = [f"Cannot be kept in this format ({len(losses)}):", *(f"  {loss}" for loss in losses[:LISTED])]
+    lines = [
+        f"Changed or left out in this format ({len(losses)}):",
+        *(f"  {loss}" for loss in losses[:LISTED]),
+    ]
     return [*lines, f"  and {len(losses) - LISTED} more"] if len(losses) > LISTED else lines
 
 

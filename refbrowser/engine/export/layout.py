@@ -16,7 +16,7 @@ from refbrowser.engine.export.codec_names import chosen_codecs, without_shards
 from refbrowser.engine.export.paths import escaped_key
 from refbrowser.engine.export.request import Loss
 from refbrowser.engine.export.store_options import StoreOptions
-from refbrowser.engine.export.stored_form import reads_elements, stored_form
+from refbrowser.engine.export.stored_form import as_double, reads_elements, stored_form
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
 from refbrowser.limits import LIMITS
 from refbrowser.model.grid import RegularChunkGrid
@@ -162,8 +162,9 @@ def asked_for(
             Place(path=node.path),
         )
     wanted, losses = _reduced(node, selection)
-    wanted, told = stored_form(wanted)
-    losses += told
+    for form in (stored_form, as_double):
+        wanted, told = form(wanted)
+        losses += told
     sides, choice = options.sides_of(node.path, wanted.shape), options.codec_choice
     if sides is not None or choice is not None:
         wanted = without_shards(wanted)

@@ -10,12 +10,15 @@ import numpy as np
 from refbrowser.codecs.pipeline import CodecPipeline
 from refbrowser.errors import quoted
 from refbrowser.model.cf_flags import named_flags
+from refbrowser.model.dtypes import type_name, with_byte_order
 from refbrowser.model.member_types import leaf_fields, names_of
 from refbrowser.model.netcdf.types import ATOMIC_OF
 from refbrowser.model.nodes import ArrayNode, CodecSpec
 
 #: How variable-length elements are stored, by their type.
 _OBJECT_CODECS = {"string": "vlen-utf8", "opaque": "vlen-bytes"}
+#: Bytes of the longest floating and complex numbers that stores have.
+_LONGEST = {"f": 8, "c": 16}
 #: The attributes of CF that name values.
 VALUES, MEANINGS = "flag_values", "flag_meanings"
 
@@ -39,6 +42,17 @@ def stored_form(node: ArrayNode) -> tuple[ArrayNode, list[str]]:
             node, source=None, nested=None, manifest=None, codecs=codecs, order="C", format="zarr-v2"
         )
     return node, losses
+
+
+def as_double(node: ArrayNode) -> tuple[ArrayNode, list[str]]:
+    """Return an array of numbers longer than doubles with these instead, and what that loses."""
+    dtype = node.dtype
+    if dtype is None or dtype.kind not in _LONGEST or dtype.itemsize <= _LONGEST[dtype.kind]:
+        return node, []
+    shorter = with_byte_order(np.dtype(f"{dtype.kind}{_LONGEST[dtype.kind]}"), "little")
+    fill = None if node.fill_value is None else shorter.type(node.fill_value)
+    told = f"{dtype.name} is written as {shorter.name}, which is less exact"
+    return replace(node, dtype=shorter, type_name=type_name(shorter), fill_value=fill), [told]
 
 
 def names_left_out(dtype: np.dtype[Any] | None) -> list[str]:

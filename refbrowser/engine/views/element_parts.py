@@ -16,7 +16,7 @@ from refbrowser.model.dtypes import type_name
 from refbrowser.model.grid import ChunkPart
 from refbrowser.model.member_types import enum_name_of, names_of
 from refbrowser.model.nested import NestedValues
-from refbrowser.model.nodes import ArrayNode
+from refbrowser.model.nodes import ArrayNode, MemberAttributes
 from refbrowser.model.reference import Missing, ReferenceKind
 from refbrowser.model.source import ArraySource, SourcePiece
 
@@ -92,6 +92,7 @@ def part_node(node: ArrayNode, part: ElementPart) -> ArrayNode:
     """Return the array of a part of each element, of the same path and shape, read from the same bytes."""
     is_length = not part.fields
     title = "length of a row" if is_length else part.name
+    own = node.member_attributes.get(".".join(part.fields), MemberAttributes({}))
     fill: Any = None
     if is_length:
         fill = np.int64(0)
@@ -102,8 +103,9 @@ def part_node(node: ArrayNode, part: ElementPart) -> ArrayNode:
         dtype=part.dtype,
         type_name=type_name(part.dtype),
         fill_value=fill,
-        attributes={"long_name": f"{node.name or node.path}: {title}"},
-        attribute_types={},
+        attributes={"long_name": f"{node.name or node.path}: {title}", **own.attributes},
+        attribute_types=own.attribute_types,
+        member_attributes={},
         source=None if node.nested is not None else _PartSource(node.source or _ChunkSource(node), part),
         nested=None if node.nested is None else _nested_part(node, part),
         enumeration=names_of(part.dtype),

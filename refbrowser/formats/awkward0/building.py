@@ -316,7 +316,9 @@ class _Building:
 
     def _note(self, expression: Expression, error: RefbrowserError) -> None:
         """List an error where it comes from: not where it only passes."""
-        is_listed = expression.error is not None or expression.kind is ExpressionKind.REF
+        # What nothing has the id of is listed where the schema was read.
+        is_dangling = expression.kind is ExpressionKind.REF and expression.value not in self._schema.by_id
+        is_listed = expression.error is not None or is_dangling
         if not is_listed and error.place.pointer == expression.pointer:
             finding = Finding(
                 severity=Severity.FAULT,

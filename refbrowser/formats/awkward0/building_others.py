@@ -151,7 +151,8 @@ def objects(call: Call) -> ObjectLayout:
     """Build an `ObjectArray`: its generator is named and never called."""
     generator = call.meaning("generator")
     name = str(generator) if isinstance(generator, FunctionName) else "?"
-    return ObjectLayout(**call.common, content=call.layout("content"), generator=name)
+    is_foreign = not isinstance(generator, FunctionName) or generator.verdict.canonical is None
+    return ObjectLayout(**call.common, content=call.layout("content"), generator=name, is_foreign=is_foreign)
 
 
 def virtual(call: Call) -> VirtualLayout:

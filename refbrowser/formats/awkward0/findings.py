@@ -6,11 +6,12 @@ from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import replace
 
-from refbrowser.errors import ErrorKind, Finding, Place, Severity
+from refbrowser.errors import ErrorKind, Finding, Place, Severity, quoted
 from refbrowser.formats.awkward0.arrays import Awkward0Array
 from refbrowser.formats.awkward0.building import Built
+from refbrowser.formats.awkward0.expressions import SchemaDocument
 from refbrowser.formats.awkward0.layout_parts import walk
-from refbrowser.formats.awkward0.layouts import Layout, ListIndex, ListLayout, VirtualLayout
+from refbrowser.formats.awkward0.layouts import Layout, ListIndex, ListLayout, ObjectLayout, VirtualLayout
 from refbrowser.formats.awkward0.lengths import length_of
 from refbrowser.limits import LIMITS
 
@@ -24,6 +25,7 @@ def findings_of(array: Awkward0Array) -> tuple[Finding, ...]:
     found = [*(() if schema is None else schema.findings), *(() if built is None else built.findings)]
     if built is not None:
         found += _refused(built)
+        found += _foreign(schema, built)
     if schema is not None and built is not None and schema.version.startswith(_SHIFTING):
         found += _shifted(built.layout)
     return tuple(replace(each, place=_located(each.place, array)) for each in _distinct(found))
@@ -59,6 +61,20 @@ def _refused(built: Built) -> list[Finding]:
         for error in errors
         if error is not None
     ]
+
+
+def _foreign(schema: SchemaDocument | None, built: Built) -> Iterator[Finding]:
+    """Yield a warning for each array of objects whose generator is not known: just its content is shown."""
+    for number, each in built.by_number.items():
+        if isinstance(each, ObjectLayout) and each.is_foreign:
+            pointer = None if schema is None else schema.expressions[number].pointer
+            yield Finding(
+                severity=Severity.WARNING,
+                kind=ErrorKind.UNSAFE,
+                message=f"the generator {quoted(each.generator)} is not known and not run",
+                place=Place(pointer=pointer),
+                advice="What its objects would be made of is shown.",
+            )
 
 
 def _shifted(layout: Layout) -> list[Finding]:

@@ -236,10 +236,14 @@ class ChunkedLayout(Layout):
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class ObjectLayout(Layout):
-    """A content of which a function would make objects: it is named, and never called."""
+    """A content of which a function would make objects: it is named, and never called.
+
+    `is_foreign` tells that it is none of the functions that are known here.
+    """
 
     content: Layout
     generator: str
+    is_foreign: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)

@@ -5,15 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import Any
+
+import numpy as np
 
 from refbrowser.errors import ErrorKind, Finding, Place, RefbrowserError, Severity
 from refbrowser.formats.awkward0.arrays import Awkward0Array
 from refbrowser.formats.awkward0.attributes import with_internal
-from refbrowser.formats.awkward0.buffer_arrays import buffer_arrays
+from refbrowser.formats.awkward0.buffer_arrays import buffer_arrays, zarr_dtype
 from refbrowser.formats.awkward0.container import Container
 from refbrowser.formats.awkward0.layouts import NumpyLayout
 from refbrowser.formats.awkward0.options import Awkward0Options
 from refbrowser.formats.awkward0.value_arrays import TypeMemory, value_arrays
+from refbrowser.model.dtypes import type_name
 from refbrowser.model.nodes import ArrayNode, GroupNode, Hierarchy
 
 
@@ -56,6 +60,8 @@ class Awkward0Origin:
                 continue
             added.at(array.path)
             nodes = values.get(array.path, ())
+            if isinstance(array.layout, NumpyLayout):
+                added.at(array.path).dtype = _unspelled(array.layout.buffer.dtype)
             for node in nodes:
                 added.at(node.path).node = node
             if nodes and _has_parts_of_packed(array):
@@ -85,6 +91,12 @@ class Awkward0Origin:
         ]
 
 
+def _unspelled(dtype: np.dtype[Any]) -> np.dtype[Any] | None:
+    """Return a type of numbers that a document can only spell as bytes: those longer than double."""
+    spelled = zarr_dtype(dtype.base)
+    return dtype.base if isinstance(spelled, str) and np.dtype(spelled).kind != dtype.base.kind else None
+
+
 def _has_parts_of_packed(array: Awkward0Array) -> bool:
     """Tell whether an array is made from a part of what is compressed."""
     layouts = () if array.built is None else array.built.by_number.values()
@@ -103,10 +115,14 @@ def _without_references(array: Awkward0Array) -> Iterator[tuple[str, RefbrowserE
 
 @dataclass(slots=True)
 class _Branch:
-    """What is added below a group: values, or that of a stored array there are none."""
+    """What is added below a group: values, or that of a stored array there are none.
+
+    `dtype` is that of a stored array where Zarr v2 has no word for it.
+    """
 
     node: ArrayNode | None = None
     refused: RefbrowserError | None = None
+    dtype: np.dtype[Any] | None = None
     below: dict[str, _Branch] = field(default_factory=dict)
 
     def at(self, path: str) -> _Branch:
@@ -128,6 +144,8 @@ def _completed(group: GroupNode, branch: _Branch) -> GroupNode:
         stored, below = group.arrays.get(name), group.groups.get(name)
         if stored is not None:
             stored = with_internal(stored)
+            if added.dtype is not None:
+                stored = replace(stored, dtype=added.dtype, type_name=type_name(added.dtype))
         if stored is not None and added.refused is not None:
             arrays[name] = added.node or replace(stored, unreadable=added.refused)
         elif stored is not None or added.node is not None:

@@ -210,7 +210,8 @@ class _Definition:
         for each in element.beside:
             member = f"the member {quoted('.'.join(each.names))}"
             inner = replace(each.element, shape=(*each.shape, *each.element.shape))
-            yield _Piece(inner, each.taken, "_" + "_".join(each.names), member, each.names)
+            suffix = "_" + "_".join(each.names).replace("/", "%2F")
+            yield _Piece(inner, each.taken, suffix, member, each.names)
 
     def _variable(
         self,

@@ -15,6 +15,7 @@ from refbrowser.formats.ncstream.encode_rows import in_wire_order
 from refbrowser.formats.ncstream.stream_times import time_numbers
 from refbrowser.model.cf_flags import named_flags
 from refbrowser.model.member_types import enum_name_of, names_of, rows_of
+from refbrowser.model.netcdf.names import FreeNames
 
 Values = npt.NDArray[Any]
 #: Changes an array of elements; axes that an element has of its own come last.
@@ -231,6 +232,8 @@ def structure_element(dtype: np.dtype[Any]) -> Element:
     assert dtype.names is not None
     assert dtype.fields is not None
     made: dict[str, tuple[Element, tuple[int, ...]]] = {}
+    sources: dict[str, str] = {}
+    free = FreeNames(name for name in dtype.names if "/" not in name)
     beside: list[Beside] = []
     told: list[str] = []
     enums: dict[str, Mapping[int, str]] = {}
@@ -249,19 +252,25 @@ def structure_element(dtype: np.dtype[Any]) -> Element:
             inner = replace(inner, enum_name=inner.enum_name or f"{name}_t")
             enums[inner.enum_name] = inner.enumeration
         enums |= inner.member_enums
-        made[name] = inner, shape
+        own = name
+        if "/" in name:
+            own = free.take(name.replace("/", "%2F"))
+            told.append(f"the field {quoted(name)} is written as {quoted(own)}: no name holds a slash")
+        made[own], sources[own] = (inner, shape), name
         beside += (Beside((name, *each.names), (*shape, *each.shape), each.element) for each in inner.beside)
     members = in_wire_order([_member(name, *found) for name, found in made.items()])
     if not members and not beside:
         raise RefbrowserError(ErrorKind.META, "no field of the structure has a form in a stream")
     if [member.name for member in members] != list(made):
         told.append("fields that are structures come after the others")
-    plain = all(inner.convert is None for inner, _ in made.values())
+    plain = all(inner.convert is None and sources[name] == name for name, (inner, _) in made.items())
     wanted = np.dtype([(name, inner.dtype, (*shape, *inner.shape)) for name, (inner, shape) in made.items()])
     return Element(
         type=DataType.STRUCTURE,
         dtype=wanted,
-        convert=None if plain else _Fields(wanted, {name: inner for name, (inner, _) in made.items()}),
+        convert=None
+        if plain
+        else _Fields(wanted, {name: (sources[name], inner) for name, (inner, _) in made.items()}),
         members=members,
         member_enums=enums,
         told=tuple(told),
@@ -342,10 +351,11 @@ class _Fields:
     """Changes the fields of structures."""
 
     dtype: np.dtype[Any]
-    fields: Mapping[str, Element]
+    #: The names that fields have in the source, and what they become, by their names in the stream.
+    fields: Mapping[str, tuple[str, Element]]
 
     def __call__(self, values: Values) -> Values:
         changed = np.empty(values.shape, self.dtype)
-        for name, element in self.fields.items():
-            changed[name] = element.converted(values[name])
+        for name, (source, element) in self.fields.items():
+            changed[name] = element.converted(values[source])
         return changed

@@ -139,8 +139,8 @@ def _kind(node: ArrayNode, names: Iterable[str]) -> str:
     assert node.dtype is not None
     dtype = node.dtype
     for name in names:
-        # The parts of complex numbers are no fields of the array.
-        if dtype.base.fields is not None:
+        # Parts of complex numbers are no fields of the array; some fields have another name in a stream.
+        if dtype.base.fields is not None and name in dtype.base.fields:
             dtype = dtype.base.fields[name][0]
     return dtype.base.kind
 

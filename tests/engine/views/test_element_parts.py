@@ -11,7 +11,7 @@ import pytest
 from refbrowser.engine.views.element_parts import LENGTH, part_node, parts_of, row_lengths
 from refbrowser.model.grid import ChunkPart, RegularChunkGrid
 from refbrowser.model.member_types import named_values
-from refbrowser.model.nodes import ArrayNode
+from refbrowser.model.nodes import ArrayNode, MemberAttributes
 from refbrowser.model.reference import ByteRange, ReferenceKind
 from refbrowser.model.source import SourcePiece, columns_of_tiles
 
@@ -102,6 +102,16 @@ def test_a_part_is_an_array_of_its_own(name: str, values: list[float], dtype: st
     assert part.shape == (3,)
     assert decoded(part).tolist() == values
     assert part.fill_value == {"day": -9, "wind.speed": 0, "pair[1]": 8}[name]
+
+
+def test_attributes_of_a_member_go_with_the_part() -> None:
+    said = {"wind.speed": MemberAttributes({"units": "m/s", "_FillValue": 1.5}, {"_FillValue": "float"})}
+    part = part_named(node_of(ELEMENTS, member_attributes=said), "wind.speed")
+    assert part.attributes == {"long_name": "obs: wind.speed", "units": "m/s", "_FillValue": 1.5}
+    assert part.attribute_types == {"_FillValue": "float"}
+    assert part_named(node_of(ELEMENTS, member_attributes=said), "day").attributes == {
+        "long_name": "obs: day"
+    }
 
 
 def test_names_of_values_go_with_the_part() -> None:

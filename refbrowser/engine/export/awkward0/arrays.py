@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +16,8 @@ from refbrowser.engine.export.request import ArrayChoice, Loss
 from refbrowser.engine.export.source_losses import lost_fill
 from refbrowser.engine.export.stored_form import names_left_out, stored_form
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
+from refbrowser.formats.awkward0.layout_parts import walk
+from refbrowser.formats.awkward0.layouts import NumpyLayout, PlainLayout
 from refbrowser.formats.awkward0.naming import NAMELESS, name_of_path
 from refbrowser.formats.awkward0.writing.expressions import Said
 from refbrowser.formats.awkward0.writing.making import part_of
@@ -117,7 +119,17 @@ class Planning:
                 if not self._skip_bad:
                     raise placed from error
                 self.skipped.append(placed)
+        if choices is None:
+            planned += self._values({array.path for array in planned})
         return planned
+
+    def _values(self, written: Container[str]) -> Iterator[AnyArray]:
+        """Yield what in a file of Awkward 0 is no array: a null, a list or a dict of plain values."""
+        for path, array in self._sources.items():
+            if path not in written and isinstance(array.layout, PlainLayout):
+                copied = copied_array(self._dataset, array, array.name)
+                if copied is not None:
+                    yield copied
 
     def _array(self, node: ArrayNode, selection: Selection | None, name: str) -> AnyArray:
         array = self._sources.get(node.path)
@@ -126,6 +138,16 @@ class Planning:
             if copied is not None:
                 return copied
         return self._planned(node, RowSource.of(node, selection), name)
+
+    def read_again(self, array: CopiedArray) -> PlannedArray | None:
+        """Return an array that was to be copied as one that is read; None where it is none of rows.
+
+        What of it can be read is written then.
+        """
+        node = self._dataset.hierarchy.find(array.path)
+        if not isinstance(node, ArrayNode):
+            return None
+        return self._planned(node, RowSource.of(node, None), array.name)
 
     def _names(self, nodes: list[ArrayNode]) -> list[str]:
         given = self._writing.name
@@ -151,12 +173,22 @@ class Planning:
     def _planned(self, node: ArrayNode, source: RowSource, name: str) -> PlannedArray:
         written = written_type(source.type)
         said, losses = self._said(node)
+        if self._is_structured(node):
+            losses.append("structures are written as a table with a column for each field")
         told = [Loss(node.path, what) for what in (*written.losses, *losses)]
         if source.is_single and not (made := PlannedArray(name, source, written, said, ())).is_plain:
             told.append(Loss(node.path, SINGLE))
         elif source.is_single and made.written.type.dtype not in (None, "int64", "float64", "bool"):
             told.append(Loss(node.path, f"the type of a plain value: {made.written.type.dtype}"))
         return PlannedArray(name, source, written, said, tuple(told))
+
+    def _is_structured(self, node: ArrayNode) -> bool:
+        """Tell whether elements are structures of numpy, which awkward0 would keep as such."""
+        array = self._sources.get(node.path)
+        if array is None or array.layout is None:
+            return node.dtype is not None and node.dtype.names is not None
+        basic = (each for each in walk(array.layout) if isinstance(each, NumpyLayout))
+        return any(each.buffer.dtype.base.names is not None for each in basic)
 
     def _said(self, node: ArrayNode) -> tuple[Said, list[str]]:
         """Return what is said of an array beside its values, and what of that cannot be kept."""
@@ -221,6 +253,8 @@ def group_losses(groups: Iterable[GroupNode], arrays: Iterable[AnyArray]) -> Ite
     for group in groups:
         below = group.path.rstrip("/") + "/"
         named = [name for name in group.attributes if name not in _OF_FORMAT]
+        if group.path in written:
+            continue
         if named:
             yield Loss(group.path, f"attributes of the group are left out: {', '.join(map(quoted, named))}")
         elif not any(each.startswith(below) for each in written):

@@ -73,6 +73,18 @@ class CopiedArray:
         """Return the names in the target for those in expressions."""
         return {name: f"{number}{naming.suffix}" for number, name in enumerate(self.blobs)}
 
+    def check(self, dataset: Dataset, token: CancelToken) -> None:
+        """Read all blobs.
+
+        Raises
+        ------
+        RefbrowserError
+            One cannot be read.
+        """
+        for blob in self.blobs.values():
+            for _ in _pieces(dataset, blob, token):
+                token.check()
+
     def put(self, dataset: Dataset, sink: Sink, naming: Naming, token: CancelToken) -> Iterator[Blob]:
         """Put its blobs and its description; yields each blob that was put.
 

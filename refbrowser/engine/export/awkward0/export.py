@@ -5,14 +5,15 @@ from __future__ import annotations
 import copy
 import os
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from refbrowser.engine.decoding import DecodePool, MemoryBudget
-from refbrowser.engine.export.awkward0.arrays import SINGLE, PlannedArray, Planning, group_losses
+from refbrowser.engine.export.awkward0.arrays import SINGLE, AnyArray, PlannedArray, Planning, group_losses
 from refbrowser.engine.export.awkward0.copied import CopiedArray
 from refbrowser.engine.export.awkward0.existing import Existing, existing_in
 from refbrowser.engine.export.awkward0.places import PLACES, AnyPlace
-from refbrowser.engine.export.awkward0.rows import add_rows
+from refbrowser.engine.export.awkward0.rows import NoRoomError, add_rows
 from refbrowser.engine.export.awkward0.scalars import plain_root
 from refbrowser.engine.export.awkward0.verify import verify_written
 from refbrowser.engine.export.nested.choice import written_nodes
@@ -20,7 +21,7 @@ from refbrowser.engine.export.nested.row_reading import RowReader
 from refbrowser.engine.export.request import ExportEstimate, ExportReport, ExportRequest, Loss, Tally
 from refbrowser.engine.export.source_losses import damage, lost_in_json, unread_attributes
 from refbrowser.engine.jobs import JobControl
-from refbrowser.errors import ErrorKind, RefbrowserError
+from refbrowser.errors import ErrorKind, Place, RefbrowserError
 from refbrowser.formats.awkward0.naming import SCHEMA_ENDING
 from refbrowser.formats.awkward0.writing.blobs import Recorder
 from refbrowser.formats.awkward0.writing.feeding import feed
@@ -28,6 +29,7 @@ from refbrowser.formats.awkward0.writing.making import part_of
 from refbrowser.formats.awkward0.writing.naming import HDF5_NAMING, Naming, check_names
 from refbrowser.formats.awkward0.writing.policy import policy_of
 from refbrowser.formats.awkward0.writing.serialize import Spools, put_array, put_schema
+from refbrowser.formats.awkward0.writing.written_types import optional_at
 from refbrowser.io.atomic import check_unprotected
 from refbrowser.io.cancel import CancelToken
 from refbrowser.io.origins import local_path
@@ -62,9 +64,10 @@ class Awkward0Export:
         self.target = self.writing.target_of(request.target)
         self.naming = self._naming()
         self.policy = policy_of(self.writing.compression)
-        planning = Planning(dataset, self.writing, is_hdf5=self.kind == "hdf5", skip_bad=request.skip_bad)
-        self.arrays = [] if self._only_removes() else planning.arrays(request.arrays)
-        self.skipped = planning.skipped
+        skip_bad, is_hdf5 = request.skip_bad, self.kind == "hdf5"
+        self.planning = Planning(dataset, self.writing, is_hdf5=is_hdf5, skip_bad=skip_bad)
+        self.arrays = [] if self._only_removes() else self.planning.arrays(request.arrays)
+        self.skipped = self.planning.skipped
         self.losses = self._losses()
         self.place = self._placed()
         self.written = 0
@@ -217,6 +220,8 @@ class Awkward0Export:
 
         for array in self.arrays:
             try:
+                if isinstance(array, CopiedArray) and self.request.skip_bad:
+                    array = self._readable(array, control.token)
                 if isinstance(array, CopiedArray):
                     length = self._copy_array(recorder, array, tally, step, control.token)
                 else:
@@ -225,6 +230,18 @@ class Awkward0Export:
             except RefbrowserError as error:
                 bad(error)
         return lengths
+
+    def _readable(self, array: CopiedArray, token: CancelToken) -> AnyArray:
+        """Return an array as it is copied; as it is read, column by column, where blobs of it cannot be."""
+        try:
+            array.check(self.dataset, token)
+        except RefbrowserError:
+            made = self.planning.read_again(array)
+            if made is None:
+                raise
+            self.losses = (*self.losses, *made.losses)
+            return made
+        return array
 
     def _copy_array(
         self,
@@ -241,6 +258,27 @@ class Awkward0Export:
         return array.length
 
     def _put_array(
+        self,
+        reader: RowReader,
+        recorder: Recorder,
+        array: PlannedArray,
+        step: Callable[[], None],
+        bad: Callable[[RefbrowserError], None],
+    ) -> int | None:
+        while True:
+            try:
+                return self._put_rows(reader, recorder, array, step, bad)
+            except NoRoomError as error:
+                type = array.written.type
+                for path in error.paths:
+                    type = optional_at(type, path.split("/"))
+                if type == array.written.type:
+                    raise RefbrowserError(
+                        ErrorKind.SCHEMA, "what cannot be read has no room in it", Place(path=array.path)
+                    ) from error
+                array = replace(array, written=replace(array.written, type=type))
+
+    def _put_rows(
         self,
         reader: RowReader,
         recorder: Recorder,

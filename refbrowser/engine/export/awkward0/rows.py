@@ -15,6 +15,14 @@ from refbrowser.formats.awkward0.writing.parts import Part
 TakeBad = Callable[[RefbrowserError], None]
 
 
+class NoRoomError(Exception):
+    """Fields are missing where a type has no room for missing ones; `paths` tell where (`NestedFault`)."""
+
+    def __init__(self, paths: tuple[str, ...]) -> None:
+        super().__init__(paths)
+        self.paths = paths
+
+
 def add_rows(
     reader: RowReader, array: PlannedArray, part: Part, done: Callable[[], None], bad: TakeBad
 ) -> None:
@@ -24,6 +32,8 @@ def add_rows(
 
     Raises
     ------
+    NoRoomError
+        Fields of rows are missing, and the type has no room for that.
     RefbrowserError
         Some cannot be read.
     Cancelled
@@ -36,6 +46,9 @@ def add_rows(
             try:
                 feed(part, block.content)
             except RefbrowserError as error:
+                # An array of which rows cannot be read is left out, a field is missing in its rows.
+                if block.unread and all(block.unread):
+                    raise NoRoomError(block.unread) from error
                 raise (block.errors or [error])[0] from error
         done()
 

@@ -6,7 +6,7 @@ import copy
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import prod
 from typing import TYPE_CHECKING, Any
 
@@ -103,10 +103,13 @@ class RowBlock:
         What could not be read is missing.
     errors
         Why.
+    unread
+        Where below the rows it is: paths as those of `NestedFault`.
     """
 
     content: Any
     errors: list[RefbrowserError] = field(default_factory=list)
+    unread: tuple[str, ...] = ()
 
 
 @contextmanager
@@ -189,14 +192,16 @@ class RowReader:
         except RefbrowserError as error:
             if error.kind is ErrorKind.BUDGET:
                 raise
-            return RowBlock(unread(len(rows)), [error])
+            return RowBlock(unread(len(rows)), [_at(error, source.node, "")], ("",))
         content = found.content
         # Each list of its own is written as such.
         check_shared(content)
         if len(rows) > 1 and rows.step != 1:
             content = awkward.Array(content)[:: rows.step].layout
         # What is written of a type that goes on in itself ends somewhere, as was told.
-        return RowBlock(content, [fault.error for fault in found.faults if not fault.is_cut])
+        faults = [fault for fault in found.faults if not fault.is_cut]
+        errors = [_at(fault.error, source.node, fault.path) for fault in faults]
+        return RowBlock(content, errors, tuple(fault.path for fault in faults))
 
     def _tell(self, size: int, requests: int) -> None:
         with self._lock:
@@ -239,7 +244,13 @@ class RowReader:
             place: tuple[Any, ...] = (*target, ...)
             missing[place] = True
         rows[missing] = _harmless(node, source.type)
-        return RowBlock(content_of(rows, source.type, missing), [error for _, error in failed])
+        errors = [_at(error, node, "") for _, error in failed]
+        return RowBlock(content_of(rows, source.type, missing), errors, ("",))
+
+
+def _at(error: RefbrowserError, node: ArrayNode, path: str) -> RefbrowserError:
+    """Return an error with the array, or the field of it, that it is about."""
+    return error.at(replace(error.place, path=f"{node.path}/{path}" if path else node.path))
 
 
 def _kept(selection: Selection) -> list[int]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -14,6 +14,7 @@ from refbrowser.engine.export.request import ExportRequest, Loss
 from refbrowser.engine.export.stored_form import names_left_out, stored_form
 from refbrowser.engine.export.tables.columns import Column
 from refbrowser.errors import ErrorKind, Place, RefbrowserError
+from refbrowser.formats.awkward0.naming import name_of_path
 from refbrowser.model.nodes import ArrayNode
 
 if TYPE_CHECKING:
@@ -103,11 +104,18 @@ def planned(dataset: Dataset, request: ExportRequest, widened: Widened) -> Table
         sources.append(source)
     if not sources:
         raise RefbrowserError(ErrorKind.META, "there is no array that can be written", Place(path="/"))
-    return _files(sources, request, widened, tuple(skipped))
+    is_awkward = getattr(dataset.document.derived, "format", "") == "awkward0"
+    # What keys cannot hold is escaped in paths of Awkward 0: columns hold it.
+    name = name_of_path if is_awkward else _path_name
+    return _files(sources, name, request, widened, tuple(skipped))
 
 
 def _files(
-    sources: list[RowSource], request: ExportRequest, widened: Widened, skipped: tuple[RefbrowserError, ...]
+    sources: list[RowSource],
+    name: Callable[[str], str],
+    request: ExportRequest,
+    widened: Widened,
+    skipped: tuple[RefbrowserError, ...],
 ) -> TablesPlan:
     rows = [source for source in sources if not source.is_single]
     is_folder = len({source.length for source in rows}) > 1
@@ -115,10 +123,10 @@ def _files(
     held = [source for source in sources if source not in values]
     losses: list[Loss] = []
 
-    def column(source: RowSource, name: str) -> Column:
+    def column(source: RowSource, title: str) -> Column:
         node, told = _as_stored(source.node)
         where = widened.get(source.node.path, frozenset())
-        made = Column.of(name, source, node, request.format, where)
+        made = Column.of(title or _UNNAMED, source, node, request.format, where)
         losses.extend(Loss(source.node.path, what) for what in (*told, *map(str, made.notes)))
         return made
 
@@ -127,11 +135,15 @@ def _files(
             Loss("/", "arrays have different numbers of rows: a folder with a file for each is made")
         )
         tables = [
-            TablePlan(_file_name(source, request.format), (column(source, _short(source)),), source.length)
+            TablePlan(
+                _file_name(name(source.node.path), request.format),
+                (column(source, name(f"/{source.node.name}")),),
+                source.length,
+            )
             for source in held
         ]
     else:
-        columns = tuple(column(source, _long(source)) for source in held)
+        columns = tuple(column(source, name(source.node.path)) for source in held)
         tables = [TablePlan("", columns, held[0].length)]
     losses.extend(
         Loss(each.node.path, "the single value is kept in the metadata of the file") for each in values
@@ -147,13 +159,9 @@ def _as_stored(node: ArrayNode) -> tuple[ArrayNode, Sequence[str]]:
     return stored, [*told, *names_left_out(node.dtype)]
 
 
-def _long(source: RowSource) -> str:
-    return source.node.path.strip("/") or _UNNAMED
+def _path_name(path: str) -> str:
+    return path.strip("/")
 
 
-def _short(source: RowSource) -> str:
-    return source.node.name or _UNNAMED
-
-
-def _file_name(source: RowSource, format: str) -> str:
-    return f"{escaped_key(_long(source))}.{format}"
+def _file_name(name: str, format: str) -> str:
+    return f"{escaped_key(name or _UNNAMED)}.{format}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -83,6 +83,19 @@ class _Writable:
 def optional(type: NestedType) -> NestedType:
     """Return the type of values that may be missing."""
     return type if type.kind is TypeKind.OPTION else NestedType(TypeKind.OPTION, items=(type,))
+
+
+def optional_at(type: NestedType, path: Sequence[str]) -> NestedType:
+    """Return a type whose values may be missing at a path of fields, or above it."""
+    if type.kind is TypeKind.OPTION:
+        return replace(type, items=(optional_at(type.items[0], path),)) if path else type
+    if path and type.kind is TypeKind.LIST:
+        return replace(type, items=(optional_at(type.items[0], path),))
+    if path and type.kind is TypeKind.RECORD and path[0] in type.fields:
+        below = zip(type.fields, type.items, strict=True)
+        items = tuple(optional_at(item, path[1:]) if name == path[0] else item for name, item in below)
+        return replace(type, items=items)
+    return optional(type)
 
 
 def united(types: Iterable[NestedType]) -> NestedType:

@@ -1,0 +1,169 @@
+"""Exports of Awkward 0: values that are no arrays, columns that cannot be read, names, long doubles."""
+
+import json
+import zipfile
+from dataclasses import replace
+
+import numpy as np
+import pyarrow.parquet
+import pytest
+import zarr
+
+import refbrowser
+from refbrowser.engine.export.awkward0_options import Awkward0Writing
+from refbrowser.engine.export.request import ArrayChoice, ExportRequest
+from refbrowser.engine.export.run import estimate_export, run_export
+
+INTEGERS, FLOATS = np.arange(3), np.array([0.5, 1.5, 2.5])
+
+
+def basic(blob, id, dtype="int64", count=3):
+    call = ["awkward0", "numpy", "frombuffer"]
+    return {"call": call, "args": [{"read": blob}, {"dtype": dtype}, {"json": count}], "id": id}
+
+
+def table(*columns):
+    pairs = {"pairs": [list(column) for column in columns]}
+    return {"call": ["awkward0", "Table", "frompairs"], "args": [pairs, {"json": 0}], "id": 0}
+
+
+def archive(folder, blobs=None, **schemas):
+    """Write an archive of arrays by name, each of which has the blobs."""
+    path = folder / "source.awkd"
+    with zipfile.ZipFile(path, "w") as file:
+        for name, schema in schemas.items():
+            for blob, data in (blobs or {}).items():
+                file.writestr(f"{name}-{blob}", data)
+            facts = {"awkward0": "0.15.5", "prefix": f"{name}-", "schema": schema}
+            file.writestr(f"{name}.json", json.dumps(facts))
+    return path
+
+
+def schema_in(path, name):
+    with zipfile.ZipFile(path) as file:
+        return json.loads(file.read(f"{name}.json"))["schema"]
+
+
+def exported(path, target, format, **options):
+    with refbrowser.open(path) as dataset:
+        if chosen := options.pop("chosen", None):
+            options["arrays"] = tuple(ArrayChoice.of(dataset, each) for each in chosen)
+        return run_export(dataset, ExportRequest(str(target), format, **options))
+
+
+def test_values_that_are_no_arrays_are_written(tmp_path):
+    roots = {
+        "null": {"json": None, "id": 0},
+        "items": {"json": [1, "a", None], "id": 0},
+        "parts": {"list": [{"json": 1, "id": 1}, {"json": 2, "id": 2}], "id": 0},
+        "named": {"dict": {"x": {"json": 1, "id": 1}}, "id": 0},
+    }
+    numbers = {"0.raw": INTEGERS.tobytes()}
+    path = archive(tmp_path, numbers, **roots, numbers=basic("0.raw", 0))
+    report = exported(path, tmp_path / "again.awkd", "awkward0")
+    assert report.arrays == 5
+    assert not report.losses
+    for name, root in roots.items():
+        assert schema_in(tmp_path / "again.awkd", name) == root
+    # Columns hold no such values: they are kept beside them.
+    exported(path, tmp_path / "columns", "parquet")
+    told = json.loads(pyarrow.parquet.read_schema(tmp_path / "columns").metadata[b"refbrowser"])
+    assert told["groups"]["/items"]["awkward0_value"] == [1, "a", None]
+    assert told["groups"]["/null"] == {"awkward0_value": None}
+
+
+@pytest.mark.parametrize("format", ["awkward0", "parquet", "feather", "zarr-v3"])
+def test_a_column_that_cannot_be_read_is_left_out_and_the_others_stay(tmp_path, format):
+    blobs = {"0.raw": INTEGERS.tobytes(), "1.raw": FLOATS.tobytes()}
+    path = archive(tmp_path, blobs, a=table(("x", basic("0.raw", 1)), ("y", basic("1.raw", 2, "float64"))))
+    data = bytearray(path.read_bytes())
+    data[data.find(FLOATS.tobytes()) + 3] ^= 1
+    path.write_bytes(data)
+    target = tmp_path / "target.awkd"
+    with pytest.raises(refbrowser.RefbrowserError, match="CRC-32"):
+        exported(path, target, format)
+    report = exported(path, target, format, skip_bad=True, force=True)
+    assert [(error.place.path, "CRC-32" in error.message) for error in report.skipped] == [("/a/y", True)]
+    if format == "parquet":
+        rows = pyarrow.parquet.read_table(target)["a"].to_pylist()
+        assert rows == [{"x": number, "y": None} for number in range(3)]
+    if format == "awkward0":
+        with refbrowser.open(target) as again:
+            assert again["/a"][...].tolist() == [{"x": number, "y": None} for number in range(3)]
+
+
+def test_structures_that_become_tables_are_told(tmp_path):
+    dtype = [["p", "<i4"], ["q", "<f8"]]
+    values = np.zeros(2, [("p", "<i4"), ("q", "<f8")])
+    path = archive(tmp_path, {"0.raw": values.tobytes()}, a=basic("0.raw", 0, dtype, 2))
+    copied = exported(path, tmp_path / "copied.awkd", "awkward0")
+    assert not copied.losses
+    group = zarr.open_group(tmp_path / "source.zarr", mode="w", zarr_format=2)
+    group.create_array("s", data=values)
+    made = Awkward0Writing(compression=("zlib",))
+    for source, name in ((path, "a"), (tmp_path / "source.zarr", "s")):
+        with refbrowser.open(source) as dataset:
+            request = ExportRequest(str(tmp_path / f"{name}.awkd"), "awkward0", awkward0=made)
+            told = [loss for loss in estimate_export(dataset, request).losses if "table" in loss.what]
+            assert [loss.path for loss in told] == [f"/{name}"]
+            assert told[0] in run_export(dataset, replace(request)).losses
+
+
+def test_foreign_generators_and_circles_are_findings_and_told(tmp_path):
+    content, function = basic("0.raw", 1), {"function": ["mymodule", "Made"]}
+    objects = {"call": ["awkward0", "ObjectArray"], "args": [content, function], "id": 0}
+    path = archive(tmp_path, {"0.raw": INTEGERS.tobytes()}, objects=objects, circle={"ref": 0, "id": 0})
+    with refbrowser.open(path) as dataset:
+        found = {note.place.path: note for note in dataset.document.notes}
+        assert found["/objects"].severity == "warning"
+        assert "'mymodule.Made' is not known" in found["/objects"].message
+        assert found["/circle"].severity == "fault"
+        assert "a part of itself" in found["/circle"].message
+        with pytest.raises(refbrowser.RefbrowserError, match="part of itself"):
+            run_export(dataset, ExportRequest(str(tmp_path / "x.awkd"), "awkward0"))
+        request = ExportRequest(str(tmp_path / "x"), "parquet", skip_bad=True)
+        report = run_export(dataset, request)
+        assert any(loss.path == "/objects" and "mymodule.Made" in loss.what for loss in report.losses)
+        assert [error.place.path for error in report.skipped] == ["/circle"]
+
+
+def test_known_generators_are_no_finding(tmp_path):
+    content, function = basic("0.raw", 1), {"function": ["awkward0", "JaggedArray"]}
+    objects = {"call": ["awkward0", "ObjectArray"], "args": [content, function], "id": 0}
+    path = archive(tmp_path, {"0.raw": INTEGERS.tobytes()}, objects=objects)
+    with refbrowser.open(path) as dataset:
+        assert not dataset.document.notes
+
+
+def test_names_are_those_of_the_source_in_columns_and_members(tmp_path):
+    names = ("x%25/y", "a.b")
+    blobs = {"0.raw": INTEGERS.tobytes(), "1.raw": FLOATS.tobytes()}
+    columns = ((names[0], basic("0.raw", 1)), (names[1], basic("1.raw", 2, "float64")))
+    path = archive(tmp_path, blobs, a=table(*columns))
+    chosen = ["/a/x%2525%2Fy", "/a/a.b"]
+    exported(path, tmp_path / "columns", "parquet", chosen=chosen)
+    assert pyarrow.parquet.read_schema(tmp_path / "columns").names == [f"a/{name}" for name in names]
+    report = exported(path, tmp_path / "out.ncs", "ncstream")
+    assert any("'x%25/y' is written as 'x%25%2Fy'" in loss.what for loss in report.losses)
+    with refbrowser.open(tmp_path / "out.ncs") as again:
+        assert again["/a"][...]["x%25%2Fy"].tolist() == INTEGERS.tolist()
+
+
+@pytest.mark.skipif(np.dtype("longdouble").itemsize != 16, reason="this machine has no such numbers")
+def test_long_doubles_are_numbers(tmp_path):
+    values = np.array([1.5, -2.0], "longdouble")
+    path = archive(tmp_path, {"0.raw": values.tobytes()}, a=basic("0.raw", 0, "float128", 2))
+    with refbrowser.open(path) as dataset:
+        assert dataset["/a"].dtype == values.dtype
+        assert dataset["/a"][...].tolist() == values.tolist()
+        for format in ("zarr-v2", "zarr-v3", "nczarr", "parquet", "ncstream", "awkward0"):
+            target = tmp_path / f"{format}{'.awkd' if format == 'awkward0' else ''}"
+            losses = run_export(dataset, ExportRequest(str(target), format)).losses
+            assert any("double" in loss.what or "float64" in loss.what for loss in losses) == (
+                format != "awkward0"
+            )
+            if format == "parquet":
+                assert pyarrow.parquet.read_table(target)["a"].to_pylist() == [1.5, -2.0]
+            else:
+                with refbrowser.open(target) as again:
+                    assert again["/a"][...].tolist() == [1.5, -2.0]
