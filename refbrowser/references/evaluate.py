@@ -115,7 +115,7 @@ class _Compiler(OperatorCompiler):
         self.scope = scope
         self._calls = 0
         #: Names that are set anywhere to their slots, counted from the end of the frame.
-        self._locals: dict[str, int] = {}
+        self._locals = {name: -2 - number for number, name in enumerate(syntax.names_set)}
         #: Those that are set before the place at hand, and whether they are whatever the conditions.
         self._set: dict[str, bool] = {}
         #: Operands of filters that take items one after the other.
@@ -125,11 +125,6 @@ class _Compiler(OperatorCompiler):
             self.steps, self._calls = caller.steps, caller._calls
 
     def template(self) -> Compiled:
-        from jinja2 import nodes
-
-        for node in self.syntax.walk():
-            if isinstance(node, nodes.Name) and node.ctx == "store":
-                self._locals.setdefault(node.name, -2 - len(self._locals))
         run = self._block(self.syntax.body)
         if self._locals:
             run = _with_locals(run, len(self._locals))

@@ -96,10 +96,11 @@ def _names(syntax: Syntax) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str,
                 calls[node.node.name] = None
         elif isinstance(node, nodes.Filter) and node.name == "default":
             guarded.add(id(node.node))
-        elif isinstance(node, nodes.Name) and node.ctx == "store":
-            written.add(node.name)
-        elif isinstance(node, nodes.Name) and id(node) not in not_names and node.name not in written:
-            names[node.name] = None
-            if id(node) not in guarded:
-                required[node.name] = None
+        elif isinstance(node, nodes.Name) and id(node) not in not_names:
+            if node.ctx == "store":
+                written.add(node.name)
+            elif node.name not in written:
+                names[node.name] = None
+                if id(node) not in guarded:
+                    required[node.name] = None
     return tuple(names), tuple(required), tuple(calls)

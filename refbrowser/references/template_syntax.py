@@ -71,7 +71,13 @@ class Syntax:
 
     def span(self, node: nodes.Node) -> Span:
         """Return where `node` stands in the text."""
-        places = [item.lineno for item, _ in _walk((node,)) if item.lineno is not None]
+        places = []
+        pending = [node]
+        while pending:
+            item = pending.pop()
+            if item.lineno is not None:
+                places.append(item.lineno)
+            pending.extend(item.iter_child_nodes())
         if not places:
             return (0, len(self.text))
         starts = self._starts
@@ -98,6 +104,14 @@ class Syntax:
             token = self.text[starts[first] : self.stops[starts[first]]]
             missing += (token in _CLOSING) - (token in _OPENING)
         return first, last
+
+    @cached_property
+    def names_set(self) -> tuple[str, ...]:
+        """Names that ``{% set %}`` gives a value."""
+        if "{%" not in self.text:
+            return ()
+        names = (getattr(node, "name", "") for node in self.walk() if getattr(node, "ctx", "") == "store")
+        return tuple(dict.fromkeys(names))
 
     def walk(self) -> Iterator[nodes.Node]:
         """Yield every node, parents first."""
@@ -302,10 +316,11 @@ def _walk(roots: tuple[nodes.Node, ...]) -> Iterator[tuple[nodes.Node, int]]:
     pending: list[tuple[Any, int]] = [(node, 0) for node in reversed(roots)]
     while pending:
         node, depth = pending.pop()
-        depth += type(node).__name__ in _NESTING
+        name = type(node).__name__
+        depth += name in _NESTING
         yield node, depth
         children = list(node.iter_child_nodes())
-        if type(node).__name__ != "Assign":
+        if name != "Assign":
             # What is assigned is read before its name is written.
             children.reverse()
         pending.extend((child, depth) for child in children)

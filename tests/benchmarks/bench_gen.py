@@ -28,6 +28,16 @@ CLOSURES = {
     "offset": "{{ (8 + (i * 1000000 + j) * 400)|abs }}",
     "length": "{{ 400 if i else 300 }}",
 }
+#: Lengths of chunks that no formula gives, and the rule whose offsets are their running sums.
+LENGTHS = [number * 7919 % 90_000 + 100_000 for number in range(50_000)]
+RUNNING = {
+    "key": "temp/{{ i }}.0.0",
+    "url": "{{ u }}/{{ '%04d'|format(i // 100) }}.nc",
+    "offset": f"{{{{ 8 + {LENGTHS}[:i]|sum }}}}",
+    "length": f"{{{{ {LENGTHS}[i] }}}}",
+}
+#: The same with offsets by a formula.
+FORMULA = {**RUNNING, "offset": "{{ 8 + i * 150000 }}", "length": "{{ 100000 + i }}"}
 PEER_ROWS = 100
 ROWS = 1 << 18
 HUGE = {"i": {"stop": 10**6}, "j": {"stop": 10**6}}
@@ -83,6 +93,61 @@ def per_row(name: str, fields: dict[str, Any], rows: int, aim: str) -> None:
     figure(f"one row, {name}, with texts as str", ours * 1e6, "us", other=fsspec_row(fields) * 1e6, aim=aim)
 
 
+def running_sums() -> None:
+    """Print the time of a row of running sums beside a formula's, and of a document opened with the list."""
+    templates = TemplateSet(TEMPLATES)
+    dimensions = {"i": {"stop": len(LENGTHS)}}
+    rows = len(LENGTHS)
+    sums, formula = (
+        GenRule({**fields, "dimensions": dimensions}, templates, 0) for fields in (RUNNING, FORMULA)
+    )
+    for rule in (sums, formula):
+        all_fields(rule, 0, rows)
+    ours = seconds(lambda: all_fields(sums, 0, rows), 15) / rows
+    affine = seconds(lambda: all_fields(formula, 0, rows), 15) / rows
+    figure(
+        "one row of 50,000 running sums (other: a formula)",
+        ours * 1e6,
+        "us",
+        other=affine * 1e6,
+        aim="ratio 1",
+    )
+    few = {**RUNNING, "offset": f"{{{{ 8 + {LENGTHS[:PEER_ROWS]}[:j]|sum }}}}", "length": "{{ 7 }}"}
+    figure(
+        "one row of running sums of 100 (fsspec)",
+        ours * 1e6,
+        "us",
+        other=fsspec_row({**few, "key": "temp/{{ j }}"}) * 1e6,
+        aim="ratio at most 1/5000 = 0.0002",
+    )
+    figure(
+        "row of a key in 50,000 running sums", seconds(lambda: sums.find("temp/49999.0.0"), 200) * 1e6, "us"
+    )
+    numbers = iter(range(10**6))
+
+    def typed(list_too: bool) -> Callable[[], None]:
+        def press() -> None:
+            number = next(numbers)
+            lengths = [number, *LENGTHS[1:]] if list_too else LENGTHS
+            changed = {
+                **RUNNING,
+                "offset": f"{{{{ {number} + {lengths}[:i]|sum }}}}",
+                "dimensions": dimensions,
+            }
+            all_fields(GenRule(changed, templates, 0), 25_000, 25_050)
+
+        return press
+
+    text = seconds(lambda: f"{LENGTHS}", 20)
+    figure(
+        "50 rows, formula around the list typed",
+        (seconds(typed(False), 20) - text) * 1e3,
+        "ms",
+        aim="at most 16 ms",
+    )
+    figure("50 rows, another list", (seconds(typed(True), 20) - text) * 1e3, "ms")
+
+
 def window(name: str, fields: dict[str, Any], aim: str) -> None:
     """Print the time of 50 rows of 10^12, the rule made anew as at a key press, and made before."""
     templates = TemplateSet(TEMPLATES)
@@ -129,6 +194,7 @@ def main() -> None:
     heading("gen rules (other: fsspec with simple_templates=False)")
     per_row("lowered", LOWERED, ROWS, "ratio at most 1/5000 = 0.0002")
     per_row("not lowered", CLOSURES, ROWS >> 4, "ratio at most 1/100 = 0.01")
+    running_sums()
     window("lowered", LOWERED, "at most 1 ms")
     window("not lowered", CLOSURES, "at most 5 ms")
     look_ups()

@@ -26,7 +26,9 @@ from refbrowser.references.history import History
 AIM = "at most 16 ms"
 AFFINE = "{{4096 + (t * 721 + y) * 4147200}}"
 CONDITION = "{{4096 + (t * 721 + y) * 4147200 if y > 0 else 512}}"
+SUMS = f"{{{{4096 + {[number * 7919 % 90_000 + 100_000 for number in range(50_000)]}[:t]|sum + y}}}}"
 CASES = (
+    ("offset of 10^12 running sums of 50,000 lengths", "genOffsetField", SUMS, "temp/{{t}}.{{y}}.0"),
     ("offset of 10^12 affine rows", "genOffsetField", AFFINE, "temp/{{t}}.{{y}}.0"),
     ("offset of 10^12 rows with a condition", "genOffsetField", CONDITION, "temp/{{t}}.{{y}}.0"),
     ("key of 10^12 affine rows", "genKeyField", AFFINE, "temp/{{t}}.{{y}}.0"),
@@ -82,7 +84,7 @@ def keystrokes(name: str, offset: str, key: str) -> list[float]:
     field: Any = editor.findChild(JinjaField, name)
     field.setFocus()
     cursor = field.textCursor()
-    cursor.setPosition(field.text().rindex("}}"))
+    cursor.setPosition(field.shown_text().rindex("}}"))
     field.setTextCursor(cursor)
     painted = Painted(preview.table().viewport())
     times = []

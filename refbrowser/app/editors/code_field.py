@@ -53,7 +53,11 @@ class CodeField(QPlainTextEdit):
     def text(self) -> str:
         """Return the text; exactly the one that was set where nothing was typed since."""
         raw = raw_text(self.document())
-        return self._given if raw == self._given_raw else with_line_ends(raw, self._given)
+        return self._given if raw == self._given_raw else with_line_ends(self._meant(raw), self._given)
+
+    def shown_text(self) -> str:
+        """Return the text as it is shown, which positions in the field are about."""
+        return self.text()
 
     def set_text(self, text: str) -> None:
         """Show another text; the field's own undo starts anew."""
@@ -61,7 +65,7 @@ class CodeField(QPlainTextEdit):
             return
         self._given, self._given_raw = text, ""
         blocked = self.blockSignals(True)
-        self.setPlainText(text)
+        self.setPlainText(self._shown(text))
         self.blockSignals(blocked)
         self._given_raw = raw_text(self.document())
         self._text_changed()
@@ -84,6 +88,17 @@ class CodeField(QPlainTextEdit):
         self._seen = text
         self._fit()
         self.edited.emit(text)
+
+    def _shown(self, text: str) -> str:
+        """Return what is shown for a text; `_meant` turns it back."""
+        return text
+
+    def _meant(self, shown: str) -> str:
+        return shown
+
+    def _shown_place(self, place: int) -> int:
+        """Return where a character of the text is shown."""
+        return place
 
     def _fit(self) -> None:
         """Take another size for another text, where the field does that."""
@@ -109,10 +124,11 @@ class CodeField(QPlainTextEdit):
         marked.setUnderlineColor(QColor(scheme.fault))
         marked.setBackground(QColor(scheme.fault_soft))
         selections = []
-        units, last = utf16_offsets(self._seen), len(self._seen)
+        shown = self.shown_text() if self._faults else ""
+        units, last = utf16_offsets(shown), len(shown)
         for span in self._faults:
-            start = max(0, min(span.start, last - 1))
-            stop = max(start, min(max(span.stop, start + 1), last))
+            start = max(0, min(self._shown_place(span.start), last - 1))
+            stop = max(start, min(max(self._shown_place(span.stop), start + 1), last))
             selection = QTextEdit.ExtraSelection()
             cursor = QTextCursor(self.document())
             cursor.setPosition(units(start))

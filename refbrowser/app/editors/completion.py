@@ -71,7 +71,7 @@ class CompletionPopup(QTreeWidget):
         """Show the names that fit at the cursor; a single one is taken at once when the user asked."""
         found = self._fitting()
         self._offers, self._place = found.candidates, (found.start, found.stop)
-        word = self._field.text()[found.start : found.stop]
+        word = self._field.shown_text()[found.start : found.stop]
         if not asked and any(offer.text == word for offer in self._offers):
             self._offers = ()
         if asked and len(self._offers) == 1:
@@ -91,7 +91,7 @@ class CompletionPopup(QTreeWidget):
         from refbrowser.references.highlight import Completions, complete
         from refbrowser.references.templates import TemplateSet
 
-        text = self._field.text()
+        text = self._field.shown_text()
         position = character_offset(text, self._field.textCursor().position())
         part = self._field.jinja_at(position)
         if part is None:
@@ -161,7 +161,7 @@ class CompletionPopup(QTreeWidget):
             self._insert(self._offers[row])
 
     def _insert(self, offer: Candidate) -> None:
-        units = utf16_offsets(self._field.text())
+        units = utf16_offsets(self._field.shown_text())
         cursor = self._field.textCursor()
         cursor.setPosition(units(self._place[0]))
         cursor.setPosition(units(self._place[1]), QTextCursor.MoveMode.KeepAnchor)

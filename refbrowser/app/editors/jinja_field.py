@@ -9,9 +9,11 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 from refbrowser.app.editors.code_field import FaultSpan, fault_spans, raw_text, with_line_ends
 from refbrowser.app.editors.completed_field import CompletedField
 from refbrowser.app.editors.highlighter import JinjaHighlighter
+from refbrowser.references.highlight import ListFolds
 
 __all__ = ["FaultSpan", "JinjaField", "fault_spans", "raw_text", "with_line_ends"]
 
+FOLDED_HINT = "A long list is shown as the number of its integers; copied, it is whole."
 LINES_SHOWN = 6
 """A value with line breaks grows the field up to this many lines."""
 
@@ -19,7 +21,8 @@ LINES_SHOWN = 6
 class JinjaField(CompletedField):
     """One line of jinja: Return makes no new line, Tab leaves, Ctrl+Space completes.
 
-    A value that has line breaks keeps them.
+    A value that has line breaks keeps them. Long lists of integers are shown folded; what is copied has them
+    whole.
 
     Signals
     -------
@@ -37,11 +40,36 @@ class JinjaField(CompletedField):
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.document().setDocumentMargin(2)
         self._highlighter = JinjaHighlighter(self.document())
+        self._folds = ListFolds()
         self._fit()
 
     def jinja_at(self, position: int) -> tuple[int, str] | None:
         """Return where the jinja string around a character begins, and the string: here all of the text."""
-        return 0, self.text()
+        return 0, self.shown_text()
+
+    # Long lists, folded
+
+    def shown_text(self) -> str:
+        """Return the text with its long lists folded."""
+        return raw_text(self.document())
+
+    def _shown(self, text: str) -> str:
+        self._folds = ListFolds()
+        shown = self._folds.fold(text)
+        self.setToolTip("" if shown == text else FOLDED_HINT)
+        return shown
+
+    def _meant(self, shown: str) -> str:
+        return self._folds.unfold(shown)
+
+    def _shown_place(self, place: int) -> int:
+        return self._folds.place(self._seen, place)
+
+    def createMimeDataFromSelection(self) -> QMimeData:
+        """Copy the text that is meant."""
+        data = super().createMimeDataFromSelection()
+        data.setText(self._meant(data.text()))
+        return data
 
     # Size: one line, or as many as the value has
 
@@ -87,4 +115,8 @@ class JinjaField(CompletedField):
     def insertFromMimeData(self, source: QMimeData) -> None:
         """Insert text as one line."""
         lines = source.text().strip("\r\n").splitlines()
-        self.insertPlainText(" ".join(line.strip() for line in lines) if len(lines) > 1 else "".join(lines))
+        text = " ".join(line.strip() for line in lines) if len(lines) > 1 else "".join(lines)
+        shown = self._folds.fold(text)
+        if shown != text:
+            self.setToolTip(FOLDED_HINT)
+        self.insertPlainText(shown)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -194,3 +195,40 @@ def test_the_list_follows_the_field_when_it_loses_the_focus(window: Window, qtbo
     wait: Callable[..., None] = qtbot.waitUntil
     window.after.setFocus()
     wait(lambda: not window.popup.is_open())
+
+
+def test_long_lists_are_folded_and_the_text_stays_whole(window: Window) -> None:
+    numbers = list(range(1_000, 51_000))
+    other = [*numbers[:-2], 7, numbers[-1]]
+    text = f"{{{{ 8 + {numbers}[:step]|sum + {other}[step] + nope }}}}\U0001f30a"
+    window.field.set_text(text)
+    assert window.field.text() == text
+    shown = window.field.toPlainText()
+    assert len(shown) < 250
+    assert '["50,000 integers: 1000, 1001 … 50999"][:step]' in shown
+    start = text.index("nope")
+    window.field.set_faults([FaultSpan(start, start + 4), FaultSpan(3, 20)], "x")
+    assert [each.cursor.selectedText() for each in window.field.extraSelections()] == ["nope", "8 + ["]
+    times = []
+    for position in (3, shown.index("nope")):
+        cursor = window.field.textCursor()
+        cursor.setPosition(position)
+        window.field.setTextCursor(cursor)
+        start_time = time.thread_time()
+        window.keys("st")
+        times.append(time.thread_time() - start_time)
+        assert window.popup.offered() == ["step"]
+        window.key(Qt.Key.Key_Backspace)
+        window.key(Qt.Key.Key_Backspace)
+        assert window.field.text() == text
+    assert max(times) < 0.2, times
+    window.field.selectAll()
+    window.field.copy()
+    copied = QApplication.clipboard().text()
+    assert copied == text
+    window.field.set_text("")
+    window.field.paste()
+    assert window.field.text() == text
+    assert window.field.toPlainText() == shown
+    window.field.undo()
+    assert window.field.text() == ""
