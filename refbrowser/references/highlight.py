@@ -266,17 +266,15 @@ class ListFolds:
     def _folds(self, text: str) -> list[tuple[int, int, str]]:
         cuts = find_lists(text) if len(text) > _FOLDED else []
         return [
-            (cut.start, cut.stop, self._fold(text[cut.start : cut.stop], cut.items))
+            (cut.start, cut.stop, self._fold(text[cut.start : cut.stop], len(cut.items)))
             for cut in cuts
             if cut.stop - cut.start > _FOLDED
         ]
 
-    def _fold(self, items: str, numbers: Sequence[int]) -> str:
-        which = ""
-        while True:
-            first, second, last = numbers[0], numbers[1], numbers[-1]
-            shown = f'"{len(numbers):,} integers{which}: {first}, {second} … {last}"'
-            if self._items.setdefault(shown, items) == items:
-                return shown
-            # Another list with the same ends.
-            which = f" ({len(self._items)})"
+    def _fold(self, items: str, count: int) -> str:
+        shown, number = f'"{count:,} integers"', 1
+        while self._items.setdefault(shown, items) != items:
+            # Another list of as many.
+            number += 1
+            shown = f'"{count:,} integers ({number})"'
+        return shown

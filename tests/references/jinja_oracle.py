@@ -93,7 +93,7 @@ _SHAPES = [
     *["'{braces}'.format({x}, {x})", "'{braces}'.format({x})"],
     *["({x} ** {power})", "(-{x})", "(+{x})", "(not {x})", "({x} if {x} else {x})", "({x} < {x} <= {x})"],
     *["({list}{slice})", "({list}{slice}|{filter})", "({list}{slice}|sum)", "({list}|{filter})"] * 2,
-    *["({long}{slice}|sum)", "({long}[{x}])", "'{long}'[{x}:]", "({list}[{x}]|default({x}))"],
+    *["({long}{slice}|sum)", "({long}[{x}])", "'{long}'[{x}:]", "({list}[{x}]|default('d'))"],
     *["[{x}, {x}]", "({x}, {x})", "({x})[{x}]", "{{'a': {x}, 1: {x}}}", "[{x}, {x}][{x}]"],
 ]
 

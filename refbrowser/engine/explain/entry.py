@@ -10,6 +10,7 @@ from refbrowser.engine.explain.occurrences import Occurrence, Occurrences
 from refbrowser.engine.explain.texts import bytes_text, counted, json_text, plain
 from refbrowser.errors import RefbrowserError
 from refbrowser.model.reference import ByteRange, Inline, Reference, WholeFile
+from refbrowser.references.highlight import ListFolds
 from refbrowser.references.template import Template
 
 if TYPE_CHECKING:
@@ -156,20 +157,20 @@ def _rule_lines(document: ReferenceDocument, entry: Occurrence) -> tuple[list[Li
             rendered = plain(field.evaluate(values))
         except RefbrowserError as error:
             rendered = f"faulty: {error.message}"
-        same = rendered == plain(field.text)
-        lines.append(Line(rendered if same else f"{plain(field.text, 240)} = {rendered}", name))
+        text = ListFolds().fold(field.text)
+        lines.append(Line(rendered if rendered == plain(text) else f"{plain(text, 240)} = {rendered}", name))
         templates += [each for each in _used_templates(document, field.text) if each not in templates]
     return lines, templates
 
 
-def _dimension_values(document: ReferenceDocument, entry: Occurrence) -> dict[str, int]:
+def _dimension_values(document: ReferenceDocument, entry: Occurrence) -> dict[str, int | str]:
     if not entry.is_rule:
         return {}
     space = document.rules[entry.origin].space
     return dict(zip(space.names, space.values(entry.row), strict=True))
 
 
-def _dimension_text(values: dict[str, int]) -> str:
+def _dimension_text(values: dict[str, int | str]) -> str:
     texts = [f"{plain(name, 60)} = {value}" for name, value in list(values.items())[:MOST_NAMED]]
     return ", ".join(texts) or "none"
 
