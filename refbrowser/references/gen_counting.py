@@ -21,15 +21,21 @@ def first_below_zero(value: Affine, space: RowSpace) -> int | None:
         return None
     positions = []
     for slot, dimension in enumerate(space.dimensions):
+        if slot not in coefficients:
+            # Its values do not matter; they may be texts.
+            positions.append(0)
+            continue
         # With this dimension free and all that follow at their least.
         rest = least - reaches[slot][0]
-        position = _first_position(dimension, coefficients.get(slot, 0), rest)
+        position = _first_position(dimension, coefficients[slot], rest)
         positions.append(position)
-        least = rest + coefficients.get(slot, 0) * dimension.values[position]
+        least = rest + coefficients[slot] * dimension.values[position]
     return space.row(positions)
 
 
 def _ends(dimension: RuleDimension, coefficient: int) -> tuple[int, int]:
+    if not coefficient:
+        return 0, 0
     ends = [end * coefficient for end in dimension.bounds]
     return min(ends), max(ends)
 

@@ -27,7 +27,7 @@ def attempt(text: str, names: dict[str, object]) -> tuple[str | None, Refbrowser
         return None, error
 
 
-@settings(max_examples=1500)
+@settings(max_examples=1000)
 @given(templates, values)
 def test_renders_what_the_sandbox_renders(text, names):
     with warnings.catch_warnings():

@@ -173,6 +173,20 @@ def test_a_document_of_running_sums_and_texts_is_what_fsspec_reads() -> None:
     assert warning.place.pointer == "/gen/0/dimensions/v/0"
 
 
+def test_fields_that_leave_a_dimension_of_texts_out_are_counted() -> None:
+    fields = {"key": "{{ v }}.{{ i }}", "url": "u", "offset": "{{ 2 - i }}", "length": "1"}
+    rule = GenRule({**fields, "dimensions": {"v": ["a", "b"], "i": {"stop": 5}}}, TemplateSet(), 0)
+    warning, fault = rule.faults()
+    assert (warning.severity, fault.place.row, fault.count) == (Severity.WARNING, 3, 4)
+    rule = GenRule(
+        {**fields, "key": "{{ i }}", "dimensions": {"v": ["a", "b"], "i": {"stop": 5}}}, TemplateSet(), 0
+    )
+    duplicates = rule.duplicates()
+    assert duplicates is not None
+    assert duplicates.count == 5
+    assert rule.find("3") == 8
+
+
 def test_many_texts_in_a_dimension_are_found() -> None:
     names = [f"name{number}" for number in range(500)]
     fields = {"key": "{{ v }}/{{ i }}", "url": "{{ v }}.nc", "dimensions": {"v": names, "i": {"stop": 100}}}
