@@ -173,6 +173,27 @@ def test_a_document_of_running_sums_and_texts_is_what_fsspec_reads() -> None:
     assert warning.place.pointer == "/gen/0/dimensions/v/0"
 
 
+@pytest.mark.parametrize(
+    "offset",
+    [
+        "{{ [10, 20, 30, 40, 50, 60][i:j]|sum }}",
+        "{{ [10, 20, 30, 40, 50, 60][i - 3:j]|sum }}",
+        "{{ [10, 20, 30, 40, 50, 60][i - 3:-1]|sum }}",
+        "{{ [10, 20, 30, 40, 50, 60][2:i - 3]|sum }}",
+        "{{ [10, 20, 30, 40, 50, 60][i:i + 2]|sum }}",
+        "{{ [10, 20, 30, 40, 50, 60, 70, 80][i - 4] }}",
+    ],
+)
+def test_every_row_is_what_the_closures_give(offset: str) -> None:
+    """Also where ends of slices pass each other, are negative, or lie beyond the list."""
+    fields = {"key": "{{ i }}.{{ j }}", "url": "u", "offset": offset, "length": "1"}
+    rule = GenRule({**fields, "dimensions": {"i": {"stop": 10}, "j": {"stop": 9}}}, TemplateSet(), 0)
+    expected = [row.reference.offset if row.error is None else None for row in map(rule.row, range(90))]
+    assert rule.rows(0, 90).offsets == expected
+    faults = sum(finding.count for finding in rule.faults())
+    assert faults == expected.count(None)
+
+
 def test_fields_that_leave_a_dimension_of_texts_out_are_counted() -> None:
     fields = {"key": "{{ v }}.{{ i }}", "url": "u", "offset": "{{ 2 - i }}", "length": "1"}
     rule = GenRule({**fields, "dimensions": {"v": ["a", "b"], "i": {"stop": 5}}}, TemplateSet(), 0)

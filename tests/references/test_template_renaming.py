@@ -43,6 +43,11 @@ def test_only_uses_are_renamed(text: str, renamed: str) -> None:
     assert renamed_in(text, "u", "base") == renamed
 
 
+def test_a_name_that_the_text_sets_is_not_the_template_any_more() -> None:
+    text = "{{ u }}{% set u = u ~ 'x' %}{{ u }}"
+    assert renamed_in(text, "u", "base") == "{{ base }}{% set u = base ~ 'x' %}{{ u }}"
+
+
 def test_calls_alone() -> None:
     assert renamed_in("{{ u(x=u) }}", "u", "base", only_calls=True) == "{{ base(x=u) }}"
     assert len(uses_in("{{ u(x=u) }}", "u")) == 2
