@@ -317,7 +317,9 @@ class _Members:
 
     def _take_whole(self, one: _Wanted, slot: memoryview) -> None:
         found, member = one.found, one.found.member
-        confirmed = is_confirmed(found, self._access)
+        # Small ones are read whole each time: to remember each of a million takes longer than to confirm it.
+        is_small = member.size <= SMALL
+        confirmed = not is_small and is_confirmed(found, self._access)
         first, last = one.reach
         # Of a large member a small part alone is held; the next such part is had without what follows it.
         is_part = member.is_packed and member.size > BLOCK
@@ -331,13 +333,14 @@ class _Members:
             self._archives.learn_damage(found.archive, found.row, error)
             raise
         self._archives.learn_data_start(found.archive, found.row, unpacked.data_start)
-        self._learn(found)
+        if not is_small:
+            self._learn(found)
         if is_part:
             self._cut(one, unpacked.data, first)
             return
         # Stored members of this machine are in the system's memory.
         costs = member.is_packed or local_path(found.archive) is None
-        if costs and member.size > SMALL and any(part.stop is not None for part in one.parts):
+        if costs and not is_small and any(part.stop is not None for part in one.parts):
             # A view of what was fetched would keep all of that.
             kept = unpacked.data if member.is_packed else memoryview(bytes(unpacked.data))
             self._archives.keep_inflated(found.archive, found.row, kept.toreadonly())
