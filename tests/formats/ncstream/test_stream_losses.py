@@ -22,6 +22,7 @@ from refbrowser.errors import RefbrowserError
 from refbrowser.formats.ncstream import sources
 from refbrowser.formats.ncstream.bytes import MemoryBytes
 from refbrowser.formats.ncstream.completed import StreamOrigin
+from refbrowser.formats.ncstream.losses import spreading_of
 from refbrowser.formats.ncstream.walk import walk_stream
 from refbrowser.model.reference import ReferenceKind
 from refbrowser.model.source import SourcePiece
@@ -309,3 +310,12 @@ def test_tiles_end_where_what_is_lost_ends(tmp_path: Path) -> None:
         assert stored_chunks(array.node, lambda: None).lost == np.count_nonzero(
             array.node.manifest.kinds() == ReferenceKind.FAULTY
         )
+
+
+def test_behind_the_end_of_a_stream_that_was_cut_may_have_been_anything() -> None:
+    whole = (range(4), range(3))
+    long = message("a", whole, 1, "long")
+    for end, is_spread in ((b"", True), (message("z", whole, 2) * 2 + enc.MAGIC_END, False)):
+        index = walk_stream(MemoryBytes(enc.MAGIC_START + HEADER + long + end), url="memory")
+        # Its bytes are as many as its section takes: of those alone it would be about nothing else.
+        assert (len(spreading_of(index)) > 0) == is_spread
