@@ -6,7 +6,7 @@ import argparse
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
-from refbrowser.cli.console import plain, write_json, write_line
+from refbrowser.cli.console import plain, tell_damage, write_json, write_line
 from refbrowser.cli.options import add_json, add_reading, add_templates, job_control, open_dataset
 from refbrowser.cli.progress import ProgressBar, size_text
 from refbrowser.io.cancel import CancelToken
@@ -46,6 +46,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace, token: CancelToken) -> int:
     """Append to the stream and report."""
+    from refbrowser.engine.damage import damage_of
     from refbrowser.engine.ncstream.append import AppendRequest, append_to
 
     request = AppendRequest(
@@ -56,6 +57,7 @@ def run(arguments: argparse.Namespace, token: CancelToken) -> int:
         force=arguments.force,
     )
     with open_dataset(arguments, token) as dataset, ProgressBar("appending") as bar:
+        tell_damage(damage_of(dataset, request.arrays))
         report = append_to(arguments.stream, dataset, request, job_control(token, bar))
     if arguments.json:
         write_json(asdict(report))

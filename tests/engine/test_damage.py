@@ -209,3 +209,13 @@ def test_archives_of_other_formats_feed_the_same(tmp_path: Path, capsys: pytest.
         assert "the source is damaged: " in said
         with refbrowser.open(str(path)) as dataset:
             assert source_words(name, dataset.damage)
+
+
+def test_what_is_appended_from_a_damaged_source_is_told(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    source, target = tmp_path / "a.ncs", tmp_path / "b.ncs"
+    source.write_bytes(KEPT["before"])
+    target.write_bytes(enc.stream(HEADER, message("a")))
+    assert main(["append", str(target), str(source), "--overwrite"]) == 0
+    assert "the source is damaged: bad-magic" in capsys.readouterr().err

@@ -239,8 +239,8 @@ def _but_hidden(pieces: list[SourcePiece], area: tuple[slice, ...]) -> list[Sour
             within = (slice(at.start - of.start, at.stop - of.start, at.step) for at, of in each)
             place: tuple[Any, ...] = (*within, ...)
             seen[place] = number
-    left = set(np.unique(seen).tolist())
-    return [piece for number, piece in enumerate(pieces) if piece.error is None or number in left]
+    count = np.bincount(seen.reshape(-1) + 1, minlength=len(pieces) + 1)[1:]
+    return [piece for piece, left in zip(pieces, count.tolist(), strict=True) if piece.error is None or left]
 
 
 def _met(
