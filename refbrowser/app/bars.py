@@ -2,16 +2,77 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
-from PySide6.QtCore import Signal
-from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QProgressBar, QWidget
+from PySide6.QtCore import QEvent, QObject, Qt, Signal
+from PySide6.QtGui import QGuiApplication, QResizeEvent
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QProgressBar, QScrollArea, QVBoxLayout, QWidget
 
 from refbrowser.app import theme
 from refbrowser.app.cards import error_kind, error_text
 from refbrowser.app.plain_text import one_line
+from refbrowser.app.timers import one_shot
 from refbrowser.app.widgets import IconLabel, plain_label, push_button
+
+_CHANGES = (QEvent.Type.LayoutRequest, QEvent.Type.ShowToParent, QEvent.Type.HideToParent)
+
+
+class BarStack(QScrollArea):
+    """The bars over the tabs, one above the other: as high as they are, up to a limit; then they scroll.
+
+    Parameters
+    ----------
+    bars
+        From the top down.
+    """
+
+    def __init__(self, bars: Sequence[QWidget], parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setWidgetResizable(True)
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
+        self._most = 0
+        self._bars: list[QWidget] = []
+        self._fitted = one_shot(self, 0, self._fit)
+        self._inner = QWidget()
+        self._inner.installEventFilter(self)
+        self._column = QVBoxLayout(self._inner)
+        self._column.setContentsMargins(0, 0, 0, 0)
+        self._column.setSpacing(theme.MEDIUM - 2)
+        for bar in bars:
+            self.add(bar)
+        self.setWidget(self._inner)
+        self._fit()
+
+    def add(self, bar: QWidget) -> None:
+        """Add a bar below the others."""
+        self._bars.append(bar)
+        self._column.addWidget(bar)
+        bar.installEventFilter(self)
+
+    def limit(self, most: int) -> None:
+        """Take so many pixels of height at most."""
+        self._most = most
+        self._fit()
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if event.type() in _CHANGES:
+            self._fit()
+        return super().eventFilter(watched, event)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        # Not at once: a height that is set within a resize would not be seen.
+        self._fitted.start()
+
+    def _fit(self) -> None:
+        is_any = any(not bar.isHidden() for bar in self._bars)
+        if is_any:
+            width = self.viewport().width()
+            higher = self._column.heightForWidth(width)
+            self.setFixedHeight(min(higher if higher >= 0 else self._inner.sizeHint().height(), self._most))
+        self.setVisible(is_any)
 
 
 class ErrorBar(QFrame):

@@ -7,10 +7,11 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, Qt, Signal
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QStackedWidget, QTabWidget, QVBoxLayout, QWidget
 
 from refbrowser.app import theme
-from refbrowser.app.bars import ErrorBar, ReadingStrip
+from refbrowser.app.bars import BarStack, ErrorBar, ReadingStrip
 from refbrowser.app.cards import Card, ErrorCard, LoadingCard, centred
 from refbrowser.app.cdl.pane import CdlPane
 from refbrowser.app.controller.open_document import OpenDocument
@@ -21,6 +22,7 @@ from refbrowser.app.file_bars import CopyBar, DiskBar, LossBar
 from refbrowser.app.opening.start_pane import StartPane
 from refbrowser.app.references.raw_value import RawValuePane
 from refbrowser.app.references.references_view import ReferencesPane
+from refbrowser.app.widgets import framed, scrolled
 
 if TYPE_CHECKING:
     from refbrowser.app.controller.reading import FirstRows
@@ -29,6 +31,10 @@ if TYPE_CHECKING:
     from refbrowser.app.table.pane import TablePane
 
 PLOT, TABLE, REFERENCES, RAW, CDL, MESSAGES, VALUES, EXPRESSIONS = range(8)
+#: The centre can be made so narrow and low, in pixels; what does not fit then is cut, wrapped or scrolled.
+_LEAST = (280, 160)
+#: The bars over the tabs take this part of its height at most.
+_BARS_MOST = 0.3
 #: Tabs whose pane is made when it is first needed, and what they say before.
 _LATE = {
     MESSAGES: ("Messages", "No messages yet", "The messages of a stream appear here."),
@@ -80,23 +86,19 @@ class Centre(QWidget):
         self.cdl = CdlPane()
         self.tabs = self._make_tabs()
         self._pages = QStackedWidget()
-        self._loading_page, self._error_page = centred(self.loading), centred(self.error)
-        for page in (self.start, self._loading_page, self._error_page, self.tabs):
+        self._loading_page, self._error_page = (
+            scrolled(centred(card)) for card in (self.loading, self.error)
+        )
+        self._start_page = framed(self.start)
+        for page in (self._start_page, self._loading_page, self._error_page, self.tabs):
             self._pages.addWidget(page)
-        layout = self._column = QVBoxLayout(self)
+        self.setMinimumSize(*_LEAST)
+        bars = (self.trust_bar, self.disk_bar, self.damage_bar, self.recovery_bar, self.copy_bar)
+        self._bars = BarStack((*bars, self.loss_bar, self.error_bar, self.strip))
+        layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(theme.MEDIUM - 2)
-        for strip in (
-            self.trust_bar,
-            self.disk_bar,
-            self.damage_bar,
-            self.recovery_bar,
-            self.copy_bar,
-            self.loss_bar,
-            self.error_bar,
-            self.strip,
-        ):
-            layout.addWidget(strip)
+        layout.addWidget(self._bars)
         layout.addWidget(self._pages, 1)
         self.loading.cancelled.connect(self._cancel)
         self.strip.cancelled.connect(self._cancel)
@@ -109,20 +111,18 @@ class Centre(QWidget):
         tabs.tabBar().setAccessibleName("Views of the document")
         self._plot_slot = QStackedWidget()
         text = "Select an array in the hierarchy: lines for one dimension, an image for two and more."
-        self._plot_slot.addWidget(centred(Card("array", "Nothing plotted yet", text)))
+        self._plot_slot.addWidget(scrolled(centred(Card("array", "Nothing plotted yet", text))))
         self._table_slot = QStackedWidget()
         text = "Select an array in the hierarchy: its numbers, texts or structures appear here as a table."
-        self._table_slot.addWidget(centred(Card("array", "No values yet", text)))
-        tabs.addTab(self._plot_slot, "Plot")
-        tabs.addTab(self._table_slot, "Table")
-        tabs.addTab(self.references, "References")
-        tabs.addTab(self.raw, "Raw value")
-        tabs.addTab(self.cdl, "CDL")
+        self._table_slot.addWidget(scrolled(centred(Card("array", "No values yet", text))))
+        pages = (self._plot_slot, self._table_slot, self.references, self.raw, self.cdl)
+        for page, title in zip(pages, ("Plot", "Table", "References", "Raw value", "CDL"), strict=True):
+            tabs.addTab(framed(page), title)
         self._late: dict[int, QStackedWidget] = {}
         for number, (title, heading, text) in _LATE.items():
             slot = self._late[number] = QStackedWidget()
-            slot.addWidget(centred(Card("array", heading, text)))
-            tabs.addTab(slot, title)
+            slot.addWidget(scrolled(centred(Card("array", heading, text))))
+            tabs.addTab(framed(slot), title)
             tabs.setTabVisible(number, False)
         return tabs
 
@@ -146,7 +146,7 @@ class Centre(QWidget):
         slot.addWidget(pane)
         slot.setCurrentWidget(pane)
         for bar in bars:
-            self._column.insertWidget(self._column.count() - 1, bar)
+            self._bars.add(bar)
 
     def show_late_tab(self, tab: int, shown: bool) -> None:
         """Offer a tab that not every document has, or do not."""
@@ -206,7 +206,7 @@ class Centre(QWidget):
         self.disk_bar.set_document(document)
         self.damage_bar.set_document(document)
         if document is None:
-            self._pages.setCurrentWidget(self.start)
+            self._pages.setCurrentWidget(self._start_page)
         elif document.is_open:
             self.strip.hide()
             self._pages.setCurrentWidget(self.tabs)
@@ -229,7 +229,7 @@ class Centre(QWidget):
             from refbrowser.app.opening.found_card import FoundCard
 
             self.found = FoundCard()
-            self._found_page = centred(self.found)
+            self._found_page = scrolled(centred(self.found))
             self._pages.addWidget(self._found_page)
             self.found.retry.connect(self._retry)
             self.found.openPaths.connect(self.openPaths)
@@ -252,6 +252,10 @@ class Centre(QWidget):
                 self.tabs.setCurrentIndex(REFERENCES)
                 self.strip.show()
             self.references.show_first_rows(rows)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._bars.limit(round(event.size().height() * _BARS_MOST))
 
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)

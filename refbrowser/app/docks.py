@@ -18,8 +18,9 @@ from PySide6.QtWidgets import (
 
 from refbrowser.app import theme
 from refbrowser.app.timers import one_shot
-from refbrowser.app.widgets import hint_label
+from refbrowser.app.widgets import framed, hint_label
 
+_Area = Qt.DockWidgetArea
 _LEFT, _RIGHT = Qt.DockWidgetArea.LeftDockWidgetArea, Qt.DockWidgetArea.RightDockWidgetArea
 _BOTTOM = Qt.DockWidgetArea.BottomDockWidgetArea
 #: Object name, title, area, and the words while there is nothing to show; in the order of their placing.
@@ -63,6 +64,10 @@ TABBED = (
 )
 #: Windows that are at least so high show attributes and editor above each other, lower ones as tabs.
 STACKED = 1000
+#: A dock can be made so narrow and low, in pixels; what does not fit then is cut, wrapped or scrolled.
+LEAST = (150, 84)
+#: The docks at the sides, and those above and below, take so much of a window that becomes smaller at most.
+SIDES_MOST, BOTTOM_MOST = 0.47, 0.4
 #: A plot that is at least so high has room for a picture and charts.
 ROOMY = 560
 
@@ -78,6 +83,8 @@ class Docks:
     def __init__(self, window: QMainWindow) -> None:
         self._window = window
         self._preview_is_low = True
+        #: What a dock wants of the window, and what it was given of that, in pixels.
+        self._wanted: dict[QDockWidget, tuple[int, int]] = {}
         self._titles = one_shot(window, 0, self._show_titles)
         self._docks = {name: self._make(name, title, hint) for name, title, _area, hint in DOCKS}
         # The right side keeps its whole height for the editor; the bottom lies under tree and centre.
@@ -119,13 +126,44 @@ class Docks:
         """Give the docks their first sizes; the window must have its size for that."""
         width, height = self._window.width(), self._window.height()
         sides = [self._docks["hierarchyDock"], self._docks["attributesDock"]]
-        widths = [max(230, round(width * 0.2)), max(320, round(width * 0.27))]
+        widths = [max(180, round(width * 0.2)), max(240, round(width * 0.27))]
         self._window.resizeDocks(sides, widths, Qt.Orientation.Horizontal)
         right = [self._docks["attributesDock"], self._docks["editorDock"]]
         self._window.resizeDocks(right, [round(height * 0.38), round(height * 0.5)], Qt.Orientation.Vertical)
         # Low while nothing is edited: the plot has the room.
         self._lower(self._docks[TABBED[2][0]])
         self._hide_stray_bars()
+
+    def fit(self) -> None:
+        """Leave the centre its part of a window that became smaller; the docks grow again with the window."""
+        width, height = self._window.width(), self._window.height()
+        across, upwards = Qt.Orientation.Horizontal, Qt.Orientation.Vertical
+        self._fit((_LEFT, _RIGHT), across, round(width * SIDES_MOST))
+        self._fit((Qt.DockWidgetArea.TopDockWidgetArea, _BOTTOM), upwards, round(height * BOTTOM_MOST))
+
+    def _fit(self, areas: tuple[_Area, _Area], along: Qt.Orientation, most: int) -> None:
+        """Give docks of two areas, one of each, so much of the window together at most."""
+        docks = [dock for area in areas if (dock := self._seen_in(area)) is not None]
+        sizes = [_size(dock, along) for dock in docks]
+        for dock, size in zip(docks, sizes, strict=True):
+            wanted, given = self._wanted.get(dock, (0, 0))
+            # Of another size than it was given it was drawn by the user.
+            self._wanted[dock] = (wanted if size == given else size, given)
+        wishes = [self._wanted[dock][0] for dock in docks]
+        part = min(1.0, most / max(1, sum(wishes)))
+        targets = [round(wish * part) for wish in wishes]
+        if targets != sizes:
+            self._window.resizeDocks(docks, targets, along)
+        for dock, wish in zip(docks, wishes, strict=True):
+            self._wanted[dock] = (wish, _size(dock, along))
+
+    def _seen_in(self, area: _Area) -> QDockWidget | None:
+        """Return the dock of an area that is seen; one of several, and none that floats."""
+        for dock in self._docks.values():
+            is_there = self._window.dockWidgetArea(dock) == area and not dock.isFloating()
+            if is_there and not dock.visibleRegion().isEmpty():
+                return dock
+        return None
 
     def _lower(self, bottom: QDockWidget) -> None:
         self._preview_is_low = True
@@ -188,7 +226,7 @@ class Docks:
             if layout is not None and words is not None:
                 layout.removeWidget(words)
                 words.deleteLater()
-                layout.addWidget(content)
+                layout.addWidget(framed(content))
 
     def _make(self, name: str, title: str, hint: str) -> QDockWidget:
         dock = QDockWidget(title, self._window)
@@ -196,6 +234,7 @@ class Docks:
         dock.setAccessibleName(title)
         frame = QFrame()
         frame.setProperty("role", "pane")
+        frame.setMinimumSize(*LEAST)
         dock.setTitleBarWidget(QWidget(dock))
         for changed in (dock.topLevelChanged, dock.dockLocationChanged, dock.visibilityChanged):
             changed.connect(lambda *_: self._titles.start())
@@ -220,6 +259,10 @@ class Docks:
             bar.setObjectName("dockTabs")
             bar.setAccessibleName("Docks in this place")
         self._hide_stray_bars()
+
+
+def _size(dock: QDockWidget, along: Qt.Orientation) -> int:
+    return dock.width() if along is Qt.Orientation.Horizontal else dock.height()
 
 
 class _Title(QWidget):

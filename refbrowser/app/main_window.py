@@ -15,7 +15,7 @@ from refbrowser.app.opening.start_pane import StartPane
 from refbrowser.app.settings import Settings
 
 if TYPE_CHECKING:
-    from PySide6.QtGui import QCloseEvent, QPaintEvent
+    from PySide6.QtGui import QCloseEvent, QPaintEvent, QResizeEvent
 
     from refbrowser.app.attributes.attributes_view import AttributesPane
     from refbrowser.app.awkward0.expressions_tab import ExpressionsTab
@@ -340,6 +340,11 @@ class MainWindow(QMainWindow):
         if not self._painted:
             self._painted = True
             QTimer.singleShot(0, self._first_painted)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        if self.is_complete:
+            self.docks.fit()
 
     def _first_painted(self) -> None:
         self.firstPainted.emit()

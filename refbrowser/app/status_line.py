@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Qt, Signal
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QStatusBar, QToolButton, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QStatusBar, QWidget
 
 from refbrowser.app import icons, theme
 from refbrowser.app.controller.open_document import OpenDocument
-from refbrowser.app.elided_label import ElidedLabel
+from refbrowser.app.elided_label import ElidedLabel, LineButton
 from refbrowser.app.hierarchy.format_words import short_format
 from refbrowser.app.plain_text import one_line
 from refbrowser.app.tasks import Tasks
@@ -53,17 +53,17 @@ class StatusLine(QObject):
         self._hover = ElidedLabel("statusText", role="muted", elide=Qt.TextElideMode.ElideMiddle)
         self._hover.setMargin(theme.SMALL)
         self._said = one_shot(self, SAID, lambda: self._hover.set_text(""))
-        self._jobs = QToolButton()
+        self._jobs = LineButton()
         self._jobs.setObjectName("statusJobsButton")
         self._jobs.setAccessibleName("Show jobs")
         self._jobs.setAutoRaise(True)
         self._jobs.clicked.connect(self.jobsWanted.emit)
-        self._problems = QToolButton()
+        self._problems = LineButton()
         self._problems.setObjectName("statusProblemsButton")
         self._problems.setAutoRaise(True)
         self._problems.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
         self._problems.clicked.connect(self.problemsWanted.emit)
-        self._service = QToolButton()
+        self._service = LineButton()
         self._service.setObjectName("statusServiceButton")
         self._service.setAutoRaise(True)
         self._service.setAccessibleName("Copy the address at which the dataset is offered")
@@ -179,7 +179,7 @@ class StatusLine(QObject):
         if not running:
             self._jobs.setText("No jobs")
         elif len(running) == 1:
-            self._jobs.setText(one_line(running[0].job.title)[:48])
+            self._jobs.setText(one_line(running[0].job.title))
         else:
             self._jobs.setText(f"{len(running)} jobs")
         requests = f"{theme.count_text(self._all_requests)} request{'' if self._all_requests == 1 else 's'}"

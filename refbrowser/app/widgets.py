@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from PySide6.QtCore import Qt
-from PySide6.QtGui import QPainter, QPaintEvent
-from PySide6.QtWidgets import QLabel, QPushButton, QToolButton, QWidget
+from PySide6.QtCore import QEvent, QSize, Qt
+from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent
+from PySide6.QtWidgets import QFrame, QLabel, QPushButton, QScrollArea, QToolButton, QWidget
 
 from refbrowser.app import icons, theme
+from refbrowser.app.elided_label import LineLabel, WrappedLabel
 
 
 class IconLabel(QWidget):
@@ -27,11 +28,9 @@ class IconLabel(QWidget):
 
 
 def plain_label(text: str = "", *, role: str = "", wrap: bool = True) -> QLabel:
-    """Return a label that shows text as it stands and lets it be selected."""
-    label = QLabel()
-    label.setTextFormat(Qt.TextFormat.PlainText)
+    """Return a label that shows text as it stands and lets it be selected; it never widens the window."""
+    label = WrappedLabel() if wrap else LineLabel()
     label.setText(text)
-    label.setWordWrap(wrap)
     label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
     if role:
         label.setProperty("role", role)
@@ -62,10 +61,59 @@ def tool_button(name: str, tip: str, text: str = "") -> QToolButton:
 def hint_label(text: str) -> QLabel:
     """Return the words of a pane that has nothing to show yet."""
     # Not one that can be selected: what Qt loads for that would take a tenth of the time to the first paint.
-    label = QLabel(text)
-    label.setTextFormat(Qt.TextFormat.PlainText)
-    label.setWordWrap(True)
+    label = WrappedLabel()
+    label.setText(text)
     label.setProperty("role", "muted")
     label.setAlignment(Qt.AlignmentFlag.AlignCenter)
     label.setContentsMargins(theme.HUGE, theme.HUGE, theme.HUGE, theme.HUGE)
     return label
+
+
+class _Held(QWidget):
+    """Holds a pane that shares out its height itself: words that wrap in it do not make it higher."""
+
+    def __init__(self, pane: QWidget) -> None:
+        super().__init__()
+        self._pane = pane
+        pane.setParent(self)
+
+    def sizeHint(self) -> QSize:
+        return self._pane.sizeHint()
+
+    def minimumSizeHint(self) -> QSize:
+        hint, least = self._pane.minimumSizeHint(), self._pane.minimumSize()
+        return QSize(least.width() or hint.width(), least.height() or hint.height())
+
+    def event(self, event: QEvent) -> bool:
+        if event.type() == QEvent.Type.LayoutRequest:
+            self.updateGeometry()
+        return super().event(event)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        self._pane.setGeometry(self.rect())
+
+
+class _Frame(QScrollArea):
+    """Takes any size, and asks for that of what is in it."""
+
+    def sizeHint(self) -> QSize:
+        content = self.widget()
+        return super().sizeHint() if content is None else content.sizeHint()
+
+
+def framed(pane: QWidget) -> QScrollArea:
+    """Return a frame of any size for a pane: what does not fit at its least size is scrolled to."""
+    frame = scrolled(_Held(pane))
+    frame.setFocusProxy(pane)
+    return frame
+
+
+def scrolled(content: QWidget) -> QScrollArea:
+    """Return a frame of any size for a card: what does not fit, as its words wrap, is scrolled to."""
+    area = _Frame()
+    area.setFrameShape(QFrame.Shape.NoFrame)
+    area.setWidgetResizable(True)
+    area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+    area.setWidget(content)
+    area.setMinimumSize(1, 1)
+    return area

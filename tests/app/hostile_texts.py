@@ -18,6 +18,7 @@ from PySide6.QtWidgets import (
     QHeaderView,
     QLabel,
     QLineEdit,
+    QMainWindow,
     QMenu,
     QTabBar,
     QTextEdit,
@@ -29,6 +30,8 @@ MARKUP = '<img src="zqx.png"><b>zqx</b>'
 BIDI, NUL, BELL, FEED = "\u202e", "\0", "\a", "\u2028"
 NASTY = f"{MARKUP}&zqx\n\r\"'\\{BIDI}{BELL}{FEED}\u200b%s{{0}}[*]"
 LONG = NASTY + "w" * 100_000
+#: No text makes a window wider or higher than this at least: the main window, and a dialog.
+WINDOW_LEAST, DIALOG_LEAST = (640, 400), (900, 560)
 #: What is no printable character to Python, and seen all the same.
 KEPT = "\n\t\N{NO-BREAK SPACE}\N{NARROW NO-BREAK SPACE}\N{THIN SPACE}"
 #: Characters that text of one line has at most, and that of several: an error with advice, a list of names.
@@ -91,8 +94,14 @@ def hostile_document(path: Path, arrays: str = "abcd") -> Path:
 
 
 def complaints(root: QWidget) -> list[str]:
-    """Return what the widgets below `root` show that is markup, too long, or not visible as it is."""
+    """Return what the widgets below `root` show that is markup, too long, or not visible as it is.
+
+    And whether a window cannot be made small.
+    """
     found = []
+    least, size = root.minimumSizeHint(), WINDOW_LEAST if isinstance(root, QMainWindow) else DIALOG_LEAST
+    if root.isWindow() and (least.width() > size[0] or least.height() > size[1]):
+        found.append(f"too large: {type(root).__name__} {root.objectName()}: {least.toTuple()}")
     for where, text, most, is_plain in _texts(root):
         if "zqx" in text and not is_plain and "<img" in text.lower():
             found.append(f"markup: {where}: {text[:200]!a}")

@@ -94,7 +94,7 @@ def test_the_header_and_the_menu_agree(window: MainWindow, show: Show, qtbot: Qt
 @pytest.mark.parametrize(
     ("array", "possible"),
     [
-        ("/image", {*SWITCHES, "next_map", "auto_levels", "reset_view"}),
+        ("/image", {*SWITCHES, "next_map", "auto_levels", "toggle_extremes", "reset_view"}),
         ("/line", {"toggle_log", "reset_view"}),
         ("/flags", {"toggle_coding", "toggle_aspect", "reset_view"}),
         ("/word", set()),
@@ -104,7 +104,7 @@ def test_only_what_does_something_can_be_chosen(
     window: MainWindow, show: Show, array: str, possible: set[str]
 ) -> None:
     show(array)
-    names = {*SWITCHES, "next_map", "auto_levels", "reset_view"}
+    names = {*SWITCHES, "next_map", "auto_levels", "toggle_extremes", "reset_view"}
     assert {name for name in names if window.actions_[name].isEnabled()} == possible
 
 

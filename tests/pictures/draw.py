@@ -6,6 +6,7 @@ With ``--renew`` the expected pictures and the README's are made anew; look at t
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import shutil
 import subprocess
@@ -33,6 +34,8 @@ SHOWN = {"window.png": ("light", "image"), "rule.png": ("dark", "rule"), "explai
 FONT = "DejaVu Sans"
 #: The exit code where it is not installed.
 NO_FONT = 77
+#: Every window can be made so small, in device independent pixels; what came of it is in this file.
+SMALL, SIZES = (900, 560), "sizes.json"
 #: Expected pictures are kept in half the size.
 SMALLER = 2
 
@@ -67,6 +70,7 @@ def draw(folder: Path, theme_name: str, names: tuple[str, ...]) -> None:
 
     application.setCursorFlashTime(0)
     theme.choose(application, theme_name)
+    sizes: dict[str, tuple[int, int]] = {}
     for name in names or tuple(SCENES):
         # Paths are seen in the pictures.
         scale = os.environ["QT_SCALE_FACTOR"]
@@ -75,8 +79,12 @@ def draw(folder: Path, theme_name: str, names: tuple[str, ...]) -> None:
         drawn = SCENES[name](stage) or stage.window
         QApplication.processEvents()
         drawn.grab().save(str(folder / f"{name}.png"))
+        drawn.resize(*SMALL)
+        QApplication.processEvents()
+        sizes[name] = (drawn.width(), drawn.height())
         stage.close()
         shutil.rmtree(files)
+    (folder / SIZES).write_text(json.dumps(sizes))
 
 
 def renew() -> None:

@@ -6,14 +6,16 @@ message names. ``python tests/pictures/draw.py --renew`` makes the expected pict
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 from compare import difference, marked
-from draw import CHECKOUT, EXPECTED, NO_FONT, README, SETS, SHOWN, expected_size
+from draw import CHECKOUT, EXPECTED, NO_FONT, README, SETS, SHOWN, SIZES, SMALL, expected_size
 from PySide6.QtGui import QColor, QImage, QPainter
 
 #: Share of squares that may differ: numbers of ports, times that something took, what is read ahead.
@@ -21,8 +23,8 @@ ALLOWED = 0.008
 ALLOWED_IN = {"loading": 0.02, "partial": 0.02}
 
 
-def drawn(name: str, folder: Path) -> Path:
-    theme, scale, scenes = SETS[name]
+def drawn(theme: str, scale: float, scenes: Sequence[str], folder: Path) -> Path:
+    """Draw scenes in a process of its own: the scale belongs to one."""
     command = [sys.executable, str(Path(__file__).with_name("draw.py")), str(folder), *scenes]
     done = subprocess.run(
         [*command, "--theme", theme, "--scale", str(scale)],
@@ -40,10 +42,12 @@ def drawn(name: str, folder: Path) -> Path:
 @pytest.mark.timeout(300)
 @pytest.mark.parametrize("name", SETS)
 def test_pictures(name: str, tmp_path: Path) -> None:
-    folder = drawn(name, tmp_path)
+    folder = drawn(*SETS[name], tmp_path)
     found = {path.stem: path for path in folder.glob("*.png")}
     kept = {path.stem: path for path in (EXPECTED / name).glob("*.png")}
     assert set(found) == set(kept)
+    small = json.loads((tmp_path / SIZES).read_text())
+    assert {scene: size for scene, size in small.items() if size != list(SMALL)} == {}
     off = {}
     for scene, path in found.items():
         image, expected = expected_size(QImage(str(path))), QImage(str(kept[scene]))
@@ -58,6 +62,15 @@ def test_pictures(name: str, tmp_path: Path) -> None:
             assert difference(image, expected) <= ALLOWED, (
                 f"the README's {shown} is not what the program draws"
             )
+
+
+@pytest.mark.long
+@pytest.mark.timeout(600)
+@pytest.mark.parametrize("scale", [1.5, 2])
+def test_every_state_is_small_at_other_scales(scale: float, tmp_path: Path) -> None:
+    small = json.loads((drawn("light", scale, (), tmp_path) / SIZES).read_text())
+    assert len(small) > 50
+    assert {scene: size for scene, size in small.items() if size != list(SMALL)} == {}
 
 
 def painted(width: int, *rectangles: tuple[int, int, int, int]) -> QImage:

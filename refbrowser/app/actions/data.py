@@ -33,6 +33,14 @@ DATA: tuple[ActionSpec | None, ...] = (
         "auto_levels", "Levels from the &data", when="has_levels", tip="Take the levels from the data shown"
     ),
     ActionSpec(
+        "toggle_extremes",
+        "Colours from mi&nimum to maximum",
+        when="has_levels",
+        check="is_extremes",
+        plot_key="M",
+        tip="Let the colours reach from the least to the greatest value, or only from 2nd to 98th percentile",
+    ),
+    ActionSpec(
         "next_map",
         "Next colour &map",
         when="has_levels",

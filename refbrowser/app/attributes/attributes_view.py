@@ -42,7 +42,7 @@ HINT = "Enter edits, Ins adds, Del removes"
 ATTRIBUTES, METADATA = 0, 1
 
 #: A narrower pane would cut the tabs and buttons of the docks that share its place.
-_LEAST_WIDTH = 240
+_LEAST_WIDTH = 200
 
 
 class AttributesPane(QWidget):

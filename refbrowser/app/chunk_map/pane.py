@@ -71,7 +71,7 @@ class ChunkMapPane(QWidget):
         self._idle = one_shot(self, _IDLE, self._look_closer)
         self._lay_out()
         # Low docks stay low: what has no room is left out.
-        self.setMinimumSize(200, _LEAST)
+        self.setMinimumSize(140, _LEAST)
         self._connect()
         self.clear()
 

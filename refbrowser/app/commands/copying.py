@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication, QKeySequence, QShortcut
 
+from refbrowser.app.centre import RAW, REFERENCES
 from refbrowser.app.commands.group import CommandGroup, by_name
 from refbrowser.app.hierarchy.format_words import DERIVED
 from refbrowser.app.hierarchy.hierarchy_model import ItemKind
@@ -105,7 +106,7 @@ class CopyCommands(CommandGroup):
 
     def _keys_are_shown(self) -> bool:
         centre = self._window.centre
-        return centre.tabs.currentWidget() in (centre.references, centre.raw)
+        return centre.tabs.currentIndex() in (REFERENCES, RAW)
 
     def _key(self) -> str | None:
         """Return the key that is meant: where keys are in front the selected one, else the chunk's."""

@@ -27,8 +27,9 @@ class DataCommands(CommandGroup):
 
     def table(self) -> dict[str, Callable[[], object]]:
         """Return what each action of this group does."""
-        switches = (self.toggle_coding, self.toggle_log, self.toggle_histogram, self.toggle_aspect)
-        return by_name(*switches, self.toggle_reverse, self.next_map, self.auto_levels, self.reset_view)
+        switches = (self.toggle_coding, self.toggle_log, self.toggle_extremes, self.toggle_histogram)
+        others = (self.toggle_aspect, self.toggle_reverse)
+        return by_name(*switches, *others, self.next_map, self.auto_levels, self.reset_view)
 
     def conditions(self) -> dict[str, bool]:
         """Return what the plot can show, and how it does."""
@@ -44,6 +45,10 @@ class DataCommands(CommandGroup):
     def toggle_log(self) -> None:
         """Use a logarithmic scale, or a linear one."""
         self._switch(lambda look, now: look.set_log(not now.log))
+
+    def toggle_extremes(self) -> None:
+        """Take the least and the greatest value as ends of the colours, or percentiles."""
+        self._switch(lambda look, now: look.set_extremes(not now.extremes))
 
     def toggle_histogram(self) -> None:
         """Show the histogram beside the colours, or not."""
@@ -90,6 +95,7 @@ _CONDITIONS = {
     "can_log": "can_log",
     "is_decoded": "decoded",
     "is_log": "log",
+    "is_extremes": "extremes",
     "is_histogram": "histogram",
     "is_aspect": "aspect",
     "is_reverse": "reverse",

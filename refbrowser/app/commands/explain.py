@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, cast
 
-from refbrowser.app.centre import PLOT, TABLE
+from refbrowser.app.centre import PLOT, RAW, REFERENCES, TABLE
 from refbrowser.app.commands.group import CommandGroup, by_name
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.hierarchy.hierarchy_model import ItemKind
@@ -83,7 +83,7 @@ class ExplainCommands(CommandGroup):
         ):
             if pane is not None and focus is not None and pane.isAncestorOf(focus):
                 yield ask
-        if centre.tabs.currentWidget() in (centre.references, centre.raw):
+        if centre.tabs.currentIndex() in (REFERENCES, RAW):
             yield self._explain_selected_key
         if centre.tabs.currentIndex() == TABLE:
             yield self._explain_cell

@@ -40,7 +40,7 @@ from refbrowser.app.dialogs.export_table_options import TableOptionsForm
 from refbrowser.app.plain_text import one_line
 from refbrowser.app.tasks import Priority, TaskControl
 from refbrowser.app.timers import one_shot
-from refbrowser.app.widgets import plain_label, push_button
+from refbrowser.app.widgets import framed, plain_label, push_button
 
 if TYPE_CHECKING:
     from refbrowser.app.controller.exporting import Cost, Order
@@ -94,10 +94,14 @@ class ExportDialog(QDialog):
         assert hierarchy is not None
         self.arrays = ArraysTable(hierarchy)
         self.arrays.edited.connect(self._changed)
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(theme.HUGE, theme.HUGE, theme.HUGE, theme.HUGE)
+        whole = QVBoxLayout(self)
+        whole.setContentsMargins(theme.HUGE, theme.HUGE, theme.HUGE, theme.HUGE)
+        whole.setSpacing(theme.LARGE)
+        whole.addWidget(heading)
+        body = QWidget()
+        layout = QVBoxLayout(body)
+        layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(theme.LARGE)
-        layout.addWidget(heading)
         self.options, self.stream = StoreOptionsForm(), StreamOptionsForm()
         self.table, self.awkward = TableOptionsForm(), AwkwardOptionsForm()
         self._forms: dict[str, OptionsForm] = {
@@ -118,8 +122,9 @@ class ExportDialog(QDialog):
         layout.addWidget(self._make_pages(), 1)
         self._cost = CostCard()
         layout.addWidget(self._cost)
-        layout.addWidget(self._make_progress())
-        layout.addLayout(self._make_buttons())
+        whole.addWidget(framed(body), 1)
+        whole.addWidget(self._make_progress())
+        whole.addLayout(self._make_buttons())
 
     def _make_form(self) -> QFormLayout:
         self._format = QComboBox()

@@ -18,7 +18,7 @@ from PySide6.QtWidgets import (
 
 from refbrowser.app import theme
 from refbrowser.app.preferences import PREFERENCES, Preference, Preferences
-from refbrowser.app.widgets import plain_label, push_button
+from refbrowser.app.widgets import framed, plain_label, push_button
 
 #: Least widths of a label and of a field.
 _LABEL, _FIELD = 210, 210
@@ -34,8 +34,12 @@ class PreferencesDialog(QDialog):
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self._preferences = preferences
         self._widgets: dict[str, QCheckBox | QComboBox | QSpinBox] = {}
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(theme.HUGE, theme.HUGE, theme.HUGE, theme.HUGE)
+        whole = QVBoxLayout(self)
+        whole.setContentsMargins(theme.HUGE, theme.HUGE, theme.HUGE, theme.HUGE)
+        whole.setSpacing(theme.MEDIUM)
+        body = QWidget()
+        layout = QVBoxLayout(body)
+        layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(theme.MEDIUM)
         for section, group in groupby(PREFERENCES, key=lambda item: item.section):
             title = plain_label(section, wrap=False)
@@ -46,7 +50,8 @@ class PreferencesDialog(QDialog):
         note = "Changes take effect at once. All other limits of the program hold for everyone: "
         layout.addWidget(plain_label(f"{note}refbrowser limits lists them.", role="muted"))
         layout.addStretch(1)
-        layout.addLayout(self._buttons())
+        whole.addWidget(framed(body), 1)
+        whole.addLayout(self._buttons())
         preferences.changed.connect(self._show)
         for item in PREFERENCES:
             self._show(item.name)

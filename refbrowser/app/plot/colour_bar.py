@@ -1,4 +1,4 @@
-"""The colour bar: what a colour means, and fields for the levels at its ends."""
+"""The colour bar: what a colour means, fields for the levels at its ends, and what these are."""
 
 from __future__ import annotations
 
@@ -7,20 +7,22 @@ from PySide6.QtGui import QDoubleValidator, QResizeEvent
 from PySide6.QtWidgets import QLineEdit, QPushButton, QVBoxLayout, QWidget
 
 from refbrowser.app import theme
+from refbrowser.app.elided_label import LineLabel
 from refbrowser.app.plain_text import one_line
 from refbrowser.app.plot.colour_maps import Table
 from refbrowser.app.plot.colour_strip import HISTOGRAM, WIDTH, ColourStrip
 from refbrowser.engine.views.coordinates import Coordinate
 from refbrowser.engine.views.dates import DateScale
 from refbrowser.engine.views.histogram import Histogram
-from refbrowser.engine.views.levels import Levels
+from refbrowser.engine.views.levels import BY_USER, EXTREMES, PERCENTILES, Levels
 
-#: A lower bar has no room for Auto.
-_LEAST_WITH_AUTO = 170
+_NAMES = ("Lower level of the colours", "Upper level of the colours")
+#: A lower bar, in pixels, has no room for the button, and for words over and under the fields.
+_LEAST_WITH_AUTO, _LEAST_WITH_WORDS = 170, 210
 
 
 class ColourBar(QWidget):
-    """Strip, fields for both levels, and Auto.
+    """Strip, fields for both levels with what they are, and a button that takes others from the data.
 
     Signals
     -------
@@ -28,10 +30,13 @@ class ColourBar(QWidget):
         The user set these `Levels`.
     autoRequested()
         Levels are to follow the data again.
+    extremesWanted(bool)
+        The least and the greatest value are wanted as ends, or percentiles.
     """
 
     levelsEdited = Signal(object)
     autoRequested = Signal()
+    extremesWanted = Signal(bool)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -39,29 +44,34 @@ class ColourBar(QWidget):
         self.setFixedWidth(WIDTH)
         self.shows_histogram = False
         self.strip = ColourStrip()
-        self.high_field = self._field("upperLevel", "Upper level of the colours")
-        self.low_field = self._field("lowerLevel", "Lower level of the colours")
-        self.auto = QPushButton("Auto")
+        self.high_field = self._field("upperLevel", _NAMES[1])
+        self.low_field = self._field("lowerLevel", _NAMES[0])
+        self.high_words, self.low_words = (_words(name) for name in ("upperLevelIs", "lowerLevelIs"))
+        self._ends, self._extremes = ("", ""), False
+        self.auto = QPushButton()
         self.auto.setObjectName("autoLevelsButton")
         self.auto.setAutoDefault(False)
-        self.auto.setToolTip("Take the levels from the data shown")
-        self.auto.setAccessibleName("Levels from the data")
         self.auto.clicked.connect(self._auto_clicked)
         self.strip.levelsDragged.connect(self.levelsEdited)
         self.strip.autoRequested.connect(self.autoRequested)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, theme.SMALL, 0, theme.SMALL)
         layout.setSpacing(theme.SMALL + 2)
+        layout.addWidget(self.high_words)
         layout.addWidget(self.high_field)
         layout.addWidget(self.strip, 1)
         layout.addWidget(self.low_field)
+        layout.addWidget(self.low_words)
         layout.addWidget(self.auto)
         self.setEnabled(False)
+        self._write_ends()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        # The colours need what little room there is; the menu Data has the action too.
+        # The colours need what little room there is; the menu Data and tool tips have the rest too.
         self.auto.setVisible(event.size().height() >= _LEAST_WITH_AUTO)
+        for words in (self.high_words, self.low_words):
+            words.setVisible(event.size().height() >= _LEAST_WITH_WORDS)
 
     def set_levels(self, levels: Levels | None) -> None:
         """Show levels."""
@@ -71,6 +81,13 @@ class ColourBar(QWidget):
         self._write_levels()
         self.setEnabled(levels is not None)
         self.strip.update()
+
+    def set_ends(self, ends: tuple[str, str], shares: tuple[float, float], *, extremes: bool) -> None:
+        """Say what the lower and the upper level are, and which parts of the values lie beyond them."""
+        if (ends, extremes) != (self._ends, self._extremes):
+            self._ends, self._extremes = ends, extremes
+            self._write_ends()
+        self.strip.set_beyond(shares)
 
     def set_table(self, colours: Table) -> None:
         """Show the colours of a map."""
@@ -128,5 +145,34 @@ class ColourBar(QWidget):
             return
         self.levelsEdited.emit(levels)
 
+    def _write_ends(self) -> None:
+        for words, field, end, name in zip(
+            (self.low_words, self.high_words),
+            (self.low_field, self.high_field),
+            self._ends,
+            _NAMES,
+            strict=True,
+        ):
+            words.setText(end)
+            field.setToolTip(f"{name}: {end}" if end else name)
+        by_user = self._ends == BY_USER
+        now, other = (EXTREMES, PERCENTILES) if self._extremes else (PERCENTILES, EXTREMES)
+        low, high = now if by_user else other
+        text = "Auto" if by_user else "2 to 98 %" if self._extremes else "Min to max"
+        tip = f"Take {low} and {high} of the values shown as ends of the colours"
+        self.auto.setText(text)
+        self.auto.setAccessibleName(tip)
+        self.auto.setToolTip(tip if by_user else f"{tip} (M in the plot)")
+
     def _auto_clicked(self) -> None:
-        self.autoRequested.emit()
+        if self._ends == BY_USER:
+            self.autoRequested.emit()
+        else:
+            self.extremesWanted.emit(not self._extremes)
+
+
+def _words(name: str) -> LineLabel:
+    label = LineLabel()
+    label.setObjectName(name)
+    label.setProperty("role", "muted")
+    return label

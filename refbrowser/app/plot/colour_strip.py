@@ -19,6 +19,8 @@ from refbrowser.engine.views.painting import COLOURS
 
 BAR, HISTOGRAM = 18, 46
 WIDTH = 108
+#: The height of the tips at the ends, beyond which values lie.
+_TIP = 8
 #: The pointer takes hold of a level from so far, in pixels.
 _REACH = 7
 #: Levels keep at least this part of the strip between them.
@@ -50,6 +52,7 @@ class ColourStrip(QWidget):
         self.scale = Coordinate(name="", size=0)
         self.colours: Table = table(DEFAULT_MAP)
         self.histogram: Histogram | None = None
+        self.beyond = (0.0, 0.0)
         #: What is dragged, the levels and the part of the strip where that began.
         self._held: tuple[str, Levels, float] | None = None
 
@@ -58,6 +61,13 @@ class ColourStrip(QWidget):
         if self._held is None:
             self.histogram = histogram
             self.updateGeometry()
+            self.update()
+
+    def set_beyond(self, shares: tuple[float, float]) -> None:
+        """Mark the ends beyond which values lie; `shares` are the parts of the values below and above."""
+        if shares != self.beyond:
+            self.beyond = shares
+            self.setToolTip(beyond_words(*shares))
             self.update()
 
     @property
@@ -86,7 +96,7 @@ class ColourStrip(QWidget):
 
     def handle_at(self, part: float) -> float:
         """Return how far from the top of the widget a part of the strip is, in pixels."""
-        return self.height() - 1 - part * (self.height() - 2)
+        return self.height() - 1 - _TIP - part * (self.height() - 2 - 2 * _TIP)
 
     # Painting
 
@@ -94,7 +104,7 @@ class ColourStrip(QWidget):
         colors = theme.colors()
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        bar = QRectF(1, 1, BAR, self.height() - 2)
+        bar = QRectF(1, 1 + _TIP, BAR, self.height() - 2 - 2 * _TIP)
         span = self.span
         if span is None or self.levels is None:
             painter.setPen(QPen(QColor(colors.border)))
@@ -105,6 +115,8 @@ class ColourStrip(QWidget):
         painter.drawRect(bar)
         if self.histogram is not None:
             self._draw_histogram(painter, bar, span, self.levels)
+        else:
+            self._draw_beyond(painter, bar)
         right = self._draw_ticks(painter, bar, span)
         self._draw_title(painter, right)
 
@@ -115,6 +127,17 @@ class ColourStrip(QWidget):
         column = self.colours[np.clip(parts * COLOURS, 0, COLOURS - 1).astype(int)]
         pixels = np.ascontiguousarray(column[:, None])
         return QImage(pixels.data, 1, height, 4, QImage.Format.Format_RGBA8888).copy()
+
+    def _draw_beyond(self, painter: QPainter, bar: QRectF) -> None:
+        """Draw a tip at each end beyond which values lie, in the colour that they have."""
+        painter.setPen(QPen(QColor(theme.colors().muted)))
+        ends = (bar.bottom(), _TIP - 1, 0), (bar.top(), 1 - _TIP, COLOURS - 1)
+        for share, (edge, reach, place) in zip(self.beyond, ends, strict=True):
+            if share > 0:
+                painter.setBrush(QColor(*self.colours[place].tolist()))
+                corners = (bar.left(), edge), (bar.right(), edge), (bar.center().x(), edge + reach)
+                painter.drawPolygon(QPolygonF([QPointF(*corner) for corner in corners]))
+        painter.setBrush(Qt.BrushStyle.NoBrush)
 
     def _draw_histogram(self, painter: QPainter, bar: QRectF, span: Levels, levels: Levels) -> None:
         assert self.histogram is not None
@@ -174,7 +197,7 @@ class ColourStrip(QWidget):
     # Dragging
 
     def _part_at(self, y: float) -> float:
-        return (self.height() - 1 - y) / max(1, self.height() - 2)
+        return (self.height() - 1 - _TIP - y) / max(1, self.height() - 2 - 2 * _TIP)
 
     def _hold_at(self, y: float) -> str:
         """Return what is taken hold of at a height: ``low``, ``high``, ``both``, or nothing."""
@@ -222,3 +245,17 @@ class ColourStrip(QWidget):
     def mouseDoubleClickEvent(self, event: QMouseEvent) -> None:
         self._held = None
         self.autoRequested.emit()
+
+
+def beyond_words(below: float, above: float) -> str:
+    """Return which parts of the values lie beyond the colours, in words; nothing where none does."""
+    parts = [
+        f"{_percent(share)} of the values lie {where}"
+        for share, where in ((above, "above"), (below, "below"))
+        if share > 0
+    ]
+    return f"{' and '.join(parts)}: in the colour of that end" if parts else ""
+
+
+def _percent(share: float) -> str:
+    return "less than 0.1 %" if share < 0.001 else f"about {share * 100:.2g} %"

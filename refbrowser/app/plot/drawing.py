@@ -24,7 +24,7 @@ from refbrowser.engine.views.coordinates import (
 )
 from refbrowser.engine.views.histogram import histogram
 from refbrowser.engine.views.interpretation import Interpretation
-from refbrowser.engine.views.levels import LevelKeeper, Levels
+from refbrowser.engine.views.levels import LevelKeeper, Levels, beyond
 from refbrowser.engine.views.picture import Picture
 from refbrowser.engine.views.slicing import SliceState
 
@@ -34,6 +34,8 @@ FRAME = 16
 _PADDING = 0.06
 #: Values that are looked at for levels while a picture fills.
 _SAMPLE = 10_000
+#: Values that are looked at for the least and the greatest one.
+_EXTREMES_OF = 4_000_000
 
 
 class Drawing(QObject):
@@ -210,10 +212,10 @@ class Drawing(QObject):
             self.draw()
             self._fit_values(complete)
         elif self.base.has_data and self._is_time_to_look(complete):
-            sample = self.base.sample() if complete else self.base.sample(_SAMPLE)
+            sample = self._sample() if complete else self.base.sample(_SAMPLE)
             numbers = self.shown.numbers(sample)
             self.palette.take(numbers, complete)
-            self._show_histogram(numbers)
+            self._describe(numbers)
         self.draw()
 
     def forget_levels(self) -> None:
@@ -236,12 +238,20 @@ class Drawing(QObject):
         numbers = self._numbers()
         if numbers is not None:
             self.palette.auto(numbers)
-            self._show_histogram(numbers)
+            self._describe(numbers)
             self.draw()
+
+    def set_extremes(self, extremes: bool) -> None:
+        """Take the least and the greatest value for levels, or percentiles, from the picture as it is now."""
+        self.keeper.extremes = extremes
+        self.auto_levels()
 
     def set_levels(self, levels: Levels) -> None:
         """Hold the levels that the user set."""
         self.palette.set_levels(levels)
+        numbers = self._numbers()
+        if numbers is not None:
+            self._describe(numbers)
         self.draw()
 
     def set_log(self, log: bool) -> None:
@@ -250,7 +260,7 @@ class Drawing(QObject):
         numbers = self._numbers()
         if numbers is not None and not self.is_line:
             self.palette.set_log(log, numbers)
-            self._show_histogram(numbers)
+            self._describe(numbers)
         self.draw()
 
     @property
@@ -283,17 +293,25 @@ class Drawing(QObject):
         self.bar.show_histogram(shown)
         numbers = self._numbers()
         if numbers is not None:
-            self._show_histogram(numbers)
+            self._describe(numbers)
 
     def _numbers(self) -> npt.NDArray[Any] | None:
-        """Return numbers out of the picture as it is now."""
+        """Return numbers out of the picture as it is now; for extremes nearly all, else some."""
         if self.shown is None or self.base is None or not self.base.has_data:
             return None
-        return self.shown.numbers(self.base.sample())
+        return self.shown.numbers(self._sample())
 
-    def _show_histogram(self, numbers: npt.NDArray[Any]) -> None:
-        levels = self.keeper.levels
-        if self.bar.shows_histogram and levels is not None:
+    def _sample(self) -> npt.NDArray[Any]:
+        assert self.base is not None
+        return self.base.sample(_EXTREMES_OF) if self.keeper.extremes else self.base.sample()
+
+    def _describe(self, numbers: npt.NDArray[Any]) -> None:
+        """Say on the colour bar what its ends are, what lies beyond them, and how often values occur."""
+        keeper, levels = self.keeper, self.keeper.levels
+        if levels is None:
+            return
+        self.bar.set_ends(keeper.ends, beyond(levels, numbers), extremes=keeper.extremes)
+        if self.bar.shows_histogram:
             self.bar.set_histogram(histogram(numbers, levels))
 
     def _fit_values(self, complete: bool) -> None:

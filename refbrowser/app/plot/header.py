@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QToolButton, QVBoxLayout, QWidget
 
 from refbrowser.app import icons, theme
@@ -23,7 +24,9 @@ _ALL_FIELDS = "all fields"
 _PARTS = {LENGTH: "lengths of rows"}
 _WHOLES = {(LENGTH,): "rows", (CHARTS,): "values", (ROWS, LENGTH): "charts"}
 #: Dimensions and colour maps may be cut to this, in pixels, where there is no room for all controls.
-_AXIS_WIDTH, _MAP_WIDTH = 62, 72
+_AXIS_WIDTH, _MAP_WIDTH = 48, 44
+#: A narrower header, in pixels, leaves out what tool tips say too.
+_ROOMY = 480
 
 
 class PlotHeader(QWidget):
@@ -90,6 +93,7 @@ class PlotHeader(QWidget):
         self._x_label = plain_label("X", role="muted", wrap=False)
         self._y_label = plain_label("Y", role="muted", wrap=False)
         self._tools: list[QWidget] = []
+        self._has_axes = True
         self._lay_out()
         self.part.activated.connect(lambda row: self.partChosen.emit(self.part.itemData(row)))
         self.x_axis.activated.connect(self._x_activated)
@@ -140,8 +144,8 @@ class PlotHeader(QWidget):
     def set_slice(self, state: SliceState | None, image_possible: bool) -> None:
         """Show which dimensions are the axes."""
         several = state is not None and sum(size > 1 for size in state.shape) > 1
-        for widget in (self.x_axis, self.y_axis, self._x_label, self._y_label):
-            widget.setVisible(several and image_possible)
+        self._has_axes = several and image_possible
+        self._show_axes()
         self.slice_label.setText(
             "" if state is None or not state.shape else f"[{state.text().replace(',', ', ')}]"
         )
@@ -155,6 +159,16 @@ class PlotHeader(QWidget):
                 combo.setMinimumWidth(min(combo.sizeHint().width(), _AXIS_WIDTH))
         self.x_axis.setCurrentIndex(state.x)
         self.y_axis.setCurrentIndex(len(state.names) if state.y is None else state.y)
+
+    def _show_axes(self) -> None:
+        for combo in (self.x_axis, self.y_axis):
+            combo.setVisible(self._has_axes)
+        for label in (self._x_label, self._y_label):
+            label.setVisible(self._has_axes and self.width() >= _ROOMY)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._show_axes()
 
     def set_options(self, options: PlotOptions) -> None:
         """Show only the controls that do something for what is shown, as they are now."""

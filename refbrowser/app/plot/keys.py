@@ -27,6 +27,7 @@ class PlotKeys:
             Qt.Key.Key_L: self._toggle_log,
             Qt.Key.Key_H: self._toggle_histogram,
             Qt.Key.Key_A: self._toggle_aspect,
+            Qt.Key.Key_M: self._toggle_extremes,
             Qt.Key.Key_Escape: presenter.pointing.forget,
         }
 
@@ -51,6 +52,11 @@ class PlotKeys:
         look = self._presenter.look
         if look.options.has_levels:
             look.set_histogram(not look.options.histogram)
+
+    def _toggle_extremes(self) -> None:
+        look = self._presenter.look
+        if look.options.has_levels:
+            look.set_extremes(not look.options.extremes)
 
     def _toggle_aspect(self) -> None:
         look = self._presenter.look

@@ -25,6 +25,7 @@ class _Kept:
     decoded: bool
     log: bool
     levels: Levels | None = None
+    extremes: bool = False
 
 
 class Look(QObject):
@@ -69,6 +70,7 @@ class Look(QObject):
         kept = self._kept.get(_key(document, node), _Kept(self._decoded, False))
         self._subject.decoded = kept.decoded
         self._drawing.log = self._drawing.keeper.log = kept.log
+        self._drawing.keeper.extremes = kept.extremes
         if kept.levels is not None:
             self._drawing.keeper.set_by_user(kept.levels)
         self._quantity = quantity_of(node)
@@ -127,6 +129,12 @@ class Look(QObject):
         self._drawing.auto_levels()
         self._keep()
 
+    def set_extremes(self, extremes: bool) -> None:
+        """Take the least and the greatest value as ends of the colours, or percentiles."""
+        self._drawing.set_extremes(extremes)
+        self._keep()
+        self._tell()
+
     def set_histogram(self, shown: bool) -> None:
         """Show how often values occur beside the colours."""
         self._histogram = shown
@@ -158,7 +166,7 @@ class Look(QObject):
         self._kept.pop(key, None)
         keeper = self._drawing.keeper
         levels = keeper.levels if keeper.by_user else None
-        self._kept[key] = _Kept(self._subject.decoded, self._drawing.log, levels)
+        self._kept[key] = _Kept(self._subject.decoded, self._drawing.log, levels, keeper.extremes)
         if len(self._kept) > _REMEMBERED:
             del self._kept[next(iter(self._kept))]
 
@@ -175,6 +183,7 @@ class Look(QObject):
             has_coding=is_shown and subject.shown.has_coding,
             decoded=subject.decoded,
             log=drawing.log,
+            extremes=drawing.keeper.extremes,
             histogram=self._histogram,
             aspect=drawing.aspect_locked,
             reverse=drawing.palette.reverse,

@@ -19,6 +19,8 @@ class PlotOptions:
         Its colours stand for numbers, not for flags.
     has_coding
         The CF conventions make a difference.
+    extremes
+        The ends of the colours are the least and the greatest value, not percentiles.
     is_dates
         The numbers are shown as dates.
     """
@@ -29,6 +31,7 @@ class PlotOptions:
     has_coding: bool = False
     decoded: bool = True
     log: bool = False
+    extremes: bool = False
     histogram: bool = False
     aspect: bool = False
     reverse: bool = False

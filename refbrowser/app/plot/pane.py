@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from refbrowser.model.nodes import ArrayNode
 
 #: Picture and charts together are at least so wide and high, in pixels.
-_LEAST_PLOT = 180
+_LEAST_PLOT = 100
 
 
 class PlotPane(QWidget):
@@ -304,6 +304,7 @@ class PlotPane(QWidget):
         self.tools.connect_buttons(self.header.profile, self.header.series)
         self.bar.levelsEdited.connect(look.set_levels)
         self.bar.autoRequested.connect(look.auto_levels)
+        self.bar.extremesWanted.connect(look.set_extremes)
         self.legend.retry.clicked.connect(presenter.retry)
         self.cards.retryRequested.connect(presenter.retry)
         self.cards.trustReviewRequested.connect(self.trustReviewRequested)

@@ -7,6 +7,7 @@ from PySide6.QtWidgets import QStackedWidget, QWidget
 
 from refbrowser.app import theme
 from refbrowser.app.cards import Card, ErrorCard, centred
+from refbrowser.app.widgets import scrolled
 from refbrowser.engine.views.plan import ViewPlan
 from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.io.cancel import Cancelled
@@ -57,7 +58,7 @@ class PlotCards(QStackedWidget):
         )
         self._question.add_button("Load all of it", f"{prefix}LoadAnywayButton", self._choose_all)
         for card in (self._hint, self._error, self._blocked, self._question):
-            self.addWidget(centred(card))
+            self.addWidget(scrolled(centred(card)))
 
     def show_hint(self, heading: str, text: str) -> None:
         """Say why there is nothing."""

@@ -9,14 +9,20 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-#: Parts of the values that may lie below and above the levels.
-CLIPPED = 0.005
+#: Parts of the values that lie below and above levels that leave out the outermost ones.
+CLIPPED = 0.02
+#: What the ends of levels are, in words: the lower and the upper one.
+PERCENTILES = ("2nd percentile", "98th percentile")
+EXTREMES = ("minimum", "maximum")
+BY_USER = ("set by you", "set by you")
+_AROUND = ("below the only value", "above the only value")
+_MIRRORED = "as far from zero"
 #: Levels are given up when more than this part of the values lies outside...
 OUTSIDE_MOST = 0.25
 #: ...or when the values fill less than this part of them.
 FILLED_LEAST = 0.1
 #: The same when a picture is complete, once.
-OUTSIDE_SETTLED = 0.05
+OUTSIDE_SETTLED = 0.1
 #: Values beyond this are taken as this: differences of greater ones would be infinite.
 FARTHEST = 1e300
 #: The least number above zero, and the greatest.
@@ -74,38 +80,68 @@ def finite(values: npt.NDArray[Any]) -> npt.NDArray[np.float64]:
     return np.clip(flat[np.isfinite(flat)], -FARTHEST, FARTHEST)
 
 
-def levels_of(sample: npt.NDArray[Any], log: bool = False) -> Levels | None:
-    """Return levels for a sample of values, without the outermost ones; None where none is finite.
+@dataclass(frozen=True, slots=True)
+class Found:
+    """Levels that were taken from values, and what their ends are, in words: the lower and the upper one."""
 
-    With `log` only values above zero count, and there are no levels where there are none.
+    levels: Levels
+    ends: tuple[str, str]
+
+    def symmetric(self) -> Found:
+        """Return levels that reach equally far below and above zero."""
+        low, high = self.ends
+        reaches_down = -self.levels.low >= self.levels.high
+        ends = (low, _MIRRORED) if reaches_down else (_MIRRORED, high)
+        return Found(self.levels.symmetric(), ends)
+
+
+def found_in(sample: npt.NDArray[Any], log: bool = False, extremes: bool = False) -> Found | None:
+    """Return levels for a sample of values: without the outermost ones, or their extremes.
+
+    None where no value is finite. With `log` only values above zero count.
     """
     known = finite(sample)
     if log:
         known = known[known > 0]
     if not len(known):
         return None
-    low, high = (float(value) for value in np.quantile(known, [CLIPPED, 1 - CLIPPED]))
-    if low < high:
-        return Levels(low, high, log)
+    if not extremes:
+        low, high = (float(value) for value in np.quantile(known, [CLIPPED, 1 - CLIPPED]))
+        if low < high:
+            return Found(Levels(low, high, log), PERCENTILES)
     low, high = float(known.min()), float(known.max())
     if low < high:
-        return Levels(low, high, log)
+        return Found(Levels(low, high, log), EXTREMES)
     # One value everywhere: levels around it, so that it has a colour and a place on the bar.
     if log:
-        return Levels(low / 1.1, low * 1.1, log=True)
+        return Found(Levels(low / 1.1, low * 1.1, log=True), _AROUND)
     reach = max(abs(low) * 0.01, 1e-12) if low else 1.0
-    return Levels(low - reach, low + reach)
+    return Found(Levels(low - reach, low + reach), _AROUND)
+
+
+def levels_of(sample: npt.NDArray[Any], log: bool = False) -> Levels | None:
+    """Return levels for a sample of values, without the outermost ones; None where none is finite."""
+    found = found_in(sample, log)
+    return None if found is None else found.levels
+
+
+def beyond(levels: Levels, sample: npt.NDArray[Any]) -> tuple[float, float]:
+    """Return which parts of the finite values lie below and above the levels; 0 where there are none.
+
+    What has no place on a logarithmic scale at all does not count.
+    """
+    known = finite(sample)
+    if levels.log:
+        known = known[known > 0]
+    if not len(known):
+        return 0.0, 0.0
+    below, above = np.count_nonzero(known < levels.low), np.count_nonzero(known > levels.high)
+    return float(below / len(known)), float(above / len(known))
 
 
 def outside(levels: Levels, sample: npt.NDArray[Any]) -> float:
     """Return the part of the finite values that lies outside the levels; 0 where there is none."""
-    known = finite(sample)
-    if levels.log:
-        # What has no place on the scale at all does not call for another one.
-        known = known[known > 0]
-    if not len(known):
-        return 0.0
-    return float(np.count_nonzero((known < levels.low) | (known > levels.high)) / len(known))
+    return sum(beyond(levels, sample))
 
 
 def still_fit(levels: Levels, sample: npt.NDArray[Any], complete: bool) -> bool:
@@ -132,7 +168,11 @@ class LevelKeeper:
 
     def __init__(self) -> None:
         self.levels: Levels | None = None
+        #: What the ends of the levels are, in words: the lower and the upper one.
+        self.ends = ("", "")
         self.by_user = False
+        #: Whether the least and the greatest value are wanted as ends, not percentiles.
+        self.extremes = False
         self.symmetric = False
         #: Whether levels are wanted on a logarithmic scale; they are not where no value is above zero.
         self.log = False
@@ -151,6 +191,7 @@ class LevelKeeper:
     def set_by_user(self, levels: Levels) -> None:
         """Hold these levels until `auto`."""
         self.levels, self.by_user = self._scaled(levels), True
+        self.ends = BY_USER
 
     def set_log(self, log: bool, sample: npt.NDArray[Any]) -> None:
         """Use a logarithmic scale or not; levels of the user stay where they can."""
@@ -162,17 +203,18 @@ class LevelKeeper:
 
     def forget(self) -> None:
         """Begin anew with another variable, or other units."""
-        self.levels, self.by_user = None, False
+        self.levels, self.by_user, self.ends = None, False, ("", "")
 
     def _scaled(self, levels: Levels) -> Levels:
         return Levels(levels.low, levels.high, self.log and levels.low > 0)
 
     def _follow(self, sample: npt.NDArray[Any]) -> bool:
-        fresh = (levels_of(sample, log=True) if self.log else None) or levels_of(sample)
-        if fresh is None:
+        found = found_in(sample, True, self.extremes) if self.log else None
+        found = found or found_in(sample, False, self.extremes)
+        if found is None:
             return False
-        if self.symmetric and not fresh.log and fresh.low < 0 < fresh.high:
-            fresh = fresh.symmetric()
-        changed = fresh != self.levels
-        self.levels = fresh
+        if self.symmetric and not found.levels.log and found.levels.low < 0 < found.levels.high:
+            found = found.symmetric()
+        changed = found.levels != self.levels
+        self.levels, self.ends = found.levels, found.ends
         return changed

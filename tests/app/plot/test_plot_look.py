@@ -149,6 +149,33 @@ def test_levels_are_dragged_in_the_histogram(plotted: Plotted, pane: PlotPane, q
     assert pane.bar.width() == width
 
 
+def test_the_colour_bar_says_what_its_ends_are(plotted: Plotted, pane: PlotPane, qtbot: QtBot) -> None:
+    plotted(array("/field", np.arange(2500.0).reshape(50, 50), ("y", "x")))
+    bar, button = pane.bar, child(pane, QPushButton, "autoLevelsButton")
+    pane.resize(640, 520)
+    assert (bar.low_words.text(), bar.high_words.text()) == ("2nd percentile", "98th percentile")
+    assert "98th percentile" in bar.high_field.toolTip()
+    assert "about 2 % of the values lie above and about 2 % of the values lie below" in bar.strip.toolTip()
+    top = QPoint(10, 5)
+    marked = bar.strip.grab().toImage().pixelColor(top)
+    assert near(marked.getRgb(), colour_maps.table("Viridis")[254], 6)
+    qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
+    assert (bar.low_words.text(), bar.high_words.text()) == ("minimum", "maximum")
+    assert (levels_of(pane).low, levels_of(pane).high) == (0, 2499)
+    assert bar.strip.toolTip() == ""
+    assert bar.strip.grab().toImage().pixelColor(top) != marked, "nothing lies beyond"
+    qtbot.keyClick(pane.canvas, Qt.Key.Key_M)
+    assert bar.low_words.text() == "2nd percentile"
+    bar.high_field.setText("1000")
+    bar.high_field.setModified(True)
+    bar.high_field.editingFinished.emit()
+    assert bar.high_words.text() == "set by you"
+    assert "about 60 % of the values lie above" in bar.strip.toolTip()
+    assert button.text() == "Auto"
+    qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
+    assert bar.high_words.text() == "98th percentile"
+
+
 def test_a_level_is_never_dragged_past_the_other(plotted: Plotted, pane: PlotPane, qtbot: QtBot) -> None:
     plotted(array("/field", powers(), ("y", "x")))
     qtbot.keyClick(pane.canvas, Qt.Key.Key_L)

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from refbrowser.engine.views.histogram import histogram
-from refbrowser.engine.views.levels import LevelKeeper, Levels, levels_of, outside, still_fit
+from refbrowser.engine.views.levels import LevelKeeper, Levels, beyond, levels_of, outside, still_fit
 
 
 @given(st.lists(st.floats(width=32), max_size=200))
@@ -127,3 +127,37 @@ def test_numbers_of_any_size_have_levels_and_places_between_them(values: list[fl
     assert np.isfinite([levels.value(-3), levels.value(4)]).all()
     counted = histogram(np.array(values), levels)
     assert counted is not None
+
+
+def test_levels_say_what_their_ends_are() -> None:
+    sample = np.arange(1000.0)
+    keeper = LevelKeeper()
+    keeper.auto(sample)
+    assert keeper.levels is not None
+    assert keeper.ends == ("2nd percentile", "98th percentile")
+    assert (keeper.levels.low, keeper.levels.high) == tuple(np.quantile(sample, [0.02, 0.98]))
+    assert beyond(keeper.levels, sample) == (0.02, 0.02)
+    keeper.extremes = True
+    keeper.auto(sample)
+    assert keeper.levels == Levels(0, 999)
+    assert keeper.ends == ("minimum", "maximum")
+    assert beyond(keeper.levels, sample) == (0, 0)
+    keeper.set_by_user(Levels(100, 900))
+    assert keeper.ends == ("set by you", "set by you")
+    assert beyond(Levels(100, 900), np.array([0.0, 500, 901, 902, np.nan])) == (0.25, 0.5)
+    # Most values are one: the percentiles are equal, and the extremes are taken.
+    keeper.extremes = False
+    keeper.auto(np.array([0.0, *[5.0] * 998, 9.0]))
+    assert keeper.levels == Levels(0, 9)
+    assert keeper.ends == ("minimum", "maximum")
+    keeper.auto(np.full(5, 3.0))
+    assert keeper.ends == ("below the only value", "above the only value")
+    keeper.symmetric = True
+    keeper.extremes = True
+    keeper.auto(np.array([-1.0, 4.0]))
+    assert keeper.levels == Levels(-4, 4)
+    assert keeper.ends == ("as far from zero", "maximum")
+    keeper.symmetric, keeper.log = False, True
+    keeper.auto(np.array([-5.0, 0, 1, 10]))
+    assert keeper.levels == Levels(1, 10, log=True)
+    assert beyond(keeper.levels, np.array([-5.0, 0, 0.5, 10])) == (0.5, 0)
