@@ -60,6 +60,8 @@ def window(styled: QApplication, qtbot: QtBot) -> Iterator[MainWindow]:
     made.resize(1280, 800)
     made.show()
     made.complete()
+    # What is drawn by itself is tested where that is what a test is about.
+    made.preferences.set("first_picture", False)
     yield made
     for document in made.documents.all():
         made.documents.close(document)

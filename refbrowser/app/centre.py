@@ -33,8 +33,8 @@ if TYPE_CHECKING:
 PLOT, TABLE, REFERENCES, RAW, CDL, MESSAGES, VALUES, EXPRESSIONS = range(8)
 #: The centre can be made so narrow and low, in pixels; what does not fit then is cut, wrapped or scrolled.
 _LEAST = (280, 160)
-#: The bars over the tabs take this part of its height at most.
-_BARS_MOST = 0.3
+#: The bars over the tabs take this part of its height at most, or so many pixels where that is more.
+_BARS_MOST, _BARS_LEAST = 0.15, 44
 #: Tabs whose pane is made when it is first needed, and what they say before.
 _LATE = {
     MESSAGES: ("Messages", "No messages yet", "The messages of a stream appear here."),
@@ -110,8 +110,9 @@ class Centre(QWidget):
         tabs.tabBar().setObjectName("centreTabBar")
         tabs.tabBar().setAccessibleName("Views of the document")
         self._plot_slot = QStackedWidget()
-        text = "Select an array in the hierarchy: lines for one dimension, an image for two and more."
-        self._plot_slot.addWidget(scrolled(centred(Card("array", "Nothing plotted yet", text))))
+        self._plot_card = Card("array", "")
+        self._plot_slot.addWidget(scrolled(centred(self._plot_card)))
+        self.plot_is_missing()
         self._table_slot = QStackedWidget()
         text = "Select an array in the hierarchy: its numbers, texts or structures appear here as a table."
         self._table_slot.addWidget(scrolled(centred(Card("array", "No values yet", text))))
@@ -125,6 +126,16 @@ class Centre(QWidget):
             tabs.addTab(framed(slot), title)
             tabs.setTabVisible(number, False)
         return tabs
+
+    def plot_is_coming(self) -> None:
+        """Say that the plotting library is being loaded."""
+        text = "Loading the plotting library: the first picture comes in a moment."
+        self._plot_card.set_content("array", "Preparing the plot", text)
+
+    def plot_is_missing(self) -> None:
+        """Say what will be plotted."""
+        text = "Select an array in the hierarchy: lines for one dimension, an image for two and more."
+        self._plot_card.set_content("array", "Nothing plotted yet", text)
 
     def make_plot(self) -> None:
         """Make plot and table; their libraries were loaded by a worker before."""
@@ -255,7 +266,7 @@ class Centre(QWidget):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        self._bars.limit(round(event.size().height() * _BARS_MOST))
+        self._bars.limit(max(_BARS_LEAST, round(event.size().height() * _BARS_MOST)))
 
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QPoint, Qt
+from PySide6.QtCore import Qt
 from PySide6.QtWidgets import (
     QDockWidget,
     QFrame,
@@ -68,8 +68,8 @@ STACKED = 1000
 LEAST = (150, 84)
 #: The docks at the sides, and those above and below, take so much of a window that becomes smaller at most.
 SIDES_MOST, BOTTOM_MOST = 0.47, 0.4
-#: A plot that is at least so high has room for a picture and charts.
-ROOMY = 560
+#: Qt gives a dock so many pixels more or less than it was told, at most.
+_ROUNDED = 3
 
 
 def hint_of(name: str) -> str:
@@ -82,7 +82,6 @@ class Docks:
 
     def __init__(self, window: QMainWindow) -> None:
         self._window = window
-        self._preview_is_low = True
         #: What a dock wants of the window, and what it was given of that, in pixels.
         self._wanted: dict[QDockWidget, tuple[int, int]] = {}
         self._titles = one_shot(window, 0, self._show_titles)
@@ -130,8 +129,9 @@ class Docks:
         self._window.resizeDocks(sides, widths, Qt.Orientation.Horizontal)
         right = [self._docks["attributesDock"], self._docks["editorDock"]]
         self._window.resizeDocks(right, [round(height * 0.38), round(height * 0.5)], Qt.Orientation.Vertical)
-        # Low while nothing is edited: the plot has the room.
-        self._lower(self._docks[TABBED[2][0]])
+        # Low: the plot has the room.
+        low = max(150, round(height * 0.22))
+        self._window.resizeDocks([self._docks[TABBED[2][0]]], [low], Qt.Orientation.Vertical)
         self._hide_stray_bars()
 
     def fit(self) -> None:
@@ -147,15 +147,15 @@ class Docks:
         sizes = [_size(dock, along) for dock in docks]
         for dock, size in zip(docks, sizes, strict=True):
             wanted, given = self._wanted.get(dock, (0, 0))
-            # Of another size than it was given it was drawn by the user.
-            self._wanted[dock] = (wanted if size == given else size, given)
+            # Of another size than it was given, but for what Qt rounds, it was drawn by the user.
+            self._wanted[dock] = (wanted if abs(size - given) <= _ROUNDED else size, given)
         wishes = [self._wanted[dock][0] for dock in docks]
         part = min(1.0, most / max(1, sum(wishes)))
         targets = [round(wish * part) for wish in wishes]
         if targets != sizes:
             self._window.resizeDocks(docks, targets, along)
-        for dock, wish in zip(docks, wishes, strict=True):
-            self._wanted[dock] = (wish, _size(dock, along))
+        for dock, wish, target in zip(docks, wishes, targets, strict=True):
+            self._wanted[dock] = (wish, target)
 
     def _seen_in(self, area: _Area) -> QDockWidget | None:
         """Return the dock of an area that is seen; one of several, and none that floats."""
@@ -164,11 +164,6 @@ class Docks:
             if is_there and not dock.visibleRegion().isEmpty():
                 return dock
         return None
-
-    def _lower(self, bottom: QDockWidget) -> None:
-        self._preview_is_low = True
-        height = max(150, round(self._window.height() * 0.2))
-        self._window.resizeDocks([bottom], [height], Qt.Orientation.Vertical)
 
     def _bars(self) -> list[QTabBar]:
         """Return the bars of tabs that Qt made for docks."""
@@ -189,19 +184,6 @@ class Docks:
                 used.add(min(alike, key=lambda bar: (bar.geometry().bottomLeft() - where).manhattanLength()))
         for bar in bars:
             bar.setVisible(bar in used)
-
-    def make_room_for_preview(self) -> None:
-        """Give the preview (and the jobs behind it) some rows, once, when they have something to show."""
-        preview, height = self._docks["previewDock"], round(self._window.height() * 0.36)
-        if self._preview_is_low and preview.height() < height:
-            self._preview_is_low = False
-            self._window.resizeDocks([preview], [height], Qt.Orientation.Vertical)
-
-    def make_room_for_charts(self, plot: QWidget) -> None:
-        """Make what lies below a plot low again where picture and charts have little height to share."""
-        seen = [self._docks[name] for name in TABBED[2] if not self._docks[name].visibleRegion().isEmpty()]
-        if plot.height() < ROOMY and len(seen) == 1 and seen[0].y() > plot.mapTo(self._window, QPoint()).y():
-            self._lower(seen[0])
 
     def show_before(self, name: str, other: str) -> None:
         """Bring a dock to the front where it shares its place with `other`; nothing is moved."""

@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from refbrowser.app.nested.nested_tab import NestedTab
     from refbrowser.app.opening.drop_target import DropTarget
     from refbrowser.app.plot.pane import PlotPane
+    from refbrowser.app.plot_alone import PlotAlone
     from refbrowser.app.preferences import Preferences
     from refbrowser.app.problems.pane import ProblemsPane
     from refbrowser.app.status_line import StatusLine
@@ -81,6 +82,7 @@ class MainWindow(QMainWindow):
     summary: ElidedLabel
     drops: DropTarget
     follower: DocumentFollower
+    plot_alone: PlotAlone
     filing: Filing
     messages: MessagesTab
     nested: NestedTab
@@ -111,7 +113,7 @@ class MainWindow(QMainWindow):
 
     def _fill_bars(self) -> None:
         self.actions_.add_menus(self.menuBar())
-        bar = self._tool_bar = QToolBar("Main")
+        bar = self.tool_bar = QToolBar("Main")
         bar.setObjectName("mainToolBar")
         bar.setMovable(False)
         bar.setIconSize(QSize(16, 16))
@@ -143,6 +145,7 @@ class MainWindow(QMainWindow):
         from refbrowser.app.nested.nested_tab import NestedTab
         from refbrowser.app.opening.drop_target import DropTarget
         from refbrowser.app.opening.recent_menu import RecentMenu
+        from refbrowser.app.plot_alone import PlotAlone
         from refbrowser.app.preferences import Preferences
         from refbrowser.app.preferences_in_force import PreferencesInForce
         from refbrowser.app.problems.pane import ProblemsPane
@@ -172,7 +175,7 @@ class MainWindow(QMainWindow):
         self._fill_docks()
         self.summary = ElidedLabel("nodeSummary", role="muted", elide=Qt.TextElideMode.ElideMiddle)
         self.summary.setMargin(theme.SMALL)
-        self._tool_bar.addWidget(self.summary)
+        self.tool_bar.addWidget(self.summary)
         self.navigation = Navigation(self)
         self.chunk_map = ChunkMapDock(self)
         self.commands = Commands(self)
@@ -181,6 +184,8 @@ class MainWindow(QMainWindow):
         self._add_dock_actions()
         self.status = StatusLine(self.statusBar(), self.tasks, self)
         self.drops = DropTarget(self)
+        self.plot_alone = PlotAlone(self)
+        self.plot_alone.changed.connect(self.update_actions)
         self.follower = DocumentFollower(self)
         self.filing = Filing(self)
         self.messages = MessagesTab(self)
@@ -318,6 +323,7 @@ class MainWindow(QMainWindow):
         from refbrowser.app.qt_names import QtNames
 
         names = QtNames()
+        self.centre.plot_is_coming()
 
         def load(control: TaskControl) -> None:
             from refbrowser.app.controller.work import load_plotting
@@ -330,8 +336,13 @@ class MainWindow(QMainWindow):
             "Load the plotting library",
             load,
             lambda _none: self.centre.make_plot(),
+            self._plot_failed,
             received=lambda _none: names.make_some(),
         )
+
+    def _plot_failed(self, error: BaseException) -> None:
+        self.centre.plot_is_missing()
+        self.centre.error_bar.show_error("The plotting library could not be loaded", error, self.prepare_plot)
 
     # Events
 
@@ -364,6 +375,7 @@ class MainWindow(QMainWindow):
         if not self.commands.saving.may_close():
             event.ignore()
             return
+        self.plot_alone.leave()
         self.settings.set_layout(self.saveGeometry(), self.saveState())
         self.layout_kept.keep()
         for document in self.documents.all():

@@ -37,6 +37,7 @@ class Navigation(QObject):
         self._item: Item | None = None
         self._plotted: tuple[OpenDocument, ArrayNode] | None = None
         self._wanted: dict[int, str] = {}
+        self._begun: set[int] = set()
         window.hierarchy.selected.connect(self._item_selected)
         window.hierarchy.edited.connect(self._item_edited)
         window.centre.references.keySelected.connect(self._key_selected)
@@ -70,6 +71,9 @@ class Navigation(QObject):
         if document is None:
             return
         wanted = self._wanted.pop(document.number, None)
+        if wanted is None and document.number not in self._begun:
+            wanted = self._first_wanted(document)
+        self._begun.add(document.number)
         if wanted is not None and not window.hierarchy.select_node(document, wanted):
             window.status.say(f"There is no array {one_line(wanted)}")
         item = window.hierarchy.current_item()
@@ -77,6 +81,24 @@ class Navigation(QObject):
         window.attributes.set_item(self._item)
         self._show_summary(self._item)
         self._plot(self._item)
+
+    def _first_wanted(self, document: OpenDocument) -> str | None:
+        """Return the array to begin with: that of last time, else the first of data; None for no choice.
+
+        The user chose something else already where not the document itself is selected.
+        """
+        from refbrowser.engine.views.first_array import first_array
+
+        window, hierarchy = self._window, document.hierarchy
+        item = window.hierarchy.current_item()
+        is_free = item is None or item.document is not document or item.kind is ItemKind.DOCUMENT
+        if hierarchy is None or not is_free or not window.preferences.is_on("first_picture"):
+            return None
+        before = window.settings.array(document.path)
+        if before and hierarchy.find(before) is not None:
+            return before
+        first = first_array(hierarchy)
+        return None if first is None else first.path
 
     def plot_current(self) -> None:
         """Plot what is selected, after the plot pane was made."""
@@ -190,7 +212,6 @@ class Navigation(QObject):
 
     def _show_preview(self) -> None:
         self._window.docks.show_instead("previewDock", "chunkMapDock")
-        self._window.docks.make_room_for_preview()
 
     def _rule_chosen(self, number: int) -> None:
         document = self._window.editors.document()
@@ -228,6 +249,7 @@ class Navigation(QObject):
     def _document_removed(self, document: OpenDocument) -> None:
         """Hold nothing of a closed document: it may be large."""
         self._wanted.pop(document.number, None)
+        self._begun.discard(document.number)
         if self._item is not None and self._item.document is document:
             self._item_selected(None)
         if self._plotted is not None and self._plotted[0] is document:
@@ -258,6 +280,7 @@ class Navigation(QObject):
             ):
                 self._plotted = target
                 plot.set_array(*target)
+                self._window.settings.set_array(target[0].path, target[1].path)
         elif self._plotted is not None and self._plotted[0] is not self._window.documents.current:
             # A group or rule has no picture: the last array stays, as long as its document is shown.
             self._plotted = None

@@ -67,6 +67,13 @@ PREFERENCES = (
         "Scale, offset, missing values and times; the plot switches it for one array",
     ),
     Preference(
+        "first_picture",
+        "Plot",
+        "Draw a variable of a document as soon as it is opened",
+        True,
+        "That of last time, else the first one of data; nothing is read that was not allowed",
+    ),
+    Preference(
         "prefetch",
         "Plot",
         "Read the neighbours of the slice that is shown",

@@ -28,6 +28,7 @@ class PreferencesInForce(QObject):
             "colour_map": self._use_plot,
             "cf": self._use_plot,
             "prefetch": self._use_plot,
+            "first_picture": lambda: None,
             "internal": self._use_attributes,
             "connections": self._use_session,
             "cache": self._use_session,

@@ -62,6 +62,7 @@ class Settings:
         self._forget("recent")
         self._forget("flavours")
         self._forget("byteOrders")
+        self._forget("arrays")
 
     def flavour(self, path: str) -> str:
         """Return the flavour that the user chose for a store that was opened lately; empty for none."""
@@ -78,6 +79,14 @@ class Settings:
     def set_byte_order(self, path: str, order: str) -> None:
         """Remember the byte order that the user chose for a stream; none where it is empty."""
         self._set_by_path("byteOrders", path, order)
+
+    def array(self, path: str) -> str:
+        """Return the array of a document that was plotted last; empty for none."""
+        return self._by_path("arrays").get(path, "")
+
+    def set_array(self, path: str, array: str) -> None:
+        """Remember which array of a document was plotted last."""
+        self._set_by_path("arrays", path, array)
 
     def _set_by_path(self, name: str, path: str, choice: str) -> None:
         import json

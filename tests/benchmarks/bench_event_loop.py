@@ -125,7 +125,7 @@ def typing(window: MainWindow, folder: Path) -> OpenDocument:
     wait(lambda: at_rest(window))
     window.editors.show_rule(document, 0)
     window.docks.show_before("editorDock", "attributesDock")
-    window.docks.make_room_for_preview()
+    window.resizeDocks([window.docks["previewDock"]], [290], Qt.Orientation.Vertical)
     pause(1)
     field = window.findChild(JinjaField, "genOffsetField")
     field.setFocus()

@@ -36,6 +36,14 @@ VIEW: tuple[ActionSpec | None, ...] = (
     ),
     None,
     ActionSpec(
+        "plot_alone",
+        "Plot al&one",
+        shortcut="F11",
+        check="is_plot_alone",
+        tip="Show nothing but the plot; F11 or Esc brings the rest back",
+    ),
+    None,
+    ActionSpec(
         "toggle_internal",
         "&Internal members",
         check="is_internal",

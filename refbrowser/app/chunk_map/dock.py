@@ -29,7 +29,6 @@ class ChunkMapDock(QObject):
         # The plot is cleared before it shows another array: only what stays is looked at.
         self._soon = one_shot(self, 0, self._follow)
         window.centre.plotMade.connect(self._prepare)
-        window.docks[_DOCK].visibilityChanged.connect(self._shown)
 
     def _prepare(self, plot: PlotPane) -> None:
         """Load what the map needs on a worker thread: numpy and the engine are there already, most of it."""
@@ -72,7 +71,3 @@ class ChunkMapDock(QObject):
             pane.clear()
         elif not pane.shows(document, node.path):
             pane.set_array(document, node)
-
-    def _shown(self, visible: bool) -> None:
-        if visible and self.pane is not None and self.pane.array() is not None:
-            self._window.docks.make_room_for_preview()

@@ -26,7 +26,6 @@ class ExploreCommands(CommandGroup):
 
     def __init__(self, window: MainWindow) -> None:
         super().__init__(window)
-        self._charted = False
         window.centre.plotMade.connect(self._follow)
 
     def table(self) -> dict[str, Callable[[], object]]:
@@ -103,16 +102,6 @@ class ExploreCommands(CommandGroup):
     def _follow(self, plot: PlotPane) -> None:
         plot.tools.copyRequested.connect(self.copy)
         plot.tools.exportRequested.connect(self._export)
-        plot.tools.changed.connect(self._tools_changed)
-
-    def _tools_changed(self) -> None:
-        """Give picture and charts room when there is the first chart."""
-        plot, tools = self._window.centre.plot, self._tools()
-        if plot is None or tools is None:
-            return
-        before, self._charted = self._charted, tools.is_profile or tools.is_series
-        if self._charted and not before:
-            self._window.docks.make_room_for_charts(plot)
 
     def _export(self, what: str) -> None:
         plot = self._window.centre.plot

@@ -27,7 +27,6 @@ class ProblemCommands(CommandGroup):
     def show_problems(self) -> None:
         """Bring the list of problems to the front and put the keyboard in it."""
         self._window.docks.raise_("problemsDock")
-        self._window.docks.make_room_for_preview()
         self._window.problems.setFocus()
 
     def show_history(self) -> None:
@@ -38,7 +37,6 @@ class ProblemCommands(CommandGroup):
     def look_again(self) -> None:
         """Look for the problems of all documents again."""
         self._window.docks.raise_("problemsDock")
-        self._window.docks.make_room_for_preview()
         self._window.problems.look_again()
 
     def next_problem(self) -> None:

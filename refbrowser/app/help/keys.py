@@ -23,7 +23,7 @@ VIEW_KEYS: dict[str, tuple[Key, ...]] = {
         Key("E", "Explain the element under the cursor"),
         Key("Shift+arrow keys", "Move the cursor by one element"),
         Key("Ctrl+C", "Copy the value under the cursor"),
-        Key("Esc", "Take the cursor away"),
+        Key("Esc", "Take the cursor away; bring back the rest of the window where the plot is alone"),
     ),
     "In the chunk map": (
         Key("Return", "Plot the chunk under the cursor, and select its key"),

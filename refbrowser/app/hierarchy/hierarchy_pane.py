@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QRect, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QFont, QFontMetrics, QKeyEvent, QPainter, QPaintEvent, QPalette, QShortcut
 from PySide6.QtWidgets import (
@@ -103,7 +105,7 @@ class HierarchyPane(QWidget):
         """Show a document as one more root and select it."""
         with _Kept(self):
             self.model.add_document(document)
-        self.select_index(self.model.find_identity((document.number, str(ItemKind.DOCUMENT), "")))
+        self.select_index(self._revealed(lambda: self._root_of(document)))
 
     def remove_document(self, document: OpenDocument) -> None:
         """Take a document's root away."""
@@ -117,6 +119,8 @@ class HierarchyPane(QWidget):
             self.model.rebuild()
         if first:
             self._expand_document(document)
+            # As much of it as there is room for, from its name on.
+            self.tree.scrollTo(self._root_of(document), QAbstractItemView.ScrollHint.PositionAtTop)
         if self.tree.currentIndex().isValid():
             self.tree.scrollTo(self.tree.currentIndex())
 
@@ -125,8 +129,8 @@ class HierarchyPane(QWidget):
         self.tree.viewport().update()
 
     def select_node(self, document: OpenDocument, path: str) -> bool:
-        """Select a group or array; whether it is in the tree."""
-        index = self.model.find_node(document, path)
+        """Select a group or array; whether it is in the tree. A filter that hides it is cleared."""
+        index = self._revealed(lambda: self.model.find_node(document, path))
         if index.isValid():
             self.select_index(index)
         return index.isValid()
@@ -145,12 +149,24 @@ class HierarchyPane(QWidget):
             self.tree.setCurrentIndex(index)
             self.tree.scrollTo(index)
 
+    def _root_of(self, document: OpenDocument) -> QModelIndex:
+        return self.model.find_identity((document.number, str(ItemKind.DOCUMENT), ""))
+
+    def _revealed(self, find: Callable[[], QModelIndex]) -> QModelIndex:
+        """Return an index; where the filter hides it, the filter is cleared first."""
+        index = find()
+        if not index.isValid() and self.model.is_filtered():
+            self._filter.clear()
+            self._apply_filter()
+            index = find()
+        return index
+
     def _is_expanded(self, document: OpenDocument) -> bool:
-        index = self.model.find_identity((document.number, str(ItemKind.DOCUMENT), ""))
+        index = self._root_of(document)
         return index.isValid() and self.tree.isExpanded(index)
 
     def _expand_document(self, document: OpenDocument) -> None:
-        root = self.model.find_identity((document.number, str(ItemKind.DOCUMENT), ""))
+        root = self._root_of(document)
         self.tree.expand(root)
         for row in range(self.model.rowCount(root)):
             child = self.model.index(row, 0, root)

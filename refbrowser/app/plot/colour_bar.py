@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QLocale, Signal
+from PySide6.QtCore import QLocale, QSize, Signal
 from PySide6.QtGui import QDoubleValidator, QResizeEvent
 from PySide6.QtWidgets import QLineEdit, QPushButton, QVBoxLayout, QWidget
 
@@ -57,6 +57,7 @@ class ColourBar(QWidget):
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, theme.SMALL, 0, theme.SMALL)
         layout.setSpacing(theme.SMALL + 2)
+        layout.setSizeConstraint(QVBoxLayout.SizeConstraint.SetNoConstraint)
         layout.addWidget(self.high_words)
         layout.addWidget(self.high_field)
         layout.addWidget(self.strip, 1)
@@ -72,6 +73,11 @@ class ColourBar(QWidget):
         self.auto.setVisible(event.size().height() >= _LEAST_WITH_AUTO)
         for words in (self.high_words, self.low_words):
             words.setVisible(event.size().height() >= _LEAST_WITH_WORDS)
+
+    def minimumSizeHint(self) -> QSize:
+        # Of what is never left out: fields and colours.
+        fields = 2 * (self.high_field.minimumSizeHint().height() + theme.MEDIUM)
+        return QSize(self.width(), fields + self.strip.minimumSizeHint().height())
 
     def set_levels(self, levels: Levels | None) -> None:
         """Show levels."""

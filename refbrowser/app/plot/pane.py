@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QEvent, Qt, QTimer, Signal
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QSplitter, QStackedWidget, QVBoxLayout, QWidget
 
 from refbrowser.app import theme
@@ -21,7 +22,7 @@ from refbrowser.app.plot.plot_cards import PlotCards
 from refbrowser.app.plot.presenter import Presenter
 from refbrowser.app.plot.sliders import DimensionSliders
 from refbrowser.app.plot.source import PlotSource
-from refbrowser.app.plot.tools import PlotTools
+from refbrowser.app.plot.tools import LEAST_PLOT, PlotTools
 from refbrowser.app.plot.values_view import ValuesView
 from refbrowser.engine.views.picture import ChunkState
 
@@ -34,8 +35,9 @@ if TYPE_CHECKING:
     from refbrowser.engine.views.slicing import SliceState
     from refbrowser.model.nodes import ArrayNode
 
-#: Picture and charts together are at least so wide and high, in pixels.
-_LEAST_PLOT = 100
+
+#: A pane that is at least so high, in pixels, has room for all its lines beside picture and charts.
+_ROOMY = 640
 
 
 class PlotPane(QWidget):
@@ -240,7 +242,16 @@ class PlotPane(QWidget):
         is_card = page is self.cards
         self.legend.setVisible(not is_card and self.legend.isVisibleTo(self))
         self.header.show_tools(page is self.charts)
-        self.status.setVisible(page in (self.canvas, self.charts))
+        self._show_status()
+
+    def _show_status(self) -> None:
+        """Show what is under the pointer; where charts need the room, the window's status bar says it."""
+        is_roomy = self.tools.below.isHidden() or self.height() >= _ROOMY
+        self.status.setVisible(self.page() in (self.canvas, self.charts) and is_roomy)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self.tools.fit()
 
     def page(self) -> QWidget:
         """Return the page in front: `cards`, `canvas`, `values` or `charts`."""
@@ -276,7 +287,7 @@ class PlotPane(QWidget):
         self._split.setObjectName("plotSplitter")
         self._split.setChildrenCollapsible(False)
         # Charts and strips below the picture must not make the window grow.
-        self._split.setMinimumSize(_LEAST_PLOT, _LEAST_PLOT)
+        self._split.setMinimumSize(LEAST_PLOT, LEAST_PLOT)
         self._split.addWidget(self._pages)
         layout.addWidget(self._split, 1)
         layout.addWidget(self.legend)
@@ -301,6 +312,7 @@ class PlotPane(QWidget):
         self.sliders.playAsked.connect(self.tools.animation.toggle)
         self.tools.animation.changed.connect(self._show_playing)
         self.tools.changed.connect(self.optionsChanged)
+        self.tools.changed.connect(self._show_status)
         self.tools.connect_buttons(self.header.profile, self.header.series)
         self.bar.levelsEdited.connect(look.set_levels)
         self.bar.autoRequested.connect(look.auto_levels)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Qt, Signal
-from PySide6.QtWidgets import QSplitter, QToolButton, QWidget
+from PySide6.QtWidgets import QMainWindow, QSplitter, QToolButton, QWidget
 
 from refbrowser.app.plot.animation import Animation
 from refbrowser.app.plot.animation_bar import AnimationBar
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 #: The part of the height that charts take at first.
 _SHARE = 0.44
+#: Picture and charts together are at least so wide and high, in pixels.
+LEAST_PLOT = 100
 
 
 class PlotTools(QObject):
@@ -171,6 +173,7 @@ class PlotTools(QObject):
         if shows and self.below.isHidden():
             self._split.setSizes(self._first_sizes())
         self.below.setVisible(shows)
+        self.fit()
         now = (*on, self.can_profile, self.can_series, self.is_playing)
         for (name, button), is_on, can in zip(self._buttons.items(), now[:2], now[2:4], strict=False):
             button.setVisible(can or is_on)
@@ -182,9 +185,22 @@ class PlotTools(QObject):
             self._told = now
             self.changed.emit()
 
+    def fit(self) -> None:
+        """Ask for as much height as leaves the picture its part of the centre; a lower pane scrolls."""
+        charts = self.below.minimumSizeHint().height() + self._split.handleWidth()
+        is_shared = not self.below.isHidden()
+        self._split.setMinimumHeight(self._least_picture() + charts if is_shared else LEAST_PLOT)
+
+    def _least_picture(self) -> int:
+        """Return half the height of the window's centre, in pixels."""
+        window = self._split.window()
+        centre = window.centralWidget() if isinstance(window, QMainWindow) else None
+        return 0 if centre is None else centre.height() // 2
+
     def _first_sizes(self) -> list[int]:
         sizes = self._split.sizes()
         if len(sizes) > 1 and sizes[1]:
             return sizes
         whole = sum(sizes)
-        return [round(whole * (1 - _SHARE)), round(whole * _SHARE)]
+        picture = max(round(whole * (1 - _SHARE)), self._least_picture())
+        return [picture, max(0, whole - picture)]

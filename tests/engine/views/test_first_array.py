@@ -1,0 +1,42 @@
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from refbrowser.engine.views.first_array import first_array
+from refbrowser.errors import ErrorKind, RefbrowserError
+from refbrowser.model.nodes import ArrayNode, GroupNode, Hierarchy
+
+
+def node(path: str, *dimensions: str, size: int = 4, dtype: str = "<f4", **more: Any) -> ArrayNode:
+    kind = np.dtype(dtype)
+    shape = more.pop("shape", (size,) * len(dimensions))
+    return ArrayNode(path=path, shape=shape, dimensions=dimensions, dtype=kind, type_name=dtype, **more)
+
+
+def chosen(*arrays: ArrayNode) -> str | None:
+    root = GroupNode(path="/", arrays={each.name: each for each in arrays})
+    first = first_array(Hierarchy(root=root, format="zarr-v2"))
+    return None if first is None else first.path
+
+
+@pytest.mark.parametrize(
+    ("arrays", "wanted"),
+    [
+        ([], None),
+        ([node("/x", "x")], "/x"),
+        ([node("/x", "x"), node("/mean", "x")], "/mean"),
+        ([node("/a", "x"), node("/b", "y", "x"), node("/c", "t", "y", "x"), node("/d", "t", "y", "x")], "/c"),
+        ([node("/t", "t", shape=(9,)), node("/one", "t", "y", shape=(1, 1)), node("/v", "t")], "/v"),
+        ([node("/bnds", "t", "n"), node("/t", "t", attributes={"bounds": "bnds"}), node("/v", "t")], "/v"),
+        ([node("/lat2", "y", "x"), node("/v", "y", attributes={"coordinates": "lat2 lon2"})], "/v"),
+        ([node("/name", "y", "x", dtype="S8"), node("/v", "y")], "/v"),
+        ([node("/name", "y", dtype="S8"), node("/y", "y")], "/name"),
+        ([node("/none", "y", "x", shape=(0, 3)), node("/v", "y")], "/v"),
+        ([node("/bad", "y", "x", error=RefbrowserError(ErrorKind.META, "bad")), node("/v", "y")], "/v"),
+    ],
+)
+def test_the_first_array_is_data_of_most_dimensions(arrays: list[ArrayNode], wanted: str | None) -> None:
+    assert chosen(*arrays) == wanted
