@@ -67,7 +67,7 @@ STACKED = 1000
 #: A dock can be made so narrow and low, in pixels; what does not fit then is cut, wrapped or scrolled.
 LEAST = (150, 84)
 #: The docks at the sides, and those above and below, take so much of a window that becomes smaller at most.
-SIDES_MOST, BOTTOM_MOST = 0.47, 0.4
+SIDES_MOST, BOTTOM_MOST = 0.48, 0.4
 #: Qt gives a dock so many pixels more or less than it was told, at most.
 _ROUNDED = 3
 
@@ -126,7 +126,8 @@ class Docks:
         width, height = self._window.width(), self._window.height()
         sides = [self._docks["hierarchyDock"], self._docks["attributesDock"]]
         widths = [max(180, round(width * 0.2)), max(240, round(width * 0.27))]
-        self._window.resizeDocks(sides, widths, Qt.Orientation.Horizontal)
+        part = min(1.0, width * SIDES_MOST / sum(widths))
+        self._window.resizeDocks(sides, [round(each * part) for each in widths], Qt.Orientation.Horizontal)
         right = [self._docks["attributesDock"], self._docks["editorDock"]]
         self._window.resizeDocks(right, [round(height * 0.38), round(height * 0.5)], Qt.Orientation.Vertical)
         # Low: the plot has the room.

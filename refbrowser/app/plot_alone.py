@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Qt, Signal
-from PySide6.QtGui import QShortcut
+from PySide6.QtGui import QKeySequence, QShortcut
 
 from refbrowser.app.centre import PLOT
 
@@ -31,11 +31,9 @@ class PlotAlone(QObject):
         super().__init__(window)
         self._window = window
         self._before: tuple[QByteArray, int, QWidget | None] | None = None
-        # Esc also stops what runs: where both could, the plot is left.
         self._escape = QShortcut(Qt.Key.Key_Escape, window)
         self._escape.setEnabled(False)
         self._escape.activated.connect(self.leave)
-        self._escape.activatedAmbiguously.connect(self.leave)
 
     @property
     def is_on(self) -> bool:
@@ -59,7 +57,7 @@ class PlotAlone(QObject):
         if window.centre.plot is not None:
             window.centre.plot.keys.add(Qt.Key.Key_Escape, self._escape_in_plot)
         window.centre.show_tab(PLOT)
-        self._escape.setEnabled(True)
+        self._take_escape(taken=True)
         self.changed.emit()
 
     def leave(self) -> None:
@@ -68,7 +66,7 @@ class PlotAlone(QObject):
             return
         window, (state, tab, focused) = self._window, self._before
         self._before = None
-        self._escape.setEnabled(False)
+        self._take_escape(taken=False)
         for part in self._frame():
             part.show()
         window.restoreState(state)
@@ -78,6 +76,11 @@ class PlotAlone(QObject):
         if focused is not None:
             focused.setFocus()
         self.changed.emit()
+
+    def _take_escape(self, *, taken: bool) -> None:
+        """Let Esc leave; it stops what runs at all other times, and a key can only do one of both."""
+        self._window.actions_["cancel_newest"].setShortcut(QKeySequence("" if taken else "Esc"))
+        self._escape.setEnabled(taken)
 
     def _frame(self) -> list[QWidget]:
         window = self._window

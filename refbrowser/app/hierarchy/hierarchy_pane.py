@@ -46,7 +46,7 @@ WORDS_LEAST = 48
 SLACK = 4
 
 #: In a narrower tree no name could be told from another.
-_LEAST_WIDTH = 170
+_LEAST_WIDTH = 120
 
 
 class HierarchyPane(QWidget):

@@ -47,7 +47,6 @@ class StartPane(QWidget):
         self.setObjectName("startPane")
         self.setAccessibleName(HEADING)
         self.setAccessibleDescription(TEXT)
-        self.setMinimumSize(420, 300)
         self._controls: QWidget | None = None
         self._recent: list[QWidget] = []
         self._paths: list[str] = []
@@ -59,6 +58,8 @@ class StartPane(QWidget):
 
         from refbrowser.app.widgets import push_button
 
+        # Not before: alone in the window it would keep that from a small screen.
+        self.setMinimumSize(420, 300)
         self._controls = QWidget(self)
         self._buttons = buttons = QHBoxLayout()
         buttons.setSpacing(theme.MEDIUM)
