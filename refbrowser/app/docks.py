@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QSize, Qt
 from PySide6.QtWidgets import (
     QDockWidget,
     QFrame,
@@ -84,6 +84,8 @@ class Docks:
         self._window = window
         #: What a dock wants of the window, and what it was given of that, in pixels.
         self._wanted: dict[QDockWidget, tuple[int, int]] = {}
+        #: The part of the window that docks had together when they had what they want.
+        self._parts: dict[Qt.Orientation, float] = {}
         self._titles = one_shot(window, 0, self._show_titles)
         self._docks = {name: self._make(name, title, hint) for name, title, _area, hint in DOCKS}
         # The right side keeps its whole height for the editor; the bottom lies under tree and centre.
@@ -135,15 +137,20 @@ class Docks:
         self._window.resizeDocks([self._docks[TABBED[2][0]]], [low], Qt.Orientation.Vertical)
         self._hide_stray_bars()
 
-    def fit(self) -> None:
-        """Leave the centre its part of a window that became smaller; the docks grow again with the window."""
-        width, height = self._window.width(), self._window.height()
-        across, upwards = Qt.Orientation.Horizontal, Qt.Orientation.Vertical
-        self._fit((_LEFT, _RIGHT), across, round(width * SIDES_MOST))
-        self._fit((Qt.DockWidgetArea.TopDockWidgetArea, _BOTTOM), upwards, round(height * BOTTOM_MOST))
+    def fit(self, before: QSize) -> None:
+        """Leave the centre its part of a window of another size; the docks grow again with the window.
 
-    def _fit(self, areas: tuple[_Area, _Area], along: Qt.Orientation, most: int) -> None:
-        """Give docks of two areas, one of each, so much of the window together at most."""
+        Where the user gave the docks a larger part when the window had the size `before`, they keep that.
+        """
+        now = self._window.size()
+        across, upwards = Qt.Orientation.Horizontal, Qt.Orientation.Vertical
+        self._fit((_LEFT, _RIGHT), across, SIDES_MOST, before.width(), now.width())
+        self._fit((_Area.TopDockWidgetArea, _BOTTOM), upwards, BOTTOM_MOST, before.height(), now.height())
+
+    def _fit(
+        self, areas: tuple[_Area, _Area], along: Qt.Orientation, most: float, before: int, now: int
+    ) -> None:
+        """Give docks of two areas, one of each, this part of the window together at most."""
         docks = [dock for area in areas if (dock := self._seen_in(area)) is not None]
         sizes = [_size(dock, along) for dock in docks]
         for dock, size in zip(docks, sizes, strict=True):
@@ -151,7 +158,9 @@ class Docks:
             # Of another size than it was given, but for what Qt rounds, it was drawn by the user.
             self._wanted[dock] = (wanted if abs(size - given) <= _ROUNDED else size, given)
         wishes = [self._wanted[dock][0] for dock in docks]
-        part = min(1.0, most / max(1, sum(wishes)))
+        if wishes == sizes:
+            self._parts[along] = sum(wishes) / max(1, before)
+        part = min(1.0, max(most, self._parts.get(along, 0.0)) * now / max(1, sum(wishes)))
         targets = [round(wish * part) for wish in wishes]
         if targets != sizes:
             self._window.resizeDocks(docks, targets, along)

@@ -355,7 +355,7 @@ class MainWindow(QMainWindow):
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         if self.is_complete:
-            self.docks.fit()
+            self.docks.fit(event.oldSize())
 
     def _first_painted(self) -> None:
         self.firstPainted.emit()

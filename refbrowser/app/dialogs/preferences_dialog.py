@@ -55,6 +55,7 @@ class PreferencesDialog(QDialog):
         preferences.changed.connect(self._show)
         for item in PREFERENCES:
             self._show(item.name)
+        self.resize(self.sizeHint())
 
     def _form(self, items: list[Preference]) -> QFormLayout:
         form = QFormLayout()

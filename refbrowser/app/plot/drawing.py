@@ -249,9 +249,9 @@ class Drawing(QObject):
     def set_levels(self, levels: Levels) -> None:
         """Hold the levels that the user set."""
         self.palette.set_levels(levels)
-        numbers = self._numbers()
-        if numbers is not None:
-            self._describe(numbers)
+        if self.shown is not None and self.base is not None and self.base.has_data:
+            # Some are enough to tell what lies beyond, at each move of the pointer.
+            self._describe(self.shown.numbers(self.base.sample()))
         self.draw()
 
     def set_log(self, log: bool) -> None:
