@@ -69,7 +69,7 @@ class StatusLine(QObject):
         self._service.setAccessibleName("Copy the address at which the dataset is offered")
         self._service.hide()
         self._service.clicked.connect(lambda: self.serviceWanted.emit(self._service.text()))
-        self._unconfirmed = QToolButton()
+        self._unconfirmed = LineButton()
         self._unconfirmed.setObjectName("statusUnconfirmedButton")
         self._unconfirmed.setAccessibleName("Not confirmed yet: read all and compare checksums")
         self._unconfirmed.setAutoRaise(True)

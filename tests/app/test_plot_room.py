@@ -74,7 +74,7 @@ def test_docks_leave_the_centre_its_part_of_a_smaller_window(
     window.resize(900, 560)
     QApplication.processEvents()
     assert (window.width(), window.height()) == (900, 560)
-    assert window.centre.width() > 450
+    assert window.centre.width() > 430
     window.resize(1280, 800)
     QApplication.processEvents()
     for side, (width, _height) in dock_sizes(window).items():
