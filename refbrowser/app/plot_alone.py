@@ -31,8 +31,7 @@ class PlotAlone(QObject):
         super().__init__(window)
         self._window = window
         self._before: tuple[QByteArray, int, QWidget | None] | None = None
-        self._escape = QShortcut(Qt.Key.Key_Escape, window)
-        self._escape.setEnabled(False)
+        self._escape = QShortcut(window)
         self._escape.activated.connect(self.leave)
 
     @property
@@ -80,7 +79,7 @@ class PlotAlone(QObject):
     def _take_escape(self, *, taken: bool) -> None:
         """Let Esc leave; it stops what runs at all other times, and a key can only do one of both."""
         self._window.actions_["cancel_newest"].setShortcut(QKeySequence("" if taken else "Esc"))
-        self._escape.setEnabled(taken)
+        self._escape.setKey(QKeySequence("Esc" if taken else ""))
 
     def _frame(self) -> list[QWidget]:
         window = self._window
