@@ -92,6 +92,7 @@ class DocumentFollower(QObject):
     def _show(self, document: OpenDocument | None) -> None:
         window = self._window
         window.centre.set_document(document)
+        window.problems.set_document(document)
         if document is None:
             window.centre.start.set_recent(window.settings.recent())
             self.look_for_lost()

@@ -299,7 +299,7 @@ class TestAsking:
         row = next(
             number
             for number in range(table.model().rowCount())
-            if "depth/1" in window.problems.model.row(number).problem.where
+            if any("depth/1" in row.problem.where for row in [window.problems.model.row(number)] if row)
         )
         table.setFocus()
         table.setCurrentIndex(table.model().index(row, 1))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from PySide6.QtCore import QPoint, Qt
@@ -14,10 +15,13 @@ from pytestqt.qtbot import QtBot
 from small_documents import small_document
 from window_fixtures import Open, button
 
+from refbrowser.app import theme
 from refbrowser.app.centre import RAW, REFERENCES
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.main_window import MainWindow
-from refbrowser.app.problems.model import MESSAGE
+from refbrowser.app.problems.model import MESSAGE, PLACE, ProblemsModel, Row
+from refbrowser.engine.problems.problem import Origin, Problem
+from refbrowser.errors import ErrorKind, Severity
 from refbrowser.references.edits import SetReference
 
 Settle = Callable[[], None]
@@ -107,14 +111,14 @@ def test_f8_goes_through_all_and_round(
     window: MainWindow, document: OpenDocument, table: QTableView, qtbot: QtBot
 ) -> None:
     window.activateWindow()
-    count = table.model().rowCount()
+    rows = window.problems.model.rows()
     seen = []
-    for _ in range(count + 1):
+    for _ in range(len(rows) + 1):
         qtbot.keyClick(window, Qt.Key.Key_F8)
-        seen.append(table.currentIndex().row())
-    assert seen == [*range(count), 0]
+        seen.append(window.problems.current())
+    assert seen == [*rows, rows[0]]
     qtbot.keyClick(window, Qt.Key.Key_F8, Qt.KeyboardModifier.ShiftModifier)
-    assert table.currentIndex().row() == count - 1
+    assert window.problems.current() == rows[-1]
 
 
 def test_a_fix_is_one_step_of_the_history(
@@ -138,18 +142,18 @@ def test_a_fix_is_one_step_of_the_history(
 
 
 def test_edits_are_followed_and_the_status_counts(
-    window: MainWindow, document: OpenDocument, table: QTableView, settle: Settle
+    window: MainWindow, document: OpenDocument, settle: Settle
 ) -> None:
-    before = table.model().rowCount()
+    before = len(window.problems.model.rows())
     document.apply(SetReference("bad/.zarray", "{nope again"))
     settle()
-    assert table.model().rowCount() == before
+    assert len(window.problems.model.rows()) == before
     document.apply(SetReference("worse/.zarray", "{nope"))
     settle()
-    assert table.model().rowCount() == before + 1
+    assert len(window.problems.model.rows()) == before + 1
     window.documents.close(document)
     settle()
-    assert table.model().rowCount() == 0
+    assert len(window.problems.model.rows()) == 0
 
 
 def test_the_filter_and_the_severities(
@@ -221,6 +225,65 @@ def test_problems_of_several_documents_name_theirs(
     settle()
     window.actions_["show_problems"].trigger()
     assert window.documents.current is not document
-    assert not table.isColumnHidden(4)
-    click(table, 0, qtbot)
+    headings = [text for text in messages(table) if text.startswith("▾")]
+    assert headings[0] == f"▾ faulty.json: {len(document.problems.found.items)}"
+    click(table, row_of(table, "nowhere"), qtbot)
     assert window.documents.current is document
+
+
+def test_the_current_problem_shows_its_whole_text(
+    window: MainWindow, document: OpenDocument, table: QTableView, qtbot: QtBot
+) -> None:
+    window.actions_["show_problems"].trigger()
+    table.setColumnWidth(PLACE, table.viewport().width() - 200)
+    row = row_of(table, "nowhere")
+    table.setCurrentIndex(table.model().index(row, MESSAGE))
+    assert table.rowHeight(row) > 1.5 * theme.ROW
+    table.setCurrentIndex(table.model().index(row_of(table, "metadata is not JSON"), MESSAGE))
+    assert table.rowHeight(row) == theme.ROW
+
+
+def problem_row(document: object, message: str, severity: Severity = Severity.FAULT) -> Row:
+    problem = Problem(
+        severity=severity, kind=ErrorKind.REF, message=message, origin=Origin.DOCUMENT, spot=("document", "")
+    )
+    return Row(document, problem)  # type: ignore[arg-type]
+
+
+def test_problems_stand_by_document_and_kind_and_many_of_a_kind_are_folded() -> None:
+    here, there = (SimpleNamespace(number=number, title=f"{number}.json") for number in (1, 2))
+    model = ProblemsModel()
+    rows = [
+        *(problem_row(here, f"the key 'a/{number}' has no URL") for number in range(2)),
+        problem_row(here, "odd"),
+        problem_row(here, "the key 'b' has no URL"),
+        *(problem_row(there, f"row {number} is short", Severity.WARNING) for number in range(9)),
+    ]
+
+    def texts() -> list[str]:
+        return [model.index(row, MESSAGE).data() for row in range(model.rowCount())]
+
+    model.set_rows(rows, name_documents=True)
+    folded = "▸ Row … is short: 9"
+    assert texts() == [
+        "▾ 1.json: 4",
+        "▾ The key … has no URL: 3",
+        "The key 'a/0' has no URL",
+        "The key 'a/1' has no URL",
+        "The key 'b' has no URL",
+        "Odd",
+        "▾ 2.json: 9",
+        folded,
+    ]
+    assert model.rows_at(1) == (rows[0], rows[1], rows[3])
+    assert model.find(rows[-1].identity) == -1
+    assert model.show(rows[-1]) == 16
+    assert model.row(16) == rows[-1]
+    model.turn(0)
+    assert texts()[:2] == ["▸ 1.json: 4", "▾ 2.json: 9"]
+    model.turn(2)
+    assert texts()[2] == folded
+    # What a filter finds is not folded away.
+    model.set_filter(True, True, "short")
+    model.set_rows(rows, name_documents=False)
+    assert len(texts()) == 10

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QModelIndex, QSize, Qt, Signal
-from PySide6.QtGui import QGuiApplication, QKeyEvent, QKeySequence
+from PySide6.QtGui import QGuiApplication, QKeyEvent, QKeySequence, QMouseEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QHBoxLayout,
@@ -19,7 +19,7 @@ from PySide6.QtWidgets import (
 )
 
 from refbrowser.app import icons, theme
-from refbrowser.app.problems.model import DOCUMENT, LINE, MESSAGE, PLACE, SEVERITY, ProblemsModel, Row
+from refbrowser.app.problems.model import LINE, MESSAGE, PLACE, SEVERITY, ProblemsModel, Row
 from refbrowser.app.widgets import hint_label, plain_label, push_button, tool_button
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ NOTHING_OPEN = "Faults and warnings of opened documents appear here."
 SOUND = "No problems found."
 HIDDEN = "No problem fits the filter."
 NO_FIX = "Fix"
-_WIDTHS = {SEVERITY: 30, PLACE: 150, LINE: 56, DOCUMENT: 110}
+_WIDTHS = {SEVERITY: 30, PLACE: 150, LINE: 56}
 
 
 class ProblemsPane(QWidget):
@@ -53,6 +53,9 @@ class ProblemsPane(QWidget):
     def __init__(self, documents: Documents, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._documents = documents
+        self._document: OpenDocument | None = None
+        #: The row that shows its whole text, or -1.
+        self._tall = -1
         self.model = ProblemsModel(self)
         self._table = _Table()
         self._table.setModel(self.model)
@@ -85,7 +88,10 @@ class ProblemsPane(QWidget):
         self._table.clicked.connect(self._go)
         self._table.entered_return.connect(self._go)
         self._table.copyWanted.connect(self.copy)
-        self._table.selectionModel().currentChanged.connect(lambda *_: self._show_fix())
+        self._table.turnWanted.connect(self._turn)
+        self._table.released.connect(self._fit_current)
+        self._table.selectionModel().currentChanged.connect(lambda *_: self._current_changed())
+        self.model.modelReset.connect(self._span_headings)
         documents.added.connect(self._added)
         documents.removed.connect(lambda _document: self.refresh())
         self.setFocusProxy(self._table)
@@ -115,15 +121,16 @@ class ProblemsPane(QWidget):
         header.setSectionResizeMode(SEVERITY, QHeaderView.ResizeMode.Fixed)
         for section, width in _WIDTHS.items():
             header.resizeSection(section, width)
+        header.sectionResized.connect(lambda *_: self._fit_current())
 
     # What is shown
 
     def refresh(self) -> None:
-        """Show the newest problems of all documents; the current one stays where it is still there."""
+        """Show the newest problems of all documents, those of the current one first."""
         current = self.current()
-        documents = self._documents.all()
+        documents = sorted(self._documents.all(), key=lambda each: each is not self._document)
         rows = [Row(document, problem) for document in documents for problem in document.problems.found.items]
-        self.model.set_rows(rows)
+        self.model.set_rows(rows, name_documents=len(documents) > 1)
         self._keep(current)
         found = [document.problems.found for document in documents]
         faults, warnings = (sum(getattr(each, name) for each in found) for name in ("faults", "warnings"))
@@ -132,10 +139,15 @@ class ProblemsPane(QWidget):
         more = sum(each.more for each in found)
         self._more.setText(f"and {theme.count_text(more)} more, which are not listed" if more else "")
         self._more.setVisible(bool(more))
-        self._table.setColumnHidden(DOCUMENT, len(documents) < 2)
         self._draw_icons()
         self._show_state()
         self.counted.emit(faults, warnings)
+
+    def set_document(self, document: OpenDocument | None) -> None:
+        """Put the problems of the document that is shown before those of others."""
+        if document is not self._document:
+            self._document = document
+            self.refresh()
 
     @property
     def table(self) -> QTableView:
@@ -153,20 +165,23 @@ class ProblemsPane(QWidget):
 
     def step(self, step: int) -> None:
         """Go to the next problem (1) or the one before (-1), from the last one on to the first."""
-        count = self.model.rowCount()
-        if not count:
+        rows = self.model.rows()
+        if not rows:
             return
-        at = self._table.currentIndex().row()
-        start = at if at >= 0 else (-1 if step > 0 else 0)
-        index = self.model.index((start + step) % count, MESSAGE)
+        # From a heading the next one is the first below it.
+        here = self.model.rows_at(self._table.currentIndex().row())
+        at = rows.index(here[0]) - (step > 0 and self.current() is None) if here else -1 if step > 0 else 0
+        index = self.model.index(self.model.show(rows[(at + step) % len(rows)]), MESSAGE)
         self._table.setCurrentIndex(index)
         self._go(index)
 
     def copy(self) -> None:
         """Put the selected problems on the clipboard as text; all that are shown where none is selected."""
         chosen = sorted({index.row() for index in self._table.selectionModel().selectedRows()})
-        rows = [self.model.row(number) for number in chosen] if chosen else self.model.rows()
-        lines = (f"{row.document.path}: {row.problem.text}" for row in rows if row is not None)
+        rows = (
+            [row for number in chosen for row in self.model.rows_at(number)] if chosen else self.model.rows()
+        )
+        lines = dict.fromkeys(f"{row.document.path}: {row.problem.text}" for row in rows)
         QGuiApplication.clipboard().setText("\n".join(lines))
 
     # Reactions
@@ -187,7 +202,7 @@ class ProblemsPane(QWidget):
             self._table.setCurrentIndex(self.model.index(at, MESSAGE))
 
     def _show_state(self) -> None:
-        shown, listed = self.model.rowCount(), self.model.listed
+        shown, listed = len(self.model.rows()), self.model.listed
         hint = HIDDEN if listed else SOUND if self._documents.all() else NOTHING_OPEN
         self._hint.setText(hint)
         self._pages.setCurrentWidget(self._table if shown else self._hint)
@@ -209,6 +224,14 @@ class ProblemsPane(QWidget):
             theme.plain_tooltip("Select a problem that one click repairs" if fix is None else title)
         )
 
+    def _height_of(self, index: QModelIndex) -> int:
+        """Return the height in which a problem's text is seen whole, if it is no higher than the table."""
+        width = self._table.columnWidth(MESSAGE) - 2 * theme.MEDIUM
+        metrics = self._table.fontMetrics()
+        height = metrics.boundingRect(0, 0, width, 0, Qt.TextFlag.TextWordWrap, index.data()).height()
+        needed = theme.ROW + (round(height / metrics.lineSpacing()) - 1) * metrics.lineSpacing()
+        return max(theme.ROW, min(needed, self._table.viewport().height()))
+
     def _draw_icons(self) -> None:
         scheme = theme.colors()
         self._faults.setIcon(icons.icon("fault", scheme.fault))
@@ -218,6 +241,44 @@ class ProblemsPane(QWidget):
         row = self.model.row(index.row())
         if row is not None:
             self.placeWanted.emit(*row)
+        else:
+            self._turn(index)
+
+    def _turn(self, index: QModelIndex) -> None:
+        heading = self.model.heading(index.row())
+        if heading is None:
+            return
+        self.model.turn(index.row())
+        numbers = (number for number in range(self.model.rowCount()) if self._has_key(number, heading.key))
+        self._table.setCurrentIndex(self.model.index(next(numbers, 0), MESSAGE))
+
+    def _has_key(self, number: int, key: tuple[object, ...]) -> bool:
+        heading = self.model.heading(number)
+        return heading is not None and heading.key == key
+
+    def _span_headings(self) -> None:
+        if self._tall >= 0:
+            self._table.setRowHeight(self._tall, theme.ROW)
+        self._tall = -1
+        self._table.clearSpans()
+        for number in range(self.model.rowCount()):
+            if self.model.heading(number) is not None:
+                self._table.setSpan(number, MESSAGE, 1, LINE - MESSAGE + 1)
+
+    def _current_changed(self) -> None:
+        # While a button is down rows stay under the pointer: it would be let go over another one.
+        if not self._table.is_pressed:
+            self._fit_current()
+        self._show_fix()
+
+    def _fit_current(self) -> None:
+        """Show the whole text of the current problem; the others have one line."""
+        current = self._table.currentIndex()
+        if self._tall >= 0:
+            self._table.setRowHeight(self._tall, theme.ROW)
+        self._tall = current.row()
+        if self.model.row(current.row()) is not None:
+            self._table.setRowHeight(current.row(), self._height_of(current.siblingAtColumn(MESSAGE)))
 
     def _fix_current(self) -> None:
         row = self.current()
@@ -229,25 +290,39 @@ class _Table(QTableView):
     """The table itself."""
 
     entered_return = Signal(QModelIndex)
+    turnWanted = Signal(QModelIndex)
+    released = Signal()
     copyWanted = Signal()
 
     def __init__(self) -> None:
         super().__init__()
+        self.is_pressed = False
         self.setObjectName("problemsView")
         self.setAccessibleName("Problems")
         self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
         self.setSelectionMode(QAbstractItemView.SelectionMode.ExtendedSelection)
         self.setShowGrid(False)
-        self.setWordWrap(False)
+        self.setWordWrap(True)
         self.setTabKeyNavigation(False)
         self.setIconSize(QSize(16, 16))
         self.verticalHeader().hide()
         self.verticalHeader().setDefaultSectionSize(theme.ROW)
         self.horizontalHeader().setHighlightSections(False)
 
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        self.is_pressed = True
+        super().mousePressEvent(event)
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        super().mouseReleaseEvent(event)
+        self.is_pressed = False
+        self.released.emit()
+
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and self.currentIndex().isValid():
             self.entered_return.emit(self.currentIndex())
+        elif event.key() == Qt.Key.Key_Space and self.currentIndex().isValid():
+            self.turnWanted.emit(self.currentIndex())
         elif event.matches(QKeySequence.StandardKey.Copy):
             self.copyWanted.emit()
         else:
