@@ -53,4 +53,4 @@ class Ahead(QObject):
         def loaded(_none: object) -> None:
             self._is_loaded = True
 
-        self._window.tasks.run("load panes", "Prepare the editors", load, loaded)
+        self._window.tasks.run("load panes", self._window.tasks.PREPARING, load, loaded)

@@ -41,7 +41,7 @@ class DiskBar(QFrame):
         self.setProperty("role", "trustStrip")
         self._compare = push_button("Compare…", "diskCompareButton", self.compare.emit)
         self._compare.setToolTip("Show what differs between this document and the file")
-        self._keep = push_button("Keep mine", "diskKeepButton", self.keep.emit)
+        self._keep = push_button("Keep this version", "diskKeepButton", self.keep.emit)
         self._keep.setToolTip("Go on with this document; Save replaces the file")
         self._reload = push_button("Reload", "diskReloadButton", self.reload.emit)
         self._reload.setToolTip("Read the file again (F5)")

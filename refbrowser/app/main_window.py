@@ -333,7 +333,7 @@ class MainWindow(QMainWindow):
 
         self.tasks.run(
             "prepare plot",
-            "Load the plotting library",
+            self.tasks.PREPARING,
             load,
             lambda _none: self.centre.make_plot(),
             self._plot_failed,

@@ -83,7 +83,7 @@ PREFERENCES = (
     Preference(
         "internal",
         "Attributes",
-        "Show internal members",
+        "Show attributes of the format",
         False,
         "What formats keep for themselves among the attributes: _nczarr_array, _ARRAY_DIMENSIONS",
     ),

@@ -192,7 +192,7 @@ def pending_words(document: OpenDocument) -> str:
     count, typed = document.pending_count, document.draft_count
     parts = []
     if document.is_dirty:
-        parts.append(f"{count} pending edit{'' if count == 1 else 's'}")
+        parts.append(f"{count} unsaved edit{'' if count == 1 else 's'}")
     if typed:
         parts.append(f"{typed} edit{'' if typed == 1 else 's'} not applied")
     return f"* {', '.join(parts)}" if parts else "saved"

@@ -55,6 +55,9 @@ class Tasks(QObject):
         The exception of a task that has no `failed` callback.
     """
 
+    #: Title of work that prepares the program itself: no list of jobs shows it, and nobody cancels it.
+    PREPARING = ""
+
     statusChanged = Signal(list)
     failed = Signal(object)
 
@@ -89,7 +92,7 @@ class Tasks(QObject):
             Whose work it is, for example ``plot:3``; the older task of that owner is cancelled and none of
             its callbacks is called any more.
         title
-            What the list of jobs calls it.
+            What the list of jobs calls it; `PREPARING` for none.
         done, failed, received
             Called on the GUI thread with the result, with the exception, and with each value that the
             function gave to ``control.send``. A cancelled task calls neither `done` nor `failed`, and as with
@@ -130,8 +133,8 @@ class Tasks(QObject):
             self.cancel_owner(owner)
 
     def statuses(self) -> list[JobStatus]:
-        """Return every job that waits, runs or ended lately, oldest first."""
-        return [] if self._queue is None else self._queue.statuses()
+        """Return every job that waits, runs or ended lately, oldest first; none that prepares the program."""
+        return [] if self._queue is None else _listed(self._queue.statuses())
 
     def busy(self) -> bool:
         """Tell whether any task is still to end."""
@@ -159,8 +162,9 @@ class Tasks(QObject):
         # Ends are taken before values are: what a task sent before its end is then certainly in the queue.
         statuses = [] if self._queue is None else self._queue.drain_events()
         self._ended.extend(status for status in statuses if status.state.finished)
-        if statuses:
-            self.statusChanged.emit(statuses)
+        listed = _listed(statuses)
+        if listed:
+            self.statusChanged.emit(listed)
         while time.perf_counter() < stop:
             try:
                 callbacks, value = self._sent.get_nowait()
@@ -177,7 +181,7 @@ class Tasks(QObject):
 
     def _waiting_jobs(self) -> bool:
         """Tell whether superseded jobs still run, so that the list of jobs sees their end."""
-        return any(not status.state.finished for status in self.statuses())
+        return self._queue is not None and any(not each.state.finished for each in self._queue.statuses())
 
     def _finish(self, status: JobStatus) -> None:
         callbacks = self._callbacks.pop(status.number, None)
@@ -193,6 +197,10 @@ class Tasks(QObject):
                 _call(callbacks.failed, status.error)
             else:
                 self.failed.emit(status.error)
+
+
+def _listed(statuses: list[JobStatus]) -> list[JobStatus]:
+    return [status for status in statuses if status.job.title != Tasks.PREPARING]
 
 
 def _call(callback: Callable[[Any], None], value: Any) -> None:

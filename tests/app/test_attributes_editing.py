@@ -463,7 +463,7 @@ class TestMetadata:
         assert found.outcome().startswith("! ")
         found.button("metadataApplyButton").click()
         found.settle()
-        assert "What" in found.values()
+        assert "Problem" in found.values()
         found.undo_all()
 
     def test_revert(self, place: Make) -> None:

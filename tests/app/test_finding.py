@@ -86,7 +86,7 @@ class TestCommandPalette:
         shown = palette_of(window)
         qtbot.keyClicks(shown.field, "qqqq")
         assert shown.answers() == []
-        assert "No action" in shown.words()
+        assert "No matching action" in shown.words()
         qtbot.keyClick(shown.field, Qt.Key.Key_Return)
         assert shown.isVisible()
 
@@ -138,7 +138,7 @@ class TestGoToKey:
 
     def test_nothing_found_is_told(self, dialog: GoToDialog, qtbot: QtBot) -> None:
         qtbot.keyClicks(dialog.field, "xyzxyz")
-        qtbot.waitUntil(lambda: dialog.words() == "Nothing is called so")
+        qtbot.waitUntil(lambda: dialog.words() == "No match")
 
     def test_the_dialog_goes_with_its_document(
         self, window: MainWindow, dialog: GoToDialog, qtbot: QtBot

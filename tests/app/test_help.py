@@ -138,7 +138,7 @@ class TestManualWindow:
 
     def test_pages_links_and_back(self, window: MainWindow, manual: ManualWindow) -> None:
         view = manual.findChild(QTextBrowser, "helpView")
-        assert "Beginning" in view.toPlainText()
+        assert "First steps" in view.toPlainText()
         view.anchorClicked.emit(QUrl("templates.md"))
         assert manual.page() == "templates"
         assert "A gen rule makes one entry" in view.toPlainText()

@@ -114,7 +114,7 @@ def test_the_saved_state_is_marked_and_counts(
         click(view, row, qtbot)
         assert document.pending_count == number
         assert window.isWindowModified() is (number > 0)
-        words = {0: "Saved", 1: "1 pending edit"}.get(number, f"{number} pending edits")
+        words = {0: "Saved", 1: "1 unsaved edit"}.get(number, f"{number} unsaved edits")
         assert words in count.text()
         root = window.hierarchy.model.find_identity((document.number, "document", ""))
         assert root.isValid()

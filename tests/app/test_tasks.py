@@ -116,6 +116,20 @@ def test_cancel_of_an_owner_calls_nothing(tasks: Tasks, qtbot: QtBot) -> None:
     assert not tasks.busy()
 
 
+def test_preparing_the_program_is_nobodys_job(tasks: Tasks, qtbot: QtBot) -> None:
+    told: list[list[object]] = []
+    ended: list[str] = []
+    tasks.statusChanged.connect(told.append)
+    tasks.run("prepare", tasks.PREPARING, lambda _control: "ready", ended.append)
+    assert tasks.busy()
+    qtbot.waitUntil(lambda: ended == ["ready"])
+    assert (tasks.statuses(), told) == ([], [])
+    tasks.run("read", "Read a.json", lambda _control: "read", ended.append)
+    qtbot.waitUntil(lambda: ended == ["ready", "read"])
+    assert [status.job.title for status in tasks.statuses()] == ["Read a.json"]
+    assert told
+
+
 def test_methods_of_a_deleted_object_are_not_called(tasks: Tasks, qtbot: QtBot) -> None:
     seen: list[object] = []
 

@@ -30,7 +30,10 @@ DATA: tuple[ActionSpec | None, ...] = (
         tip="Show how often values occur beside the colours, to drag the levels there",
     ),
     ActionSpec(
-        "auto_levels", "Levels from the &data", when="has_levels", tip="Take the levels from the data shown"
+        "auto_levels",
+        "Reset colour li&mits",
+        when="has_levels",
+        tip="Set the ends of the colours by what is shown",
     ),
     ActionSpec(
         "toggle_extremes",
@@ -57,11 +60,11 @@ DATA: tuple[ActionSpec | None, ...] = (
     None,
     ActionSpec(
         "toggle_aspect",
-        "True &proportions",
+        "Equal scale on both a&xes",
         when="has_image",
         check="is_aspect",
         plot_key="A",
-        tip="Show the image in its true proportions, or fill the view with it",
+        tip="Draw one step as long on both axes, or fill the view with the image",
     ),
     ActionSpec(
         "reset_view", "Show the &whole picture", when="has_plot", plot_key="R", tip="Take back zoom and pan"
@@ -84,7 +87,7 @@ DATA: tuple[ActionSpec | None, ...] = (
     ),
     ActionSpec(
         "toggle_series",
-        "Series of what is clic&ked",
+        "Series where you clic&k",
         when="can_series",
         check="is_series",
         tip="Show the values of each element that is clicked along the slider's dimension",

@@ -101,7 +101,7 @@ EDIT: tuple[ActionSpec | None, ...] = (
         "Replace URL prefi&x…",
         shortcut="Ctrl+H",
         when="is_open",
-        tip="Replace the beginning of URLs: of all keys, or of what is selected",
+        tip="Replace the prefix of URLs: of all keys, or of what is selected",
     ),
     ActionSpec(
         "changed_only",

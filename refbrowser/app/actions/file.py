@@ -62,7 +62,7 @@ FILE: tuple[ActionSpec | None, ...] = (
         when="can_save",
         icon="save",
         toolbar="Save",
-        tip="Write the pending edits to the document",
+        tip="Write the unsaved edits to the document",
     ),
     ActionSpec(
         "save_as",

@@ -19,7 +19,7 @@ TOOLS: tuple[ActionSpec | None, ...] = (
     ActionSpec("show_problems", "Show &problems"),
     ActionSpec(
         "look_again",
-        "&Look for problems again",
+        "Chec&k for problems",
         shortcut="F7",
         when="has_document",
         tip="Look for faults and warnings of all documents; nothing is read for it",

@@ -45,7 +45,7 @@ VIEW: tuple[ActionSpec | None, ...] = (
     None,
     ActionSpec(
         "toggle_internal",
-        "&Internal members",
+        "Attributes of the &format",
         check="is_internal",
         tip="Show the attributes that formats keep for themselves (_nczarr_array, _ARRAY_DIMENSIONS) too",
     ),

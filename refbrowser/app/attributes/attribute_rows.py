@@ -111,7 +111,7 @@ def _node(item: Item, internal: bool) -> list[Section]:
     node: Any = item.node
     found = []
     if node.error is not None:
-        found.append(_section("Error", [("What", str(node.error)), ("Advice", node.error.advice)]))
+        found.append(_section("Error", [("Problem", str(node.error)), ("What to do", node.error.advice)]))
     found += _attributes(node, internal)
     if item.kind is ItemKind.ARRAY:
         pairs = array_pairs(node) if node.nested is None else nested_pairs(node)
@@ -125,7 +125,7 @@ def _node(item: Item, internal: bool) -> list[Section]:
         pairs += buffer_pairs(node)
         if node.unreadable is not None:
             pairs.insert(0, ("Not readable", str(node.unreadable)))
-            pairs.insert(1, ("Advice", node.unreadable.advice))
+            pairs.insert(1, ("What to do", node.unreadable.advice))
         if node.manifest is not None and node.grid is not None and node.nested is None:
             pairs += [(STORED, COUNTING), (STORED_SIZE, COUNTING)]
         found.append(_section("Array", pairs))
@@ -153,7 +153,7 @@ def _attributes(node: Any, internal: bool) -> list[Section]:
     found = [Section(f"Attributes ({len(names)})", tuple(rows), has_attributes=True)]
     if internal and node.internal_attributes:
         pairs = [(str(name), typed_text(value)) for name, value in node.internal_attributes.items()]
-        found.append(_section(f"Internal members ({len(pairs)})", pairs[:ATTRIBUTES_SHOWN]))
+        found.append(_section(f"Attributes of the format ({len(pairs)})", pairs[:ATTRIBUTES_SHOWN]))
     return found
 
 
@@ -184,7 +184,7 @@ def _entry(item: Item) -> list[Section]:
         found.append(_section("Gen rules", pairs))
     problem = item.document.problem_at(str(item.kind), item.place)
     if problem:
-        found.append(_section("Fault", [("What", problem)]))
+        found.append(_section("Fault", [("Problem", problem)]))
     return found
 
 
@@ -256,7 +256,7 @@ def array_pairs(node: Any) -> list[tuple[str, str]]:
         if node.dtype is not None and not node.dtype.hasobject:
             pairs.append(("Chunk size", theme.size_text(_bytes(node.dtype.itemsize, node.grid.chunk_shape))))
     if node.source is not None:
-        pairs.append(("Made from", "messages"))
+        pairs.append(("Stored in", "messages of the stream"))
     else:
         codecs = " → ".join(codec_text(codec) for codec in node.codecs)
         pairs += [("Codecs", codecs or "none"), ("Order", node.order)]
@@ -275,7 +275,7 @@ def nested_pairs(node: Any) -> list[tuple[str, str]]:
         ("Path", node.path),
         ("Rows", theme.count_text(node.shape[0]) if node.shape else "one value"),
         ("Type", node.type_name),
-        ("Holds", nested_words(node.nested.type)),
+        ("Contents", nested_words(node.nested.type)),
         ("Buffers", f"{theme.count_text(len(buffers))}, {theme.size_text(decoded)} decoded"),
         ("Format", node.format),
     ]
@@ -305,7 +305,7 @@ def type_pairs(node: Any) -> list[tuple[str, str]]:
         fields = len(node.dtype.names)
         pairs = [("Type", f"{type_text(node)} of {fields} field{'' if fields == 1 else 's'}")]
     if node.is_sequence:
-        pairs.append(("Rows", "how many there are, only its data tell"))
+        pairs.append(("Rows", "known only once the data is read"))
     if node.enumeration:
         named = [f"{value} {name}" for value, name in list(node.enumeration.items())[:NAMES_SHOWN]]
         more = len(node.enumeration) - len(named)
@@ -341,7 +341,7 @@ def stored_pairs(found: StoredChunks | None) -> dict[str, str]:
     uncounted = found.files or found.inline or found.assembled
     parts = [theme.size_text(found.size)] if found.size or not uncounted else []
     if found.assembled:
-        parts.append(f"{theme.count_text(found.assembled)} assembled from messages")
+        parts.append(f"{theme.count_text(found.assembled)} in messages")
     if found.files:
         parts.append(f"{theme.count_text(found.files)} whole {'file' if found.files == 1 else 'files'}")
     if found.inline:

@@ -310,7 +310,7 @@ class AttributesTree(QTreeView):
             if text != own and text in self.names():
                 return "there is another attribute of this name", ""
             if text != own and text in self._hidden:
-                return "the format keeps an attribute of this name: see View > Internal members", ""
+                return "the format keeps an attribute of this name: see View > Attributes of the format", ""
             return "", ""
         from refbrowser.errors import RefbrowserError
 

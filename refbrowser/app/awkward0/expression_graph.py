@@ -265,13 +265,13 @@ class ExpressionGraph:
         found |= self._blob_facts(number)
         target = self.target(number)
         if target is not None:
-            found["Leads to"] = self.expression(target).pointer
+            found["Points to"] = self.expression(target).pointer
         referrers = self.referrers(number)
         if referrers:
             found["Referred to by"] = [self.expression(each).pointer for each in referrers]
         if error is not None:
             found["Error"] = str(error)
-            found["Advice"] = getattr(error, "advice", "")
+            found["What to do"] = getattr(error, "advice", "")
         return {name: value for name, value in found.items() if value != ""}
 
     def _blob_facts(self, number: int) -> dict[str, Any]:

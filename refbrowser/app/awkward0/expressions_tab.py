@@ -61,8 +61,9 @@ class ExpressionsTab(QObject):
             import refbrowser.app.awkward0.expressions_link
             import refbrowser.app.awkward0.expressions_pane  # noqa: F401
 
-        title = "Load the expressions"
-        self._window.tasks.run("prepare expressions", title, load, lambda _none: self._make())
+        self._window.tasks.run(
+            "prepare expressions", self._window.tasks.PREPARING, load, lambda _none: self._make()
+        )
 
     def _make(self) -> None:
         from refbrowser.app.awkward0.expressions_link import ExpressionsLink

@@ -37,7 +37,9 @@ class ChunkMapDock(QObject):
         def load(_control: TaskControl) -> None:
             import refbrowser.app.chunk_map.pane  # noqa: F401
 
-        self._window.tasks.run("prepare chunk map", "Load the chunk map", load, lambda _none: self._make())
+        self._window.tasks.run(
+            "prepare chunk map", self._window.tasks.PREPARING, load, lambda _none: self._make()
+        )
 
     def _make(self) -> None:
         from refbrowser.app.chunk_map.pane import ChunkMapPane

@@ -24,7 +24,7 @@ COLOURINGS = {
 #: Between the facts of a chunk in one line.
 GAP = "   "
 _LONGEST_URL = 30
-_KINDS = ("missing", "inline", "byte range", "whole file", "faulty or lost", "assembled")
+_KINDS = ("missing", "inline", "byte range", "whole file", "faulty or lost", "stored in messages")
 #: Messages that a tile is assembled from are named, at most so many.
 _NAMED = 4
 _READ = ("", "being read", "read", "could not be read")
@@ -70,7 +70,7 @@ def facts_line(facts: ChunkFacts, state: int, seconds: float, error: BaseExcepti
     # A byte range is told by its bytes.
     parts = [facts.key] if facts.kind is ReferenceKind.RANGE else [facts.key, _KINDS[facts.kind]]
     if facts.made_of:
-        parts[-1] = f"assembled from {_named(facts.made_of)}"
+        parts[-1] = f"stored in {_named(facts.made_of)}"
     if facts.url is not None:
         parts.append(facts.url)
     if facts.offset is not None and facts.length is not None:

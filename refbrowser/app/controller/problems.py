@@ -59,7 +59,7 @@ class DocumentProblems(QObject):
             control.check()
             return found, turns
 
-        owner, title = self._document.owner("problems"), f"Look for problems of {self._document.title}"
+        owner, title = self._document.owner("problems"), f"Check for problems of {self._document.title}"
         self._document.tasks.run(owner, title, find, self._take, priority=Priority.STATISTICS)
 
     def _take(self, answer: tuple[Problems, int]) -> None:

@@ -199,7 +199,7 @@ def row_of_key(document: ReferenceDocument, key: str) -> int | str:
         return found
     if found is None:
         return f"There is no key {key[:200]}"
-    return f"Not decided: {found.rows_checked:,} rows were looked at"
+    return f"Not known: only {found.rows_checked:,} rows were checked"
 
 
 def first_row_of(document: ReferenceDocument, dataset: Dataset, path: str) -> int | None:

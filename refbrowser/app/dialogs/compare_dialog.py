@@ -55,7 +55,7 @@ class CompareDialog(QDialog):
         self._list = self._make_list()
         self._reload = push_button("Reload", "compareReloadButton", lambda: self._tell(self.reload))
         self._reload.setToolTip("Take what is in the file; unsaved edits are asked about")
-        self._keep = push_button("Keep mine", "compareKeepButton", lambda: self._tell(self.keep))
+        self._keep = push_button("Keep this version", "compareKeepButton", lambda: self._tell(self.keep))
         self._keep.setToolTip("Go on with this document; Save replaces the file")
         buttons = QHBoxLayout()
         buttons.setSpacing(theme.MEDIUM)
@@ -77,7 +77,7 @@ class CompareDialog(QDialog):
         view.setObjectName("compareList")
         view.setAccessibleName("What differs")
         view.setUniformRowHeights(True)
-        view.setHeaderLabels(["What", "Here", "In the file"])
+        view.setHeaderLabels(["Difference", "Here", "In the file"])
         view.header().setStretchLastSection(True)
         view.header().setSectionResizeMode(QHeaderView.ResizeMode.Interactive)
         for section, width in ((0, 300), (1, 240)):

@@ -21,8 +21,8 @@ _CONTAINERS = (
     ("folder", "Folder of blobs"),
 )
 _POLICIES = (
-    ("", "As usual: large integers"),
-    ("none", "Not compressed"),
+    ("", "Default: large integers"),
+    ("none", "None"),
     ("zlib:6", "zlib, everything"),
     ("lzma", "LZMA, everything"),
     ("lz4", "LZ4, everything"),

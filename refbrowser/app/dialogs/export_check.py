@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 #: Comparisons that are listed at most.
 LISTED = 2_000
 _RESULT, _NAME, _WHAT, _EXPECTED, _FOUND, _PROGRAM = range(6)
-_TITLES = ["Result", "Name", "What", "Expected", "Found", "Read with"]
+_TITLES = ["Result", "Name", "Compared", "Expected", "Found", "Read with"]
 
 
 class CheckTable(QWidget):

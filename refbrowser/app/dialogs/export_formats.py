@@ -69,7 +69,7 @@ CHECKED = ("zarr-v3", "zarr-v2", "nczarr", "ncstream")
 #: Codec, title, and the levels that it has: lowest, highest, usual; None where it has none.
 CODECS: tuple[tuple[str, str, tuple[int, int, int] | None], ...] = (
     ("keep", "As in the source", None),
-    ("none", "Not compressed", None),
+    ("none", "None", None),
     ("zlib", "zlib", (0, 9, 1)),
     ("gzip", "gzip", (0, 9, 5)),
     ("zstd", "Zstandard", (-50, 22, 3)),

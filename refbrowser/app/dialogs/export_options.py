@@ -20,7 +20,8 @@ _KEEP, _SIZE, _SHAPE = "keep", "size", "shape"
 _SIDES = ((_KEEP, "As in the source"), (_SIZE, "About this size"), (_SHAPE, "Of this shape"))
 _SIZE_HINT, _SHAPE_HINT = "8 MiB", "100,100 (-1: all)"
 _SHAPE_TIP = (
-    "Sides, as 100,100; -1 is a whole axis. For arrays with as many dimensions, the others keep theirs. "
+    "Chunk shape, for example 100,100; -1 means the whole axis. "
+    "For arrays with as many dimensions, the others keep theirs. "
     "The column Chunks of the table is for single arrays"
 )
 

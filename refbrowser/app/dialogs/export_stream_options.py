@@ -25,7 +25,7 @@ _PROFILES = (
 )
 _CODECS = (
     ("keep", "As in the source"),
-    ("none", "Not compressed"),
+    ("none", "None"),
     ("zlib:1", "deflate, fast"),
     ("zlib:6", "deflate, small"),
 )

@@ -16,13 +16,13 @@ if TYPE_CHECKING:
 
 _CODECS = {
     "parquet": (
-        ("keep", "As usual (Zstandard)"),
+        ("keep", "Default (Zstandard)"),
         ("snappy", "Snappy, fast"),
         ("zstd:9", "Zstandard, small"),
         ("gzip", "gzip"),
-        ("none", "Not compressed"),
+        ("none", "None"),
     ),
-    "feather": (("keep", "As usual (LZ4)"), ("zstd", "Zstandard, small"), ("none", "Not compressed")),
+    "feather": (("keep", "Default (LZ4)"), ("zstd", "Zstandard, small"), ("none", "None")),
 }
 #: Bytes of the rows of one group where nothing is typed.
 _GROUP_HINT = "64 MiB"

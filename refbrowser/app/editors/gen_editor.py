@@ -81,7 +81,7 @@ class GenEditor(EditorForm):
     def _add_header(self) -> None:
         self._number = named(QSpinBox(), "genRuleNumber", "Number of the gen rule")
         self._number.setKeyboardTracking(False)
-        self._number.setToolTip("Which gen rule is shown")
+        self._number.setToolTip("Which gen rule is shown, by its place in the document; the first is 0")
         self._number.valueChanged.connect(lambda number: self._choose(number))
         self.header.addWidget(self._number)
         for name, text, hint, clicked, icon in (
@@ -256,7 +256,7 @@ class GenEditor(EditorForm):
         self._number.setMaximum(max(0, count - 1))
         self._number.setValue(self._index)
         self._number.setEnabled(count > 1)
-        self._number.setSuffix(f"  of {count_text(count)}" if count else "")
+        self._number.setSuffix(f"  (0 to {count_text(count - 1)})" if count > 1 else "")
         self.body.setEnabled(self._draft is not None)
         self._json.setEnabled(self._draft is not None)
         if self._draft is not None and self._draft.fault is not None and not self.is_json:

@@ -74,7 +74,7 @@ class MetadataEditor(QWidget):
         self.apply_button.setToolTip("Make the edit one step of the history (Ctrl+Enter)")
         self.apply_button.clicked.connect(self.apply)
         self.revert_button = named(
-            QPushButton("Re&vert"), "metadataRevertButton", "Revert the edit of the metadata"
+            QPushButton("Re&set"), "metadataRevertButton", "Reset the edit of the metadata"
         )
         self.revert_button.setToolTip("Go back to what the document has")
         self.revert_button.clicked.connect(self.revert)

@@ -60,7 +60,7 @@ class PrefixEditor(EditorForm):
         self.applyWanted.connect(self.replace)
         self.resetWanted.connect(self.reset)
         self.apply_button.setText("Re&place")
-        self.apply_button.setAccessibleName("Replace the beginning of these URLs")
+        self.apply_button.setAccessibleName("Replace the prefix of these URLs")
         self.show_pending("Replace URL prefix", pending=False, can_apply=False, moved_on=False)
 
     def _build(self) -> None:
@@ -74,7 +74,7 @@ class PrefixEditor(EditorForm):
         self._keys, self._keys_label = self._line(
             2, "Pa&ttern", "urlPrefixKeys", "such as temp/* or */.zarray"
         )
-        self._old, _ = self._line(4, "&From", "urlPrefixOld", "beginning of the URL as written")
+        self._old, _ = self._line(4, "&From", "urlPrefixOld", "what the URLs begin with now")
         self._old_outcome = OutcomeLine("urlPrefixOldOutcome")
         self.grid.addWidget(self._old_outcome, 5, 1)
         self._new, _ = self._line(6, "T&o", "urlPrefixNew", "what it becomes")
@@ -94,7 +94,7 @@ class PrefixEditor(EditorForm):
 
     def _line(self, row: int, label: str, name: str, hint: str) -> tuple[TextLine, QLabel]:
         title = label.replace("&", "").lower()
-        field = named(TextLine(), name, f"Replace the beginning of URLs: {title}")
+        field = named(TextLine(), name, f"Replace URL prefix: {title}")
         field.setPlaceholderText(hint)
         field.setFont(theme.mono_font())
         field.textEdited.connect(lambda _text: self._typed())
@@ -233,7 +233,7 @@ class PrefixEditor(EditorForm):
         self._new.selectAll()
         self._typed()
         if not found.prefix:
-            self._old_outcome.show_warning("these URLs have no beginning in common")
+            self._old_outcome.show_warning("these URLs have no common prefix")
 
     # Counting
 
@@ -314,7 +314,7 @@ class PrefixEditor(EditorForm):
             if changes.edit.new:
                 self._outcome.show_result(words)
             else:
-                self._outcome.show_warning(f"{words}: the beginning goes, nothing takes its place")
+                self._outcome.show_warning(f"{words}: the prefix is removed, nothing takes its place")
             self._changes = changes
         if changes.elsewhere:
             nouns = "template or rule begins" if changes.elsewhere == 1 else "templates or rules begin"

@@ -81,7 +81,7 @@ class ReferenceEditor(EditorForm):
         }
         self._add_text(10)
         prefix = named(QPushButton("Replace URL prefi&x…"), "referencePrefixButton", "Replace URL prefix")
-        prefix.setToolTip("Replace the beginning of the URLs of many keys (Ctrl+H)")
+        prefix.setToolTip("Replace the prefix of the URLs of many keys (Ctrl+H)")
         prefix.clicked.connect(self.prefixWanted)
         self.grid.addWidget(prefix, 12, 1, Qt.AlignmentFlag.AlignRight)
         self.grid.setRowStretch(13, 1)

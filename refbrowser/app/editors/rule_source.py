@@ -144,7 +144,7 @@ class RuleSource:
             return "no row has this key"
         if isinstance(found, int):
             return found
-        return f"not decided: the key is not in the {count_text(found.rows_checked)} rows that were looked at"
+        return f"not known: the key is not in the {count_text(found.rows_checked)} rows that were checked"
 
     @cached_property
     def names(self) -> Names:

@@ -47,7 +47,7 @@ class CommandPalette(QuickList):
         answers = [
             Answer(title, keys, matched.places, icon, act) for (title, keys, icon, act), matched in found
         ]
-        self.set_answers(answers, "" if answers else "No action that can be used now is called so")
+        self.set_answers(answers, "" if answers else "No matching action can be used now")
 
 
 def _carry_out(answer: Answer) -> None:

@@ -63,7 +63,7 @@ class GoToDialog(QuickList):
         answers = [Answer(hit.text, hit.detail, hit.places, _icon(hit), hit) for hit in hits.hits]
         count = count_text(len(answers))
         if not answers:
-            words = "Nothing is called so" if hits.is_whole else "Nothing found in time: type more of it"
+            words = "No match" if hits.is_whole else "The search stopped at its time limit: type more"
         elif hits.is_whole:
             words = f"{count} answer{'' if len(answers) == 1 else 's'}" if text.strip() else ""
         else:

@@ -54,7 +54,9 @@ class NestedTab(QObject):
             import refbrowser.app.nested.charts_pane
             import refbrowser.app.nested.nested_pane  # noqa: F401
 
-        self._window.tasks.run("prepare values", "Load the nested values", load, lambda _none: self._make())
+        self._window.tasks.run(
+            "prepare values", self._window.tasks.PREPARING, load, lambda _none: self._make()
+        )
 
     def _make(self) -> None:
         from refbrowser.app.nested.nested_pane import NestedPane

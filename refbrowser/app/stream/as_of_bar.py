@@ -31,7 +31,7 @@ class AsOfBar(QFrame):
         layout.setSpacing(theme.MEDIUM)
         layout.addWidget(IconLabel("warning", "warning"))
         layout.addWidget(self._text, 1)
-        layout.addWidget(push_button("Show all", "asOfAllButton", self.allWanted.emit))
+        layout.addWidget(push_button("Show all messages", "asOfAllButton", self.allWanted.emit))
         self.hide()
 
     def set_last(self, last: int | None, count: int) -> None:

@@ -68,7 +68,9 @@ class MessagesTab(QObject):
             import refbrowser.app.stream.messages_link
             import refbrowser.app.stream.messages_pane  # noqa: F401
 
-        self._window.tasks.run("prepare messages", "Load the messages", load, lambda _none: self._make())
+        self._window.tasks.run(
+            "prepare messages", self._window.tasks.PREPARING, load, lambda _none: self._make()
+        )
 
     def _make(self) -> None:
         from refbrowser.app.stream.as_of_bar import AsOfBar

@@ -86,13 +86,13 @@ def missing_step(entries: Occurrences) -> Step:
         text = "There is no reference with this key, neither in refs nor from a gen rule."
         return Step(name="entry", title="No reference", lines=[Line(text)], facts={"origin": None})
     lines = [
-        Line(f"Whether gen rule {number} gives this key was not decided: {rows} rows were looked at.")
+        Line(f"Whether gen rule {number} gives this key is not known: only {rows} of its rows were checked.")
         for number, rows in entries.undecided[:MOST_NAMED]
     ]
     lines += [Line(f"{other}: {reference_text(other.found)}", "Would be") for other in entries.shadowed]
     return Step(
         name="entry",
-        title="Not decided",
+        title="Not known",
         state=StepState.FAULT,
         lines=lines,
         facts={"origin": None, "undecided": [number for number, _ in entries.undecided]},
@@ -207,8 +207,8 @@ def _shadow_lines(entries: Occurrences) -> list[Line]:
     if entries.more:
         lines.append(Line(f"and {counted(entries.more, 'more entry', 'more entries')}", "Shadowed"))
     for number, rows in entries.undecided:
-        text = f"whether gen rule {number} gives this key too was not decided ({rows} rows looked at)"
-        lines.append(Line(f"{text}; it would not count", "Not decided"))
+        text = f"whether gen rule {number} gives this key too is not known ({rows} of its rows checked)"
+        lines.append(Line(f"{text}; it would not count", "Not known"))
     return lines
 
 

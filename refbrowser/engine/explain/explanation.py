@@ -72,7 +72,7 @@ _WORDS = {
     VerdictKind.NEVER_WRITTEN: "Never written",
     VerdictKind.BLOCKED: "Needs permission",
     VerdictKind.FAULTY: "Faulty reference",
-    VerdictKind.UNDECIDED: "Not decided",
+    VerdictKind.UNDECIDED: "Not known",
     VerdictKind.FAILED_READ: "Failed to read",
     VerdictKind.FAILED_DECODE: "Failed to decode",
     VerdictKind.UNREADABLE: "Unreadable array",

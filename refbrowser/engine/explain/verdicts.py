@@ -80,9 +80,7 @@ def of_lost(subject: str, error: RefbrowserError, links: Sequence[Link]) -> Verd
 
 def of_undecided(subject: str, rule: int) -> Verdict:
     """Return the verdict on a key that a rule may give."""
-    text = (
-        f"Whether there is a reference for {subject} was not decided: gen rule {rule} is too hard to search"
-    )
+    text = f"Whether there is a reference for {subject} is not known: gen rule {rule} is too hard to search"
     return Verdict(VerdictKind.UNDECIDED, text, StepState.FAULT)
 
 

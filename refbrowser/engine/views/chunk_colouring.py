@@ -161,11 +161,11 @@ def coloured(values: ChunkMapValues, by: ColourBy) -> ColouredMap:
 
 
 _NOTHING = MapClass("nothing")
-_RANGE = MapClass("range", "byte range")
-_WHOLE = MapClass("whole", "whole file")
+_RANGE = MapClass("range", "stored")
+_WHOLE = MapClass("whole", "stored as a whole file")
 _READ = MapClass("read", "read")
 _INLINE = MapClass("inline", "inline")
-_DERIVED = MapClass("derived", "assembled from pieces")
+_DERIVED = MapClass("derived", "stored in messages")
 _MISSING = MapClass("missing", "missing")
 _PENDING = MapClass("pending", "being read")
 _FAULTY = MapClass("faulty", "faulty or lost")
@@ -204,9 +204,9 @@ def _by_size(values: ChunkMapValues) -> tuple[Classes, Sequence[MapClass]]:
     first = (
         _NOTHING,
         _MISSING,
-        MapClass("whole", "whole file, size not known"),
+        MapClass("whole", "stored, size not known"),
         MapClass("inline", "inline"),
-        MapClass("derived", "assembled, size not known"),
+        MapClass("derived", "in messages, size not known"),
     )
     kinds: dict[int, int] = {ReferenceKind.MISSING: 1, ReferenceKind.WHOLE: 2, ReferenceKind.INLINE: 3}
     classes = _by_kind(values, {**kinds, ReferenceKind.RANGE: 2, ReferenceKind.DERIVED: 4})

@@ -131,7 +131,7 @@ def test_what_is_known_of_an_array_is_in_the_attributes(
     settle()
     shown = window.attributes.values()
     assert (shown["Type"], shown["Rows"]) == ("var * float64", "80")
-    assert shown["Holds"] == "lists"
+    assert shown["Contents"] == "lists"
     assert shown["Buffers"].startswith("2, ")
     assert window.summary.text() == "/events/pt   80 * var * float64"
     window.hierarchy.select_node(events, "/events/node4-counts")

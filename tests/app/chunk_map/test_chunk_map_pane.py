@@ -38,10 +38,10 @@ def choose(mapped: Mapped, name: str, text: str) -> None:
 class TestStates:
     def test_what_is_stored_missing_inline_and_read(self, mapped: Mapped) -> None:
         # The slice that is plotted, time 0, is read: four of its chunks are on the map (x 0).
-        assert mapped.legend() == {"byte range": 10, "read": 4, "inline": 1, "missing": 1}
+        assert mapped.legend() == {"stored": 10, "read": 4, "inline": 1, "missing": 1}
         assert mapped.pane.foot.counts.text() == "14 stored, 1 inline, 1 missing"
         assert [text.split()[0] for text in mapped.pane.legend.texts()] == [
-            "byte", "read", "inline", "missing",
+            "stored", "read", "inline", "missing",
         ]  # fmt: skip
 
     def test_a_chunk_that_cannot_be_read(self, mapped: Mapped) -> None:

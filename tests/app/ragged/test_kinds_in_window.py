@@ -200,7 +200,7 @@ def test_a_tile_tells_which_messages_it_is_made_of(
     qtbot.waitUntil(pane.is_settled)
     pane.view.setFocus()
     qtbot.keyClick(pane.view, Qt.Key.Key_Right)
-    qtbot.waitUntil(lambda: pane.is_settled() and "assembled from" in pane.foot.readout.text())
+    qtbot.waitUntil(lambda: pane.is_settled() and "stored in" in pane.foot.readout.text())
 
 
 def test_python_for_a_stream_runs_as_pasted(

@@ -92,7 +92,7 @@ def test_each_chunk_is_what_its_reference_is() -> None:
 def test_states_and_counts() -> None:
     shown = coloured(filled(MapSource(manifest(document()))), ColourBy.STATE)
     assert entries(shown) == {
-        "byte range": 296, "whole file": 1, "inline": 1, "missing": 1, "faulty or lost": 1,
+        "stored": 296, "stored as a whole file": 1, "inline": 1, "missing": 1, "faulty or lost": 1,
     }  # fmt: skip
     assert (shown.stored, shown.inline, shown.missing, shown.failed) == (297, 1, 1, 1)
     assert shown.class_at(*at_layout(shown, MISSING)).style == "missing"
