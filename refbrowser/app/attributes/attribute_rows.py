@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -357,3 +358,11 @@ def dimension_text(values: range | tuple[int, ...]) -> str:
         return f"{values.start} to {values.stop} (not included){step}"
     shown = ", ".join(map(str, values[:12]))
     return f"{shown}, … ({len(values)} values)" if len(values) > 12 else shown
+
+
+def layout_of(sections: Sequence[Section]) -> list[tuple[str, tuple[tuple[Any, ...], ...]]]:
+    """Return all of sections but the values."""
+    return [
+        (each.title, tuple((row.name, row.attribute, row.type, row.link) for row in each.rows))
+        for each in sections
+    ]

@@ -11,7 +11,6 @@ from PySide6.QtWidgets import (
     QAbstractItemDelegate,
     QAbstractItemView,
     QHeaderView,
-    QLineEdit,
     QMenu,
     QTreeView,
     QWidget,
@@ -27,21 +26,23 @@ from refbrowser.app.attributes.attribute_cells import (
     VALUE,
     VALUE_ROLE,
     Beside,
+    Cell,
     Cells,
     cells_of,
     set_text,
 )
-from refbrowser.app.attributes.attribute_rows import Row, Section
+from refbrowser.app.attributes.attribute_rows import Row, Section, layout_of
 from refbrowser.app.attributes.name_column import NameColumn
+from refbrowser.engine.views.typed_values import typed_lines
 
 Index = QModelIndex | QPersistentModelIndex
 _OWN_KEYS = (Qt.Key.Key_F2, Qt.Key.Key_Insert, Qt.Key.Key_Delete)
-_TYPE_WIDTH = 80
 
 
 class AttributesTree(QTreeView):
     """Sections of names and values. Enter edits a value, F2 what is current, Insert adds, Delete removes.
 
+    A value that is longer than its cell is edited, or read where it cannot be edited, wrapped below its row.
     A value keeps the type that the metadata records. Where none is recorded, what is JSON is that value,
     anything else is text. What cannot be is refused beside the field.
 
@@ -90,8 +91,7 @@ class AttributesTree(QTreeView):
         self.header().setSectionResizeMode(NAME, QHeaderView.ResizeMode.Interactive)
         self.header().setSectionResizeMode(VALUE, QHeaderView.ResizeMode.Stretch)
         self.header().setSectionResizeMode(TYPE, QHeaderView.ResizeMode.Interactive)
-        self.header().resizeSection(TYPE, _TYPE_WIDTH)
-        self.name_column = NameColumn(self)
+        self.name_column = NameColumn(self, words=TYPE)
         self.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
         self.customContextMenuRequested.connect(self._menu)
         self._sections: list[Section] = []
@@ -109,7 +109,7 @@ class AttributesTree(QTreeView):
 
     def show_sections(self, sections: Sequence[Section], *, anew: bool) -> None:
         """Show other sections; unless `anew`, the current row, and what is folded, stay as they are."""
-        if not anew and _layout(sections) == _layout(self._sections):
+        if not anew and layout_of(sections) == layout_of(self._sections):
             self._sections = list(sections)
             for number, section in enumerate(sections):
                 parent = self._model.item(number)
@@ -247,7 +247,7 @@ class AttributesTree(QTreeView):
             line.setFocus()
             self._delegate.look(line)
             if span is not None:
-                line.setSelection(span[0], max(0, span[1] - span[0]))
+                line.select(*span)
 
     def end_edit(self) -> None:
         """Close the cell that is edited; what is typed in it was taken."""
@@ -255,11 +255,11 @@ class AttributesTree(QTreeView):
         if line is not None:
             self._delegate.closeEditor.emit(line, QAbstractItemDelegate.EndEditHint.RevertModelCache)
 
-    def open_cell(self) -> QLineEdit | None:
+    def open_cell(self) -> Cell | None:
         """Return the field over the cell that is edited."""
-        cells = self.viewport().findChildren(QLineEdit, "attributeCell")
+        cells = self.viewport().findChildren(QWidget, "attributeCell")
         # Those that are closed go a little later.
-        return next((cell for cell in cells if not cell.isHidden()), None)
+        return next((cell for cell in cells if isinstance(cell, Cell) and not cell.isHidden()), None)
 
     def tell_typed(self, index: Index, text: str) -> None:
         """Tell what is typed in a cell."""
@@ -296,6 +296,9 @@ class AttributesTree(QTreeView):
         event: Any = None,
     ) -> bool:
         if not self._can_edit or index.siblingAtColumn(NAME).data(ATTRIBUTE_ROLE) is None:
+            triggers = QAbstractItemView.EditTrigger
+            if trigger in (triggers.DoubleClicked, triggers.EditKeyPressed):
+                self._delegate.read_whole(index)
             return False
         if index.column() == TYPE:
             return False
@@ -352,7 +355,7 @@ class AttributesTree(QTreeView):
         if index.column() == NAME:
             if text != attribute:
                 self.renamed.emit(attribute, text)
-        elif text != index.data(VALUE_ROLE):
+        elif text not in (shown := str(index.data(VALUE_ROLE)), typed_lines(shown)):
             from refbrowser.engine.views.typed_values import typed_text
 
             value = self._value_of(index, text)
@@ -421,9 +424,11 @@ class AttributesTree(QTreeView):
         elif plain and event.key() == Qt.Key.Key_Delete:
             self.remove_current()
         elif plain and event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
-            if self.current_attribute():
+            if self.current_attribute() and self._can_edit:
                 self.edit_current()
-            else:
+            elif self.currentIndex().siblingAtColumn(NAME).data(LINK_ROLE) or not self._delegate.read_whole(
+                self.currentIndex()
+            ):
                 self._clicked(self.currentIndex())
         else:
             super().keyPressEvent(event)
@@ -464,6 +469,10 @@ class AttributesTree(QTreeView):
     def _menu(self, position: QPoint) -> None:
         menu = QMenu(self)
         menu.addAction("Copy value", self.copy_value)
+        if not self._can_edit or self.current_attribute() is None:
+            cell = self.currentIndex().siblingAtColumn(VALUE)
+            whole = menu.addAction("Show the whole value", lambda: self._delegate.read_whole(cell))
+            whole.setEnabled(self._delegate.is_long(cell, str(cell.data(VALUE_ROLE) or "")))
         if self._parent() is not None:
             menu.addSeparator()
             attribute = self.current_attribute()
@@ -484,10 +493,3 @@ class AttributesTree(QTreeView):
         name = self.current_attribute()
         if name is not None:
             self._edit_cell(self.index_of(name, NAME))
-
-
-def _layout(sections: Sequence[Section]) -> list[tuple[str, tuple[tuple[Any, ...], ...]]]:
-    return [
-        (each.title, tuple((row.name, row.attribute, row.type, row.link) for row in each.rows))
-        for each in sections
-    ]

@@ -1,4 +1,4 @@
-"""The column of names beside that of values: as wide as the names need, until the user draws it."""
+"""The columns beside that of values: as wide as their words need, until the user draws them."""
 
 from __future__ import annotations
 
@@ -10,22 +10,33 @@ _LEAST, _MOST = 96, 0.5
 
 
 class NameColumn(QObject):
-    """Fits the first column of a tree to its names, up to half of the tree's width."""
+    """Fits the first column of a tree to its names, up to half of the tree's width.
 
-    def __init__(self, tree: QTreeView) -> None:
+    Parameters
+    ----------
+    words
+        Another column, of short words: the delegate bounds its width.
+    """
+
+    def __init__(self, tree: QTreeView, *, words: int) -> None:
         super().__init__(tree)
         self._tree = tree
+        self._words = words
         self._by_user = False
         tree.header().viewport().installEventFilter(self)
         tree.viewport().installEventFilter(self)
         self.fit()
 
     def fit(self) -> None:
-        """Give the names the width they need, unless the user chose one."""
+        """Give the names and the words the width they need, unless the user chose one."""
         if self._by_user:
             return
+        header = self._tree.header()
+        if not header.isSectionHidden(self._words):
+            words = max(self._tree.sizeHintForColumn(self._words), header.sectionSizeHint(self._words))
+            header.resizeSection(self._words, words)
         needed = max(_LEAST, self._tree.sizeHintForColumn(0))
-        self._tree.header().resizeSection(0, min(needed, int(self._tree.viewport().width() * _MOST)))
+        header.resizeSection(0, min(needed, int(self._tree.viewport().width() * _MOST)))
 
     def forget(self) -> None:
         """Forget what the user chose."""

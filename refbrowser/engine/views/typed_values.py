@@ -11,6 +11,8 @@ from refbrowser.references.json_text import JsonError, parse
 #: A list or object of at most this many characters stands on one line.
 LINE = 44
 _JSON_BEGINS = ("[", "{", '"')
+#: Line ends and blanks that Python does not count as printable; a field keeps them as they are.
+_BLANKS = dict.fromkeys(map(ord, "\n\t\N{NO-BREAK SPACE}\N{NARROW NO-BREAK SPACE}"))
 
 
 def typed_text(value: Any) -> str:
@@ -18,6 +20,22 @@ def typed_text(value: Any) -> str:
     if isinstance(value, str) and value.isprintable() and _reads_as(value, value):
         return value
     return json.dumps(value, ensure_ascii=False, default=str)
+
+
+def typed_lines(text: str) -> str:
+    """Return a typed line as it is read and typed over several lines.
+
+    Text in quotes whose line breaks are escaped stands as it is, unless it would read as something else then.
+    """
+    if not text.startswith('"') or "\\n" not in text:
+        return text
+    value = typed_value(text)
+    if not isinstance(value, str):
+        return text
+    lines = value.replace("\r\n", "\n")
+    breaks_alike = value in (lines, lines.replace("\n", "\r\n"))
+    is_plain = lines.translate(_BLANKS).isprintable()
+    return value if breaks_alike and is_plain and _reads_as(value, value) else text
 
 
 def typed_value(text: str) -> Any:

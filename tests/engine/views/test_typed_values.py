@@ -10,7 +10,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from refbrowser.engine.views.typed_values import kind_words, laid_out, parsed, typed_text, typed_value
+from refbrowser.engine.views.typed_values import (
+    kind_words,
+    laid_out,
+    parsed,
+    typed_lines,
+    typed_text,
+    typed_value,
+)
 from refbrowser.errors import RefbrowserError
 
 JSON = st.recursive(
@@ -55,6 +62,20 @@ def test_what_is_laid_out_is_the_same_value(value: Any) -> None:
 )
 def test_quotes_stand_only_where_they_are_needed(value: Any, text: str) -> None:
     assert typed_text(value) == text
+
+
+@pytest.mark.parametrize("value", ["a\nb", "a\r\nb\r\n", "a\tb\n\N{NO-BREAK SPACE}c", "\n"])
+def test_text_with_line_breaks_is_typed_in_lines(value: str) -> None:
+    lines = typed_lines(typed_text(value))
+    assert typed_value(lines) == value
+    assert lines == (value if value.strip() else typed_text(value)), "what is blank would read as no text"
+
+
+@pytest.mark.parametrize(
+    "value", ["[a\nb", '"a\nb', "5\n", "a\rb\n", "a\x00\n", "a\r\nb\n", ["a\nb"], "K", 5]
+)
+def test_what_lines_would_change_stays_in_one(value: Any) -> None:
+    assert typed_lines(typed_text(value)) == typed_text(value)
 
 
 @pytest.mark.parametrize(
