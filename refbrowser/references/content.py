@@ -338,6 +338,11 @@ class DocumentContent:
         """Whether its text was made here, from a store or other files: nobody knows the places in it."""
         return self.store is not None or self.derived is not None or self.from_parquet
 
+    @property
+    def rules_are_made(self) -> bool:
+        """Whether its templates and rules were made here, for a store or another file: nobody wrote them."""
+        return self.store is not None or self.derived is not None
+
     def key_pointer(self, key: str) -> str:
         """Return the JSON pointer of an entry of `refs`."""
         return pointer(key) if self.version == 0 else pointer("refs", key)

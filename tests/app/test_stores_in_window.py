@@ -12,11 +12,13 @@ from zipfile import ZipFile
 import numpy as np
 import pytest
 import zarr
+from awkward_files import write_events
 from PySide6.QtCore import Qt, QUrl
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QComboBox, QFileDialog, QLineEdit, QMessageBox
 from pytestqt.qtbot import QtBot
 from servers.http_server import HttpServer
+from streams_made import write_ocean
 from window_fixtures import button, drop
 
 from refbrowser.app.actions.file import FLAVOURS
@@ -24,9 +26,11 @@ from refbrowser.app.controller.disk import FileState
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.dialogs.open_url_dialog import OpenUrlDialog
 from refbrowser.app.dialogs.save_dialogs import SaveProspectDialog
+from refbrowser.app.hierarchy.format_words import DERIVED
 from refbrowser.app.main_window import MainWindow
 from refbrowser.app.opening.drops import Drop
 from refbrowser.app.problems.pane import ProblemsPane
+from refbrowser.app.references.reference_rows import ExpansionRows
 from refbrowser.model.nodes import Flavour
 from refbrowser.references.edits import SetMetadata, SetReference
 
@@ -117,6 +121,30 @@ class TestOpening:
         assert "Zarr v2, store in a folder" in tip
         assert window.attributes.values()["Format"] == "Zarr v2, store in a folder"
         assert window.status._version.text() == "Zarr v2"
+
+    def test_rules_that_nobody_wrote_are_not_shown(
+        self, window: MainWindow, folder: Path, tmp_path: Path, opened: Open, settle: Settle
+    ) -> None:
+        for path, origin in (
+            (folder, "store"), (write_ocean(tmp_path), "ncstream"), (write_events(tmp_path), "awkward0"),
+        ):  # fmt: skip
+            document = opened(path)
+            settle()
+            model = window.hierarchy.model
+            for kind in ("templates", "rules"):
+                assert not model.find_identity((document.number, kind, "")).isValid()
+            window.hierarchy.select_index(model.find_identity((document.number, "document", "")))
+            settle()
+            names = set(window.attributes.values())
+            assert not names & {"Templates", "Gen rules", "Version 0 rows", "Version", "References"}, path
+            assert "V1" not in model.find_identity((document.number, "document", "")).data()
+            assert window.status._version.text() != "Version 1"
+            for name in ("add_template", "add_rule", "go_to_rule", "override_key", "template_values"):
+                assert not window.actions_[name].isEnabled(), name
+            state = document.document
+            assert state is not None
+            rows = ExpansionRows(state, None, lambda: None).page(0, state.expansion.rows)
+            assert {row[-1] for row in rows} == {DERIVED.get(origin, origin)}
 
     def test_missing_chunks_and_stray_keys_are_found(
         self, window: MainWindow, store: Path, opened: Open, settle: Settle

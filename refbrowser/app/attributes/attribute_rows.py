@@ -10,7 +10,7 @@ from refbrowser.app import theme
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.hierarchy.array_words import extent_text, shape_text, type_text
 from refbrowser.app.hierarchy.dimension_rows import coordinate_words
-from refbrowser.app.hierarchy.format_words import format_words, short_format
+from refbrowser.app.hierarchy.format_words import format_words, has_rules, short_format
 from refbrowser.app.hierarchy.hierarchy_model import Item, ItemKind
 from refbrowser.app.hierarchy.nested_words import nested_words
 from refbrowser.app.hierarchy.parts import buffer_name, is_buffer, stored_words
@@ -98,7 +98,7 @@ def _document(document: OpenDocument, internal: bool) -> list[Section]:
     pairs = [("Path", document.path), ("Format", format_words(document))]
     state = document.document
     if state is not None:
-        pairs += document_pairs(state) if state.derived is None else derived_pairs(state.derived)
+        pairs += document_pairs(document, state) if state.derived is None else derived_pairs(state.derived)
     found = [_section("Document", pairs)]
     if document.template_values:
         found.append(_section("Template values", list(document.template_values.items())))
@@ -223,13 +223,16 @@ def field_sections(node: Any) -> list[Section]:
     return [Section(f"Fields ({len(node.dtype.names)})", tuple(rows))]
 
 
-def document_pairs(document: Any) -> list[tuple[str, str]]:
-    """Return what is told about a document: version, how many references, rules and rows."""
-    pairs = [("Version", str(document.version)), ("References", theme.count_text(len(document.refs)))]
-    if document.version == 1:
-        pairs.append(("Templates", str(len(document.templates.templates))))
-        pairs.append(("Gen rules", str(len(document.rules))))
-        pairs.append(("Version 0 rows", theme.count_text(document.expansion.rows)))
+def document_pairs(document: OpenDocument, state: Any) -> list[tuple[str, str]]:
+    """Return what is told about a document: version, how many references, rules and rows; keys of a store."""
+    rows = theme.count_text(state.expansion.rows)
+    if document.store.is_here:
+        return [("Keys", rows)]
+    pairs = [("Version", str(state.version)), ("References", theme.count_text(len(state.refs)))]
+    if has_rules(document):
+        pairs.append(("Templates", str(len(state.templates.templates))))
+        pairs.append(("Gen rules", str(len(state.rules))))
+        pairs.append(("Version 0 rows", rows))
     return pairs
 
 

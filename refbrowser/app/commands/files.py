@@ -8,6 +8,7 @@ from functools import partial
 
 from refbrowser.app.actions.file import FLAVOURS
 from refbrowser.app.commands.group import CommandGroup, by_name
+from refbrowser.app.hierarchy.format_words import takes_rules
 from refbrowser.app.hierarchy.hierarchy_model import ItemKind
 
 #: The actions that read a store by the rules of a flavour, with its value; empty to find it out.
@@ -37,6 +38,7 @@ class FileCommands(CommandGroup):
             "has_document": document is not None,
             "has_recent": bool(self._window.settings.recent()),
             "is_open": document is not None and document.is_open,
+            "takes_rules": document is not None and takes_rules(document),
             "has_hierarchy": document is not None and document.hierarchy is not None,
         }
 

@@ -154,7 +154,11 @@ class ReferenceCommands(CommandGroup):
         self._window.status.say("Select keys in References first")
 
     def _say_generated(self) -> None:
-        self._window.status.say("This key comes from a gen rule: change the rule, or override the key")
+        words = "This key comes from a gen rule: change the rule, or override the key"
+        state = None if self._current is None else self._current.document
+        if state is not None and state.rules_are_made:
+            words = "This key is a chunk, and stays as it is"
+        self._window.status.say(words)
 
     # What changed
 

@@ -10,6 +10,17 @@ if TYPE_CHECKING:
     from refbrowser.app.controller.open_document import OpenDocument
 
 
+def takes_rules(document: OpenDocument) -> bool:
+    """Tell whether templates and rules have a place: nobody wrote those of stores, streams, archives."""
+    state = document.document
+    return state is not None and state.derived is None and not document.store.is_here
+
+
+def has_rules(document: OpenDocument) -> bool:
+    """Tell whether templates and rules are shown: those of Version 1 that somebody wrote."""
+    return takes_rules(document) and document.document is not None and document.document.version == 1
+
+
 def short_format(document: OpenDocument) -> str:
     """Return the few words beside a document's name: ``V1``, or the flavour of a store."""
     state = document.document

@@ -13,7 +13,7 @@ from refbrowser.app import icons, theme
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.hierarchy.array_words import detail_text, icon_name
 from refbrowser.app.hierarchy.dimension_rows import coordinate_words, dimensions_of, size_words
-from refbrowser.app.hierarchy.format_words import format_words, short_format
+from refbrowser.app.hierarchy.format_words import format_words, has_rules, short_format
 from refbrowser.app.hierarchy.parts import groups_of, node_words, parts_of, rows_of
 from refbrowser.app.hierarchy.tree_changes import changed_words
 from refbrowser.app.plain_text import one_line
@@ -233,7 +233,7 @@ class HierarchyModel(QAbstractItemModel):
             self._add(children, ItemKind.ARRAY, item.document, "/", item, root)
         else:
             self._add_nodes(item, root)
-        if _has_rules(item.document):
+        if has_rules(item.document):
             self._add(children, ItemKind.TEMPLATES, item.document, "", item)
             self._add(children, ItemKind.RULES, item.document, "", item)
 
@@ -347,14 +347,6 @@ class HierarchyModel(QAbstractItemModel):
             words += [problem_of(item), badge_words(badge_of(item)), changed_words(item)]
             return ", ".join(word for word in words if word)
         return None
-
-
-def _has_rules(document: OpenDocument) -> bool:
-    """Tell whether templates and rules have a place in the tree: nobody wrote the one of a stream."""
-    state = document.document
-    if state is None or state.version != 1:
-        return False
-    return state.derived is None or bool(state.rules) or len(state.templates.templates) > 1
 
 
 def name_of(item: Item) -> str:

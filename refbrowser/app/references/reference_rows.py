@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt
 
+from refbrowser.app.hierarchy.format_words import DERIVED
 from refbrowser.app.plain_text import CELL_LIMIT
 from refbrowser.app.row_model import Column, RowStyle
 from refbrowser.app.theme import count_text
@@ -125,10 +126,18 @@ class ExpansionRows:
                     text,
                     "" if offset is None else str(offset),
                     "" if length is None else str(length),
-                    "refs" if origin < 0 else f"rule {origin}",
+                    self._origin_text(origin),
                 ],
                 style,
             )
+
+    def _origin_text(self, origin: int) -> str:
+        document = self.document
+        if document.derived is not None:
+            return DERIVED.get(document.derived.format, document.derived.format)
+        if document.store is not None:
+            return "store"
+        return "refs" if origin < 0 else f"rule {origin}"
 
     def _inline_text(self, row: int) -> str:
         refs = self.document.refs

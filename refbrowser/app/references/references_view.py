@@ -293,7 +293,13 @@ class ReferencesPane(QWidget):
         """Tell beneath the table that the current row comes from a rule, where it does."""
         state = None if self._document is None else self._document.document
         row, key = self.current_row(), self.current_key()
-        if state is None or row is None or key is None or row < state.expansion.refs_rows:
+        if (
+            state is None
+            or row is None
+            or key is None
+            or row < state.expansion.refs_rows
+            or state.rules_are_made
+        ):
             self.generated.hide()
             return
         self.generated.show_row(key, *state.expansion.origin(row))

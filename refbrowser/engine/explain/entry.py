@@ -50,6 +50,8 @@ def entry_step(document: ReferenceDocument, key: str, entries: Occurrences) -> S
     """Return the step for a key that has an entry."""
     entry = entries.counting
     assert entry is not None
+    if document.rules_are_made:
+        return _made_step(entry)
     lines, templates = _rule_lines(document, entry) if entry.is_rule else _refs_lines(document, key)
     lines += _template_lines(document, templates)
     lines.append(Line(reference_text(entry.found), "Refers to"))
@@ -78,12 +80,24 @@ def entry_step(document: ReferenceDocument, key: str, entries: Occurrences) -> S
     )
 
 
-def missing_step(entries: Occurrences) -> Step:
+def _made_step(entry: Occurrence) -> Step:
+    """Return the step for a key of a store or another file: of the rules made for it nobody knows."""
+    found = entry.found
+    text = (
+        f"{bytes_text(len(found.data))} of metadata" if isinstance(found, Inline) else reference_text(found)
+    )
+    facts = {"origin": "made", "version0_row": entry.place, **reference_facts(found)}
+    return Step(name="entry", title="Reference", lines=[Line(text, "Refers to")], facts=facts)
+
+
+def missing_step(document: ReferenceDocument, entries: Occurrences) -> Step:
     """Return the step for a key that has no entry, or none that was found."""
     if entries.lost is not None:
         return _lost_step(entries.lost)
     if not entries.is_open:
         text = "There is no reference with this key, neither in refs nor from a gen rule."
+        if document.rules_are_made:
+            text = "Nothing is stored under this key."
         return Step(name="entry", title="No reference", lines=[Line(text)], facts={"origin": None})
     lines = [
         Line(f"Whether gen rule {number} gives this key is not known: only {rows} of its rows were checked.")

@@ -205,7 +205,7 @@ class _Explaining:
         entries = find_occurrences(self.dataset.document, self.key, lambda: self.token.cancelled)
         self.token.check()
         if entries.counting is None:
-            self.steps.append(missing_step(entries))
+            self.steps.append(missing_step(self.dataset.document, entries))
             if entries.is_open:
                 return None, verdicts.of_undecided(self._subject.lower(), entries.undecided[0][0])
             if entries.lost is not None:

@@ -129,7 +129,7 @@ def _hits(
         yield from _refs_keys(state, text, beat)
         for index, rule in enumerate(state.rules):
             beat()
-            yield from _rule_keys(rule, index, text, beat)
+            yield from _rule_keys(rule, "chunk" if state.rules_are_made else f"rule {index}", text, beat)
         yield from _other_keys(state, text, beat)
 
 
@@ -264,12 +264,11 @@ def _other_keys(state: ReferenceDocument, text: str, beat: Callable[[], None]) -
 # Keys of rules
 
 
-def _rule_keys(rule: GenRule, index: int, text: str, beat: Callable[[], None]) -> Iterator[Hit | None]:
+def _rule_keys(rule: GenRule, detail: str, text: str, beat: Callable[[], None]) -> Iterator[Hit | None]:
     """Yield keys of one rule: its first ones where its own text is meant, else those of its first rows."""
     if not rule.count:
         return
     fixed, folded = rule.static_prefix.casefold(), text.casefold()
-    detail = f"rule {index}"
     if folded in fixed:
         for key in rule.rows(0, min(EACH, rule.count)).keys:
             if key is not None:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from explained import dataset, document, faults, line, of_element, of_key
+from awkward_files import write_events
+from explained import ZARRAY, dataset, document, faults, line, of_element, of_key
+from streams_made import write_ocean
 
 from refbrowser.engine.explain.explain import explain
 from refbrowser.engine.explain.explanation import HexBlock, LinkKind, StepState, VerdictKind
@@ -31,6 +34,30 @@ def ruled(tmp_path: Path) -> Path:
         data = np.arange(24, dtype="<i2") + 100 * number
         (tmp_path / f"data{number}.bin").write_bytes(data.tobytes())
     return document(tmp_path, {}, gen=[RULE], templates=TEMPLATES)
+
+
+def write_store(folder: Path) -> Path:
+    """Write a Zarr store of four chunks: the document made for it has a template and a rule."""
+    root = folder / "sea.zarr"
+    (root / "a").mkdir(parents=True)
+    metadata = {**ZARRAY, "fill_value": 0}
+    (root / ".zgroup").write_text('{"zarr_format": 2}')
+    (root / "a" / ".zarray").write_text(json.dumps(metadata))
+    for chunk in ("0.0", "0.1", "1.0", "1.1"):
+        (root / "a" / chunk).write_bytes(np.arange(6, dtype="<i2").tobytes())
+    return root
+
+
+@pytest.mark.parametrize("write", [write_store, write_ocean, write_events])
+def test_rules_that_nobody_wrote_are_told_of_no_key(tmp_path: Path, write: Callable[[Path], Path]) -> None:
+    with dataset(write(tmp_path)) as opened:
+        assert opened.document.rules_are_made
+        rows = opened.document.expansion.rows
+        keys = [opened.document.expansion.item(row)[0] for row in range(min(rows, 40))]
+        assert keys
+        told = [of_key(opened, str(key)).text() for key in [*keys, "no/such/key"]]
+    for words in ("en rule", "rule 0", "emplate", "refs, row", "JSON pointer"):
+        assert [text for text in told if words in text] == []
 
 
 class TestRules:
