@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
+
 from PySide6.QtCore import QEvent, QPointF, QSize, Qt
-from PySide6.QtGui import QHelpEvent, QPainter, QPaintEvent, QTextLayout, QTextOption
+from PySide6.QtGui import QFontMetrics, QHelpEvent, QPainter, QPaintEvent, QTextLayout, QTextOption
 from PySide6.QtWidgets import (
     QLabel,
     QSizePolicy,
@@ -24,6 +26,22 @@ LEAST = 24
 _PADDING, _WIDEST = 8, 220
 #: Lines that wrap ask for so many average characters at most.
 _LINE = 80
+
+
+def cut_around(text: str, first: int, stop: int, metrics: QFontMetrics, room: int) -> tuple[str, int]:
+    """Cut a line so that its letters from `first` to `stop` are seen, and by how much they moved.
+
+    The start is cut only as far as that needs; letters that do not fit themselves are seen from the first.
+    """
+    start = metrics.elidedText(text, Qt.TextElideMode.ElideRight, room)
+    needed = text[:stop] if stop == len(text) else f"{text[:stop]}\N{HORIZONTAL ELLIPSIS}"
+    if start == text or metrics.horizontalAdvance(needed) <= room:
+        return start, 0
+    more = "\N{HORIZONTAL ELLIPSIS}"
+    away = bisect_left(
+        range(first), True, key=lambda at: metrics.horizontalAdvance(more + needed[at:]) <= room
+    )
+    return metrics.elidedText(more + text[away:], Qt.TextElideMode.ElideRight, room), 1 - away
 
 
 class LineLabel(QLabel):

@@ -26,6 +26,7 @@ from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.controller.reading import SizeQuestion
 from refbrowser.app.editors.drafts import drafts_of
 from refbrowser.app.editors.preview_view import PreviewView
+from refbrowser.app.elided_label import cut_around
 from refbrowser.app.hierarchy.hierarchy_pane import MARGINS, detail_room, fitting
 from refbrowser.app.main_window import MainWindow
 from refbrowser.app.plain_text import one_line
@@ -161,13 +162,31 @@ def test_a_shape_stays_whole_before_its_type(styled: QApplication) -> None:
     assert fitting("not opened", metrics, metrics.horizontalAdvance("not opened") - 4).startswith("not o")
 
 
-def test_a_nested_type_leaves_its_name_whole() -> None:
+def test_a_type_and_a_shape_leave_the_name_whole() -> None:
     nested, plain = "5 * var * float64", "12×180×360 i2"
     width = 240
     for named in (60, 100, 140):
         assert detail_room(nested, width, named) == width - MARGINS - named
+        assert detail_room(plain, width, named) == width - MARGINS - named
     assert detail_room(nested, width, 170) == 0, "no word would fit"
-    assert detail_room(plain, width, 170) > 0
+    assert detail_room(plain, width, 170) == width - MARGINS - 170
+    assert detail_room(plain, width, 190) == 0
+
+
+def test_what_was_searched_for_is_seen_however_long_the_line(styled: QApplication) -> None:
+    metrics = QFontMetrics(QApplication.font())
+    text = "a_very_long_name_of_an_array_" * 4 + "needle" + "_and_something_behind_it" * 4
+    room = metrics.horizontalAdvance("needle") * 4
+    for whole in (text, text[: text.index("needle") + 6], text[text.index("needle") :]):
+        first = whole.index("needle")
+        shown, moved = cut_around(whole, first, first + 6, metrics, room)
+        assert shown[first + moved : first + moved + 6] == "needle"
+        assert metrics.horizontalAdvance(shown) <= room
+    assert cut_around("needle", 0, 6, metrics, room) == ("needle", 0)
+    assert cut_around(text, 0, 0, metrics, room) == (
+        metrics.elidedText(text, Qt.TextElideMode.ElideRight, room),
+        0,
+    )
 
 
 def test_thin_spaces_of_our_numbers_stay_spaces() -> None:

@@ -19,7 +19,7 @@ from refbrowser.app.chunk_map.view import Cell, ChunkMapView
 from refbrowser.app.timers import one_shot
 from refbrowser.app.widgets import hint_label
 from refbrowser.engine.views.chunk_colouring import ColourBy, ColouredMap
-from refbrowser.engine.views.chunk_layout import ChunkLayout, first_chunk_slice
+from refbrowser.engine.views.chunk_layout import ChunkLayout, first_chunk_slice, with_axes_of
 from refbrowser.model.nodes import ArrayNode
 
 if TYPE_CHECKING:
@@ -60,6 +60,8 @@ class ChunkMapPane(QWidget):
         self._layout: ChunkLayout | None = None
         self._plot: PlotPane | None = None
         self._plotted: tuple[range, ...] | None = None
+        #: Axes of the plot that the map took; it keeps what is chosen in it until the plot has others.
+        self._axes: tuple[int, ...] | None = None
         self._by_before = ColourBy.STATE
         self.controls = MapControls()
         self.view = ChunkMapView()
@@ -144,6 +146,8 @@ class ChunkMapPane(QWidget):
             document.hierarchyChanged.connect(self._follow_document)
         before = None if self._node is None or self._node.path != node.path else self._layout
         self._node, self._plotted = node, None
+        if before is None:
+            self._axes = None
         if node.error is not None or node.grid is None or node.manifest is None:
             self._show_hint(f"{node.path} has no chunks that could be shown: its metadata cannot be read.")
         elif not node.grid.size:
@@ -283,7 +287,7 @@ class ChunkMapPane(QWidget):
             self.set_array(document, found)
 
     def _follow_plot(self) -> None:
-        """Outline what is plotted; where the plot goes to other chunks, the map goes there too."""
+        """Outline what is plotted; where the plot goes to other axes or chunks, the map goes there too."""
         if self._plot is None or self._node is None or self._layout is None:
             return
         if self._plot.source() is not self._document:
@@ -291,6 +295,11 @@ class ChunkMapPane(QWidget):
         parts, before = plotted_parts(self._plot, self._node), self._plotted
         self._plotted = parts
         state = self._layout.slice
+        shown = self._plot.slice_state()
+        if parts is not None and shown is not None:
+            followed, self._axes = self._axes, shown.axes
+            if followed != shown.axes:
+                state = with_axes_of(state, shown)
         if parts is not None and parts != before:
             for axis in state.sliders:
                 if parts[axis] and state.indices[axis] not in parts[axis]:

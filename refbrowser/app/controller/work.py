@@ -295,6 +295,9 @@ def _moved_access(access: Access, path: str) -> Access:
     if not access.from_network:
         allowed.add(Origin("file", folder=access.base))
     moved = moved.allow(allowed).allow(access.private, private=True)
+    if moved.base == access.base or access.store is not None:
+        # Its URLs mean the same objects as before: what is known of them, and what was read, stays.
+        moved = replace(moved, memory=access.memory)
     # Edits of a store that were saved beside it: what is missing there stays missing.
     return replace(moved, store=access.store)
 

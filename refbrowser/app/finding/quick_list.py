@@ -32,6 +32,7 @@ from PySide6.QtWidgets import (
 )
 
 from refbrowser.app import theme
+from refbrowser.app.elided_label import cut_around
 from refbrowser.app.plain_text import one_line
 
 _ROW_ROLE = Qt.ItemDataRole.UserRole + 1
@@ -232,8 +233,11 @@ class _Delegate(QStyledItemDelegate):
     def _draw_text(painter: QPainter, answer: Answer, plain: QFont, area: QRect) -> None:
         bold = QFont(plain)
         bold.setBold(True)
-        marked = set(answer.places)
-        text = one_line(answer.text)
+        text, moved = one_line(answer.text), 0
+        if answer.places:
+            ends = min(answer.places), max(answer.places) + 1
+            text, moved = cut_around(text, *ends, QFontMetrics(bold), area.width())
+        marked = {place + moved for place in answer.places}
         runs: list[tuple[str, bool]] = []
         for place, letter in enumerate(text):
             is_marked = place in marked

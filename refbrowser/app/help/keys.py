@@ -20,6 +20,7 @@ VIEW_KEYS: dict[str, tuple[Key, ...]] = {
     "In the plot": (
         Key("Left, Right", "Step back and on along the marked dimension"),
         Key("Up, Down, Alt+Up, Alt+Down", "Mark the dimension before or after"),
+        Key("Home", "Show the whole picture"),
         Key("E", "Explain the element under the cursor"),
         Key("Shift+arrow keys", "Move the cursor by one element"),
         Key("Ctrl+C", "Copy the value under the cursor"),

@@ -27,10 +27,12 @@ Index = QModelIndex | QPersistentModelIndex
 Identity = tuple[int, str, str | int]
 _ROOT = QModelIndex()
 
-#: The roles of the muted text at the right of a row, of its `Badge`, and of what changed, in words.
+#: The roles of the muted text at the right of a row, of its `Badge`, of what changed, in words, and of where
+#: in the name the filter's text stands (first letter, and the one behind the last).
 DETAIL_ROLE = Qt.ItemDataRole.UserRole + 1
 BADGE_ROLE = Qt.ItemDataRole.UserRole + 2
 CHANGED_ROLE = Qt.ItemDataRole.UserRole + 3
+MATCH_ROLE = Qt.ItemDataRole.UserRole + 4
 #: Of what attributes call a node, so many characters are searched and shown.
 _TITLE = 200
 
@@ -332,6 +334,9 @@ class HierarchyModel(QAbstractItemModel):
             return detail_of(item)
         if role == BADGE_ROLE:
             return badge_of(item)
+        if role == MATCH_ROLE:
+            first = name_of(item).casefold().find(self._filter) if self._filter else -1
+            return None if first < 0 else (first, first + len(self._filter))
         if role == Qt.ItemDataRole.DecorationRole:
             return icon_of(item)
         if role == CHANGED_ROLE:

@@ -20,11 +20,13 @@ from PySide6.QtWidgets import (
 from refbrowser.app import icons, theme
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.docks import hint_of
+from refbrowser.app.elided_label import cut_around
 from refbrowser.app.hierarchy.filtered_rows import without_named_parts
 from refbrowser.app.hierarchy.hierarchy_model import (
     BADGE_ROLE,
     CHANGED_ROLE,
     DETAIL_ROLE,
+    MATCH_ROLE,
     HierarchyModel,
     Identity,
     Item,
@@ -38,8 +40,8 @@ from refbrowser.app.timers import one_shot
 FILTER_DELAY = 120
 #: What icon and gaps of a row take beside name and detail, in device independent pixels.
 MARGINS = 44
-#: A name has so much room before its detail has any, and a detail of less room is left out, in pixels.
-NAME_LEAST, DETAIL_LEAST = 56, 24
+#: The name comes first; a detail that would have less room beside it is left out, in pixels.
+DETAIL_LEAST = 24
 #: Words, and types of nested values, take what the name leaves; of less, in pixels, they would say nothing.
 WORDS_LEAST = 48
 #: A name that fits to the pixel would be cut all the same.
@@ -322,11 +324,7 @@ def is_shape(detail: str) -> bool:
 def detail_room(detail: str, width: int, named: int) -> int:
     """Return how much of a row's width a detail may take beside a name of `named` pixels; 0 for no room."""
     left = width - MARGINS - named
-    if not is_shape(detail):
-        return left if left >= WORDS_LEAST else 0
-    least = width - MARGINS - min(named, NAME_LEAST)
-    most = max(min(width * 45 // 100, least), left)
-    return most if most >= DETAIL_LEAST else 0
+    return left if left >= (DETAIL_LEAST if is_shape(detail) else WORDS_LEAST) else 0
 
 
 class _Delegate(QStyledItemDelegate):
@@ -350,10 +348,20 @@ class _Delegate(QStyledItemDelegate):
         wide = min(metrics.horizontalAdvance(detail) + 2, most) if detail else 0
         room = area.width() - wide - (MARGINS if detail or marked else 0)
         room -= metrics.horizontalAdvance(changed)
-        full.text = metrics.elidedText(full.text, Qt.TextElideMode.ElideRight, room) + changed
+        first, stop = index.data(MATCH_ROLE) or (0, 0)
+        shown, moved = cut_around(full.text, first, stop, metrics, room)
+        full.text = shown + changed
         view = self.parent()
         if isinstance(view, QWidget):
             view.style().drawControl(QStyle.ControlElement.CE_ItemViewItem, full, painter, view)
+            if stop:
+                text = view.style().subElementRect(QStyle.SubElement.SE_ItemViewItemText, full, view)
+                left = text.left() + view.style().pixelMetric(QStyle.PixelMetric.PM_FocusFrameHMargin) + 1
+                ends = [metrics.horizontalAdvance(shown[: at + moved]) for at in (first, stop)]
+                line = QRect(
+                    left + ends[0], text.center().y() + metrics.ascent() // 2 + 3, ends[1] - ends[0], 2
+                )
+                painter.fillRect(line, QColor(theme.colors().accent))
         if marked:
             place = QRect(area.right() + 1, area.top(), marked, area.height())
             paint_badge(painter, place, badge, full.font)

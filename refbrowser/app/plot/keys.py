@@ -23,6 +23,7 @@ class PlotKeys:
             Qt.Key.Key_Up: lambda: presenter.next_slider(-1),
             Qt.Key.Key_Down: lambda: presenter.next_slider(1),
             Qt.Key.Key_R: presenter.reset_view,
+            Qt.Key.Key_Home: presenter.reset_view,
             Qt.Key.Key_C: presenter.look.next_map,
             Qt.Key.Key_L: self._toggle_log,
             Qt.Key.Key_H: self._toggle_histogram,

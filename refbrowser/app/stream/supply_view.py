@@ -173,7 +173,7 @@ class SupplyView(AxesView):
             self._move(across * stride, upwards * stride)
         elif key in (Qt.Key.Key_Return, Qt.Key.Key_Enter) and self.element is not None:
             self.chosen.emit(self.element)
-        elif key == Qt.Key.Key_R and not event.modifiers():
+        elif key in (Qt.Key.Key_R, Qt.Key.Key_Home) and not event.modifiers():
             self.reset_view()
         else:
             event.ignore()

@@ -190,3 +190,14 @@ def first_chunk_slice(node: ArrayNode, before: SliceState | None = None) -> Slic
     if shape[y] >= (_LONG if x == y + 1 else 2) * shape[x]:
         y, x = x, y
     return SliceState(shape, names, x, y, indices)
+
+
+def with_axes_of(state: SliceState, plotted: SliceState) -> SliceState:
+    """Return a slice of a chunk grid with the axes of the array's plot.
+
+    Along an axis with a single chunk a map would show nothing: then it keeps its own.
+    """
+    if not plotted.axes or any(state.shape[axis] < 2 for axis in plotted.axes):
+        return state
+    turned = state.with_x(plotted.x)
+    return turned if plotted.y is None else turned.with_y(plotted.y)

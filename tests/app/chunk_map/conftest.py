@@ -27,5 +27,10 @@ def mapped(
     found = Mapped(window=window, document=document, pane=pane, settle=settle, qtbot=qtbot)
     found.show("/field")
     qtbot.waitUntil(pane.view.isVisible)
+    found.wait()
+    # Begin with time and y, not with the axes of the plot.
+    pane.controls.downChosen.emit(0)
+    pane.controls.acrossChosen.emit(1)
+    found.wait()
     yield found
     found.wait()

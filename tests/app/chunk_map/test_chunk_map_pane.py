@@ -222,6 +222,19 @@ class TestMoving:
 
 
 class TestSlices:
+    def test_the_map_takes_the_axes_of_the_plot_and_keeps_what_is_chosen(self, mapped: Mapped) -> None:
+        plot = mapped.window.centre.plot
+        mapped.show("/line")
+        mapped.show("/field")
+        assert mapped.pane.chunk_slice().axes == plot.slice_state().axes == (1, 2)
+        plot.header.xChosen.emit(0)
+        mapped.wait()
+        assert mapped.pane.chunk_slice().axes == (1, 0)
+        choose(mapped, "chunkMapAcross", "x")
+        plot.set_index(2, 30)
+        mapped.wait()
+        assert mapped.pane.chunk_slice().axes == (0, 2)
+
     def test_axes_and_fields(self, mapped: Mapped) -> None:
         pane = mapped.pane
         assert (pane.chunk_slice().y, pane.chunk_slice().x) == (0, 1)
@@ -312,6 +325,32 @@ class TestEdits:
         mapped.wait()
         choose(mapped, "chunkMapColour", "Unsaved changes")
         assert mapped.legend() == {"as saved": 14, "added": 1, "removed": 1}
+
+    def test_what_was_read_stays_known_when_the_document_is_saved(
+        self, mapped: Mapped, tmp_path: Path
+    ) -> None:
+        from refbrowser.engine.saving.write import SaveOrder
+        from refbrowser.references.edits import SetReference
+
+        mapped.window.centre.plot.set_index(0, 1)
+        mapped.wait()
+        before, timed = mapped.legend()["read"], mapped.hover(0, 1)
+        assert before == 7
+        assert "read in" in timed
+        for order in (None, SaveOrder(str(tmp_path / "other.json"))):
+            mapped.document.apply(SetReference("line/0", ["line.bin", 0 if order else 8, 8]))
+            mapped.wait()
+            with mapped.qtbot.waitSignal(mapped.document.saved):
+                mapped.document.saving.save(order)
+            mapped.wait()
+            assert mapped.legend()["read"] == before, order
+            assert mapped.hover(0, 1) == timed, order
+        # Its data are looked for in another folder now: other files.
+        (tmp_path / "there").mkdir()
+        with mapped.qtbot.waitSignal(mapped.document.saved):
+            mapped.document.saving.save(SaveOrder(str(tmp_path / "there" / "map.json")))
+        mapped.wait()
+        assert "read" not in mapped.legend()
 
     def test_the_map_is_not_blank_meanwhile(self, mapped: Mapped) -> None:
         mapped.document.apply(ReplaceUrlPrefix("field", "moved"))

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from view_arrays import node
 
-from refbrowser.engine.views.chunk_layout import ChunkLayout, first_chunk_slice, wrapped_columns
+from refbrowser.engine.views.chunk_layout import ChunkLayout, first_chunk_slice, with_axes_of, wrapped_columns
 from refbrowser.engine.views.slicing import SliceState
 
 
@@ -96,3 +96,19 @@ def test_the_slice_of_the_same_grid_stays() -> None:
     before = first_chunk_slice(array).with_index(2, 3)
     assert first_chunk_slice(array, before) is before
     assert first_chunk_slice(node((9, 40, 40), (1, 10, 10)), before) is not before
+
+
+@pytest.mark.parametrize("axes", [(1, 2), (2, 1), (0, 2), (None, 0)])
+def test_the_axes_of_the_plot_are_taken_where_they_have_chunks(axes: tuple[int | None, int]) -> None:
+    plotted = SliceState((8, 40, 40), ("a", "b", "c"), axes[1], axes[0], (0, 0, 0))
+    turned = with_axes_of(first_chunk_slice(node((8, 40, 40), (1, 10, 10))), plotted)
+    assert turned.x == plotted.x
+    assert plotted.y is None or turned.y == plotted.y
+    assert len(set(turned.axes)) == 2
+    whole = first_chunk_slice(node((8, 40, 40), (8, 40, 40)))
+    assert with_axes_of(whole, plotted) is whole
+
+
+def test_without_a_dimension_there_is_no_axis_to_take() -> None:
+    scalar = first_chunk_slice(node((), ()))
+    assert with_axes_of(scalar, SliceState((), (), 0, None, ())) is scalar
