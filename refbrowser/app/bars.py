@@ -146,3 +146,8 @@ class ReadingStrip(QFrame):
         self._bar.setRange(0, 1000 if total else 0)
         if total:
             self._bar.setValue(done * 1000 // total)
+
+    def set_stage(self, title: str, stage: str) -> None:
+        """Show what is done when all is read; its end is not known."""
+        self._text.setText(f"{stage} of {one_line(title)}")
+        self._bar.setRange(0, 0)

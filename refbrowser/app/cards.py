@@ -170,6 +170,11 @@ class LoadingCard(Card):
             text = f"{theme.size_text(done)} read"
         self.set_content("document", f"Opening {title}", text)
 
+    def set_stage(self, title: str, stage: str) -> None:
+        """Show what is done when all is read; its end is not known."""
+        self._bar.setRange(0, 0)
+        self.set_content("document", f"Opening {title}", stage)
+
 
 def centred(card: QWidget) -> QWidget:
     """Return a page with a card in its middle."""

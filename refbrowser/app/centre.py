@@ -254,6 +254,12 @@ class Centre(QWidget):
             self.loading.set_progress(document.title, done, total)
             self.strip.set_progress(document.title, done, total)
 
+    def show_stage(self, document: OpenDocument, stage: str) -> None:
+        """Show what is done after the reading of the current document."""
+        if document is self._document:
+            self.loading.set_stage(document.title, stage)
+            self.strip.set_stage(document.title, stage)
+
     def show_first_rows(self, document: OpenDocument, rows: FirstRows) -> None:
         """Show the rows of the current document that are known while it is read."""
         if document is self._document and not document.is_open:

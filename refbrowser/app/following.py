@@ -42,6 +42,7 @@ class DocumentFollower(QObject):
         document.progressChanged.connect(
             lambda done, total: window.centre.show_progress(document, done, total)
         )
+        document.stageChanged.connect(lambda stage: window.centre.show_stage(document, stage))
         document.openFailed.connect(lambda _error: self._open_ended(document))
         document.documentChanged.connect(lambda: self._document_changed(document))
         document.hierarchyChanged.connect(lambda: self._hierarchy_changed(document))

@@ -54,9 +54,16 @@ def _described(
     token: CancelToken,
     known: Elsewhere,
 ) -> tuple[Hierarchy, Elsewhere]:
-    references = dict(_references_elsewhere(document))
+    found = dict(_references_of_metadata(document))
+    references = {key: reference for key, reference in found.items() if not isinstance(reference, Inline)}
     elsewhere = _read(references, access, resources, token, known)
-    metadata = _Metadata({key: elsewhere[reference] for key, reference in references.items()})
+    # What is inline goes along: it would be looked up and parsed a second time.
+    metadata = _Metadata(
+        {
+            key: reference.data if isinstance(reference, Inline) else elsewhere[reference]
+            for key, reference in found.items()
+        }
+    )
     return hierarchy_of(document, metadata), elsewhere
 
 
@@ -82,15 +89,15 @@ class _Metadata(Mapping[str, bytes]):
         return len(self._answers)
 
 
-def _references_elsewhere(document: ReferenceDocument) -> Iterator[tuple[str, Reference]]:
-    """Yield the metadata keys whose bytes are elsewhere."""
+def _references_of_metadata(document: ReferenceDocument) -> Iterator[tuple[str, Reference]]:
+    """Yield metadata keys with what they stand for; where values are known, those that are elsewhere."""
     known = document.known
     for key in document.expansion.metadata_keys() if known is None else known.elsewhere:
         try:
             reference = document.expansion.reference(key)
         except RefbrowserError:
             continue
-        if isinstance(reference, None | NotDecided | Inline | Missing):
+        if isinstance(reference, None | NotDecided | Missing):
             continue
         yield key, reference
 

@@ -212,7 +212,10 @@ class Expansion:
                 raise lost
         if row is None or isinstance(row, NotDecided):
             return row
-        found = self.item(row)[1]
+        origin, inner = self.origin(row)
+        if origin == REFS:
+            return self._view.reference(self._refs.slot(inner))
+        found = _of_generated(self.rules[origin].row(inner))[1]
         if isinstance(found, RefbrowserError):
             raise found
         return found

@@ -232,6 +232,9 @@ class ReferenceTable:
 
     def _text_key(self, row: int) -> str:
         data = self.text.read(int(self.start[row]), self.next_start(row))
+        plain = data[1 : data.index(b'"', 1)]
+        if plain.isascii() and b"\\" not in plain:
+            return plain.decode("ascii")
         return JsonReader(data).string(0)[0]
 
     def keys(self, rows: Sequence[int]) -> list[str]:

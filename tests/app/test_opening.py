@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
 from PySide6.QtCore import QUrl
 from PySide6.QtWidgets import QApplication, QPlainTextEdit
 from pytestqt.qtbot import QtBot
 from window_fixtures import Open, button, drop
 
+from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.main_window import MainWindow
 
 Settle = Callable[[], None]
@@ -100,3 +102,22 @@ class TestFilesOfData:
         opened(path)
         assert window.centre.error.isVisible()
         assert window.centre.found is None
+
+
+def test_the_stage_behind_the_reading_is_named_and_no_bar_stands_at_its_end(
+    opened: Open, small: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from PySide6.QtWidgets import QProgressBar
+
+    from refbrowser.app.centre import Centre
+
+    seen, show = [], Centre.show_stage
+
+    def noted(self: Centre, document: OpenDocument, stage: str) -> None:
+        show(self, document, stage)
+        bars = [part.findChild(QProgressBar) for part in (self.loading, self.strip)]
+        seen.append((stage, *(bar.maximum() for bar in bars if bar is not None)))
+
+    monkeypatch.setattr(Centre, "show_stage", noted)
+    opened(small)
+    assert seen == [("Building the hierarchy", 0, 0)]

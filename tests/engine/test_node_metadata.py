@@ -139,3 +139,26 @@ def test_stored_chunks_with_their_bytes() -> None:
     assert found is not None
     assert (found.stored, found.total) == (3, 4)
     assert (found.size, found.files, found.inline) == (8, 1, 1)
+
+
+def test_metadata_that_is_inline_is_looked_up_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    from refbrowser.engine.metadata import described
+    from refbrowser.engine.session import Session
+    from refbrowser.io.access import Access
+    from refbrowser.io.cancel import CancelToken
+    from refbrowser.references.expansion import Expansion
+
+    asked: list[str] = []
+    reference = Expansion.reference
+
+    def noted(self: Expansion, key: str) -> Any:
+        asked.append(key)
+        return reference(self, key)
+
+    monkeypatch.setattr(Expansion, "reference", noted)
+    found = document({".zgroup": {"zarr_format": 2}} | {f"v{n}/.zarray": ARRAY for n in range(9)})
+    with Session() as session:
+        hierarchy, elsewhere = described(found, Access.for_document("/x.json"), session, CancelToken(), {})
+    assert len(hierarchy.root.arrays) == 9
+    assert not elsewhere
+    assert len(asked) == len(set(asked)) == 10

@@ -62,6 +62,8 @@ class OpenDocument(QObject):
         The reading waits for the answer to a `reading.SizeQuestion`.
     progressChanged(object, object)
         Bytes read so far, and in all (or None), while the document is read.
+    stageChanged(str)
+        What is done after all was read.
     openFailed(object)
         The document could not be read: the exception.
     editFailed(object), saveFailed(object)
@@ -82,6 +84,7 @@ class OpenDocument(QObject):
     firstRows = Signal(object)
     sizeAsked = Signal(object)
     progressChanged = Signal(object, object)
+    stageChanged = Signal(str)
     openFailed = Signal(object)
     editFailed = Signal(object)
     saveFailed = Signal(object)
@@ -253,11 +256,13 @@ class OpenDocument(QObject):
         self.tasks.cancel_owner(self.owner("open"))
         self._open_failed(Cancelled())
 
-    def _reading(self, news: tuple[int, int | None] | FirstRows | SizeQuestion) -> None:
+    def _reading(self, news: tuple[int, int | None] | str | FirstRows | SizeQuestion) -> None:
         from refbrowser.app.controller.reading import SizeQuestion
 
         if isinstance(news, tuple):
             self.progressChanged.emit(*news)
+        elif isinstance(news, str):
+            self.stageChanged.emit(news)
         elif isinstance(news, SizeQuestion):
             self.sizeAsked.emit(news)
         else:

@@ -77,6 +77,10 @@ class FirstRows:
         return [str(row), self._refs.key(row), kind, value.url, *numbers, "refs"]
 
 
+#: What is sent when all is read: the stage that follows, of which no end is known.
+BUILDING = "Building the hierarchy"
+
+
 def read_document(
     path: str, access: Access, values: Mapping[str, str], shared: SharedSession, control: TaskControl
 ) -> tuple[ReferenceDocument, FileIdentity | ObjectIdentity | None]:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from refbrowser.app.controller.reading import read_document
+from refbrowser.app.controller.reading import BUILDING, read_document
 from refbrowser.app.controller.sources import sources_of
 from refbrowser.app.tasks import TaskControl
 from refbrowser.formats.references import document_chunks, open_references
@@ -133,6 +133,7 @@ def open_document(
         # Of saves whose process was killed.
         remove_leftovers(path)
     access = _with_kept_permission(path, access, document, identity)
+    control.send(BUILDING)
     dataset = dataset_of(path, document, access, shared.get(), control)
     return Opened(History(document), _state(dataset, None), identity)
 
