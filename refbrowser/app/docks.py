@@ -49,9 +49,9 @@ DOCKS = (
     ("chunkMapDock", "Chunk map", _BOTTOM, "The chunks of the selected array appear here."),
     (
         "previewDock",
-        "Version 0 preview",
+        "Preview",
         _BOTTOM,
-        "The Version 0 rows of what is edited appear here, with what the edit changes.",
+        "The references that an edit gives appear here before it is applied, with what it changes.",
     ),
     ("problemsDock", "Problems", _BOTTOM, "Faults and warnings of the document appear here."),
     ("jobsDock", "Jobs", _BOTTOM, "Nothing is running. Reading, plotting and exporting show here."),

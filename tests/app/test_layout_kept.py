@@ -25,7 +25,7 @@ def shown_bars(window: MainWindow) -> list[list[str]]:
 
 LOW = [
     ["Attributes", "Explain", "Editor", "History"],
-    ["Chunk map", "Version 0 preview", "Problems", "Jobs"],
+    ["Chunk map", "Preview", "Problems", "Jobs"],
 ]
 HIGH = [["Attributes", "Explain"], LOW[1], ["Editor", "History"]]
 

@@ -47,7 +47,7 @@ NEEDED_THE_MANUAL = (
     "load the plotting",
 )  # fmt: skip
 #: And these alone, as the name of a row or a choice.
-OLD_LABELS = frozenset({"Made from", "Leads to", "Not compressed", "Not decided", "Look again"})
+OLD_LABELS = frozenset({"Made from", "Leads to", "Not compressed", "Not decided", "Advice", "Holds"})
 #: Rooms of the package whose strings the window shows.
 SHOWN_ROOMS = ("app", "engine/explain", "engine/views")
 

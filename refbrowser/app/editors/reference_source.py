@@ -79,7 +79,7 @@ class ReferenceSource:
             check()
             found = rule.find(self.key)
             if isinstance(found, int):
-                return Tally(1, 0, None, f"row {found} of gen rule {number + 1} has this key too, and counts")
+                return Tally(1, 0, None, f"row {found} of gen rule {number} has this key too, and counts")
             undecided += 0 if found is None else found.rows_checked
         return Tally(checked=undecided) if undecided else Tally()
 

@@ -96,7 +96,7 @@ def _step(pieces: Sequence[SourcePiece], seen: Sequence[SourcePiece], is_element
     if len(pieces) > _LISTED:
         lines.insert(0, Line(f"and {counted(len(pieces) - _LISTED, 'piece')} before these", "Not listed"))
     if not pieces:
-        lines = [Line("no message gives it", "Holds")]
+        lines = [Line("no message gives it", "Contents")]
     elif is_element and len(pieces) > 1:
         lines.append(Line(f"{plain(seen[-1].name)}: later ones count", "Counts"))
     return Step(

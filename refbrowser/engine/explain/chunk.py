@@ -243,7 +243,7 @@ def _index_step(pipeline: CodecPipeline, state: StepState, lines: list[Line]) ->
     grid = " × ".join(map(str, layout.grid.grid_shape))
     inner = " × ".join(map(str, layout.grid.chunk_shape))
     first = [
-        Line(f"{grid} inner chunks ({inner} elements each)", "Holds"),
+        Line(f"{grid} inner chunks ({inner} elements each)", "Contents"),
         Line(f"{bytes_text(layout.index_size)} at its {where}", "Index"),
     ]
     return Step(

@@ -24,7 +24,7 @@ def contents_step(node: ArrayNode, coords: tuple[int, ...], values: npt.NDArray[
     assert node.grid is not None
     extent = node.grid.extent(coords)
     inside = values[tuple(slice(0, size) for size in extent)]
-    lines = [Line(counted(inside.size, "element"), "Holds")]
+    lines = [Line(counted(inside.size, "element"), "Contents")]
     cut = values.size - inside.size
     if cut:
         lines.append(Line(f"{counted(cut, 'element')} beyond the edge of the array, not shown", "Besides"))

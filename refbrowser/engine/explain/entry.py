@@ -59,7 +59,7 @@ def entry_step(document: ReferenceDocument, key: str, entries: Occurrences) -> S
     state = StepState.WARNING if entries.shadowed or entry.alike > 1 else StepState.OK
     if isinstance(entry.found, RefbrowserError):
         state = StepState.FAULT
-        lines += [Line(plain(entry.found.advice), "Advice")] if entry.found.advice else []
+        lines += [Line(plain(entry.found.advice), "What to do")] if entry.found.advice else []
     rule = {"rule": entry.origin} if entry.is_rule else {}
     return Step(
         name="entry",
@@ -118,7 +118,7 @@ def _lost_step(error: RefbrowserError) -> Step:
     """Return the step for a key that what is faulty may have given."""
     lines = [Line("There is no reference with this key; one may be lost."), Line(plain(error), "Fault")]
     if error.advice:
-        lines.append(Line(plain(error.advice), "Advice"))
+        lines.append(Line(plain(error.advice), "What to do"))
     rule = error.place.rule
     return Step(
         name="entry",

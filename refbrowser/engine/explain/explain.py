@@ -185,7 +185,7 @@ class _Explaining:
     def _unreadable(self, node: ArrayNode) -> Verdict:
         error = node.error or node.unreadable
         assert error is not None
-        lines = [Line(error.message)] + ([Line(plain(error.advice), "Advice")] if error.advice else [])
+        lines = [Line(error.message)] + ([Line(plain(error.advice), "What to do")] if error.advice else [])
         self.steps.append(
             Step(
                 name="array",

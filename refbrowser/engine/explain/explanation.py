@@ -93,8 +93,8 @@ _TELLING = (
     "Size",
     "Decodes",
     "Reads as",
-    "Holds",
-    "What",
+    "Contents",
+    "Problem",
 )
 
 

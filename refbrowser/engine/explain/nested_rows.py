@@ -39,7 +39,7 @@ def buffers_step(node: ArrayNode, start: int, stop: int) -> Step:
         state=StepState.OK,
         lines=[
             Line(node.type_name, "Type of a row"),
-            *(lines or [Line("no buffer has any of them", "Holds")]),
+            *(lines or [Line("no buffer has any of them", "Contents")]),
         ],
         facts={"rows": [start, stop], "buffers": [_facts(part) for part in found[:_LISTED]]},
     )

@@ -129,7 +129,7 @@ class Source:
         retried = any(attempt.error for attempt in self.attempts)
         if self.error is not None:
             lines.append(Line(self.error.message, "Failed"))
-            lines += [Line(plain(self.error.advice), "Advice")] if self.error.advice else []
+            lines += [Line(plain(self.error.advice), "What to do")] if self.error.advice else []
         remote = any("://" in attempt.url for attempt in self.attempts)
         state = StepState.FAULT if self.error is not None else StepState.WARNING if retried else StepState.OK
         return Step(

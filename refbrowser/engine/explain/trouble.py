@@ -48,7 +48,7 @@ def explain_problem(problem: Problem) -> Explanation:
 def problem_step(problem: Problem) -> Step:
     """Return the step that tells what is wrong, and where."""
     place = problem.place
-    lines = [Line(plain(problem.message), "What"), Line(plain(problem.where), "Where")]
+    lines = [Line(plain(problem.message), "Problem"), Line(plain(problem.where), "Where")]
     if problem.line is not None:
         column = f", column {place.column}" if place.column is not None else ""
         lines.append(Line(f"line {problem.line}{column} of the document", "Line"))
@@ -59,7 +59,7 @@ def problem_step(problem: Problem) -> Step:
     if problem.count > 1:
         lines.append(Line(f"{counted(problem.count, 'place')} share it; this is the first", "Count"))
     lines.append(Line(_ORIGINS[problem.origin], "Found in"))
-    lines += [Line(plain(problem.advice), "Advice")] if problem.advice else []
+    lines += [Line(plain(problem.advice), "What to do")] if problem.advice else []
     return Step(
         name="problem",
         title="The problem",

@@ -40,7 +40,7 @@ class TestProblems:
         assert explanation.subject == "a/0.1"
         first = explanation.steps[0]
         assert (first.name, first.state) == ("problem", StepState.FAULT)
-        assert line(first, "What") == problem.message
+        assert line(first, "Problem") == problem.message
         assert line(first, "JSON pointer") == "/refs/a~10.1/0"
         assert LinkKind.KEY in [link.kind for link in explanation.links]
 
