@@ -15,6 +15,7 @@ from refbrowser.references.chunk_code import Group, join_key, pack, split_key
 from refbrowser.references.content import DocumentContent
 from refbrowser.references.refs import References
 from refbrowser.references.table import ODD
+from refbrowser.references.text_difference import from_difference
 from refbrowser.references.values import Value, ValueKind
 
 Codes = npt.NDArray[np.uint64]
@@ -22,8 +23,10 @@ Rows = npt.NDArray[np.int64]
 
 #: Examples of each kind of difference in each part.
 EXAMPLES = 5
-#: Characters of a value that an example shows.
-SHOWN = 300
+#: Characters of a value that an example keeps: from the beginning where both are shorter, else from shortly
+#: before they differ.
+SHOWN = 20_000
+_LEAD = 200
 #: Entries without a URL (text, large numbers) that are compared by their text.
 TEXTS = 100_000
 #: Keys that are compared one by one: those that are no chunk keys, and those that were edited.
@@ -85,7 +88,15 @@ class Part:
     def note(self, side: Side, name: str, here: str = "", there: str = "") -> None:
         """Count one difference, and keep it as an example while there are few."""
         if self.add(side):
-            self.examples.append(Example(side, name, here[:SHOWN], there[:SHOWN]))
+            self.examples.append(example_of(side, name, here, there))
+
+
+def example_of(side: Side, name: str, here: str, there: str) -> Example:
+    """Return an example whose texts have the place where they differ, also of long ones."""
+    if max(len(here), len(there)) > SHOWN:
+        pair = from_difference(here, there, _LEAD) if side is Side.BOTH else (here, there)
+        here, there = (text if len(text) <= SHOWN else f"{text[:SHOWN]}…" for text in pair)
+    return Example(side, name, here, there)
 
 
 def compared(
@@ -228,20 +239,23 @@ def _compare_key(part: Part, key: str, here: References, there: References) -> N
         if _meaning(mine) != _meaning(theirs) or (
             mine.kind is ValueKind.FAULT and here.value_text(slots[0]) != there.value_text(slots[1])  # type: ignore[arg-type]
         ):
-            part.note(Side.BOTH, key, _value_text(mine), _value_text(theirs))
+            part.note(Side.BOTH, key, _value_text(here, slots[0]), _value_text(there, slots[1]))
     elif mine is not None:
-        part.note(Side.HERE, key, here=_value_text(mine))
+        part.note(Side.HERE, key, here=_value_text(here, slots[0]))
     elif theirs is not None:
-        part.note(Side.THERE, key, there=_value_text(theirs))
+        part.note(Side.THERE, key, there=_value_text(there, slots[1]))
 
 
 def _meaning(value: Value) -> tuple[Any, ...]:
     return value.kind, value.url, value.offset, value.length, value.text
 
 
-def _value_text(value: Value) -> str:
+def _value_text(refs: References, slot: int | None) -> str:
+    if slot is None:
+        return ""
+    value = refs.value(slot)
     if value.kind is ValueKind.FAULT:
-        return "cannot be read"
+        return f"cannot be read: {refs.value_text(slot).decode('utf-8', 'replace')}"
     if value.kind is None or value.kind is ValueKind.LARGE:
         items = [value.url] if value.length is None else [value.url, value.offset, value.length]
         return json.dumps(items, ensure_ascii=False)
@@ -319,8 +333,5 @@ def _note_rows(part: Part, side: Side, group: Group, codes: Codes, texts: _Texts
     part.add(side, number)
     for code in codes[: max(0, wanted)].tolist():
         key = join_key(group, code)
-        values = []
-        for refs in (texts.here, texts.there):
-            slot = refs.find_slot(key)
-            values.append("" if slot is None else _value_text(refs.value(slot))[:SHOWN])
-        part.examples.append(Example(side, key, *values))
+        values = (_value_text(refs, refs.find_slot(key)) for refs in (texts.here, texts.there))
+        part.examples.append(example_of(side, key, *values))

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QMessageBox, QTreeWidget
+from PySide6.QtWidgets import QMessageBox, QPlainTextEdit, QTreeWidget
 from pytestqt.qtbot import QtBot
 from small_documents import small_document
 from window_fixtures import Open, button
@@ -102,7 +102,8 @@ def test_keep_mine_counts_from_the_new_file_and_save_replaces_it(
 def test_compare_lists_what_differs(
     window: MainWindow, document: OpenDocument, small: Path, settle: Settle, qtbot: QtBot
 ) -> None:
-    document.apply(SetReference("depth/0", ["mine.bin", 0, 4]))
+    mine = f"http://{'part/' * 80}mine.bin"
+    document.apply(SetReference("depth/0", [mine, 0, 4]))
     write_other(small)
     noticed(window, qtbot)
     click(window, "diskCompareButton", qtbot)
@@ -118,6 +119,11 @@ def test_compare_lists_what_differs(
     )
     assert "depth/0" in shown
     assert "u" in shown.split()
+    (line,) = view.findItems("depth/0", Qt.MatchFlag.MatchRecursive)
+    whole = dialog.findChild(QPlainTextEdit, "compareWhole")
+    assert whole is not None
+    view.setCurrentItem(line)
+    assert f'Here: ["{mine}", 0, 4]\nIn the file: ' in whole.toPlainText()
     click(window, "compareKeepButton", qtbot)
     settle()
     assert window.centre.disk_bar.isHidden()

@@ -8,7 +8,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from refbrowser.references.compare import Part, Side, compared
+from refbrowser.references.compare import SHOWN, Part, Side, compared
 from refbrowser.references.document import ReferenceDocument
 from refbrowser.references.edits import RemoveReference, RenameReference, ReplaceUrlPrefix, SetReference
 
@@ -88,3 +88,19 @@ def test_counts_are_those_of_dictionaries(here: Any, there: Any, edits: Any) -> 
         sum(here[key] != there[key] for key in here.keys() & there.keys()),
     )
     assert (sides(parts[0]) if parts else (0, 0, 0)) == expected
+
+
+def test_examples_have_the_place_where_long_values_differ() -> None:
+    for size in (500, SHOWN + 500):
+        sides_of = []
+        for end in "12":
+            text = "x" * size + end
+            refs = {"a": [text, 0, 1], "b/0": [text, 0, 1], "c": text, "d": ["{{" + text, 0, 1]}
+            sides_of.append(document(refs, templates={"u": text}, gen=[{**RULE, "url": text}]))
+        parts = compared(*sides_of)
+        examples = [example for found in parts for example in found.examples]
+        assert [example.name for example in examples] == ["u", "rule 0: url", "a", "c", "d", "b/0"]
+        for example in examples:
+            assert example.here != example.there
+            assert max(len(example.here), len(example.there)) <= SHOWN + 2
+            assert (size < SHOWN) == ("…" not in example.here)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QSize, Signal
+from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QColor
 from PySide6.QtWidgets import (
     QDialog,
     QHBoxLayout,
     QHeaderView,
+    QPlainTextEdit,
     QTreeWidget,
     QTreeWidgetItem,
     QVBoxLayout,
@@ -19,12 +20,15 @@ from PySide6.QtWidgets import (
 from refbrowser.app import icons, theme
 from refbrowser.app.cards import error_text
 from refbrowser.app.controller.open_document import OpenDocument
-from refbrowser.app.plain_text import one_line
+from refbrowser.app.plain_text import one_line, plain_lines
 from refbrowser.app.widgets import plain_label, push_button
+from refbrowser.references.text_difference import from_difference
 
 if TYPE_CHECKING:
     from refbrowser.references.compare import Example, Part
 
+#: Where a line keeps its example.
+_EXAMPLE = Qt.ItemDataRole.UserRole
 #: Icon and words of each side.
 _SIDES = {"here": ("add", "only here"), "there": ("drop", "only in the file"), "both": ("retry", "different")}
 
@@ -53,6 +57,14 @@ class CompareDialog(QDialog):
         self._summary = plain_label("Comparing…", role="muted")
         self._summary.setObjectName("compareSummary")
         self._list = self._make_list()
+        self._whole = QPlainTextEdit()
+        self._whole.setObjectName("compareWhole")
+        self._whole.setAccessibleName("The whole values of the chosen line")
+        self._whole.setPlaceholderText("Choose a line to see its whole values.")
+        self._whole.setReadOnly(True)
+        self._whole.setTabChangesFocus(True)
+        self._whole.setFont(theme.mono_font())
+        self._list.currentItemChanged.connect(lambda row, _before: self._show_whole(row))
         self._reload = push_button("Reload", "compareReloadButton", lambda: self._tell(self.reload))
         self._reload.setToolTip("Take what is in the file; unsaved edits are asked about")
         self._keep = push_button("Keep this version", "compareKeepButton", lambda: self._tell(self.keep))
@@ -67,7 +79,8 @@ class CompareDialog(QDialog):
         layout.setSpacing(theme.LARGE)
         layout.addWidget(heading)
         layout.addWidget(self._summary)
-        layout.addWidget(self._list, 1)
+        layout.addWidget(self._list, 3)
+        layout.addWidget(self._whole, 1)
         layout.addLayout(buttons)
         document.destroyed.connect(self.reject)
         document.file.compare(self._show, self._failed)
@@ -108,6 +121,13 @@ class CompareDialog(QDialog):
             row.setExpanded(True)
         self._list.setCurrentIndex(self._list.model().index(0, 0))
 
+    def _show_whole(self, row: QTreeWidgetItem | None) -> None:
+        """Show the whole values of a line, one below the other."""
+        example: Example | None = None if row is None else row.data(0, _EXAMPLE)
+        sides = () if example is None else (("Here", example.here), ("In the file", example.there))
+        texts = (f"{title}: {plain_lines(text, len(text))}" for title, text in sides if text)
+        self._whole.setPlainText("\n".join(texts))
+
     def _failed(self, error: BaseException) -> None:
         self._summary.setText(f"The file cannot be compared. {error_text(error)}")
         self._reload.setEnabled(False)
@@ -137,8 +157,9 @@ def counts_of(part: Part) -> str:
 
 def _example_row(example: Example) -> QTreeWidgetItem:
     icon, words = _SIDES[example.side]
-    texts = [one_line(example.name), one_line(example.here), one_line(example.there)]
+    texts = [one_line(text) for text in (example.name, *from_difference(example.here, example.there))]
     row = QTreeWidgetItem(texts)
+    row.setData(0, _EXAMPLE, example)
     row.setIcon(0, icons.icon(icon, theme.colors().muted))
     row.setToolTip(0, theme.plain_tooltip(f"{example.name}\n{words}"))
     for column, text in ((1, example.here), (2, example.there)):

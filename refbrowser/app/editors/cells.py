@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
+from refbrowser.app.editors.preview_source import Change
 from refbrowser.errors import RefbrowserError
 from refbrowser.model.reference import ByteRange, Inline, Reference, WholeFile
 
@@ -33,11 +35,15 @@ class Cells:
             return cls(f"inline: {shown}", "", str(len(reference.data)))
         return cls("")
 
-    def before(self, old: Cells) -> str:
+    def before(self, old: Cells) -> tuple[Change, ...]:
         """Return what `old` has instead: the cells that differ, by name."""
-        names = ("url", "offset", "length")
-        different = [name for name in names if getattr(self, name) != getattr(old, name)]
-        return ", ".join(f"{name} {getattr(old, name) or 'none'}" for name in different)
+        return differing(("url", "offset", "length"), old, self)
+
+
+def differing(names: Iterable[str], old: object, new: object) -> tuple[Change, ...]:
+    """Return those of the texts with these names that differ."""
+    pairs = ((name, getattr(old, name) or "", getattr(new, name) or "") for name in names)
+    return tuple(Change(*pair) for pair in pairs if pair[1] != pair[2])
 
 
 def faulty(error: RefbrowserError) -> Cells:

@@ -10,7 +10,7 @@ import numpy as np
 
 from refbrowser.app.editors.cells import WHOLE_FILE
 from refbrowser.app.editors.prefix_changes import PrefixChanges
-from refbrowser.app.editors.preview_source import CheckReport, Mark, PreviewRow, Tally
+from refbrowser.app.editors.preview_source import Change, CheckReport, Mark, PreviewRow, Tally
 from refbrowser.errors import RefbrowserError
 from refbrowser.references.replace_urls import with_new_prefix
 from refbrowser.references.table import WHOLE
@@ -77,7 +77,8 @@ class PrefixSource:
         after = with_new_prefix(url, edit.old, edit.new)
         if edit.old == edit.new:
             return PreviewRow(number, name, after, offset, length)
-        return PreviewRow(number, name, after, offset, length, f"url {url}", mark=Mark.CHANGED)
+        change = Change("url", url, after)
+        return PreviewRow(number, name, after, offset, length, (change,), mark=Mark.CHANGED)
 
     def find(self, key: str, cancelled: Callable[[], bool] = lambda: False) -> int | str:
         """Return the row of a key, a template (``template u``) or a rule, or that it does not change."""

@@ -129,7 +129,4 @@ def _look(mark: Mark) -> tuple[str, RowStyle]:
 
 
 def _texts(row: PreviewRow) -> list[str]:
-    notes = f"was {row.before}" if row.before else ""
-    if row.note:
-        notes = f"{row.note} · {notes}" if notes else row.note
-    return [_look(row.mark)[0], str(row.number), row.key, row.url, row.offset, row.length, notes]
+    return [_look(row.mark)[0], str(row.number), row.key, row.url, row.offset, row.length, row.words]

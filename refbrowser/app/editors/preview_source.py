@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Flag
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from refbrowser.app.theme import count_text
+from refbrowser.references.text_difference import from_difference
 
 
 class Mark(Flag):
@@ -26,6 +27,18 @@ class Mark(Flag):
     REPLACED = 16
 
 
+class Change(NamedTuple):
+    """One cell of a row that changes; without a name what the row was, in words."""
+
+    name: str
+    old: str
+    new: str = ""
+
+
+#: What a row was that the saved state does not have.
+NOT_THERE = (Change("", "not there"),)
+
+
 @dataclass(frozen=True, slots=True)
 class PreviewRow:
     """One row of the Version 0 view.
@@ -33,7 +46,7 @@ class PreviewRow:
     Attributes
     ----------
     before
-        What the saved state has instead, empty where it is the same.
+        What the saved state has instead, cell by cell; empty where it is the same.
     note
         Why the row cannot be read, or with what it collides.
     """
@@ -43,9 +56,30 @@ class PreviewRow:
     url: str = ""
     offset: str = ""
     length: str = ""
-    before: str = ""
+    before: tuple[Change, ...] = ()
     note: str = ""
     mark: Mark = Mark.NONE
+
+    @property
+    def change(self) -> str:
+        """The whole change in words: each cell from where it differs, then those that were cut as a whole."""
+        differing, whole = [], []
+        for name, old, new in self.before:
+            if not name:
+                differing.append(f"was {old}")
+                continue
+            pair = old or "none", new or "none"
+            shown = from_difference(*pair)
+            differing.append(f"{name} {shown[0]} → {shown[1]}")
+            if shown != pair:
+                whole.append(f"{name} {pair[0]} → {pair[1]}")
+        return " · ".join(filter(None, (", ".join(differing), ", ".join(whole))))
+
+    @property
+    def words(self) -> str:
+        """All there is to tell of the row: first the fault of one that cannot be read, else the change."""
+        parts = (self.note, self.change) if self.mark & Mark.FAULT else (self.change, self.note)
+        return " · ".join(filter(None, parts))
 
 
 @dataclass(frozen=True, slots=True)

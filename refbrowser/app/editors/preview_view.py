@@ -346,11 +346,11 @@ class PreviewView(QWidget):
             self._detail.clear()
             return
         if row.mark & Mark.FAULT:
-            self._detail.show_fault(f"row {current}: {row.note}")
+            self._detail.show_fault(f"row {current}: {row.words}")
         elif row.note:
-            self._detail.show_warning(f"row {current}: {row.note}")
+            self._detail.show_warning(f"row {current}: {row.words}")
         elif row.before:
-            self._detail.show_result(f"row {current} was {row.before}")
+            self._detail.show_result(f"row {current}: {row.words}")
         else:
             self._detail.clear()
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from refbrowser.app.editors.cells import Cells, faulty
 from refbrowser.app.editors.draft import is_integer
-from refbrowser.app.editors.preview_source import CheckReport, Mark, PreviewRow, Tally
+from refbrowser.app.editors.preview_source import NOT_THERE, Change, CheckReport, Mark, PreviewRow, Tally
 from refbrowser.app.editors.reference_draft import ReferenceDraft
 from refbrowser.errors import RefbrowserError
 from refbrowser.model.reference import ByteRange, Inline, Missing, Reference, WholeFile
@@ -42,7 +42,8 @@ class ReferenceSource:
         entries = [_typed_row(document, saved, draft)]
         if key is not None and key != draft.key:
             old = saved_cells(saved, key)
-            before = "" if old is None else ", ".join(filter(None, (old.url, old.offset, old.length)))
+            was = "" if old is None else ", ".join(filter(None, (old.url, old.offset, old.length)))
+            before = (Change("", was),) if was else ()
             entries.append(PreviewRow(1, key, before=before, note="this key goes", mark=Mark.REPLACED))
         return cls(document, draft.key, f"Reference {draft.key}", tuple(entries))
 
@@ -101,7 +102,7 @@ def _typed_row(
         return replace(row, mark=Mark.FAULT, note=mistakes)
     old = saved_cells(saved, draft.key)
     if old is None:
-        return replace(row, mark=Mark.NEW, before="not there")
+        return replace(row, mark=Mark.NEW, before=NOT_THERE)
     return row if old == cells else replace(row, mark=Mark.CHANGED, before=cells.before(old))
 
 

@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from refbrowser.app.editors.cells import WHOLE_FILE, Cells
+from refbrowser.app.editors.cells import WHOLE_FILE, Cells, differing
 from refbrowser.app.editors.names import Names
 from refbrowser.app.editors.pace import Pace
-from refbrowser.app.editors.preview_source import CheckReport, Mark, PreviewRow, Tally
+from refbrowser.app.editors.preview_source import NOT_THERE, Change, CheckReport, Mark, PreviewRow, Tally
 from refbrowser.app.editors.rule_checks import duplicates, faults
 from refbrowser.app.editors.rule_collisions import collisions
 from refbrowser.app.theme import count_text
@@ -128,7 +128,7 @@ class RuleSource:
         if new.key is not None and self.document.refs.find_slot(new.key) is not None:
             mark |= Mark.COLLISION
             notes.append("stands in refs too, this row counts")
-        before = "not there" if old is None else new.before(old)
+        before = NOT_THERE if old is None else new.before(old)
         if old is None:
             mark |= Mark.NEW
         elif before:
@@ -193,13 +193,11 @@ class Entry(NamedTuple):
     length: str
     fault: RefbrowserError | None
 
-    def before(self, old: Entry) -> str:
+    def before(self, old: Entry) -> tuple[Change, ...]:
         """Return what the saved entry has instead, by name."""
         if old.fault is not None:
-            return "" if self.fault is not None else f"could not be read: {old.fault.message}"
-        names = ("key", "url", "offset", "length")
-        different = [name for name in names if getattr(self, name) != getattr(old, name)]
-        return ", ".join(f"{name} {getattr(old, name)}" for name in different)
+            return () if self.fault is not None else (Change("", f"not readable: {old.fault.message}"),)
+        return differing(("key", "url", "offset", "length"), old, self)
 
 
 def _entries(rows: GenRows) -> list[Entry]:

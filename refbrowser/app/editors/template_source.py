@@ -14,7 +14,14 @@ import numpy.typing as npt
 
 from refbrowser.app.editors.cells import WHOLE_FILE, Cells
 from refbrowser.app.editors.pace import Pace
-from refbrowser.app.editors.preview_source import CheckReport, Mark, PreviewRow, PreviewSource, Tally
+from refbrowser.app.editors.preview_source import (
+    NOT_THERE,
+    CheckReport,
+    Mark,
+    PreviewRow,
+    PreviewSource,
+    Tally,
+)
 from refbrowser.app.editors.reference_source import saved_cells
 from refbrowser.app.editors.rule_source import RuleSource, counterpart
 from refbrowser.app.editors.template_draft import TemplateDraft
@@ -73,7 +80,7 @@ class ReferencesSource:
     def _row(self, number: int, slot: int, key: str) -> PreviewRow:
         old = saved_cells(self.saved, key)
         cells, fault = self._cells(slot)
-        before = "not there" if old is None else cells.before(old)
+        before = NOT_THERE if old is None else cells.before(old)
         mark = Mark.NEW if old is None else Mark.CHANGED if before else Mark.NONE
         if fault:
             mark |= Mark.FAULT

@@ -51,7 +51,7 @@ def test_the_preview_follows_each_keystroke(gen: Make) -> None:
     place.type_at("genOffsetField", "10}}", "23")
     assert [source.rows(1, 2)[0].offset for source in sources] == ["310", "2410"]
     assert place.rows()[1][4] == "2410"
-    assert place.rows()[1][6] == "was offset 110"
+    assert place.rows()[1][6] == "offset 110 → 2410"
     assert place.outcome("genOffsetOutcome") == "→ 100"
 
 
@@ -118,7 +118,7 @@ def test_apply_makes_one_step_and_undo_takes_it_back(gen: Make) -> None:
     rule = place.document.document.rules[0]
     assert (rule.url, rule.length) == ("x.nc", "210")
     assert not place.child(QLabel, "genTitle").text().endswith("*")
-    assert place.rows()[0][6] == "was url s3://bucket/era5/0.nc, length 10"
+    assert place.rows()[0][6] == "url s3://bucket/era5/0.nc → x.nc, length 10 → 210"
     place.document.undo()
     assert place.document.document.to_bytes() == before
     assert place.field("genUrlField").text() == RULE["url"]

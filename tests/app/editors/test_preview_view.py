@@ -96,7 +96,7 @@ def test_the_detail_line_tells_of_the_chosen_row(gen: Make) -> None:
     place = gen()
     place.type_at("genOffsetField", "10}}", "1")
     place.preview.go_to_row(1)
-    assert place.outcome("previewDetail") == "→ row 1 was offset 110"
+    assert place.outcome("previewDetail") == "→ row 1: offset 110 → 210"
 
 
 def test_a_faulty_row_tells_why(gen: Make, qtbot: Any) -> None:

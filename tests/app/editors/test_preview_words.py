@@ -1,0 +1,61 @@
+"""What a row of the preview tells of its change, and that the tallies count the rows that are marked."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from refbrowser.app.editors.preview_source import NOT_THERE, Change, Mark, PreviewRow
+from refbrowser.app.editors.rule_source import RuleSource
+from refbrowser.references.document import ReferenceDocument
+
+LONG = "https://storage.example.org/a/bucket/1998/part-"
+RULE = {
+    "key": "a/{{i}}",
+    "url": LONG + "{{i}}/x.nc",
+    "offset": "{{i*10}}",
+    "length": "10",
+    "dimensions": {"i": {"stop": 6}},
+}
+
+
+def source(**changes: Any) -> RuleSource:
+    document = ReferenceDocument.of(json.dumps({"version": 1, "gen": [RULE], "refs": {}}).encode())
+    return RuleSource.of(document, document, 0, {**RULE, **changes})
+
+
+def test_a_long_change_begins_where_it_differs_and_is_told_whole_after_that() -> None:
+    (row,) = source(url=LONG + "{{i}}/y.nc", offset="{{i*10+5}}").rows(1, 2)
+    whole = f"url {LONG}1/x.nc → {LONG}1/y.nc"
+    assert row.words == f"url …/part-1/x.nc → …/part-1/y.nc, offset 10 → 15 · {whole}"
+    (row,) = source(offset="").rows(1, 2)
+    assert "offset 10 → " in row.words
+
+
+def test_a_row_that_is_new_faulty_or_without_a_value() -> None:
+    change = (Change("offset", "", "5"),)
+    assert PreviewRow(0, "k", before=NOT_THERE, mark=Mark.NEW).words == "was not there"
+    assert PreviewRow(0, "k", before=change, note="stands twice").words == "offset none → 5 · stands twice"
+    assert PreviewRow(0, "k", before=change, note="bad", mark=Mark.FAULT).words == "bad · offset none → 5"
+    assert PreviewRow(0, "k").words == ""
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"offset": "{{i-3}}", "length": "{{i-2}}"},
+        {"key": "{{nope}}", "url": "{{nope}}"},
+        {"url": "{{[1,2][i]}}", "offset": "{{i-3}}"},
+        {"url": "{{"},
+        {"offset": "{{i-3}}"},
+        {},
+    ],
+)
+def test_faults_are_as_many_as_rows_are_red(changes: dict[str, str]) -> None:
+    shown = source(**changes)
+    red = [row.number for row in shown.rows(0, 6) if row.mark & Mark.FAULT]
+    faults = shown.check(lambda: None, lambda _report: None).faults
+    assert faults is not None
+    assert (faults.count, faults.first, faults.checked) == (len(red), min(red, default=None), None)
