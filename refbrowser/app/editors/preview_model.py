@@ -52,11 +52,11 @@ class PreviewModel:
         return (
             Column("", 28, mono=False),
             Column("Row", max(44, 20 + 9 * digits), right=True),
-            Column("Key", 132, stretch=3),
-            Column("URL", 120, stretch=3, elide=Qt.TextElideMode.ElideMiddle),
+            Column("Key", 96, stretch=2),
+            Column("URL", 96, stretch=2, elide=Qt.TextElideMode.ElideMiddle),
             Column("Offset", 76 if digits < 7 else 130, right=True),
             Column("Length", 66, right=True),
-            Column("Notes", 72, stretch=3, mono=False),
+            Column("Notes", 150, stretch=5, mono=False),
         )
 
     def show(self, source: PreviewSource) -> None:

@@ -44,7 +44,7 @@ def test_a_range_is_shown_rendered_and_changed(reference: Make) -> None:
     assert place.field("referenceUrlField").text() == "http://{{u}}/a.nc"
     assert place.outcome("referenceUrlOutcome") == "→ http://era5/a.nc"
     line(place, "referenceOffsetField", "7")
-    assert place.rows()[0] == ["●", "0", "a/0", "http://era5/a.nc", "7", "10", "was offset 0"]
+    assert place.rows()[0] == ["●", "0", "a/0", "http://era5/a.nc", "7", "10", "offset 0 → 7"]
     place.press(
         Qt.Key.Key_Return, place.child(QLineEdit, "referenceOffsetField"), Qt.KeyboardModifier.ControlModifier
     )
