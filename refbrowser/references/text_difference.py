@@ -9,9 +9,12 @@ LEAD = 8
 
 
 def from_difference(one: str, other: str, lead: int = LEAD) -> tuple[str, str]:
-    """Return two texts from `lead` characters before they differ; ``…`` stands for what is left out."""
+    """Return two texts from `lead` characters before they differ; ``…`` stands for what is left out.
+
+    A beginning that is hardly longer than that stays.
+    """
     start = first_difference(one, other) - lead
-    return (one, other) if start <= 1 or one == other else (f"…{one[start:]}", f"…{other[start:]}")
+    return (one, other) if start <= lead or one == other else (f"…{one[start:]}", f"…{other[start:]}")
 
 
 def first_difference(one: str, other: str) -> int:
