@@ -176,6 +176,9 @@ class StatusLine(QObject):
 
     def _show_jobs(self) -> None:
         running = [status for status in self._tasks.statuses() if not status.state.finished]
+        # With nothing to show the keyboard goes past it.
+        policy = Qt.FocusPolicy.TabFocus if running else Qt.FocusPolicy.NoFocus
+        self._jobs.setFocusPolicy(policy)
         if not running:
             self._jobs.setText("No jobs")
         elif len(running) == 1:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+import threading
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QMimeData, QPoint, Qt, QUrl
 from PySide6.QtGui import QDragEnterEvent, QDragLeaveEvent
-from PySide6.QtWidgets import QApplication, QLineEdit, QMessageBox
+from PySide6.QtWidgets import QApplication, QLineEdit, QMessageBox, QToolButton
 from pytestqt.qtbot import QtBot
 from window_fixtures import button, drop
 
@@ -200,6 +201,21 @@ class TestMoving:
         settle()
         assert window.editors.currentWidget().objectName() == "genEditor"
         assert window.centre.references.current_key() == "temp/0.0"
+
+    def test_the_keyboard_goes_past_no_jobs(
+        self, window: MainWindow, settle: Callable[[], None], qtbot: QtBot
+    ) -> None:
+        jobs = window.findChild(QToolButton, "statusJobsButton")
+        assert jobs is not None
+        settle()
+        qtbot.waitUntil(lambda: jobs.text() == "No jobs")
+        assert jobs.focusPolicy() == Qt.FocusPolicy.NoFocus
+        gate = threading.Event()
+        window.tasks.run("held", "Wait", lambda _control: gate.wait(10))
+        qtbot.waitUntil(lambda: jobs.text() == "Wait")
+        assert jobs.focusPolicy() == Qt.FocusPolicy.TabFocus
+        gate.set()
+        qtbot.waitUntil(lambda: jobs.focusPolicy() == Qt.FocusPolicy.NoFocus)
 
     def test_filter_shows_matches_alone(
         self, window: MainWindow, small: Path, opened: Open, qtbot: QtBot

@@ -59,6 +59,7 @@ VIEW_KEYS: dict[str, tuple[Key, ...]] = {
     "In the attributes": (
         Key("Return", "Edit the value of the attribute, or go to the variable of a dimension"),
         Key("F2", "Edit what is current, name or value"),
+        Key("Shift+Enter", "Begin a line in a long value"),
         Key("Insert", "Add an attribute"),
         Key("Del", "Remove the attribute"),
     ),
