@@ -69,6 +69,7 @@ def test_long_text_is_edited_in_lines_and_short_text_in_one(tree: AttributesTree
         assert isinstance(cell, LongCell)
         assert cell.text() == text
         assert cell.width() == tree.viewport().width()
+        assert cell.verticalScrollBar().maximum() == 0, "all lines are seen where there is room"
         assert cell.height() >= 3 * cell.fontMetrics().lineSpacing()
         assert tree.viewport().rect().contains(cell.geometry())
         assert cell.geometry().top() > tree.visualRect(tree.index_of(name)).top()
@@ -120,6 +121,7 @@ def test_a_value_that_cannot_be_edited_is_read_whole(tree: AttributesTree, qtbot
         tree.setFocus()
         press(tree, key)
         (whole,) = shown()
+        assert whole.verticalScrollBar().maximum() == 0
         assert whole.isReadOnly()
         assert whole.toPlainText().startswith("First line.\nSecond")
         press(whole, Qt.Key.Key_Escape)

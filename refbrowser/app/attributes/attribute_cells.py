@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QEvent, QModelIndex, QObject, QPersistentModelIndex, QRect, QSize, Qt
-from PySide6.QtGui import QColor, QFocusEvent, QKeyEvent, QPalette, QStandardItem
+from PySide6.QtGui import QColor, QFocusEvent, QKeyEvent, QPalette, QResizeEvent, QShowEvent, QStandardItem
 from PySide6.QtWidgets import (
     QAbstractItemDelegate,
     QFrame,
@@ -128,6 +128,15 @@ class WrappedText(QPlainTextEdit):
         self._row = QRect(row)  # that of an option lives no longer than the option
         self._fit()
 
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        self._fit()  # the style's padding is known now
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        if event.size().width() != event.oldSize().width():
+            self._fit()  # the lines are broken anew, and Qt does not tell of that
+
     def _fit(self) -> None:
         view = self.parentWidget()
         if view is None or self._row.isNull():
@@ -135,7 +144,8 @@ class WrappedText(QPlainTextEdit):
         least, most = _LINES
         lines = min(max(least, int(self.document().size().height())), most)
         around = self.height() - self.viewport().height() + 2 * int(self.document().documentMargin())
-        height = min(lines * self.fontMetrics().lineSpacing() + around, view.height())
+        line = self.fontMetrics().lineSpacing()
+        height = min(lines * line + around + line // 2, view.height())
         top = min(self._row.bottom() + 1, view.height() - height)
         self.setGeometry(0, top, view.width(), height)
 
