@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 import zarr
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QFileDialog, QLabel
+from PySide6.QtWidgets import QDialog, QFileDialog, QLabel, QMessageBox
 from pytestqt.qtbot import QtBot
 from window_fixtures import Open, button
 
@@ -87,8 +87,12 @@ def changed(document: object, kind: str, units: str) -> SetMetadata:
 
 
 def save(window: MainWindow, qtbot: QtBot, target: Path) -> str:
-    """Press Save, take what is proposed, and return what the window said before."""
+    """Press Save, take references beside the store as they are proposed, and return what was said before."""
     window.actions_["save"].trigger()
+    qtbot.waitUntil(lambda: window.findChild(QDialog) is not None)
+    question = window.findChild(QMessageBox, "saveStoreQuestion")
+    if question is not None:
+        button(question, "saveStoreQuestionBeside").click()
     dialog = window.findChild(QFileDialog, "saveAsDialog")
     assert dialog is not None
     assert FORMS[dialog.selectedNameFilter()].version == 0

@@ -171,11 +171,15 @@ def test_one_bad_message_fails_its_tile_and_no_other(tmp_path):
             np.asarray(dataset["/x"])
 
 
-def test_a_faulty_message_hides_no_sound_one(tmp_path):
+def test_a_faulty_message_hides_no_element_that_it_did_not_write(tmp_path):
     good = message((range(0, 4),), [1, 2, 3, 4])
     bad = message((range(1, 3),), [8, 9], damage=2)
-    with opened(tmp_path, stream_of((4,), [good, bad])) as dataset:
+    with opened(tmp_path, stream_of((4,), [bad, good])) as dataset:
         assert np.asarray(dataset["/x"]).tolist() == [1, 2, 3, 4]
+    with opened(tmp_path, stream_of((4,), [good, bad])) as dataset:
+        assert (dataset["/x"][:1].tolist(), dataset["/x"][3:].tolist()) == ([1], [4])
+        with pytest.raises(RefbrowserError, match="size-mismatch"):
+            dataset["/x"][1:3]
     alone = stream_of((4,), [message((range(0, 2),), [1, 2]), bad])
     with opened(tmp_path, alone) as dataset, pytest.raises(RefbrowserError, match="size-mismatch"):
         np.asarray(dataset["/x"])
