@@ -31,14 +31,19 @@ class _Layered(Mapping[int, _Item], Generic[_Item]):
         upper: Mapping[int, _Item],
         places: dict[int, int],
     ):
-        self._lower = lower
-        self._hidden = hidden
-        self._upper = upper
-        self._places = places
+        self._lower, self._hidden = lower, hidden
+        #: Rows to what holds their value, and the row there.
+        self._places = {row: (upper, number) for row, number in places.items()}
+        if isinstance(lower, _Layered):
+            # Each of very many rules may add a layer: they are held as one.
+            self._lower, self._hidden = lower._lower, lower._hidden | hidden
+            kept = {row: place for row, place in lower._places.items() if row not in hidden}
+            self._places = kept | self._places
 
     def __getitem__(self, row: int) -> _Item:
         if row in self._places:
-            return self._upper[self._places[row]]
+            upper, number = self._places[row]
+            return upper[number]
         return self._lower[row]
 
     def __iter__(self) -> Iterator[int]:
@@ -57,9 +62,9 @@ def merged(lower: ReferenceColumns, at: npt.NDArray[np.int64], upper: ReferenceC
     ) -> Mapping[int, _Item]:
         # Of a million rows hardly any is of these kinds: the others are not held one by one.
         mine = np.flatnonzero(upper.kind == which)
-        if not len(mine) and not (lower.kind == which).any():
-            return {}
         hidden = set(at[lower.kind[at] == which].tolist())
+        if not len(mine) and not hidden:
+            return below
         return _Layered(below, hidden, above, dict(zip(at[mine].tolist(), mine.tolist(), strict=True)))
 
     kind, url = lower.kind.copy(), lower.url.copy()

@@ -185,6 +185,19 @@ def outcome(ask: Callable[[], Any]) -> Any:
     return ErrorKind.RANGE if beyond else found
 
 
+def test_very_many_rules_give_chunks_of_one_array() -> None:
+    count = 1100
+    # Every second one is faulty, and all replace what was there before.
+    rules = [rule(f"a/{number}", 1, "g" if number % 2 else "{{1 // 0}}") for number in range(count)]
+    refs = {f"a/{count}": "text", "a/1": "replaced"}
+    expansion = document_of(refs, rules).expansion
+    coords = np.arange(count + 1, dtype=np.int64).reshape(-1, 1)
+    columns = expansion.chunk_columns("a/", coords, V2)
+    assert dict(columns.inline) == {count: b"text"}
+    assert sorted(columns.faults) == list(range(0, count, 2))
+    assert all(columns.faults[row].place.rule == row for row in columns.faults)
+
+
 def test_metadata_keys_come_from_rules_too() -> None:
     meta = {"key": "v{{i}}/.zattrs", "url": "x", "dimensions": {"i": {"stop": 2}}}
     expansion = document_of(
