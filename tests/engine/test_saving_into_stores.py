@@ -296,3 +296,42 @@ def test_two_copies_that_differ_are_no_change_of_others(stores: dict[str, Path],
     with pytest.raises(RefbrowserError, match="something else than the consolidated metadata"):
         save_into_store(document, saved)
     assert content(path) == before
+
+
+@pytest.mark.parametrize("kind", ["v2", "v2 consolidated"])
+@pytest.mark.parametrize("broken", [b'{"units": "K"', b"[1]", b""])
+def test_a_broken_object_can_be_corrected(
+    stores: dict[str, Path], tmp_path: Path, kind: str, broken: bytes
+) -> None:
+    path = Path(shutil.copytree(stores[kind], tmp_path / "s.zarr"))
+    # Consolidated metadata that cannot be read repeats nothing.
+    target = path / (".zmetadata" if "consolidated" in kind else "g/a/.zattrs")
+    target.write_bytes(broken)
+    with refbrowser.open(path) as dataset:
+        saved = dataset.document
+    with pytest.raises(RefbrowserError, match="is no JSON object in the document"):
+        save_into_store(saved.apply(SetReference("g/a/.zattrs", "[2]")), saved)
+    assert target.read_bytes() == broken
+    written = save_into_store(saved.apply(SetReference("g/a/.zattrs", '{"units": "m"}')), saved)
+    assert written.keys == ("g/a/.zattrs",)
+    assert (path / "g/a/.zattrs").read_bytes() == b'{"units": "m"}'
+    if "consolidated" in kind:
+        assert target.read_bytes() == broken
+    else:
+        assert (Path(written.backup) / "g/a/.zattrs.old").read_bytes() == broken
+
+
+@pytest.mark.parametrize("broken", [b"{", b"[]"])
+def test_broken_metadata_above_repeats_nothing(
+    stores: dict[str, Path], tmp_path: Path, broken: bytes
+) -> None:
+    path = Path(shutil.copytree(stores["v3"], tmp_path / "s.zarr"))
+    (path / "g/zarr.json").write_bytes(broken)
+    with refbrowser.open(path) as dataset:
+        saved = dataset.document
+    value = json.loads(saved.expansion.value("g/a/zarr.json") or b"")
+    value["attributes"] = {"units": "m"}
+    document = saved.apply(SetReference("g/a/zarr.json", json.dumps(value)))
+    assert save_into_store(document, saved).keys == ("g/a/zarr.json",)
+    assert json.loads((path / "g/a/zarr.json").read_bytes()) == value
+    assert (path / "g/zarr.json").read_bytes() == broken

@@ -146,7 +146,7 @@ def save_into_store(
     plan = _Plan(_outermost(top), store.flavour)
     below = "" if top == plan.root else f"{os.path.relpath(top, plan.root).replace(os.sep, '/')}/"
     for key in change.keys:
-        plan.change(below + key, _value(saved, key), _value(document, key))
+        plan.change(below + key, _value(saved, key), _sound(document, key))
     return plan.carry_out(token)
 
 
@@ -171,24 +171,31 @@ def _entries(document: ReferenceDocument) -> dict[str, bytes]:
 
 
 def _value(document: ReferenceDocument, key: str) -> Any:
-    """Return the bytes of a metadata document; `_ABSENT` where there is none.
+    """Return the bytes of a metadata document, whatever they are; `_ABSENT` where there is none."""
+    return _ABSENT if document.refs.find_slot(key) is None else document.expansion.value(key) or b""
+
+
+def _sound(document: ReferenceDocument, key: str) -> Any:
+    """Return the bytes of a metadata document that is to be written; `_ABSENT` where it is removed.
 
     Raises
     ------
     RefbrowserError
         `E_JSON`: they are no JSON object.
     """
-    if document.refs.find_slot(key) is None:
-        return _ABSENT
-    data = document.expansion.value(key)
-    try:
-        value = json.loads(data or b"")
-    except (ValueError, RecursionError):
-        value = None
-    if not isinstance(value, dict):
+    data = _value(document, key)
+    if data is not _ABSENT and not isinstance(_json(data), dict):
         message = f"{quoted(key)} is no JSON object in the document: no reader could open the store"
         raise RefbrowserError(ErrorKind.JSON, message, Place(key=key), "correct it first")
     return data
+
+
+def _json(data: bytes | None) -> Any:
+    """Return the value of a text of JSON; None where it is none."""
+    try:
+        return json.loads(data or b"")
+    except (ValueError, RecursionError):
+        return None
 
 
 def _check_unchanged(
@@ -207,10 +214,8 @@ def _check_unchanged(
 def _is_same(data: bytes | None, other: bytes | None) -> bool:
     if data is None or other is None or data == other:
         return data is other or data == other
-    try:
-        return _is_equal(json.loads(data), json.loads(other))
-    except (ValueError, RecursionError):
-        return False
+    value = _json(data)
+    return value is not None and _is_equal(value, _json(other))
 
 
 def _is_equal(value: Any, other: Any) -> bool:
@@ -233,8 +238,11 @@ class _Object:
 
     @property
     def json(self) -> Any:
-        """The value that it gets."""
-        return None if self.after is None else parse(self.after).to_python()
+        """The value that it gets; None where that is no JSON."""
+        try:
+            return None if self.after is None else parse(self.after).to_python()
+        except JsonError:
+            return None
 
     def become(self, value: Any) -> None:
         """Change the text where the value is another one."""
@@ -258,16 +266,17 @@ class _Plan:
     def change(self, key: str, before: bytes | Any, after: bytes | Any) -> None:
         """Add an object that changes, and those that repeat it."""
         found, json_after = self._read(key), _ABSENT if after is _ABSENT else json.loads(after)
-        own = None if found is None else _parsed(found, key)
-        old = _without_copy(own) if self.flavour is Flavour.ZARR_V3 else own
         if found is None:
             # Of a consolidated store an object may stand in the copy alone.
             is_new = before is _ABSENT
             if is_new and after is not _ABSENT:
                 self.objects[key] = _Object(None, after)
         else:
-            states = [json.loads(each) for each in (before, after) if each is not _ABSENT]
-            if not any(_is_equal(old, state) for state in states):
+            # What is as it was opened may be anything: it is corrected.
+            own = None if found == before else _parsed(found, key)
+            old = _without_copy(own) if self.flavour is Flavour.ZARR_V3 else own
+            states = [_json(each) for each in (before, after) if each is not _ABSENT]
+            if found != before and not any(_is_equal(old, state) for state in states):
                 # Of a store without consolidated metadata that was found out before.
                 message = f"{quoted(key)} says something else than the consolidated metadata of the store"
                 advice = "consolidate the metadata anew and reload, or save references beside the store"
@@ -294,7 +303,8 @@ class _Plan:
             above = path if above is None else above[: above.rstrip("/").rfind("/") + 1]
             holder = above + (ENTRY if is_v3 else CONSOLIDATED_V2)
             one = self._holder(holder)
-            whole: Any = {} if one is None else one.json
+            found = None if one is None else one.json
+            whole = found if isinstance(found, dict) else {}
             copy = whole.get(CONSOLIDATED_V3) if is_v3 else whole
             entries = copy.get("metadata") if isinstance(copy, dict) else None
             if one is None or not isinstance(entries, dict):
