@@ -304,7 +304,7 @@ class _Plan:
             holder = above + (ENTRY if is_v3 else CONSOLIDATED_V2)
             one = self._holder(holder)
             found = None if one is None else one.json
-            whole = found if isinstance(found, dict) else {}
+            whole: Any = found if isinstance(found, dict) else {}
             copy = whole.get(CONSOLIDATED_V3) if is_v3 else whole
             entries = copy.get("metadata") if isinstance(copy, dict) else None
             if one is None or not isinstance(entries, dict):
