@@ -33,6 +33,10 @@ if TYPE_CHECKING:
 
 COLUMNS = ("Job", "State", "Progress", "Read", "Requests", "Time")
 _WIDTHS = (190, 72, 138, 72, 86, 60)
+#: The widest numbers that usually stand in the last columns.
+_WIDEST = ("", "", "", "88,888 TB", "8 888 888", "88888.8 s")
+#: Around a text of the table, in pixels.
+_AROUND = 16
 _PROGRESS = 2
 #: Share of the work done, 0 to 1, or None where it is not known.
 SHARE_ROLE = Qt.ItemDataRole.UserRole + 1
@@ -121,8 +125,9 @@ class JobsPane(QWidget):
         self._table.verticalHeader().setDefaultSectionSize(26)
         self._table.horizontalHeader().setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
         self._table.horizontalHeader().setHighlightSections(False)
-        for section, width in enumerate(_WIDTHS):
-            self._table.horizontalHeader().resizeSection(section, width)
+        for section, (width, widest) in enumerate(zip(_WIDTHS, _WIDEST, strict=True)):
+            least = self._table.fontMetrics().horizontalAdvance(widest) + _AROUND
+            self._table.horizontalHeader().resizeSection(section, max(width, least))
         self._empty = hint_label(hint_of("jobsDock"))
         self._pages = QStackedWidget()
         self._pages.addWidget(self._empty)

@@ -9,6 +9,7 @@ from PySide6.QtCore import (
     QPoint,
     QRect,
     Qt,
+    QTimer,
     Signal,
 )
 from PySide6.QtGui import (
@@ -47,6 +48,8 @@ __all__ = ["Column", "NoRows", "RowModel", "RowStyle", "StyledRowModel", "Virtua
 PAGES_KEPT = 32
 #: Rows that one Copy puts on the clipboard at most.
 COPY_ROWS = 10_000
+#: A column of numbers gets room for so many characters at most by itself.
+NUMBER_LIMIT = 32
 _PADDING = 8
 _MARK = 4
 #: Made once: combining flags costs more than painting a cell.
@@ -80,6 +83,11 @@ class VirtualTable(PaintedView):
         self._wheel = 0
         self._fitted = True
         self._fitting = False
+        #: Widths that the numbers need that were met so far, by column.
+        self._number_widths: dict[int, int] = {}
+        # Not while a page is painted: a scroll bar may come or go.
+        self._refit = QTimer(self, singleShot=True, interval=0)
+        self._refit.timeout.connect(self._layout_parts)
         self._header_model = HeaderModel(self)
         self._header = QHeaderView(Qt.Orientation.Horizontal, self)
         self._header.setModel(self._header_model)
@@ -108,6 +116,7 @@ class VirtualTable(PaintedView):
         if not same:
             self._header_model.set_columns(model.columns)
             self._fitted = True
+            self._number_widths.clear()
         self._set_current(None, None)
         self._layout_parts()
 
@@ -202,6 +211,8 @@ class VirtualTable(PaintedView):
         self._plain = QFont(self.font())
         self._plain_bold = QFont(self._plain)
         self._plain_bold.setBold(True)
+        self._number_widths.clear()
+        self._pages.clear()
         self._row_height = max(QFontMetrics(self._mono).height(), self.fontMetrics().height()) + 6
         self._layout_parts()
 
@@ -223,14 +234,17 @@ class VirtualTable(PaintedView):
     def _fit_columns(self) -> None:
         """Give the columns their least width, and what is left to those that stretch."""
         columns = self._model.columns
-        room = max(0, self.viewport().width() - sum(column.width for column in columns))
+        least = [
+            max(column.width, self._number_widths.get(section, 0)) for section, column in enumerate(columns)
+        ]
+        room = max(0, self.viewport().width() - sum(least))
         shares = sum(column.stretch for column in columns)
         self._fitting = True
         for section, column in enumerate(columns):
             extra = room * column.stretch // shares if shares else 0
             if not shares and section == len(columns) - 1:
                 extra = room
-            self._header.resizeSection(section, column.width + extra)
+            self._header.resizeSection(section, least[section] + extra)
         self._fitting = False
 
     def _section_resized(self, *_arguments: int) -> None:
@@ -258,11 +272,26 @@ class VirtualTable(PaintedView):
             model = self._model
             styles = model.styles(start, stop) if texts and isinstance(model, StyledRowModel) else []
             page = self._pages[number] = (texts, styles)
+            self._measure_numbers(texts)
             if len(self._pages) > PAGES_KEPT:
                 self._pages.popitem(last=False)
         else:
             self._pages.move_to_end(number)
         return page
+
+    def _measure_numbers(self, texts: list[list[str]]) -> None:
+        """Ask for room for the numbers of a page where their columns are narrower."""
+        for section, column in enumerate(self._model.columns):
+            if not column.right:
+                continue
+            # Bold, as a row that changed is; digits are of one width.
+            font = QFontMetrics(self._mono_bold if column.mono else self._plain_bold)
+            numbers = (row[section] for row in texts if section < len(row))
+            widest = max(numbers, key=len, default="")[:NUMBER_LIMIT]
+            width = font.horizontalAdvance(widest) + 2 * _PADDING
+            if width > max(column.width, self._number_widths.get(section, 0)):
+                self._number_widths[section] = width
+                self._refit.start()
 
     # Painting
 

@@ -40,6 +40,8 @@ class TestJobs:
         assert model.index(0, 0).data() == "A long job"
         assert model.index(0, 1).data() == "running"
         assert "B" in model.index(0, 3).data()
+        for section, text in ((3, "12,345 TB"), (4, "1\u202f234\u202f567"), (5, "86400.0 s")):
+            assert table.columnWidth(section) > table.fontMetrics().horizontalAdvance(text) + 8
         assert window.actions_["cancel_newest"].isEnabled()
         table.selectRow(0)
         button(window, "jobCancelButton").click()

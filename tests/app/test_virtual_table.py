@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QPoint, Qt
-from PySide6.QtGui import QGuiApplication
+from PySide6.QtGui import QFontMetrics, QGuiApplication
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
@@ -119,6 +119,38 @@ def test_columns_fit_until_one_is_dragged(table: VirtualTable) -> None:
     assert sum(table.column_widths()) == table.viewport().width()
     table.set_column_widths([60, 70])
     table.resize(900, 400)
+    assert table.column_widths() == [60, 70]
+
+
+class Ranges(NoRows):
+    """Rows of an offset far into a large file each, beside a key."""
+
+    def __init__(self, offset: int) -> None:
+        super().__init__([Column("Key", 60, 1), Column("Offset", 40, right=True)])
+        self.offset = offset
+
+    def row_count(self) -> int:
+        return 300
+
+    def page(self, start: int, stop: int) -> list[list[str]]:
+        return [["x/0.0", str(self.offset + row)] for row in range(start, stop)]
+
+
+def test_columns_of_numbers_have_room_for_those_that_are_seen(table: VirtualTable) -> None:
+    table.set_model(Ranges(0))
+    table.grab()
+    QApplication.processEvents()
+    small = table.column_widths()[1]
+    table.set_model(Ranges(9_007_199_254_740_000))
+    table.grab()
+    QApplication.processEvents()
+    wide = QFontMetrics(table._mono_bold).horizontalAdvance("9007199254740000")
+    assert table.column_widths()[1] >= wide + 16 > small
+    assert sum(table.column_widths()) == table.viewport().width()
+    table.set_column_widths([60, 70])
+    table.set_top_row(200)
+    table.grab()
+    QApplication.processEvents()
     assert table.column_widths() == [60, 70]
 
 
