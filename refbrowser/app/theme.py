@@ -252,7 +252,9 @@ QLineEdit, QPlainTextEdit {{ background: {c.surface}; border: 1px solid {c.borde
 QPlainTextEdit[role="bare"] {{ border: 0; border-radius: 0; background: {c.surface}; }}
 QLineEdit:focus, QPlainTextEdit:focus {{ border-color: {c.accent}; }}
 QLineEdit:disabled, QPlainTextEdit:disabled {{ color: {c.muted}; background: {c.window}; }}
+QCheckBox:focus, QRadioButton:focus {{ border: 1px solid {c.accent}; border-radius: 5px; padding: -1px; }}
 QSlider:horizontal {{ min-height: 20px; }}
+QSlider:focus {{ border: 1px solid {c.accent}; border-radius: 5px; padding: -1px; }}
 QSlider::groove:horizontal {{ height: 4px; border-radius: 2px; background: {c.border}; }}
 QSlider::sub-page:horizontal {{ border-radius: 2px; background: {c.accent}; }}
 QSlider::handle:horizontal {{ width: 12px; margin: -6px 0; border: 2px solid {c.accent}; border-radius: 8px;
@@ -282,12 +284,12 @@ QHeaderView::section {{ background: {c.raised}; color: {c.muted}; border: 0;
 QHeaderView::section:last {{ border-right: 0; }}
 QTabWidget::pane {{ border: 1px solid {c.border}; background: {c.surface}; top: -1px; border-radius: 6px; }}
 QTabBar {{ qproperty-drawBase: 0; }}
-QTabBar::tab {{ padding: 6px 14px; color: {c.muted}; background: transparent; border: 0;
-  border-bottom: 2px solid transparent; margin-right: 2px; }}
-QTabBar#centreTabBar::tab {{ padding: 6px 10px; }}
+QTabBar::tab {{ padding: 5px 13px 6px 13px; color: {c.muted}; background: transparent;
+  border: 1px solid transparent; border-bottom: 2px solid transparent; margin-right: 2px; }}
+QTabBar#centreTabBar::tab {{ padding: 5px 9px 6px 9px; }}
 QTabBar::tab:hover {{ color: {c.text}; }}
 QTabBar::tab:selected {{ color: {c.text}; border-bottom: 2px solid {c.accent}; }}
-QTabBar::tab:focus {{ color: {c.accent}; }}
+QTabBar::tab:focus {{ color: {c.accent}; border-color: {c.accent}; }}
 QStatusBar {{ background: {c.window}; color: {c.muted}; }}
 QStatusBar::item {{ border: 0; }}
 QProgressBar {{ border: 0; border-radius: 3px; background: {c.border}; max-height: 6px; min-height: 6px; }}

@@ -7,8 +7,20 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from PySide6.QtCore import Qt
 from PySide6.QtGui import QColor, QImage, QPixmap
-from PySide6.QtWidgets import QApplication, QWidget
+from PySide6.QtWidgets import (
+    QApplication,
+    QCheckBox,
+    QLineEdit,
+    QPushButton,
+    QRadioButton,
+    QSlider,
+    QTabBar,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
 from pytestqt.qtbot import QtBot
 from small_documents import small_document
 from window_fixtures import Open
@@ -131,3 +143,41 @@ def test_the_card_of_a_file_of_data_follows(
     theme.choose(styled, "dark")
     QApplication.processEvents()
     assert not left_over(card.grab(), only_of(theme.LIGHT, theme.DARK))
+
+
+def accent_edges(widget: QWidget) -> int:
+    """Return how many pixels of a widget have the colour of the ring of focus."""
+    image, ring = widget.grab().toImage(), QColor(theme.colors().accent).rgb()
+    return sum(image.pixel(x, y) == ring for x in range(image.width()) for y in range(image.height()))
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_what_has_the_keyboard_has_a_ring(styled: QApplication, qtbot: QtBot, scheme: str) -> None:
+    theme.choose(styled, scheme)
+    host = QWidget()
+    qtbot.addWidget(host)
+    layout = QVBoxLayout(host)
+    tabs = QTabBar()
+    tabs.addTab("One")
+    tabs.addTab("Two")
+    kinds = (
+        *(QPushButton("Push"), QToolButton(), QLineEdit("Text"), QCheckBox("Check"), QRadioButton("One of")),
+        *(QSlider(Qt.Orientation.Horizontal), tabs),
+    )
+    for widget in kinds:
+        widget.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        widget.setMaximumSize(120, 40)
+        layout.addWidget(widget)
+    host.show()
+    host.activateWindow()
+    for widget in kinds:
+        host.setFocus()
+        before, place, hint = accent_edges(widget), widget.geometry(), widget.sizeHint()
+        widget.setFocus(Qt.FocusReason.TabFocusReason)
+        QApplication.processEvents()
+        name = type(widget).__name__
+        assert widget.hasFocus(), name
+        # One long side of it at least, and nothing moves.
+        long = min(widget.width(), tabs.tabRect(0).width())
+        assert accent_edges(widget) - before >= long, name
+        assert (widget.geometry(), widget.sizeHint()) == (place, hint), name
