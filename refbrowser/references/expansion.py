@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import accumulate, chain
@@ -234,22 +234,21 @@ class Expansion:
     def metadata_keys(self) -> Iterator[str]:
         """Yield the keys of Zarr metadata, refs first, each once."""
         known = self.document.known
-        if known is not None:
+        if known is None:
+            yield from self._metadata_keys
+        else:
             yield from known.values
             yield from known.elsewhere
-            return
-        seen: set[str] = set()
-        for key, _ in self._refs.odd_keys():
-            if is_metadata_key(key) and key not in seen:
-                seen.add(key)
-                yield key
+
+    @cached_property
+    def _metadata_keys(self) -> Collection[str]:
+        """The keys of Zarr metadata: opening goes through them several times."""
+        found = dict.fromkeys(key for key, _ in self._refs.odd_keys() if is_metadata_key(key))
         for rule in self.rules:
-            if not is_metadata_key(rule.key or ""):
-                continue
-            for found in rule.rows(0, min(rule.count, _METADATA_ROWS)).keys:
-                if found is not None and found not in seen:
-                    seen.add(found)
-                    yield found
+            if is_metadata_key(rule.key or ""):
+                rows = rule.rows(0, min(rule.count, _METADATA_ROWS))
+                found.update(dict.fromkeys(key for key in rows.keys if key is not None))
+        return found.keys()
 
     # What is lost
 

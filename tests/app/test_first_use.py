@@ -295,3 +295,26 @@ def test_columns_of_the_preview_fit_at_the_first_size(
     preview = window.findChild(PreviewView)
     assert preview is not None
     assert not preview.table().horizontalScrollBar().maximum()
+
+
+def test_rows_of_a_group_are_made_when_it_is_unfolded(
+    window: MainWindow, opened: Open, settle: Callable[[], None], tmp_path: Path
+) -> None:
+    array = {"shape": [2], "chunks": [2], "dtype": "<i4", "compressor": None, "fill_value": 0}
+    array |= {"zarr_format": 2, "filters": None, "order": "C"}
+    refs = {".zgroup": '{"zarr_format": 2}'}
+    for name in ("some", "none"):
+        refs[f"{name}/.zgroup"] = refs[".zgroup"]
+    refs |= {f"some/a{number}/.zarray": json.dumps(array) for number in range(50)}
+    path = tmp_path / "groups.json"
+    path.write_text(json.dumps(refs))
+    opened(path)
+    settle()
+    model, tree = window.hierarchy.model, window.hierarchy.tree
+    root = model.index(0, 0)
+    found = {model.item(index).node.name: index for index in (model.index(row, 0, root) for row in range(2))}
+    assert model.hasChildren(found["some"])
+    assert not model.hasChildren(found["none"])
+    assert model.item(found["some"]).children is None
+    tree.expand(found["some"])
+    assert model.rowCount(found["some"]) == 50

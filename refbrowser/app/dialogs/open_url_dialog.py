@@ -38,7 +38,7 @@ class OpenUrlDialog(QDialog):
         self.setWindowTitle("Open URL")
         self.setModal(True)
         self.resize(560, 10)
-        self._heading = plain_label("Open a reference document, a store or a stream by its URL")
+        self._heading = plain_label("Open a reference document, store or stream")
         self._heading.setFont(theme.heading_font())
         self._field = QLineEdit()
         self._field.setObjectName("urlField")

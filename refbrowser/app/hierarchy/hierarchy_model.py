@@ -319,6 +319,10 @@ class HierarchyModel(QAbstractItemModel):
             return bool(self._roots)
         if item.kind in (ItemKind.DIMENSION, ItemKind.TEMPLATE, ItemKind.RULE):
             return False
+        if item.kind is ItemKind.GROUP and item.children is None and not self.is_filtered():
+            # A document's groups are asked when it is unfolded: their rows are made when they are.
+            group: GroupNode = item.node  # type: ignore[assignment]
+            return bool(group.arrays or group.groups or group.dimensions)
         return bool(self._children(item))
 
     def columnCount(self, parent: Index = QModelIndex()) -> int:
