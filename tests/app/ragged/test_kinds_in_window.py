@@ -18,7 +18,6 @@ from refbrowser.app.hierarchy.hierarchy_model import ItemKind, detail_of
 from refbrowser.app.main_window import MainWindow
 from refbrowser.app.plot.pane import PlotPane
 from refbrowser.app.theme import size_text
-from refbrowser.references.template_edits import AddTemplate
 
 Settle = Callable[[], None]
 
@@ -85,9 +84,6 @@ def test_a_stream_is_told_of_as_one(window: MainWindow, kinds: Path, settle: Set
 
     assert ItemKind.TEMPLATES not in kinds_below()
     assert ItemKind.RULES not in kinds_below()
-    assert document.apply(AddTemplate("own", "x"))
-    settle()
-    assert kinds_below()[-2:] == [ItemKind.TEMPLATES, ItemKind.RULES]
 
 
 def test_fields_of_a_structure_are_columns_that_can_be_plotted(
