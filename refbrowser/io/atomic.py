@@ -11,7 +11,7 @@ from typing import BinaryIO
 
 from refbrowser.errors import ErrorKind, Place, RefbrowserError
 from refbrowser.io.cancel import CancelToken
-from refbrowser.io.identity import FileIdentity
+from refbrowser.io.identity import NO_FILE, FileIdentity
 from refbrowser.io.processes import is_running
 
 _MARK = ".refbrowser-"
@@ -62,14 +62,14 @@ def write_atomically(
     Parameters
     ----------
     expected
-        Identity that the old file must still have.
+        Identity that the old file must still have; `NO_FILE` where there must be none yet.
     cancel
         Ends the writing, with the old file in place.
 
     Raises
     ------
     ChangedOnDiskError
-        The file has changed since `expected` was taken, or is gone.
+        The file has changed since `expected` was taken, or is gone, or there is one by now.
     RefbrowserError
         `E_IO`: it cannot be written.
     Cancelled
@@ -120,6 +120,27 @@ def fill_atomically(
     except OSError as error:
         reason = error.strerror or str(error)
         raise RefbrowserError(ErrorKind.IO, f"cannot write: {reason}", Place(path=target)) from error
+
+
+def remove_unchanged(path: str | os.PathLike[str], expected: FileIdentity) -> None:
+    """Remove a file that must still be the one that was read.
+
+    Raises
+    ------
+    ChangedOnDiskError
+        The file has changed since `expected` was taken, or is gone.
+    RefbrowserError
+        `E_IO`: it cannot be removed.
+    """
+    try:
+        _check(os.fspath(path), _status(os.path.realpath(path)), expected)
+        os.unlink(path)
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise RefbrowserError(
+            ErrorKind.IO, f"cannot remove: {reason}", Place(path=os.fspath(path))
+        ) from error
+    _sync_folder(os.path.dirname(os.path.abspath(path)))
 
 
 def is_leftover(name: str) -> bool:
@@ -233,10 +254,11 @@ def _status(path: str) -> os.stat_result | None:
 
 
 def _check(target: str, status: os.stat_result | None, expected: FileIdentity | None) -> None:
-    if expected is None:
+    found = NO_FILE if status is None else FileIdentity.of(status)
+    if expected is None or found == expected:
         return
-    if status is None or FileIdentity.of(status) != expected:
-        message = "the file is gone" if status is None else "the file was changed by another program"
-        raise ChangedOnDiskError(
-            ErrorKind.IO, message, Place(path=target), "save it anyway, or under another name"
-        )
+    done = "made" if expected == NO_FILE else "changed"
+    message = "the file is gone" if status is None else f"the file was {done} by another program"
+    raise ChangedOnDiskError(
+        ErrorKind.IO, message, Place(path=target), "save it anyway, or under another name"
+    )

@@ -58,6 +58,10 @@ class FileIdentity:
         return ObjectIdentity(self.size, None, f"{self.device}:{self.inode}:{self.modified_ns}")
 
 
+#: Where there is no file: what is made there next is somebody's.
+NO_FILE = FileIdentity(0, 0, -1, 0)
+
+
 class ObjectIdentities:
     """The first identity seen of each object since a document was opened; safe to use from any thread."""
 

@@ -27,10 +27,12 @@ from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.dialogs.open_url_dialog import OpenUrlDialog
 from refbrowser.app.dialogs.save_dialogs import SaveProspectDialog
 from refbrowser.app.hierarchy.format_words import DERIVED
+from refbrowser.app.hierarchy.hierarchy_model import ItemKind
 from refbrowser.app.main_window import MainWindow
 from refbrowser.app.opening.drops import Drop
 from refbrowser.app.problems.pane import ProblemsPane
 from refbrowser.app.references.reference_rows import ExpansionRows
+from refbrowser.io.atomic import identity_on_disk
 from refbrowser.model.nodes import Flavour
 from refbrowser.references.edits import SetMetadata, SetReference
 
@@ -320,6 +322,91 @@ class TestSaving:
         assert not button(box, "saveStoreQuestionInto").isEnabled()
         button(box, "saveStoreQuestionCancel").click()
         assert contents(folder) == before
+
+    def test_a_save_that_fails_half_way_is_gone_on_from(
+        self,
+        window: MainWindow,
+        folder: Path,
+        opened: Open,
+        settle: Settle,
+        qtbot: QtBot,
+        monkeypatch: pytest.MonkeyPatch,
+    ) -> None:
+        before = contents(folder)
+        document = opened(folder)
+        settle()
+        document.store.is_written = True
+        document.apply(SetMetadata(".zattrs", {"title": "Other"}))
+        document.apply(SetMetadata("temp/.zattrs", {"units": "degC"}))
+        settle()
+        replace = os.replace
+
+        def fails(source: str, target: str) -> None:
+            if target.endswith("sea.zarr/temp/.zattrs"):
+                raise OSError(28, "No space left on device")
+            replace(source, target)
+
+        monkeypatch.setattr(os, "replace", fails)
+        window.actions_["save"].trigger()
+        settle()
+        monkeypatch.undo()
+        assert "No space left" in window.centre.error_bar.text()
+        assert contents(folder) == {**before, ".zattrs": (folder / ".zattrs").read_bytes()}
+        # It is no news of others, and what was written is to be saved again even when it was undone.
+        qtbot.waitUntil(lambda: document.identity == identity_on_disk(folder / ".zattrs"))
+        assert document.file.state is FileState.SAME
+        document.undo()
+        document.undo()
+        settle()
+        assert document.is_dirty
+        for title in ("Third", "Sea"):
+            document.apply(SetMetadata(".zattrs", {"title": title}))
+            window.actions_["save"].trigger()
+            settle()
+            assert not document.is_dirty, window.centre.error_bar.text()
+            assert json.loads((folder / ".zattrs").read_bytes()) == {"title": title}
+        assert contents(folder) == before
+        assert document.file.state is FileState.SAME
+
+    def test_what_is_beside_a_store_is_as_it_was_written(
+        self, window: MainWindow, folder: Path, tmp_path: Path, opened: Open, settle: Settle, qtbot: QtBot
+    ) -> None:
+        """Rules that were made for the store are not those of the file: none are shown, none compared."""
+        document = opened(folder)
+        settle()
+        target = tmp_path / "beside.json"
+        for version, units in ((1, "degC"), (1, "degF")):
+            document.apply(SetMetadata("temp/.zattrs", {"_ARRAY_DIMENSIONS": ["y", "x"], "units": units}))
+            settle()
+            if document.store.is_here:
+                window.commands.saving.save_to(document, str(target), version)
+                qtbot.waitUntil(lambda: window.findChild(SaveProspectDialog) is not None)
+                button(window, "saveProspectSaveButton").click()
+                qtbot.waitUntil(target.exists)
+            else:
+                window.actions_["save"].trigger()
+            settle()
+            assert not document.is_dirty
+            refs = json.loads(target.read_text())["refs"]
+            assert json.loads(refs["temp/.zattrs"])["units"] == units
+            assert {"temp/0.0", "temp/0.1", "temp/1.0"} <= refs.keys()
+            assert not {"temp/1.1"} & refs.keys()
+            model = window.hierarchy.model
+            rows = [
+                model.index(row, 0, model.index(0, 0)) for row in range(model.rowCount(model.index(0, 0)))
+            ]
+            assert [item.kind for item in map(model.item, rows) if item is not None] == [
+                ItemKind.ARRAY,
+                ItemKind.DIMENSION,
+                ItemKind.DIMENSION,
+            ]
+            parts: list[object] = []
+            document.file.compare(parts.append, pytest.fail)
+            settle()
+            assert parts == [()]
+            os.utime(target)
+            qtbot.waitUntil(lambda: document.identity == identity_on_disk(target))
+            assert document.file.state is FileState.SAME
 
     def test_never_into_the_store(
         self, window: MainWindow, store: Path, opened: Open, settle: Settle

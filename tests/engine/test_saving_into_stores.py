@@ -16,8 +16,16 @@ import zarr
 
 import refbrowser
 from refbrowser.engine.attribute_edits import AttributeChange, attributes_edit
+from refbrowser.engine.dataset import Dataset
 from refbrowser.engine.node_metadata import read_metadata
-from refbrowser.engine.saving.store import BACKUP, StoreWritten, save_into_store, store_change
+from refbrowser.engine.saving import store as saving
+from refbrowser.engine.saving.store import (
+    BACKUP,
+    PartlyWrittenError,
+    StoreWritten,
+    save_into_store,
+    store_change,
+)
 from refbrowser.errors import RefbrowserError
 from refbrowser.io import atomic
 from refbrowser.io.cancel import CancelToken
@@ -64,16 +72,21 @@ def stores(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 def edited(path: Path, values: dict[str, Any]) -> tuple[ReferenceDocument, ReferenceDocument]:
     """Return the document of a store with other attributes of ``/g/a`` and the root, and as it is."""
     with refbrowser.open(path) as dataset:
-        saved = document = dataset.document
-        for node_path in ("/g/a", "/"):
-            node = dataset.hierarchy.find(node_path)
-            for name, value in values.items():
-                texts = read_metadata(dataset, document, node, CancelToken())
-                change = AttributeChange.added(name, value)
-                if name in node.attributes:
-                    change = AttributeChange.of_value(name, value)
-                document = document.apply(attributes_edit(node, dataset.hierarchy.flavour, texts, change))
-    return document, saved
+        return with_attributes(dataset, dataset.document, values), dataset.document
+
+
+def with_attributes(
+    dataset: Dataset, document: ReferenceDocument, values: dict[str, Any]
+) -> ReferenceDocument:
+    """Return a document of the store of a dataset with other attributes of ``/g/a`` and the root."""
+    for node in map(dataset.hierarchy.find, ("/g/a", "/")):
+        for name, value in values.items():
+            texts = read_metadata(dataset, document, node, CancelToken())
+            change = AttributeChange.added(name, value)
+            if name in node.attributes:
+                change = AttributeChange.of_value(name, value)
+            document = document.apply(attributes_edit(node, dataset.hierarchy.flavour, texts, change))
+    return document
 
 
 def content(root: Path) -> dict[str, bytes]:
@@ -335,3 +348,114 @@ def test_broken_metadata_above_repeats_nothing(
     assert save_into_store(document, saved).keys == ("g/a/zarr.json",)
     assert json.loads((path / "g/a/zarr.json").read_bytes()) == value
     assert (path / "g/zarr.json").read_bytes() == broken
+
+
+def fail_at(number: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the rename of an object with this number, from 0, fail; those of the backup are not counted."""
+    real, left = os.replace, [number]
+
+    def replace(source: str, target: str) -> None:
+        if BACKUP not in target:
+            left[0] -= 1
+            if left[0] < 0:
+                raise OSError(28, "No space left on device")
+        real(source, target)
+
+    monkeypatch.setattr(atomic.os, "replace", replace)
+
+
+def values_of(root: Path) -> dict[str, Any]:
+    return {key: json.loads(data) for key, data in content(root).items() if is_json(key)}
+
+
+@pytest.mark.parametrize("kind", STORES)
+def test_edits_go_on_after_a_save_that_failed_half_way(
+    kind: str, stores: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What it wrote is known as ours: other values, and none, take its place; what others wrote stays."""
+    path = Path(shutil.copytree(stores[kind].parent, tmp_path / "t")) / "s.zarr"
+    document, saved = edited(path, {"units": "degC"})
+    with refbrowser.open(stores[kind]) as original:
+        for number, values in enumerate(({"units": "F"}, {"units": "F", "new": 1}, {})):
+            fail_at(1, monkeypatch)
+            with pytest.raises(PartlyWrittenError) as caught:
+                save_into_store(document, saved)
+            monkeypatch.undo()
+            ours = caught.value.ours
+            (half,) = map(Path, ours)
+            state = half.read_bytes()
+            assert b"degC" in state
+            other = with_attributes(original, saved, values)
+            if number == 0:
+                # What another program has written since is not ours.
+                half.write_bytes(state.replace(b"degC", b"theirs"))
+                now = content(path)
+                with pytest.raises(RefbrowserError, match=r"changed by another program|something else than"):
+                    save_into_store(other, saved, ours=ours)
+                assert content(path) == now
+            else:
+                save_into_store(other, saved, ours=ours)
+                wanted = Path(shutil.copytree(stores[kind], tmp_path / f"{number}.zarr"))
+                save_into_store(*edited(wanted, values))
+                assert values_of(path) == values_of(wanted)
+            shutil.rmtree(path)
+            shutil.copytree(stores[kind], path)
+
+
+@pytest.mark.parametrize("kind", ["v2", "v2 consolidated"])
+def test_what_was_begun_and_removed_half_way_is_undone(
+    kind: str, stores: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = Path(shutil.copytree(stores[kind], tmp_path / "s.zarr"))
+    before = values_of(path)
+    with refbrowser.open(path) as dataset:
+        saved = dataset.document
+    document = saved.apply(SetMetadata("n/.zgroup", {"zarr_format": 2})).apply(RemoveReference("g/a/.zattrs"))
+    document = document.apply(SetMetadata("z/.zgroup", {"zarr_format": 2}))
+    fail_at(1, monkeypatch)
+    with pytest.raises(PartlyWrittenError, match=r"'z/\.zgroup' was not written") as caught:
+        save_into_store(document, saved)
+    monkeypatch.undo()
+    assert values_of(path).keys() ^ before.keys() == {"n/.zgroup", "g/a/.zattrs"}
+    ours = caught.value.ours
+    assert store_change(saved, saved, ours).keys == ("g/a/.zattrs", "n/.zgroup")
+    save_into_store(saved, saved, ours=ours)
+    assert values_of(path) == before
+
+
+@pytest.mark.parametrize("kind", ["v2", "v2 consolidated"])
+def test_objects_that_others_make_and_remove_meanwhile_stay_theirs(
+    kind: str, stores: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    keep = saving._Plan._keep
+    for number, (edit, key, data, words) in enumerate(
+        (
+            (
+                SetMetadata("n/.zgroup", {"zarr_format": 2}),
+                "n/.zgroup",
+                b'{"theirs": 1}',
+                "made by another program",
+            ),
+            (RemoveReference("g/a/.zattrs"), "g/a/.zattrs", b'{"theirs": 1}', "changed by another program"),
+            (RemoveReference("g/a/.zattrs"), "g/a/.zattrs", None, "the file is gone"),
+            (SetMetadata("g/a/.zattrs", {"a": 1}), "g/a/.zattrs", None, "the file is gone"),
+        )
+    ):
+        path = Path(shutil.copytree(stores[kind], tmp_path / f"{number}.zarr"))
+        with refbrowser.open(path) as dataset:
+            saved = dataset.document
+
+        # Between the reading of the objects and their writing.
+        def meddling(plan: Any, objects: Any, target: Path = path / key, data: bytes | None = data) -> str:
+            target.parent.mkdir(exist_ok=True)
+            target.unlink(missing_ok=True)
+            if data is not None:
+                target.write_bytes(data)
+            return keep(plan, objects)
+
+        monkeypatch.setattr(saving._Plan, "_keep", meddling)
+        with pytest.raises(RefbrowserError, match=words):
+            save_into_store(saved.apply(edit), saved)
+        monkeypatch.undo()
+        expected = {**content(stores[kind]), key: data}
+        assert content(path) == {name: each for name, each in expected.items() if each is not None}

@@ -100,6 +100,9 @@ class DocumentFile(QObject):
         document, saved = self._document, self._document.saved_document
         if document.saving.is_running or saved is None or identity == document.identity:
             return
+        if identity in document.store.ours.values():
+            document.take_identity(identity)
+            return
         if identity is None:
             self._set(FileState.GONE)
             return
@@ -111,12 +114,12 @@ class DocumentFile(QObject):
         if self.is_derived:
             self._set(FileState.CHANGED)
             return
-        path = document.path
+        path, dataset = document.path, document.dataset
 
         def look(control: TaskControl) -> bool:
             from refbrowser.app.controller.work import has_text_of
 
-            return has_text_of(path, saved, control)
+            return dataset is not None and has_text_of(path, saved, dataset, control)
 
         def looked(is_same: bool) -> None:
             if is_same and saved is document.saved_document:
@@ -152,16 +155,17 @@ class DocumentFile(QObject):
         """Compare the document with its file; `done` gets the parts that differ."""
         document = self._document
         state, path, values = document.document, document.path, dict(document.template_values)
-        if state is None:
+        dataset, store = document.dataset, self._store()
+        if state is None or dataset is None:
             return
-        store = self._store()
 
         def compare(control: TaskControl) -> tuple[Part, ...]:
-            from refbrowser.app.controller.work import read_on_disk
+            from refbrowser.app.controller.work import as_written, read_on_disk
             from refbrowser.references.compare import compared
 
             there = read_on_disk(path, values, store, control).document
-            return compared(state, there, control.check)
+            here = state if store is not None else as_written(state, dataset, control)
+            return compared(here, there, control.check)
 
         title = f"Compare {document.title} with its file"
         document.tasks.run(document.owner("compare"), title, compare, done, failed)

@@ -56,13 +56,14 @@ class DocumentSaving(QObject):
     def save_into_store(self) -> None:
         """Write the metadata that changed into the store that was opened, off the GUI thread."""
         document, before = self._document.document, self._document.saved_document
+        ours = self._document.store.ours
         if document is None or before is None:
             return
 
         def write(control: TaskControl) -> Saved:
             from refbrowser.app.controller.work import save_into_store
 
-            return save_into_store(document, before, control)
+            return save_into_store(document, before, ours, control)
 
         self._write(document, write, self._document.path, is_copy=False)
 
@@ -77,6 +78,8 @@ class DocumentSaving(QObject):
         def done(saved: Saved) -> None:
             self.is_running = False
             opened.store.written = saved.into
+            if saved.into is not None:
+                opened.store.ours = {}
             if not is_copy:
                 opened.take_saved(state, saved, path)
             opened.savedChanged.emit()
@@ -85,6 +88,7 @@ class DocumentSaving(QObject):
 
         def failed(error: BaseException) -> None:
             self.is_running = False
+            opened.store.not_saved(error)
             opened.savedChanged.emit()
             opened.saveFailed.emit(error)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from refbrowser.app.controller.open_document import OpenDocument
     from refbrowser.engine.dataset import Dataset
     from refbrowser.engine.saving.store import StoreChange, StoreWritten
+    from refbrowser.io.identity import FileIdentity
     from refbrowser.model.listing import StoreListing
 
 
@@ -29,6 +30,8 @@ class DocumentStore(QObject):
         The user wants edits written into the store, as long as it is open.
     written
         What the last save wrote into the store; None where it wrote a file.
+    ours
+        What saves into the store that failed half-way wrote, by path, since it was opened or saved.
 
     Signals
     -------
@@ -46,6 +49,7 @@ class DocumentStore(QObject):
         self.listing: StoreListing | None = None
         self.is_written = False
         self.written: StoreWritten | None = None
+        self.ours: Mapping[str, FileIdentity] = {}
         document.hierarchyChanged.connect(self._list)
 
     @property
@@ -66,6 +70,16 @@ class DocumentStore(QObject):
         is_store = state is not None and state.store is not None
         self._path = self._document.path if is_store else None
         self.listing = None
+        self.ours = {}
+
+    def not_saved(self, error: BaseException) -> None:
+        """Take over what a save that failed has written: the store is not what was saved last any more."""
+        from refbrowser.engine.saving.store import PartlyWrittenError
+
+        history = self._document.history
+        if history is not None and isinstance(error, PartlyWrittenError) and error.ours:
+            self.ours = error.ours
+            history.mark_gone()
 
     def watched_path(self) -> str | None:
         """Return the path of the file whose changes are of interest; None where there is none."""
@@ -81,14 +95,14 @@ class DocumentStore(QObject):
     ) -> None:
         """Tell what saving into the store would write, and what is in the way."""
         document = self._document
-        state, saved = document.document, document.saved_document
+        state, saved, ours = document.document, document.saved_document, self.ours
         if state is None or saved is None:
             return
 
         def look(_control: TaskControl) -> StoreChange:
             from refbrowser.engine.saving.store import store_change
 
-            return store_change(state, saved)
+            return store_change(state, saved, ours)
 
         owner, title = document.owner("prospect"), f"Look at what saving {document.title} means"
         document.tasks.run(owner, title, look, done, failed)

@@ -258,7 +258,12 @@ def save_document(
     return Saved(written, losses=losses)
 
 
-def save_into_store(document: ReferenceDocument, before: ReferenceDocument, control: TaskControl) -> Saved:
+def save_into_store(
+    document: ReferenceDocument,
+    before: ReferenceDocument,
+    ours: Mapping[str, FileIdentity],
+    control: TaskControl,
+) -> Saved:
     """Write the metadata that differs between two states of a store into it.
 
     Raises
@@ -270,7 +275,7 @@ def save_into_store(document: ReferenceDocument, before: ReferenceDocument, cont
     from refbrowser.engine.saving.store import save_into_store as into
     from refbrowser.engine.saving.write import Written
 
-    done = into(document, before, control.token)
+    done = into(document, before, control.token, ours)
     identity = None if document.store is None else identity_of_store(document.store)
     return Saved(Written(identity, document), into=done)
 
@@ -327,11 +332,22 @@ def read_on_disk(
     return OnDisk(document, identity)
 
 
-def has_text_of(path: str, document: ReferenceDocument, control: TaskControl) -> bool:
+def as_written(document: ReferenceDocument, dataset: Dataset, control: TaskControl) -> ReferenceDocument:
+    """Return a document as a file of its version holds it: of a store, with references others can follow.
+
+    Raises
+    ------
+    RefbrowserError
+        The store that it was made from cannot be listed.
+    """
+    return _portable(document, dataset, document.version, control)[0]
+
+
+def has_text_of(path: str, document: ReferenceDocument, dataset: Dataset, control: TaskControl) -> bool:
     """Tell whether a file has the very bytes that a document was saved as."""
     try:
         with open(path, "rb") as file:
-            for block in document_chunks(document, path):
+            for block in document_chunks(as_written(document, dataset, control), path):
                 control.check()
                 if file.read(len(block)) != block:
                     return False

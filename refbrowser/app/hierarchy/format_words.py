@@ -11,9 +11,11 @@ if TYPE_CHECKING:
 
 
 def takes_rules(document: OpenDocument) -> bool:
-    """Tell whether templates and rules have a place: nobody wrote those of stores, streams, archives."""
-    state = document.document
-    return state is not None and state.derived is None and not document.store.is_here
+    """Tell whether templates and rules have a place: nobody wrote those of stores, streams, archives.
+
+    Nor of those whose edits were saved as references beside them: what is in that file is another form.
+    """
+    return document.document is not None and not document.document.rules_are_made
 
 
 def has_rules(document: OpenDocument) -> bool:

@@ -10,8 +10,9 @@ from __future__ import annotations
 import json
 import os
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
@@ -20,7 +21,8 @@ from refbrowser.formats.stores.flavour import ENTRY
 from refbrowser.formats.stores.folder import FolderReader
 from refbrowser.formats.stores.reader import is_safe_key
 from refbrowser.formats.stores.walk import read_store
-from refbrowser.io.atomic import identity_on_disk, is_protected, write_atomically
+from refbrowser.io.atomic import identity_on_disk, is_protected, remove_unchanged, write_atomically
+from refbrowser.io.identity import NO_FILE, FileIdentity
 from refbrowser.io.origins import is_below
 from refbrowser.model.metadata_keys import is_metadata_key
 from refbrowser.model.nodes import Flavour
@@ -29,7 +31,6 @@ from refbrowser.references.json_text import JsonError, parse
 
 if TYPE_CHECKING:
     from refbrowser.io.cancel import CancelToken
-    from refbrowser.io.identity import FileIdentity
     from refbrowser.references.content import StoreOrigin
     from refbrowser.references.document import ReferenceDocument
 
@@ -40,6 +41,8 @@ _OF_ARRAYS = (".zarray", ".array.json", ".array", ENTRY)
 #: What tells that a folder belongs to a store.
 _OF_NODES = (ENTRY, ".zgroup", ".zarray", CONSOLIDATED_V2)
 _ABSENT: Any = object()
+#: What was written by a save that failed, where none did.
+NOTHING: Mapping[str, FileIdentity] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,20 +78,41 @@ class StoreWritten:
     backup: str = ""
 
 
-def store_change(document: ReferenceDocument, saved: ReferenceDocument) -> StoreChange:
+class PartlyWrittenError(RefbrowserError):
+    """An object of the store could not be written, others were before it.
+
+    Attributes
+    ----------
+    ours
+        Identity of each object that was written, by its path; `NO_FILE` of one that was removed. Given to the
+        next save they are known to be nobody else's.
+    """
+
+    ours: Mapping[str, FileIdentity] = NOTHING
+
+
+def store_change(
+    document: ReferenceDocument, saved: ReferenceDocument, ours: Mapping[str, FileIdentity] = NOTHING
+) -> StoreChange:
     """Return what saving into the store would write, and what is in the way.
 
     Parameters
     ----------
     saved
         The document as it was opened, or last saved into the store.
+    ours
+        What saves that failed since then have written (`PartlyWrittenError.ours`).
     """
     store = document.store
     if store is None:
         return StoreChange(obstacle="it is no store")
     now, before = _entries(document), _entries(saved)
     changed = [key for key in {**before, **now} if now.get(key) != before.get(key)]
-    keys = tuple(sorted(key for key in changed if is_metadata_key(key)))
+    # What was written and undone since is in the store all the same.
+    top = os.path.realpath(_top(store)) + os.sep
+    begun = [path.removeprefix(top).replace(os.sep, "/") for path in ours if path.startswith(top)]
+    changed += [key for key in begun if not key.endswith(CONSOLIDATED_V2)]
+    keys = tuple(sorted({key for key in changed if is_metadata_key(key)}))
     chunks = [key for key in changed if not is_metadata_key(key)]
     removed = [key for key in keys if key not in now and key.endswith(_OF_ARRAYS)]
     obstacle = _obstacle(store)
@@ -113,7 +137,10 @@ def _obstacle(store: StoreOrigin) -> str:
 
 
 def save_into_store(
-    document: ReferenceDocument, saved: ReferenceDocument, token: CancelToken | None = None
+    document: ReferenceDocument,
+    saved: ReferenceDocument,
+    token: CancelToken | None = None,
+    ours: Mapping[str, FileIdentity] = NOTHING,
 ) -> StoreWritten:
     """Write the metadata objects that differ between two states of a document into its store.
 
@@ -123,28 +150,32 @@ def save_into_store(
         The document as it was opened, or last saved into the store.
     token
         Ends the writing before the first object.
+    ours
+        What saves that failed since then have written (`PartlyWrittenError.ours`): no change by others.
 
     Raises
     ------
+    PartlyWrittenError
+        `E_IO`: an object cannot be written: what was written before it is named, and all others are as they
+        were.
     RefbrowserError
         `E_USAGE`: the edits have no place in the store; `E_JSON`: an object would be no JSON; `E_IO`: the
-        store is read-only, was changed since it was opened, or an object cannot be written: what was written
-        before it is named, and all others are as they were.
+        store is read-only, or was changed since it was opened.
     Cancelled
         `token` was cancelled.
     """
-    change, store = store_change(document, saved), document.store
+    change, store = store_change(document, saved, ours), document.store
     if store is None or change.obstacle:
         message = f"the edits cannot be written into the store: {change.obstacle}"
         advice = "save references beside the store"
         raise RefbrowserError(
             ErrorKind.USAGE, message, Place(path=None if store is None else store.root), advice
         )
-    _check_unchanged(document, saved, store, token)
     top = os.path.realpath(_top(store))
     # A group that was opened alone may be repeated by the store around it.
-    plan = _Plan(_outermost(top), store.flavour)
+    plan = _Plan(_outermost(top), store.flavour, ours)
     below = "" if top == plan.root else f"{os.path.relpath(top, plan.root).replace(os.sep, '/')}/"
+    _check_unchanged(document, saved, store, lambda key: plan.is_ours(below + key), token)
     for key in change.keys:
         plan.change(below + key, _value(saved, key), _sound(document, key))
     return plan.carry_out(token)
@@ -199,7 +230,11 @@ def _json(data: bytes | None) -> Any:
 
 
 def _check_unchanged(
-    document: ReferenceDocument, saved: ReferenceDocument, store: StoreOrigin, token: CancelToken | None
+    document: ReferenceDocument,
+    saved: ReferenceDocument,
+    store: StoreOrigin,
+    is_ours: Callable[[str], bool],
+    token: CancelToken | None,
 ) -> None:
     """Make sure that the store has the metadata that was opened; what is written already may be there too."""
     contents = read_store(FolderReader(store.root, token), store.flavour)
@@ -207,7 +242,7 @@ def _check_unchanged(
     known = [key for key in saved.expansion.metadata_keys() if saved.expansion.value(key) is not None]
     for key in dict.fromkeys((*known, *found)):
         states = (saved.expansion.value(key), document.expansion.value(key))
-        if not any(_is_same(found.get(key), state) for state in states):
+        if not any(_is_same(found.get(key), state) for state in states) and not is_ours(key):
             raise _changed(store.root, key)
 
 
@@ -258,25 +293,36 @@ class _Plan:
 
     root: str
     flavour: Flavour
+    #: What saves that failed have written, by path.
+    ours: Mapping[str, FileIdentity]
     objects: dict[str, _Object] = field(default_factory=dict)
     #: Those that repeat others: written last, that of the root after all.
     repeating: dict[str, _Object] = field(default_factory=dict)
-    identities: dict[str, FileIdentity | None] = field(default_factory=dict)
+    identities: dict[str, FileIdentity] = field(default_factory=dict)
+
+    def is_ours(self, key: str) -> bool:
+        """Whether an object is still as a save that failed has left it."""
+        known = self.ours.get(os.path.join(self.root, *key.split("/")))
+        return known is not None and known == self._identity(key)
+
+    def _identity(self, key: str) -> FileIdentity:
+        return identity_on_disk(self._path(key)) or NO_FILE
 
     def change(self, key: str, before: bytes | Any, after: bytes | Any) -> None:
         """Add an object that changes, and those that repeat it."""
         found, json_after = self._read(key), _ABSENT if after is _ABSENT else json.loads(after)
+        is_known = found == before or self.is_ours(key)
         if found is None:
             # Of a consolidated store an object may stand in the copy alone.
-            is_new = before is _ABSENT
+            is_new = before is _ABSENT or is_known
             if is_new and after is not _ABSENT:
                 self.objects[key] = _Object(None, after)
         else:
             # What is as it was opened may be anything: it is corrected.
-            own = None if found == before else _parsed(found, key)
+            own = None if is_known else _parsed(found, key)
             old = _without_copy(own) if self.flavour is Flavour.ZARR_V3 else own
             states = [_json(each) for each in (before, after) if each is not _ABSENT]
-            if found != before and not any(_is_equal(old, state) for state in states):
+            if not is_known and not any(_is_equal(old, state) for state in states):
                 # Of a store without consolidated metadata that was found out before.
                 message = f"{quoted(key)} says something else than the consolidated metadata of the store"
                 advice = "consolidate the metadata anew and reload, or save references beside the store"
@@ -334,7 +380,7 @@ class _Plan:
         return path
 
     def _read(self, key: str) -> bytes | None:
-        self.identities[key] = identity_on_disk(self._path(key))
+        self.identities[key] = self._identity(key)
         answer = FolderReader(self.root).read([key]).get(key)
         if isinstance(answer, RefbrowserError):
             raise answer
@@ -353,20 +399,22 @@ class _Plan:
         if token is not None:
             token.check()
         backup = self._keep(objects)
-        written: list[str] = []
+        written: dict[str, FileIdentity] = {}
         for key, one in objects.items():
-            path = self._path(key)
+            path, expected = self._path(key), self.identities[key]
             try:
                 if one.after is None:
-                    os.unlink(path)
-                elif one.before is None:
-                    os.makedirs(os.path.dirname(path), exist_ok=True)
-                    write_atomically(path, [one.after])
+                    remove_unchanged(path, expected)
+                    written[key] = NO_FILE
                 else:
-                    write_atomically(path, [one.after], expected=self.identities[key])
+                    if expected == NO_FILE:
+                        os.makedirs(os.path.dirname(path), exist_ok=True)
+                    written[key] = write_atomically(path, [one.after], expected=expected)
             except (RefbrowserError, OSError) as error:
-                raise _partly(error, key, written, len(objects), backup) from error
-            written.append(key)
+                failure = _partly(error, key, list(written), len(objects), backup)
+                paths = {os.path.join(self.root, *name.split("/")): each for name, each in written.items()}
+                failure.ours = {**self.ours, **paths}
+                raise failure from error
         return StoreWritten(tuple(written), backup)
 
     def _check_writable(self, key: str) -> None:
@@ -407,7 +455,7 @@ def _backup_folder(root: str) -> str:
     return folder
 
 
-def _partly(error: Exception, key: str, written: list[str], count: int, backup: str) -> RefbrowserError:
+def _partly(error: Exception, key: str, written: list[str], count: int, backup: str) -> PartlyWrittenError:
     """Return the error that an object was not written, with what was."""
     reason = error.message if isinstance(error, RefbrowserError) else getattr(error, "strerror", str(error))
     message = f"{quoted(key)} was not written: {reason}"
@@ -417,7 +465,7 @@ def _partly(error: Exception, key: str, written: list[str], count: int, backup: 
         kept = f", what they were is in {backup}" if backup else ""
         done = f"{len(written)} of {count} objects were written before it ({named}){kept}"
     advice = f"{done}; all others are as they were: save again to go on"
-    return RefbrowserError(ErrorKind.IO, message, Place(key=key), advice)
+    return PartlyWrittenError(ErrorKind.IO, message, Place(key=key), advice)
 
 
 def _parsed(data: bytes, key: str) -> Any:
