@@ -3,19 +3,27 @@
 from __future__ import annotations
 
 import json
+import sys
 import time
 import zipfile
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock, patch
 
 import pytest
 
 import refbrowser
 from refbrowser.cli import main
 from refbrowser.engine.audit import list_store
+from refbrowser.engine.problems import ranges
 from refbrowser.engine.problems.collect import collect
+from refbrowser.engine.problems.findings import DatasetFindings, dataset_findings
 from refbrowser.engine.problems.ranges import TOLD
+from refbrowser.formats.references import hierarchy_of
+from refbrowser.references.document import ReferenceDocument
 from refbrowser.references.edits import SetReference
+from refbrowser.references.search_time import SearchTime
 
 ZARRAY = {
     "zarr_format": 2,
@@ -296,3 +304,72 @@ def test_large_documents_are_looked_at_within_bounds(tmp_path: Path) -> None:
     assert f"{200_000 - 992 - TOLD} more references end past the ends of their files" in messages
     (open_,) = [message for message in messages if "files can have what the rule refers to" in message]
     assert open_.endswith("rows checked)")
+
+
+def calls_of(action: Callable[[], Any]) -> int:
+    """Return how many calls an action makes, those of generators that go on among them."""
+    found = 0
+
+    def count(_frame: Any, event: str, _argument: Any) -> None:
+        nonlocal found
+        found += event in ("call", "c_call")
+
+    before = sys.getprofile()
+    sys.setprofile(count)
+    try:
+        action()
+    finally:
+        sys.setprofile(before)
+    return found
+
+
+def test_findings_grow_with_what_is_broken_and_not_with_its_square() -> None:
+    def findings(count: int) -> int:
+        refs: dict[str, Any] = {".zgroup": GROUP}
+        for number in range(count):
+            # Not JSON; JSON and no array; an array whose copy differs; chunks of no known array.
+            refs |= {f"a{number}/.zarray": "{", f"b{number}/.zarray": "[]", f"b{number}/0": ["x", 0, 1]}
+            refs |= {f"c{number}/.zarray": json.dumps(ZARRAY), f"c{number}/0": ["x", 0, 1]}
+        copies = {f"c{number}/.zarray": ZARRAY | {"fill_value": 8} for number in range(count)}
+        refs[".zmetadata"] = json.dumps({"zarr_consolidated_format": 1, "metadata": copies})
+        rules = [rule(key=f"c{number}/{{{{i}}}}") for number in range(0, count, 4)]
+        document = ReferenceDocument.of(json.dumps({"version": 1, "gen": rules, "refs": refs}).encode())
+        hierarchy = hierarchy_of(document)
+        # What of rules is compared with each other is bounded by steps of its own.
+        with patch("refbrowser.engine.problems.findings.all_findings", lambda *_: document.findings):
+            return calls_of(lambda: found.append(dataset_findings(document, hierarchy)))
+
+    found: list[DatasetFindings] = []
+    # What is loaded and made once is no part of it.
+    _, few, many = findings(1), findings(50), findings(200)
+    assert many < 4.8 * few
+    assert [len(each.all) for each in found[1:]] == [4 * 50 + 1, 4 * 200 + 1]
+
+
+def test_odd_references_are_counted_and_only_some_described(monkeypatch: pytest.MonkeyPatch) -> None:
+    past = {f"a/{number}": ["", 0, 1] if number % 2 else ["x.bin", 0, 9] for number in range(3_000)}
+    large = {f"b/{number}": ["s3://b/x", BIG, 1] for number in range(1_000)}
+    document = ReferenceDocument.of(json.dumps(REFS | past | large).encode())
+    monkeypatch.setattr(ranges, "_PAGE", 500)
+    monkeypatch.setattr(ranges._Files, "_size", lambda *_: 8)
+    described = Mock(side_effect=ranges._past)
+    monkeypatch.setattr(ranges, "_past", described)
+
+    def messages(left: SearchTime) -> list[str]:
+        return [each.message for each in ranges.range_findings(document, None, left)]
+
+    found = messages(SearchTime())
+    assert described.call_count == TOLD
+    assert found.count("the URL is empty") == TOLD
+    assert found[3 * TOLD :] == [
+        f"{1500 - TOLD} more references have an empty URL",
+        f"{1500 - TOLD} more references end past the ends of their files",
+        f"{1000 - TOLD} more references end beyond 2^63",
+    ]
+    # No other file is looked at then: what was known of this one holds.
+    over = messages(SearchTime(seconds=0))
+    assert over[TOLD:] == [
+        "whether files can have what other references refer to is not decided (500 references checked)",
+        "199 more references have an empty URL",
+        "whether ranges end past the ends of other local files is not decided (0 files looked at)",
+    ]

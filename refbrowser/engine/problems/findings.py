@@ -69,7 +69,8 @@ def dataset_findings(
     of_document = tuple(as_known(document, _of_document(document, hierarchy, access, cancelled)))
     structure: list[Finding] = []
     if hierarchy is not None:
-        more = [each for each in hierarchy.problems if not _is_told(each, of_document)]
+        told = _Told(of_document)
+        more = [each for each in hierarchy.problems if not told.has(each)]
         structure += in_refs(document, [*more, *codec_findings(hierarchy)])
     store = document.store
     if store is not None and store.facts.listing is not None:
@@ -92,18 +93,29 @@ def _of_document(
         yield from key_findings(document, hierarchy, left)
 
 
-def _is_told(finding: Finding, findings: Iterable[Finding]) -> bool:
-    """Tell whether a finding of the structure is one of the document's in other words."""
-    key = finding.place.key
-    return key is not None and any(other.place.key == key and _same(finding, other) for other in findings)
+class _Told:
+    """What the findings of a document say about each key."""
 
+    def __init__(self, findings: Iterable[Finding]) -> None:
+        self._of_keys: dict[str, tuple[set[str], set[ErrorKind]]] = {}
+        for finding in findings:
+            if finding.place.key is not None:
+                messages, kinds = self._of_keys.setdefault(finding.place.key, (set(), set()))
+                messages.add(finding.message)
+                kinds.add(finding.kind)
 
-def _same(finding: Finding, other: Finding) -> bool:
-    """Tell whether a finding of the structure and one of the document are about the same thing at a key."""
-    if other.message == finding.message:
-        return True
-    if finding.message.endswith(NOT_FINITE) and other.message == HOLDS_NOT_FINITE:
-        return True
-    # Metadata that is no JSON has no second fault; what disagrees with consolidated metadata is told once.
-    is_consolidated = (finding.place.key or "").rpartition("/")[2] == CONSOLIDATED
-    return finding.kind is other.kind is ErrorKind.JSON or (is_consolidated and other.kind is ErrorKind.META)
+    def has(self, finding: Finding) -> bool:
+        """Tell whether a finding of the structure is one of them in other words."""
+        key = finding.place.key
+        if key is None or key not in self._of_keys:
+            return False
+        messages, kinds = self._of_keys[key]
+        if finding.message in messages:
+            return True
+        if finding.message.endswith(NOT_FINITE) and HOLDS_NOT_FINITE in messages:
+            return True
+        # Metadata that is no JSON has no second fault; what contradicts consolidated metadata is told once.
+        is_consolidated = key.rpartition("/")[2] == CONSOLIDATED
+        return (finding.kind is ErrorKind.JSON and ErrorKind.JSON in kinds) or (
+            is_consolidated and ErrorKind.META in kinds
+        )

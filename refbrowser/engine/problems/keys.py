@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator
+from itertools import takewhile
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -93,33 +95,48 @@ class _Arrays:
 
     def __init__(self, nodes: Iterable[ArrayNode]) -> None:
         self.manifests: dict[str, list[ExpansionManifest]] = {}
-        unknown = []
+        #: Folders of arrays of which no chunk is known.
+        self._unknown: set[str] = set()
         for node in nodes:
             found = [] if node.manifest is None else list(single_manifests(node.manifest))
             if not found:
-                unknown.append(f"{node.path}/".lstrip("/"))
+                self._unknown.add(f"{node.path}/".lstrip("/"))
             for manifest in found:
                 self.manifests.setdefault(manifest.prefix, []).append(manifest)
-        #: Beginnings of the keys of arrays of which no chunk is known.
-        self._unknown = tuple(unknown)
+        self._numbers = {prefix: number for number, prefix in enumerate(self.manifests)}
+        self._sorted, self._sorted_unknown = sorted(self.manifests), sorted(self._unknown)
 
     def is_unknown(self, text: str) -> bool:
         """Tell whether keys that begin so may be of an array of which nothing is known."""
-        return any(text.startswith(prefix) or prefix.startswith(text) for prefix in self._unknown)
+        return any(folder in self._unknown for folder in _folders(text)) or any(
+            _beginning_with(text, self._sorted_unknown)
+        )
 
     def above(self, folder: str) -> list[ExpansionManifest]:
         """Return the manifests of the innermost array that keys in a folder (``a/``) may be chunks of."""
-        while True:
-            found = self.manifests.get(folder)
-            if found is not None or not folder:
-                return found or []
-            folder = folder[: folder.rstrip("/").rfind("/") + 1]
+        return next((self.manifests[each] for each in _folders(folder) if each in self.manifests), [])
 
     def near(self, text: str) -> list[ExpansionManifest]:
         """Return the manifests of the arrays that keys which begin with a text may be chunks of."""
         inner = self.above(text[: text.rfind("/") + 1])
-        below = (each for prefix, each in self.manifests.items() if prefix.startswith(text))
-        return [*inner, *(manifest for some in below for manifest in some if manifest not in inner)]
+        prefixes = sorted(_beginning_with(text, self._sorted), key=self._numbers.__getitem__)
+        below = (manifest for prefix in prefixes for manifest in self.manifests[prefix])
+        return [*inner, *(manifest for manifest in below if manifest not in inner)]
+
+
+def _folders(text: str) -> Iterator[str]:
+    """Yield the folders that a text begins with, the inner first: ``a/b/``, ``a/``, empty for the root."""
+    end = text.rfind("/") + 1
+    while end:
+        yield text[:end]
+        end = text.rfind("/", 0, end - 1) + 1
+    yield ""
+
+
+def _beginning_with(text: str, rising: list[str]) -> Iterator[str]:
+    """Yield the texts of a sorted list that begin with a text."""
+    later = (rising[at] for at in range(bisect_left(rising, text), len(rising)))
+    return takewhile(lambda each: each.startswith(text), later)
 
 
 # Entries of refs

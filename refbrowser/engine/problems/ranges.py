@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -106,25 +107,34 @@ def range_findings(document: ReferenceDocument, access: Access | None, left: Sea
 def _of_refs(document: ReferenceDocument, files: _Files) -> Iterator[Found]:
     refs, view = document.refs, document.view
     positions = Positions(document)
-    told: dict[str, int] = {}
+    told: Counter[str] = Counter()
     for start in range(0, len(refs), _PAGE):
         if files.left.cancelled():
             return
+        if start and files.left.is_over:
+            looked = f"({start} references checked)"
+            message = f"whether files can have what other references refer to is not decided {looked}"
+            yield Found(Severity.WARNING, ErrorKind.BUDGET, message, _where_all(document), None)
+            break
         slots = refs.slot_column(start, min(start + _PAGE, len(refs)))
         columns = view.columns(slots)
-        found = list(_odd_rows(columns, files))
-        for row in np.flatnonzero(columns.kind == ReferenceKind.FAULTY).tolist():
-            if _is_large(document, int(slots[row])):
-                found.append((row, view.error(int(slots[row])).message, "large"))
-        for row, message, kind in found:
-            told[kind] = told.get(kind, 0) + 1
-            if told[kind] <= TOLD:
-                yield _of_slot(document, positions, int(slots[row]), message)
+        odd = _OddRows(columns, files)
+        faulty = np.flatnonzero(columns.kind == ReferenceKind.FAULTY).tolist()
+        large = [row for row in faulty if _is_large(document, int(slots[row]))]
+        for kind, row in odd.first(told):
+            yield _of_slot(document, positions, int(slots[row]), odd.message(kind, row))
+        told.update({kind: len(rows) for kind, rows in odd.rows.items()})
+        for slot in slots[large[: max(TOLD - told["large"], 0)]].tolist():
+            yield _of_slot(document, positions, slot, view.error(slot).message)
+        told.update({"large": len(large)} if large else {})
     for kind, count in told.items():
         if count > TOLD:
             message = f"{count - TOLD} more references {_MORE[kind]}"
-            where = "" if document.version == 0 else "/refs"
-            yield Found(Severity.FAULT, _kind_of(kind), message, where, None)
+            yield Found(Severity.FAULT, _kind_of(kind), message, _where_all(document), None)
+
+
+def _where_all(document: ReferenceDocument) -> str:
+    return "" if document.version == 0 else "/refs"
 
 
 #: What is told of references beyond those that are listed.
@@ -153,24 +163,54 @@ def _of_slot(document: ReferenceDocument, positions: Positions, slot: int, messa
     return Found(Severity.FAULT, kind, message, where, positions.entry(slot), key=key)
 
 
-def _odd_rows(columns: ReferenceColumns, files: _Files) -> Iterator[tuple[int, str, str]]:
-    """Yield the rows that no file can have: row, message, kind."""
-    rows = np.flatnonzero((columns.kind == ReferenceKind.RANGE) | (columns.kind == ReferenceKind.WHOLE))
-    used, which = np.unique(columns.url[rows], return_inverse=True)
-    urls = [columns.urls[number] for number in used.tolist()]
-    empty = np.array([not url.strip() for url in urls], bool)
-    for at in np.flatnonzero(empty[which]).tolist():
-        yield int(rows[at]), _EMPTY, "empty"
-    ends = columns.offset[rows].astype(np.uint64) + np.maximum(columns.length[rows], 0).astype(np.uint64)
-    limits = np.array([files.end(url) if url.strip() else LARGEST for url in urls], np.uint64)
-    is_range = columns.kind[rows] == ReferenceKind.RANGE
-    for at in np.flatnonzero(is_range & (ends > limits[which])).tolist():
-        limit = int(limits[which[at]])
-        yield (
-            int(rows[at]),
-            _past(int(ends[at]), limit, urls[int(which[at])]),
-            "large" if limit == LARGEST else "end",
+class _OddRows:
+    """The rows of a page of references that no file can have.
+
+    Attributes
+    ----------
+    rows
+        By kind, each rising; empty URLs first, then the kinds in the order of their first rows.
+    """
+
+    def __init__(self, columns: ReferenceColumns, files: _Files) -> None:
+        found = np.flatnonzero((columns.kind == ReferenceKind.RANGE) | (columns.kind == ReferenceKind.WHOLE))
+        used, which = np.unique(columns.url[found], return_inverse=True)
+        urls = [columns.urls[number] for number in used.tolist()]
+        empty = np.array([not url.strip() for url in urls], bool)
+        limits = np.array([files.end(url) if url.strip() else LARGEST for url in urls], np.uint64)[which]
+        ends = columns.offset[found].astype(np.uint64) + np.maximum(columns.length[found], 0).astype(
+            np.uint64
         )
+        past = (columns.kind[found] == ReferenceKind.RANGE) & (ends > limits)
+        self._columns, self._found, self._ends, self._limits = columns, found, ends, limits
+        kinds = {
+            "empty": found[empty[which]],
+            "large": found[past & (limits == LARGEST)],
+            "end": found[past & (limits != LARGEST)],
+        }
+        there = [(kind, rows) for kind, rows in kinds.items() if len(rows)]
+        self.rows = dict(sorted(there, key=lambda item: _rank(item[0], int(item[1][0]))))
+
+    def first(self, told: Mapping[str, int]) -> list[tuple[str, int]]:
+        """Return kind and number of the rows that are listed, after so many of each kind were told."""
+        listed = [
+            (kind, row)
+            for kind, rows in self.rows.items()
+            for row in rows[: max(TOLD - told[kind], 0)].tolist()
+        ]
+        return sorted(listed, key=lambda item: _rank(*item))
+
+    def message(self, kind: str, row: int) -> str:
+        """Return what is odd about a row."""
+        if kind == "empty":
+            return _EMPTY
+        at = int(self._found.searchsorted(row))
+        url = self._columns.urls[int(self._columns.url[row])]
+        return _past(int(self._ends[at]), int(self._limits[at]), url)
+
+
+def _rank(kind: str, row: int) -> tuple[bool, int]:
+    return kind != "empty", row
 
 
 def _past(end: int, limit: int, url: str) -> str:
@@ -230,7 +270,14 @@ def _is_bounded(columns: RuleColumns) -> bool:
 
 def _looked_at(rule: GenRule, files: _Files) -> Iterator[Finding]:
     """Look at the first rows of a rule and the last ones."""
-    groups: dict[str, list[tuple[int, str]]] = {}
+    #: By kind: the first row, its message, and how many there are.
+    groups: dict[str, tuple[int, str, int]] = {}
+
+    def note(kind: str, row: int, message: str, count: int) -> None:
+        earlier = groups.get(kind)
+        first = (row, message) if earlier is None else min((row, message), earlier[:2])
+        groups[kind] = (*first, count + (0 if earlier is None else earlier[2]))
+
     most = min(rule.count, _MOST_ROWS)
     checked = 0
     pages = [range(start, min(start + _ROWS, most)) for start in range(0, most, _ROWS)]
@@ -241,15 +288,16 @@ def _looked_at(rule: GenRule, files: _Files) -> Iterator[Finding]:
             break
         columns = rule.references(np.arange(page.start, page.stop, dtype=np.int64))
         checked += len(page)
-        for row, message, kind in _odd_rows(columns, files):
-            groups.setdefault(kind, []).append((page.start + row, message))
+        odd = _OddRows(columns, files)
+        for kind, rows in odd.rows.items():
+            if len(rows):
+                note(kind, page.start + int(rows[0]), odd.message(kind, int(rows[0])), len(rows))
         for row in np.flatnonzero(columns.kind == ReferenceKind.FAULTY).tolist():
             error = columns.faults[row]
             if error.kind is ErrorKind.RANGE:
-                groups.setdefault("large", []).append((page.start + row, error.message))
-    for kind, found in groups.items():
-        row, message = min(found)
-        yield _finding(rule, "url" if kind == "empty" else "length", row, message, len(found))
+                note("large", page.start + row, error.message, 1)
+    for kind, (row, message, count) in groups.items():
+        yield _finding(rule, "url" if kind == "empty" else "length", row, message, count)
     if checked < rule.count:
         message = f"whether files can have what the rule refers to is not decided ({checked} rows checked)"
         place = Place(rule=rule.index, field="url", pointer=f"/gen/{rule.index}/url")
