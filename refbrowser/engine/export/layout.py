@@ -13,13 +13,14 @@ import numpy.typing as npt
 
 from refbrowser.codecs.pipeline import CodecPipeline
 from refbrowser.engine.export.codec_names import chosen_codecs, without_shards
-from refbrowser.engine.export.paths import escaped_key
+from refbrowser.engine.export.paths import escaped_part
 from refbrowser.engine.export.request import Loss
 from refbrowser.engine.export.store_options import StoreOptions
 from refbrowser.engine.export.stored_form import as_double, reads_elements, stored_form
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
 from refbrowser.limits import LIMITS
 from refbrowser.model.grid import RegularChunkGrid
+from refbrowser.model.metadata_keys import METADATA_NAMES
 from refbrowser.model.nodes import ArrayNode, CodecSpec
 from refbrowser.model.selection import Selection
 
@@ -44,6 +45,8 @@ class CopiedUnits:
     into_shards: bool = False
 
 
+#: Gives the name that a part of a node's path stands for.
+PlainName = Callable[[str], str]
 #: Makes elements of the target of elements of the source.
 Convert = Callable[[npt.NDArray[Any]], npt.NDArray[Any]]
 
@@ -133,9 +136,15 @@ def node_key(path: str, name: str) -> str:
     return f"{inside}/{name}" if inside else name
 
 
-def escaped_path(path: str) -> str:
+def escaped_path(path: str, plain_name: PlainName = str) -> str:
     """Return the absolute path of a node with parts that are fit for file names, and go back by rule."""
-    return "/" + "/".join(escaped_key(part) for part in path.split("/") if part)
+    return "/" + "/".join(_escaped_name(plain_name(part)) for part in path.split("/") if part)
+
+
+def _escaped_name(name: str) -> str:
+    escaped = escaped_part(name)
+    # Where metadata stands no node can.
+    return f"%{ord(name[0]):02X}{escaped[1:]}" if name in METADATA_NAMES else escaped
 
 
 def asked_for(

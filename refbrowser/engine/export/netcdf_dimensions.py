@@ -6,7 +6,8 @@ import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from refbrowser.engine.export.paths import escaped_key
+from refbrowser.engine.export.layout import PlainName
+from refbrowser.engine.export.paths import escaped_part
 from refbrowser.model.netcdf.names import FreeNames, name_refused
 from refbrowser.model.nodes import ArrayNode, Dimension, GroupNode
 
@@ -16,7 +17,7 @@ _NAME_SIZE = 180
 
 def node_name(name: str) -> str:
     """Return a name of a group or variable that netCDF and file systems take, the same where it is one."""
-    return _accepted(escaped_key(unicodedata.normalize("NFC", name)).replace("/", ""))
+    return _accepted(escaped_part(unicodedata.normalize("NFC", name)).replace("/", ""))
 
 
 class NodeNames:
@@ -25,7 +26,8 @@ class NodeNames:
     The same path of the source always gives the same.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, plain_name: PlainName) -> None:
+        self._plain_name = plain_name
         self._paths = {"/": "/"}
         self._free: dict[str, FreeNames] = {}
 
@@ -35,7 +37,7 @@ class NodeNames:
             above, _, name = source.rpartition("/")
             parent = self.path(above or "/")
             free = self._free.setdefault(parent, FreeNames())
-            self._paths[source] = _joined(parent, free.take(node_name(name)))
+            self._paths[source] = _joined(parent, free.take(node_name(self._plain_name(name))))
         return self._paths[source]
 
     def field_path(self, source: str, fields: Sequence[str]) -> str:
@@ -43,13 +45,13 @@ class NodeNames:
         above, _, name = source.rpartition("/")
         parent = self.path(above or "/")
         free = self._free.setdefault(parent, FreeNames())
-        return _joined(parent, free.take(node_name("_".join((name, *fields)))))
+        return _joined(parent, free.take(node_name("_".join((self._plain_name(name), *fields)))))
 
 
 def dimension_name(name: str) -> str:
     """Return a name of a dimension that netCDF takes, the same where it is one."""
     plain = unicodedata.normalize("NFC", name)
-    return _accepted(escaped_key(plain).replace("/", "%2F")) if name_refused(plain) else plain
+    return _accepted(escaped_part(plain).replace("/", "")) if name_refused(plain) else plain
 
 
 def _accepted(name: str) -> str:

@@ -19,7 +19,7 @@ CONTINUED = "%~"
 
 #: Names that stand for devices on some systems, with any extension.
 _DEVICES = re.compile(r"(?:con|prn|aux|nul|clock\$|com[0-9¹²³]|lpt[0-9¹²³])(?:\..*)?\Z", re.IGNORECASE)
-_UNFIT = re.compile(r"[\x00-\x1f\x7f-\x9f:\\%\ud800-\udfff]")
+_UNFIT = re.compile(r"[\x00-\x1f\x7f-\x9f/:\\%\ud800-\udfff]")
 
 
 def escaped_key(key: str) -> str:
@@ -28,7 +28,7 @@ def escaped_key(key: str) -> str:
     Empty parts, ``.`` and ``..``, drive, stream and device names, control characters, trailing dots, blanks
     and parts over `PART_LIMIT` bytes are written with ``%`` and hexadecimal digits.
     """
-    return "/".join(_escaped_part(part) for part in key.split("/"))
+    return "/".join(map(escaped_part, key.split("/")))
 
 
 def unescaped_key(path: str) -> str:
@@ -37,7 +37,8 @@ def unescaped_key(path: str) -> str:
     return "/".join("" if part == "%" else _unescaped_part(part) for part in joined.split("/"))
 
 
-def _escaped_part(part: str) -> str:
+def escaped_part(part: str) -> str:
+    """Return one part of a key as `escaped_key` does; a ``/`` is no end of it. Long ones become several."""
     if part == "":
         return "%"
     text = _UNFIT.sub(lambda match: _hex(match[0]), part)

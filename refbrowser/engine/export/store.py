@@ -28,7 +28,7 @@ from refbrowser.engine.export.request import (
 )
 from refbrowser.engine.export.running import carry_out
 from refbrowser.engine.export.source_losses import damage, lost_in_json, unread_attributes
-from refbrowser.engine.export.targets import target_of
+from refbrowser.engine.export.targets import plain_names, target_of
 from refbrowser.engine.export.verify import (
     CompareSink,
     JournalSink,
@@ -61,7 +61,7 @@ class StoreExport:
     def __init__(self, dataset: Dataset, request: ExportRequest) -> None:
         self.dataset = dataset
         self.request = request
-        self.target = target_of(request.format, request.options)
+        self.target = target_of(request.format, request.options, plain_names(dataset))
         self.skipped: list[RefbrowserError] = []
         self._check_chosen()
         self.nested: list[NestedPart] = []

@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from refbrowser.engine.export.codec_names import codecs_v2
-from refbrowser.engine.export.layout import ArrayLayout, asked_for, laid_out
+from refbrowser.engine.export.layout import ArrayLayout, PlainName, asked_for, laid_out
 from refbrowser.engine.export.request import Loss
 from refbrowser.engine.export.store_options import StoreOptions
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
@@ -41,9 +41,9 @@ class DraftTarget:
 
     flavour: ClassVar[Flavour] = Flavour.DRAFT_2019
 
-    def __init__(self, options: StoreOptions) -> None:
+    def __init__(self, options: StoreOptions, plain_name: PlainName = str) -> None:
         self.options = options
-        self._names = DraftNames()
+        self._names = DraftNames(plain_name)
 
     def layout(self, node: ArrayNode, selection: Selection | None) -> ArrayLayout:
         """Return how an array is laid out."""
@@ -115,7 +115,8 @@ class DraftNames:
     comes first.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, plain_name: PlainName) -> None:
+        self._plain_name = plain_name
         self._paths: dict[str, str] = {"/": "/"}
         self._taken: set[str] = set()
 
@@ -124,7 +125,7 @@ class DraftNames:
         if source not in self._paths:
             above, _, name = source.rpartition("/")
             parent = self.path(above or "/").rstrip("/")
-            self._paths[source] = f"{parent}/{self._free(parent, legal_name(name))}"
+            self._paths[source] = f"{parent}/{self._free(parent, legal_name(self._plain_name(name)))}"
         return self._paths[source]
 
     def _free(self, parent: str, name: str) -> str:

@@ -14,7 +14,7 @@ from refbrowser.engine.export.compounds import (
     is_split,
     split_words,
 )
-from refbrowser.engine.export.layout import ArrayLayout, asked_for, laid_out
+from refbrowser.engine.export.layout import ArrayLayout, PlainName, asked_for, laid_out
 from refbrowser.engine.export.netcdf_attributes import kept_attributes
 from refbrowser.engine.export.netcdf_dimensions import NodeNames, target_dimensions
 from refbrowser.engine.export.netcdf_elements import Elements, netcdf_codecs, netcdf_elements
@@ -40,11 +40,11 @@ class NczarrTarget:
 
     flavour = Flavour.NCZARR
 
-    def __init__(self, options: StoreOptions) -> None:
+    def __init__(self, options: StoreOptions, plain_name: PlainName = str) -> None:
         self.options = options
         #: The arrays of the target by their paths there, which those that are wanted have too.
         self._planned: dict[str, ArrayNode] = {}
-        self._names = NodeNames()
+        self._names = NodeNames(plain_name)
 
     def layout(self, node: ArrayNode, selection: Selection | None) -> ArrayLayout:
         """Return how an array is laid out."""

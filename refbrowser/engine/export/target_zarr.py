@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from refbrowser.engine.export.codec_names import CodecsV2, codecs_v2, codecs_v3, with_shards
-from refbrowser.engine.export.layout import ArrayLayout, asked_for, escaped_path, laid_out
+from refbrowser.engine.export.layout import ArrayLayout, PlainName, asked_for, escaped_path, laid_out
 from refbrowser.engine.export.request import Loss
 from refbrowser.engine.export.store_options import StoreOptions
 from refbrowser.engine.export.stored_form import names_left_out
@@ -31,8 +31,9 @@ class ZarrTarget:
     flavour: ClassVar[Flavour]
     usual_keys: ClassVar[ChunkKeyEncoding]
 
-    def __init__(self, options: StoreOptions) -> None:
+    def __init__(self, options: StoreOptions, plain_name: PlainName = str) -> None:
         self.options = options
+        self._plain_name = plain_name
         #: The arguments of ``zarr.create_array`` by path in the target.
         self._arguments: dict[str, dict[str, Any]] = {}
 
@@ -44,7 +45,7 @@ class ZarrTarget:
         keys_stay = node.format == self.flavour
         planned = replace(
             planned,
-            path=escaped_path(node.path),
+            path=escaped_path(node.path, self._plain_name),
             format=self.flavour.value,
             chunk_keys=node.chunk_keys if keys_stay else self.usual_keys,
         )
@@ -73,7 +74,7 @@ class ZarrTarget:
 
     def group_path(self, group: GroupNode) -> str:
         """Return the path of a group in the target."""
-        return escaped_path(group.path)
+        return escaped_path(group.path, self._plain_name)
 
     def losses(self, groups: Iterable[GroupNode]) -> Iterator[Loss]:
         """Yield what the format cannot hold of groups."""

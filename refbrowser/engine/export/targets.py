@@ -7,11 +7,13 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, Protocol
 
 from refbrowser.engine.export.store_options import StoreOptions
+from refbrowser.formats.awkward0.naming import name_of_path
 from refbrowser.model.nodes import ArrayNode, Flavour, GroupNode
 from refbrowser.model.selection import Selection
 
 if TYPE_CHECKING:
-    from refbrowser.engine.export.layout import ArrayLayout
+    from refbrowser.engine.dataset import Dataset
+    from refbrowser.engine.export.layout import ArrayLayout, PlainName
     from refbrowser.engine.export.request import Loss
 
 #: Module and class of each format: fixed, loaded when it is needed.
@@ -26,7 +28,7 @@ STORE_FORMATS = tuple(_TARGETS)
 
 
 class Target(Protocol):
-    """A format of stores, with the options of one export. Made as ``SomeTarget(options)``.
+    """A format of stores, with the options of one export. Made as ``SomeTarget(options, plain_name)``.
 
     Attributes
     ----------
@@ -95,8 +97,20 @@ class Target(Protocol):
         ...
 
 
-def target_of(format: str, options: StoreOptions) -> Target:
-    """Return the target for a format, one of `STORE_FORMATS`."""
+def target_of(format: str, options: StoreOptions, plain_name: PlainName = str) -> Target:
+    """Return the target for a format, one of `STORE_FORMATS`.
+
+    Parameters
+    ----------
+    plain_name
+        As `plain_names` returns it.
+    """
     module, name = _TARGETS[format]
-    made: Target = getattr(import_module(module), name)(options)
+    made: Target = getattr(import_module(module), name)(options, plain_name)
     return made
+
+
+def plain_names(dataset: Dataset) -> PlainName:
+    """Return what gives the name that a part of a path stands for: paths of Awkward 0 have it escaped."""
+    is_awkward = getattr(dataset.document.derived, "format", "") == "awkward0"
+    return name_of_path if is_awkward else str

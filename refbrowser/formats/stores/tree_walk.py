@@ -104,7 +104,7 @@ class _Walk:
             return
         if names.cut:
             self._contents.warn("the store has more names than are listed: nodes are left out", prefix)
-        yield from (name for name in names.folders if not name.startswith("."))
+        yield from names.folders
 
     def _listed(self, prefix: str, documents: Mapping[str, Any]) -> Iterator[str]:
         """Yield the names that a group of NCZarr lists, where the store itself cannot be listed."""

@@ -1,8 +1,10 @@
 """Exports of Awkward 0: values that are no arrays, columns that cannot be read, names, long doubles."""
 
 import json
+import re
 import zipfile
 from dataclasses import replace
+from urllib.parse import unquote
 
 import numpy as np
 import pyarrow.parquet
@@ -147,6 +149,43 @@ def test_names_are_those_of_the_source_in_columns_and_members(tmp_path):
     assert any("'x%25/y' is written as 'x%25%2Fy'" in loss.what for loss in report.losses)
     with refbrowser.open(tmp_path / "out.ncs") as again:
         assert again["/a"][...]["x%25%2Fy"].tolist() == INTEGERS.tolist()
+
+
+def test_names_are_escaped_once_in_every_target(tmp_path):
+    names = ["a/b", "50%", "a%2Fb", "two words", "größe", "v1.2", ".hidden", "x:y", "tail.", ".zattrs", ""]
+    blobs = {f"{number}.raw": (INTEGERS + number).tobytes() for number in range(len(names))}
+    columns = [(name, basic(f"{number}.raw", number + 1)) for number, name in enumerate(names)]
+    path = archive(tmp_path, blobs, **{"of%2Fall": table(*columns)})
+    with refbrowser.open(path) as dataset:
+        rows = dataset["/of%252Fall"].node.nested
+        assert list(rows.type.fields) == names
+        whole = [array for array in dataset.arrays if "node" not in array]
+        fields = [path for path in whole if path.count("/") > 1]
+    assert len(fields) == len(names)
+    for format in ("zarr-v2", "zarr-v3", "nczarr", "ncstream", "zarr-v3-draft", "awkward0"):
+        target = tmp_path / f"{format}{'.awkd' if format == 'awkward0' else ''}"
+        # No member of an archive has an empty name in it.
+        taken = fields if format != "awkward0" else [each for each in fields if not each.endswith("/%")]
+        exported(path, target, format, chosen=taken)
+        with refbrowser.open(target) as again:
+            read = {path: again[path][...].tolist() for path in again.arrays if "node" not in path}
+        # Names of netCDF begin with a letter, a digit or a line below.
+        prefix = "/of%252Fall/" if format != "zarr-v3-draft" else "/of_u25_2Fall/"
+        held = {unquote(path.removeprefix(prefix)): values for path, values in read.items()}
+        wanted = {name: (INTEGERS + number).tolist() for number, name in enumerate(names)}
+        if format == "zarr-v3-draft":
+            odd = re.compile("[^A-Za-z0-9._-]")
+            wanted = {
+                odd.sub(lambda at: f"_u{ord(at[0]):x}_", name) or "_": each for name, each in wanted.items()
+            }
+        elif format == "nczarr":
+            marked = {".hidden": "_.hidden", ".zattrs": "_.zattrs", "": "_%"}
+            wanted = {marked.get(name, name): each for name, each in wanted.items()}
+        else:
+            held = {"" if name == "%" else name: each for name, each in held.items()}
+        if format == "awkward0":
+            del wanted[""]
+        assert held == wanted, format
 
 
 @pytest.mark.skipif(np.dtype("longdouble").itemsize != 16, reason="this machine has no such numbers")

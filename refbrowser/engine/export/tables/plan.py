@@ -13,8 +13,8 @@ from refbrowser.engine.export.paths import escaped_key
 from refbrowser.engine.export.request import ExportRequest, Loss
 from refbrowser.engine.export.stored_form import names_left_out, stored_form
 from refbrowser.engine.export.tables.columns import Column
+from refbrowser.engine.export.targets import plain_names
 from refbrowser.errors import ErrorKind, Place, RefbrowserError
-from refbrowser.formats.awkward0.naming import name_of_path
 from refbrowser.model.nodes import ArrayNode
 
 if TYPE_CHECKING:
@@ -104,10 +104,7 @@ def planned(dataset: Dataset, request: ExportRequest, widened: Widened) -> Table
         sources.append(source)
     if not sources:
         raise RefbrowserError(ErrorKind.META, "there is no array that can be written", Place(path="/"))
-    is_awkward = getattr(dataset.document.derived, "format", "") == "awkward0"
-    # What keys cannot hold is escaped in paths of Awkward 0: columns hold it.
-    name = name_of_path if is_awkward else _path_name
-    return _files(sources, name, request, widened, tuple(skipped))
+    return _files(sources, plain_names(dataset), request, widened, tuple(skipped))
 
 
 def _files(
@@ -136,14 +133,14 @@ def _files(
         )
         tables = [
             TablePlan(
-                _file_name(name(source.node.path), request.format),
-                (column(source, name(f"/{source.node.name}")),),
+                _file_name(name(source.node.path.strip("/")), request.format),
+                (column(source, name(source.node.name)),),
                 source.length,
             )
             for source in held
         ]
     else:
-        columns = tuple(column(source, name(source.node.path)) for source in held)
+        columns = tuple(column(source, name(source.node.path.strip("/"))) for source in held)
         tables = [TablePlan("", columns, held[0].length)]
     losses.extend(
         Loss(each.node.path, "the single value is kept in the metadata of the file") for each in values
@@ -157,10 +154,6 @@ def _as_stored(node: ArrayNode) -> tuple[ArrayNode, Sequence[str]]:
         return node, ()
     stored, told = stored_form(node)
     return stored, [*told, *names_left_out(node.dtype)]
-
-
-def _path_name(path: str) -> str:
-    return path.strip("/")
 
 
 def _file_name(name: str, format: str) -> str:
