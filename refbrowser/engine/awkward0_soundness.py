@@ -49,7 +49,7 @@ def value_findings(dataset: Dataset, control: JobControl) -> list[Finding]:
         for array in origin.arrays:
             node = dataset.hierarchy.find(array.path)
             if isinstance(node, ArrayNode) and node.grid is not None and node.unreadable is None:
-                found += _row_findings(dataset, node, own)
+                found += row_findings(dataset, node, own)
     return found
 
 
@@ -116,8 +116,14 @@ def _confirm(dataset: Dataset, directory: ZipDirectory, row: int, control: JobCo
 # Values
 
 
-def _row_findings(dataset: Dataset, node: ArrayNode, control: JobControl) -> Iterator[Finding]:
-    """Yield what cannot be read of an array: each field once, and the first rows that are broken."""
+def row_findings(dataset: Dataset, node: ArrayNode, control: JobControl) -> Iterator[Finding]:
+    """Yield what cannot be read of an array: each field once, and the first rows that are broken.
+
+    Raises
+    ------
+    Cancelled
+        The control's token was cancelled.
+    """
     told: set[str] = set()
     for start, stop in _tiles(node):
         try:

@@ -8,10 +8,12 @@ from pathlib import Path
 from typing import Any
 
 import awkward as ak
+import numpy as np
 import pytest
-from awkward0_encoder import zipped
+from awkward0_encoder import Encoder, zipped
 
 import refbrowser
+from refbrowser.cli.program import main
 from refbrowser.engine.export.awkward0_options import Awkward0Writing
 from refbrowser.engine.export.request import ArrayChoice, ExportReport, ExportRequest
 from refbrowser.engine.export.run import run_export
@@ -19,6 +21,7 @@ from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.formats.awkward0.writing.blobs import MemorySink
 from refbrowser.formats.awkward0.writing.expressions import Said
 from refbrowser.formats.awkward0.writing.serialize import serialize
+from refbrowser.model.nested import TypeKind
 
 RECORDS = [{"a": 1, "b": "x"}, {"a": 2, "b": "y"}]
 
@@ -163,3 +166,42 @@ def test_what_a_damaged_archive_lost_is_told(tmp_path: Path) -> None:
     assert any("is damaged" in loss.what for loss in report.losses)
     with refbrowser.open(str(tmp_path / "t.awkd")) as dataset:
         assert dataset["/one"][...].tolist() == [1, 2]
+
+
+def test_arrays_that_contradict_their_content_are_not_copied(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    e, five = Encoder("one"), np.arange(5.0)
+    content, lists = e.basic(five), {"list": [e.basic(five), e.basic(five)]}
+    letters, encoding = e.basic(np.frombuffer(b"hello", "u1")), {"json": "utf-8", "id": 90}
+    roots = {
+        "counts": e.make("JaggedArray.fromcounts", e.basic([2, 0, 9]), content),
+        "negative": e.make("JaggedArray.fromcounts", e.basic([2, -1, 3]), content),
+        "offsets": e.make("JaggedArray.fromoffsets", e.basic([0, 2, 9]), content),
+        "stops": e.make("JaggedArray", e.basic([0, 2]), e.basic([2, 9]), content),
+        "index": e.make("IndexedArray", e.basic([0, 9]), content),
+        "mask": e.make("IndexedMaskedArray", e.basic([0, 9, -1]), content),
+        "tags": e.make("UnionArray", e.basic([0, 3], "u1"), e.basic([0, 1]), lists),
+        "possibility": e.make("UnionArray", e.basic([0, 1], "u1"), e.basic([0, 9]), lists),
+        "texts": e.make("StringArray.fromcounts", e.basic([2, 90]), letters, encoding),
+        "column": e.table(x=content, y=e.make("JaggedArray.fromcounts", e.basic([1] * 4 + [9]), content)),
+    }
+    source, target = tmp_path / "a.awkd", tmp_path / "b.awkd"
+    export = ["export", str(source), str(target), "--to", "awkward0"]
+    for name, root in roots.items():
+        source.write_bytes(zipped(e.members(root)))
+        read = main(["read", str(source), "/one", "--json"])
+        said = capsys.readouterr().err
+        assert read != 0, name
+        assert main(export) == 2, name
+        why = said.split("]: ")[1].split(" (")[0].split("; other")[0].split(" cannot be read: ")[-1]
+        assert why in capsys.readouterr().err
+        assert not target.exists()
+        # What can be read of it is kept, and all else told.
+        assert main([*export, "--skip-bad", "--force"]) == 0, name
+        assert why in capsys.readouterr().err
+        if name == "column":
+            with refbrowser.open(str(target)) as again:
+                assert again["/one/x"][...].tolist() == five.tolist()
+                assert again["/one"].node.nested.type.items[1].kind is TypeKind.OPTION
+        target.unlink()

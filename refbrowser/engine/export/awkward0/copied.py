@@ -1,7 +1,8 @@
 """Arrays that are in Awkward 0 already: their expressions and blobs go over as they are.
 
 So cycles, shared parts, classes of vectors and arrays of enormous lengths stay what they are. Only what is
-sound is copied: each function is one of the table, there are no pickles, and every blob is there.
+sound is copied: each function is one of the table, there are no pickles, every blob is there, and all values
+can be read.
 """
 
 from __future__ import annotations
@@ -11,7 +12,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from refbrowser.engine.awkward0_soundness import row_findings
 from refbrowser.engine.export.request import Loss
+from refbrowser.engine.jobs import JobControl
 from refbrowser.formats.awkward0.arrays import Awkward0Array, blob_finder
 from refbrowser.formats.awkward0.container import Blob
 from refbrowser.formats.awkward0.expressions import ExpressionKind, SchemaDocument
@@ -23,6 +26,7 @@ from refbrowser.formats.awkward0.writing.blobs import Sink
 from refbrowser.formats.awkward0.writing.expressions import MODULE, Json, Said
 from refbrowser.formats.awkward0.writing.naming import Naming
 from refbrowser.formats.awkward0.writing.serialize import put_schema
+from refbrowser.model.nodes import ArrayNode
 from refbrowser.model.reference import ByteRange, Inline, WholeFile
 
 if TYPE_CHECKING:
@@ -84,6 +88,20 @@ class CopiedArray:
         for blob in self.blobs.values():
             for _ in _pieces(dataset, blob, token):
                 token.check()
+
+    def check_values(self, dataset: Dataset, token: CancelToken) -> None:
+        """Read all values: blobs that are sound each may contradict one another.
+
+        Raises
+        ------
+        RefbrowserError
+            Something cannot be read.
+        """
+        node = dataset.hierarchy.find(self.path)
+        if not isinstance(node, ArrayNode) or (node.nested is None and not node.codecs):
+            return
+        for finding in row_findings(dataset, node, JobControl(token)):
+            raise finding.error()
 
     def put(self, dataset: Dataset, sink: Sink, naming: Naming, token: CancelToken) -> Iterator[Blob]:
         """Put its blobs and its description; yields each blob that was put.

@@ -235,6 +235,7 @@ class Awkward0Export:
         """Return an array as it is copied; as it is read, column by column, where blobs of it cannot be."""
         try:
             array.check(self.dataset, token)
+            array.check_values(self.dataset, token)
         except RefbrowserError:
             made = self.planning.read_again(array)
             if made is None:
@@ -255,6 +256,8 @@ class Awkward0Export:
             tally.copied += 1
             tally.read_bytes += blob.stored
             step()
+        if not self.request.skip_bad:
+            array.check_values(self.dataset, token)
         return array.length
 
     def _put_array(

@@ -88,7 +88,9 @@ def optional(type: NestedType) -> NestedType:
 def optional_at(type: NestedType, path: Sequence[str]) -> NestedType:
     """Return a type whose values may be missing at a path of fields, or above it."""
     if type.kind is TypeKind.OPTION:
-        return replace(type, items=(optional_at(type.items[0], path),)) if path else type
+        held = optional_at(type.items[0], path) if path else type.items[0]
+        # What an option holds may be missing already.
+        return type if held.kind is TypeKind.OPTION else replace(type, items=(held,))
     if path and type.kind is TypeKind.LIST:
         return replace(type, items=(optional_at(type.items[0], path),))
     if path and type.kind is TypeKind.RECORD and path[0] in type.fields:
