@@ -6,7 +6,7 @@ import argparse
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
-from refbrowser.cli.console import plain, write_json, write_line
+from refbrowser.cli.console import plain, tell_findings, write_json, write_line
 from refbrowser.cli.options import add_json, add_reading, job_control, open_dataset
 from refbrowser.cli.progress import ProgressBar, size_text
 from refbrowser.io.cancel import CancelToken
@@ -46,6 +46,7 @@ def run(arguments: argparse.Namespace, token: CancelToken) -> int:
             force=arguments.force,
         )
         report = compact(dataset, request, job_control(token, bar))
+        tell_findings(dataset.access.memory.warnings)
     if arguments.json:
         write_json(asdict(report))
     else:

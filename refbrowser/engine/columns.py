@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 
+from refbrowser.errors import Place, RefbrowserError
 from refbrowser.model.reference import (
     ByteRange,
     Inline,
@@ -65,3 +66,25 @@ def columns_of(references: Iterable[Reference]) -> ReferenceColumns:
         tuple(urls),
         inline,
     )
+
+
+def placed(
+    error: RefbrowserError, columns: ReferenceColumns, row: int, key: str, path: str
+) -> RefbrowserError:
+    """Return the error of a row with the chunk's key, path, URL and range, where it does not say them."""
+    place = error.place
+    found = Place(key=key, path=path)
+    if columns.url[row] >= 0:
+        found = replace(found, url=columns.urls[columns.url[row]])
+        if columns.length[row] >= 0 and columns.kind[row] == ReferenceKind.RANGE:
+            start = int(columns.offset[row])
+            found = replace(found, start=start, stop=start + int(columns.length[row]))
+    place = replace(
+        place,
+        key=place.key or found.key,
+        path=place.path or found.path,
+        url=place.url or found.url,
+        start=found.start if place.start is None else place.start,
+        stop=found.stop if place.start is None else place.stop,
+    )
+    return RefbrowserError(error.kind, error.message, place, error.advice)

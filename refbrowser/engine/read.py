@@ -7,7 +7,6 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Hashable, Sequence, Set
-from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +16,7 @@ import numpy.typing as npt
 from refbrowser.codecs.pipeline import CodecPipeline
 from refbrowser.codecs.sharding import filled
 from refbrowser.engine.chunk_log import BatchNotes, marks_of
-from refbrowser.engine.columns import taken
+from refbrowser.engine.columns import placed, taken
 from refbrowser.engine.decoding import Rests
 from refbrowser.engine.fetching import fetch_rows
 from refbrowser.engine.part_reader import PartReader
@@ -27,7 +26,7 @@ from refbrowser.engine.resources import Resources
 from refbrowser.engine.shard_memory import ShardMemory
 from refbrowser.engine.shards import open_shards
 from refbrowser.engine.wanted import Wanted, cut_uncompressed, refuse_large, too_long, worth_keeping
-from refbrowser.errors import Place, RefbrowserError
+from refbrowser.errors import RefbrowserError
 from refbrowser.model.grid import ChunkPart
 from refbrowser.model.nodes import ArrayNode
 from refbrowser.model.reference import ReferenceColumns, ReferenceKind
@@ -417,24 +416,7 @@ class _Batch:
         self.reader.ended(Piece(self.parts[owner], state, failure))
 
     def _placed(self, error: RefbrowserError, wanted: Wanted, row: int) -> RefbrowserError:
-        """Return `error` with the chunk's key, URL and range."""
-        columns = wanted.columns
-        place = error.place
-        found = Place(key=self._key(wanted, row), path=self.reader.node.path)
-        if columns.url[row] >= 0:
-            found = replace(found, url=columns.urls[columns.url[row]])
-            if columns.length[row] >= 0 and columns.kind[row] == ReferenceKind.RANGE:
-                start = int(columns.offset[row])
-                found = replace(found, start=start, stop=start + int(columns.length[row]))
-        place = replace(
-            place,
-            key=place.key or found.key,
-            path=place.path or found.path,
-            url=place.url or found.url,
-            start=found.start if place.start is None else place.start,
-            stop=found.stop if place.start is None else place.stop,
-        )
-        return RefbrowserError(error.kind, error.message, place, error.advice)
+        return placed(error, wanted.columns, row, self._key(wanted, row), self.reader.node.path)
 
 
 def _at_once(pipeline: CodecPipeline) -> int:

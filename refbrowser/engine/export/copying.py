@@ -14,6 +14,7 @@ from refbrowser.codecs.pipeline import CodecPipeline
 from refbrowser.codecs.sharding import ShardLayout
 from refbrowser.engine.columns import without
 from refbrowser.engine.export.chunks import ArrayExport, Coords, ExportRun, unit_numbers
+from refbrowser.engine.export.confirming import StoredUnits
 from refbrowser.engine.export.local_files import read_local
 from refbrowser.engine.export.objects import Assembled, Assembly
 from refbrowser.engine.fetching import fetch_rows
@@ -60,6 +61,11 @@ class _Copier:
         self.array = array
         self.objects = objects
 
+        # What is copied is what the target's codecs decode.
+        coder = array.coder
+        pipeline = coder.pipeline if array.layout.copies_objects else coder.unit_pipeline
+        self.units = StoredUnits(array.layout.source, pipeline, run.access)
+
     def fetch(self, coords: Ints) -> npt.NDArray[np.bool_]:
         """Fetch the source's units for the target's units at `coords`; returns which are missing."""
         run, layout = self.run, self.array.layout
@@ -84,10 +90,21 @@ class _Copier:
                     missing[row] = True
                 else:
                     run.bad(data)
-            elif len(data) <= AT_ONCE:
+            elif max(len(data), self.units.decoded_size) <= AT_ONCE:
+                confirm(row, data)
+            else:
+                queue.put(partial(confirm, row, data), len(data) + self.units.decoded_size)
+
+        def confirm(row: int, data: bytes | memoryview) -> None:
+            error = self.units.error(columns, row, key(row), data)
+            if error is None:
                 self.take(row, data)
             else:
-                queue.put(partial(self.take, row, data), len(data))
+                run.bad(error)
+                self.take_sound(row, data)
+
+        def key(row: int) -> str:
+            return manifest.key(tuple(chunks[row].tolist()))
 
         for row in np.flatnonzero(columns.kind == ReferenceKind.FAULTY).tolist():
             deliver(row, columns.faults[row])
@@ -98,7 +115,7 @@ class _Copier:
         def take_local(row: int, data: bytes) -> None:
             nonlocal read
             read += len(data)
-            self.take(row, data)
+            deliver(row, data)
 
         here = read_local(columns, run.access, take_local, run.token)
         run.read(read, len(here))
@@ -108,7 +125,7 @@ class _Copier:
             run.access,
             deliver,
             cancel=run.token,
-            key=lambda row: manifest.key(tuple(chunks[row].tolist())),
+            key=key,
             export=True,
         )
         queue.join()
@@ -123,6 +140,9 @@ class _Copier:
         """Take the bytes of one unit of the last fetch."""
         raise NotImplementedError
 
+    def take_sound(self, row: int, data: bytes | memoryview) -> None:
+        """Take what is sound of a unit that cannot be decoded whole."""
+
 
 class _ChunkCopier(_Copier):
     """Makes chunks: each is one unit."""
@@ -136,6 +156,17 @@ class _ChunkCopier(_Copier):
     def take(self, row: int, data: bytes | memoryview) -> None:
         """Write a chunk."""
         self.run.put(self.array, self._keys[row], Assembled.of(data))
+
+    def take_sound(self, row: int, data: bytes | memoryview) -> None:
+        """Write a shard with those of its inner chunks that can be decoded."""
+        shard = self.run.assembly(self.array)
+        try:
+            for number, inner in self.units.sound_inner(data):
+                shard.add(number, inner, None)
+            if not shard.is_empty:
+                self.run.put(self.array, self._keys[row], shard.finish())
+        finally:
+            shard.discard()
 
 
 class _ShardCopier(_Copier):

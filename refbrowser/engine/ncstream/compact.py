@@ -12,10 +12,10 @@ from refbrowser.engine.export.ncstream.writing import StreamRun
 from refbrowser.engine.export.request import ExportRequest
 from refbrowser.engine.export.stream_options import StreamOptions
 from refbrowser.engine.jobs import JobControl
-from refbrowser.engine.ncstream.soundness import check_sound
+from refbrowser.engine.ncstream.soundness import check_sound, message_faults
 from refbrowser.engine.ncstream.stream_bytes import copied, opened_bytes
 from refbrowser.engine.ncstream.undeclared import with_declared
-from refbrowser.errors import ErrorKind, Place, RefbrowserError
+from refbrowser.errors import ErrorKind, Finding, Place, RefbrowserError, Severity
 from refbrowser.formats.ncstream.bytes import ByteSource
 from refbrowser.formats.ncstream.completed import StreamOrigin
 from refbrowser.formats.ncstream.definition import StreamGroup, StreamVariable
@@ -171,9 +171,11 @@ class _CompactExport(StreamExport):
         index, options, session = self._origin.index, self._origin.options, self.dataset.session
         last = len(index.table) if options.until is None else options.until + 1
         with opened_bytes(index.url, run.access, session.fetcher, run.token) as source:
-            for path, _ in self._origin.definition.variables():
+            for path, variable in self._origin.definition.variables():
                 numbers = index.of_variable(path)
                 for number in [] if path in made else numbers[numbers < last].tolist():
+                    for fault in message_faults(index, source, number, variable):
+                        _tell(index.finding(fault), run)
                     self._copy(run, source, path, number)
 
     def _copy(self, run: StreamRun, source: ByteSource, path: str, number: int) -> None:
@@ -185,6 +187,13 @@ class _CompactExport(StreamExport):
         run.file.whole(path, table.ranges(number), head, copied(source, payload, stop))
         run.tally.chunks += 1
         run.tally.copied += 1
+
+
+def _tell(finding: Finding, run: StreamRun) -> None:
+    """Raise what makes a message that would be copied unreadable; note all else."""
+    if finding.severity is Severity.FAULT:
+        raise finding.error()
+    run.access.memory.warn(finding)
 
 
 def _without_values(group: StreamGroup, path: str, made: Collection[str]) -> StreamGroup:

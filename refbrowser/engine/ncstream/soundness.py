@@ -79,13 +79,19 @@ def payload_faults(
             control.progress(done, len(rows), note="messages checked")
         variable = variables.get(table.names[table.variable[number]])
         if variable is not None:
-            yield from _faults(index, source, number, variable)
+            yield from message_faults(index, source, number, variable)
 
 
-def _faults(
+def message_faults(
     index: StreamIndex, source: ByteSource, number: int, variable: StreamVariable
 ) -> Iterator[StreamFault]:
-    """Yield what is wrong with one payload."""
+    """Yield what is wrong with the payload of one message that the walk found sound.
+
+    Raises
+    ------
+    RefbrowserError
+        The bytes cannot be read.
+    """
     table = index.table
     offset, length = int(table.payload_offset[number]), int(table.payload_length[number])
     payload, checksum = Payload(int(table.payload[number])), int(table.crc32[number])

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from math import prod
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from refbrowser.codecs.pipeline import CodecPipeline
 from refbrowser.engine.columns import taken
+from refbrowser.engine.export.confirming import StoredUnits
 from refbrowser.engine.export.ncstream.geometry import Box
 from refbrowser.engine.export.ncstream.plan import VariablePlan
 from refbrowser.errors import RefbrowserError
@@ -47,6 +50,7 @@ def copied_tiles(run: StreamRun, plan: VariablePlan, most: int) -> Iterator[Copi
     grid, manifest = node.grid, node.manifest
     assert grid is not None
     assert manifest is not None
+    units = StoredUnits(node, CodecPipeline.for_array(node), run.access)
     decoded = prod(grid.chunk_shape) * (node.dtype.itemsize if node.dtype is not None else 1)
     for start in range(0, grid.size, PAGE):
         numbers = np.arange(start, min(start + PAGE, grid.size))
@@ -57,7 +61,9 @@ def copied_tiles(run: StreamRun, plan: VariablePlan, most: int) -> Iterator[Copi
         sizes = np.where((columns.kind == ReferenceKind.MISSING) | cut, 0, sizes)
         for first, stop in _batches(sizes, most):
             rows = np.arange(first, stop)
-            for row, data in zip(rows.tolist(), _fetched(run, columns, rows, cut), strict=True):
+            for row, data in zip(
+                rows.tolist(), _fetched(run, units, columns, coords, rows, cut), strict=True
+            ):
                 at = tuple(coords[row].tolist())
                 origin, extent = grid.origin(at), grid.extent(at)
                 box = tuple(slice(low, low + side) for low, side in zip(origin, extent, strict=True))
@@ -65,18 +71,36 @@ def copied_tiles(run: StreamRun, plan: VariablePlan, most: int) -> Iterator[Copi
 
 
 def _fetched(
-    run: StreamRun, columns: ReferenceColumns, rows: np.ndarray, cut: np.ndarray
+    run: StreamRun,
+    units: StoredUnits,
+    columns: ReferenceColumns,
+    coords: np.ndarray,
+    rows: np.ndarray,
+    cut: np.ndarray,
 ) -> list[bytes | RefbrowserError | None]:
-    """Return the stored bytes of rows; None of those that are missing or cut."""
+    """Return the stored bytes of rows, confirmed; None of those that are missing or cut."""
     found: list[bytes | RefbrowserError | None] = [None] * len(rows)
     wanted = np.flatnonzero(~cut[rows] & (columns.kind[rows] != ReferenceKind.MISSING))
     if not len(wanted):
         return found
     answers = run.session.fetch_all(taken(columns, rows[wanted]), run.access, token=run.token, export=True)
+    manifest = units.node.manifest
+    assert manifest is not None
+
+    def confirm(place: int, data: bytes) -> None:
+        row = int(rows[place])
+        key = manifest.key(tuple(coords[row].tolist()))
+        found[place] = units.error(columns, row, key, data) or data
+
+    queue = run.session.pool.queue(run.token)
     for place, answer in zip(wanted.tolist(), answers, strict=True):
         gone = isinstance(answer, RefbrowserError) and run.access.is_missing(answer)
-        found[place] = None if gone else answer
-        run.tally.read_bytes += 0 if isinstance(answer, RefbrowserError) else len(answer)
+        if isinstance(answer, RefbrowserError):
+            found[place] = None if gone else answer
+        else:
+            run.tally.read_bytes += len(answer)
+            queue.put(partial(confirm, place, answer), units.decoded_size)
+    queue.join()
     run.tally.requests += len(wanted)
     return found
 
