@@ -44,7 +44,12 @@ DOCKS = (
         "Click an element of the plot, or press E there. On a cell, a key, a chunk or a problem, press "
         "Ctrl+I. Why it shows as it does appears here.",
     ),
-    ("editorDock", "Editor", _RIGHT, "Select a template, a gen rule or a reference to edit it here."),
+    (
+        "editorDock",
+        "Editor",
+        _RIGHT,
+        "Select a key in References, or an entry of the hierarchy that can be edited, to edit it here.",
+    ),
     ("historyDock", "History", _RIGHT, "Each edit of the document that is shown appears here."),
     ("chunkMapDock", "Chunk map", _BOTTOM, "The chunks of the selected array appear here."),
     (

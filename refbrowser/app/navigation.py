@@ -230,6 +230,9 @@ class Navigation(QObject):
         rule = rule_of_row(document, row)
         if rule is None:
             window.editors.show_reference(document, key)
+        elif document.document.rules_are_made:
+            # A chunk of a store: nobody wrote the rule that stands for it.
+            window.editors.clear()
         else:
             window.editors.show_rule(document, rule)
 

@@ -343,6 +343,13 @@ class DocumentContent:
         """Whether its templates and rules were made here, for a store or another file: nobody wrote them."""
         return self.store is not None or self.derived is not None
 
+    def shown_url(self, url: str) -> str:
+        """Return a URL as it is written; where nobody wrote it, what it leads to."""
+        try:
+            return self.templates.render(url) if self.rules_are_made else url
+        except RefbrowserError:
+            return url
+
     def key_pointer(self, key: str) -> str:
         """Return the JSON pointer of an entry of `refs`."""
         return pointer(key) if self.version == 0 else pointer("refs", key)

@@ -69,7 +69,7 @@ FILE: tuple[ActionSpec | None, ...] = (
         "Save &as…",
         shortcut="Ctrl+Shift+S",
         when="can_save_as",
-        tip="Write the document to another file, as Version 0 or 1, and go on with that",
+        tip="Write the references to another file, in the form that you choose, and go on with that",
     ),
     ActionSpec(
         "save_copy", "Save a cop&y…", when="can_save_as", tip="Write a copy; the document stays what it is"

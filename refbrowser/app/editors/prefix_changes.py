@@ -98,12 +98,31 @@ def _uses(document: ReferenceDocument, templates: Sequence[str], check: Callable
 
 def _examples(document: ReferenceDocument, changes: PrefixChanges) -> Iterable[Example]:
     old, new, left = changes.edit.old, changes.edit.new, EXAMPLES
-    found = [(f"template {name}", document.templates.templates[name]) for name in changes.templates[:left]]
-    found += [(f"gen rule {number}", document.rules[number].url or "") for number in changes.rules[:left]]
+    found = outer_urls(document, changes)[:left]
     room = max(1, left - len(found))
     refs = document.refs
     found += [(refs.key_of(slot), refs.value(slot).url) for slot in changes.slots[:room].tolist()]
     return (Example(name, url, with_new_prefix(url, old, new)) for name, url in found[: max(left, room)])
+
+
+def outer_urls(document: ReferenceDocument, changes: PrefixChanges) -> list[tuple[str, str]]:
+    """Return names and URLs of the templates and gen rules that change."""
+    found = [
+        (template_name(document, name), document.templates.templates[name]) for name in changes.templates
+    ]
+    for number in changes.rules:
+        rule = document.rules[number]
+        path = (rule.key or "").partition("{{")[0].rpartition("/")[0]
+        name = f"chunks of {path}" if document.rules_are_made else f"gen rule {number}"
+        found.append((name, rule.url or ""))
+    return found
+
+
+def template_name(document: ReferenceDocument, name: str) -> str:
+    """Return what a template is called; one that nobody wrote is what it stands for."""
+    if not document.rules_are_made:
+        return f"template {name}"
+    return "place of the store" if document.store is not None else "place of the file"
 
 
 def suggested_prefix(

@@ -28,7 +28,9 @@ if TYPE_CHECKING:
 
 #: What changes is counted after this pause in typing, in milliseconds.
 PAUSE = 60
-ALL, PATTERN = "All keys, templates and gen rules", "Keys that fit a pattern"
+ALL, ALL_MADE, PATTERN = "All keys, templates and gen rules", "All keys", "Keys that fit a pattern"
+#: What references, templates and gen rules are called: where somebody wrote them, and where nobody did.
+WRITTEN, MADE = ("reference", "template", "gen rule"), ("reference", "place", "array")
 #: A part whose typing is gone on with.
 CHOSEN = "The part that was chosen"
 
@@ -169,7 +171,9 @@ class PrefixEditor(EditorForm):
     def _set_scopes(self, scopes: list[tuple[str, PrefixScope]], chosen: PrefixScope | None) -> None:
         from refbrowser.references.prefix_scope import PrefixScope
 
-        self._scopes = [(ALL, PrefixScope()), *scopes, (PATTERN, None)]
+        document = None if self._document is None else self._document.document
+        whole = ALL_MADE if document is not None and document.rules_are_made else ALL
+        self._scopes = [(whole, PrefixScope()), *scopes, (PATTERN, None)]
         self._scope.clear()
         for title, _scope in self._scopes:
             self._scope.addItem(one_line(title))
@@ -215,19 +219,26 @@ class PrefixEditor(EditorForm):
             return suggested_prefix(document, scope, control.check)
 
         opened.tasks.run(
-            opened.owner("url prefix"), "Look for the prefix of URLs", find, self._take_suggestion
+            opened.owner("url prefix"),
+            "Look for the prefix of URLs",
+            find,
+            lambda found: self._take_suggestion(document, found),
         )
 
-    def _take_suggestion(self, found: Suggestion) -> None:
+    def _take_suggestion(self, document: ReferenceDocument, found: Suggestion) -> None:
+        from refbrowser.app.editors.prefix_changes import template_name
+
         if found.scope != self.scope():
-            title = f"Template {found.scope.text}"
+            name = template_name(document, found.scope.text)
+            title = f"{name[0].upper()}{name[1:]}"
             known = [number for number, (_title, scope) in enumerate(self._scopes) if scope == found.scope]
             if not known:
                 self._scopes.insert(len(self._scopes) - 1, (title, found.scope))
                 self._scope.insertItem(len(self._scopes) - 2, one_line(title))
                 known = [len(self._scopes) - 2]
             self._scope.setCurrentIndex(known[0])
-            self._note = (found.scope, f"the chosen URLs begin with template {found.scope.text}")
+            article = "the " if document.rules_are_made else ""
+            self._note = (found.scope, f"the chosen URLs begin with {article}{name}")
         self._old.setText(found.prefix)
         self._new.setText(found.prefix)
         self._new.selectAll()
@@ -300,8 +311,13 @@ class PrefixEditor(EditorForm):
 
         if self._document is None or self._document.document is not document:
             return
-        parts = counted(changes)
-        self._examples.set_examples([(one.name, one.before, one.after) for one in changes.examples])
+        is_made = document.rules_are_made
+        parts = counted(document, changes)
+        examples = [
+            (one.name, document.shown_url(one.before), document.shown_url(one.after))
+            for one in changes.examples
+        ]
+        self._examples.set_examples(examples)
         if not parts:
             self._old_outcome.show_warning("no URL begins so")
         elif mistake:
@@ -317,7 +333,8 @@ class PrefixEditor(EditorForm):
                 self._outcome.show_warning(f"{words}: the prefix is removed, nothing takes its place")
             self._changes = changes
         if changes.elsewhere:
-            nouns = "template or rule begins" if changes.elsewhere == 1 else "templates or rules begin"
+            one, many = ("place", "places") if is_made else ("template or rule", "templates or rules")
+            nouns = f"{one} begins" if changes.elsewhere == 1 else f"{many} begin"
             self._elsewhere.show_warning(f"{count_text(changes.elsewhere)} other {nouns} so")
         self._show_state()
         none = NoSource(hint="No URL begins with what is to be replaced.")
@@ -344,18 +361,20 @@ class PrefixEditor(EditorForm):
     def replace(self) -> None:
         """Make the replacement one step of the history."""
         changes, document = self._changes, self._document
-        if changes is None or document is None:
+        state = None if document is None else document.document
+        if changes is None or document is None or state is None:
             return
         self._changes = None
         self._show_state()
-        document.apply_later(changes.edit, lambda: self._replaced(changes))
+        parts = counted(state, changes)
+        document.apply_later(changes.edit, lambda: self._replaced(changes, parts))
 
-    def _replaced(self, changes: PrefixChanges) -> None:
+    def _replaced(self, changes: PrefixChanges, parts: str) -> None:
         """Tell what was done; the fields are ready for the next replacement."""
         self._old.setText(changes.edit.new)
         self.settle()
         self._typed()
-        self.status.show_result(f"{counted(changes)} changed; Undo takes it back")
+        self.status.show_result(f"{parts} changed; Undo takes it back")
         self._show_changed.show()
 
     def take_applied(self, typed: tuple[Typed, ...]) -> None:
@@ -384,14 +403,13 @@ class PrefixEditor(EditorForm):
         self._new.setFocus()
 
 
-def counted(changes: PrefixChanges) -> str:
-    """Return how many references, templates and gen rules change; nothing where none does."""
+def counted(document: ReferenceDocument, changes: PrefixChanges) -> str:
+    """Return how many references, templates and gen rules change, by their nouns; nothing where none does."""
+    nouns = MADE if document.rules_are_made else WRITTEN
     parts = [
         f"{count_text(number)} {noun}{'' if number == 1 else 's'}"
-        for number, noun in (
-            (len(changes.slots), "reference"),
-            (len(changes.templates), "template"),
-            (len(changes.rules), "gen rule"),
+        for number, noun in zip(
+            (len(changes.slots), len(changes.templates), len(changes.rules)), nouns, strict=True
         )
         if number
     ]

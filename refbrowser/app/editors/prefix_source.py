@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from refbrowser.app.editors.cells import WHOLE_FILE
-from refbrowser.app.editors.prefix_changes import PrefixChanges
+from refbrowser.app.editors.prefix_changes import PrefixChanges, outer_urls
 from refbrowser.app.editors.preview_source import Change, CheckReport, Mark, PreviewRow, Tally
 from refbrowser.errors import RefbrowserError
 from refbrowser.references.replace_urls import with_new_prefix
@@ -36,10 +36,7 @@ class PrefixSource:
 
     @property
     def _outer(self) -> list[tuple[str, str]]:
-        document, changes = self.document, self.changes
-        templates = [(f"template {name}", document.templates.templates[name]) for name in changes.templates]
-        rules = [(f"gen rule {number}", document.rules[number].url or "") for number in changes.rules]
-        return templates + rules
+        return outer_urls(self.document, self.changes)
 
     def rows(self, start: int, stop: int) -> list[PreviewRow]:
         """Return rows `start` to `stop`."""
@@ -74,10 +71,10 @@ class PrefixSource:
 
     def _row(self, number: int, name: str, url: str, offset: str, length: str) -> PreviewRow:
         edit = self.changes.edit
-        after = with_new_prefix(url, edit.old, edit.new)
+        after = self.document.shown_url(with_new_prefix(url, edit.old, edit.new))
         if edit.old == edit.new:
             return PreviewRow(number, name, after, offset, length)
-        change = Change("url", url, after)
+        change = Change("url", self.document.shown_url(url), after)
         return PreviewRow(number, name, after, offset, length, (change,), mark=Mark.CHANGED)
 
     def find(self, key: str, cancelled: Callable[[], bool] = lambda: False) -> int | str:

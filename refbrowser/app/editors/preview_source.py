@@ -182,7 +182,7 @@ class NoSource:
     count: int = 0
     is_quick: bool = True
     finds_quickly: bool = True
-    hint: str = "Choose a gen rule, a template or a reference to see its Version 0 rows."
+    hint: str = "Choose what to edit: the references that it gives appear here."
 
     def rows(self, start: int, stop: int) -> list[PreviewRow]:
         """Return no rows."""

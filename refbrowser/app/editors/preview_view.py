@@ -78,7 +78,7 @@ class PreviewView(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("previewView")
-        self.setAccessibleName("Version 0 preview")
+        self.setAccessibleName("Preview of references")
         self._document: OpenDocument | None = None
         self._report: CheckReport | None = None
         self._unchecked = False

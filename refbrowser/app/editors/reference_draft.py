@@ -191,7 +191,10 @@ def stored_draft(document: ReferenceDocument, key: str) -> ReferenceDraft | None
     raw = document.refs.value_text(slot)
     if len(raw) > EDITED_BYTES:
         return ReferenceDraft.too_long(key, raw[:EDITED_BYTES].decode("utf-8", "replace"))
-    return ReferenceDraft.of(key, json.loads(raw))
+    value = json.loads(raw)
+    if isinstance(value, list) and value and isinstance(value[0], str):
+        value[0] = document.shown_url(value[0])
+    return ReferenceDraft.of(key, value)
 
 
 def base64_mistake(text: str) -> str:
