@@ -85,7 +85,7 @@ class ErrorBar(QFrame):
         self._text = plain_label("")
         self._text.setObjectName("errorText")
         self._again: Callable[[], object] | None = None
-        self._copied = ""
+        self._what = self._copied = ""
         self._retry = push_button("Try again", "errorBarRetryButton", self._run_again)
         copy = push_button("Copy", "errorBarCopyButton", self._copy)
         dismiss = push_button("Dismiss", "errorBarDismissButton", self.hide)
@@ -100,11 +100,16 @@ class ErrorBar(QFrame):
 
     def show_error(self, what: str, error: BaseException, again: Callable[[], object] | None = None) -> None:
         """Show an error until it is dismissed or another one comes."""
-        self._again = again
+        self._again, self._what = again, what
         self._retry.setVisible(again is not None)
         self._copied = f"{what}: {error_kind(error)}: {error_text(error)}"
         self._text.setText(f"{what}. {error_text(error)}")
         self.show()
+
+    def settle(self, what: str) -> None:
+        """Take away an error whose heading has these words: that is done by now."""
+        if what in self._what:
+            self.hide()
 
     def text(self) -> str:
         """Return the words shown."""

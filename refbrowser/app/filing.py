@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject
 
+from refbrowser.app.commands.saving import NOT_SAVED
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.controller.titles import Titles
 from refbrowser.app.controller.watching import DiskWatch
@@ -77,6 +78,8 @@ class Filing(QObject):
             window.centre.copy_bar.show_copy(document, path)
             window.status.say(f"Saved a copy as {path}{typed}")
             return
+        if document is window.documents.current:
+            window.centre.error_bar.settle(NOT_SAVED)
         into = document.store.written
         if into is None:
             window.status.say(f"Saved {path}{typed}")

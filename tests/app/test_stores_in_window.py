@@ -291,10 +291,20 @@ class TestSaving:
         settle()
         assert document.is_dirty
         assert contents(folder) == before
+        # What was typed for a save that was given up is no news of the next one.
+        window.attributes.show_metadata("temp/.zattrs")
+        settle()
+        window.attributes.metadata.field.setPlainText('{"units": "m"}')
+        save()
+        button(window.findChild(QMessageBox, "saveStoreQuestion"), "saveStoreQuestionCancel").click()
+        settle()
+        document.undo()
+        settle()
         save()
         button(window.findChild(QMessageBox, "saveStoreQuestion"), "saveStoreQuestionInto").click()
         settle()
         assert not document.is_dirty
+        assert window.status.text() == "Written into sea.zarr: temp/.zattrs"
         assert document.store.is_here
         assert {key for key, data in contents(folder).items() if data != before.get(key)} == {"temp/.zattrs"}
         assert zarr.open_group(folder, mode="r")["temp"].attrs["units"] == "degC"

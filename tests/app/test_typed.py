@@ -147,6 +147,7 @@ def test_what_is_not_valid_stops_the_save_and_is_shown(typist: Typist) -> None:
         typist.save()
         assert typist.path.read_bytes() == before
         assert words in window.centre.error_bar.text()
+        assert "(field" not in window.centre.error_bar.text()
         focused = window.focusWidget()
         assert focused is not None
         assert focused.objectName() == field
@@ -187,6 +188,12 @@ def test_what_is_not_valid_stops_the_save_and_is_shown(typist: Typist) -> None:
     QTest.keyClick(focused, Qt.Key.Key_Escape)
     assert drafts_of(document).count == 0
     assert not document.is_pending
+    # That it was not saved is true no longer once it was.
+    assert window.centre.error_bar.isVisible()
+    document.apply(SetTemplate("u", "elsewhere"))
+    typist.save()
+    assert not document.is_pending
+    assert not window.centre.error_bar.isVisible()
 
 
 def test_enter_applies_in_fields_of_one_line(typist: Typist) -> None:

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from refbrowser.engine.saving.store import StoreChange
 
 #: What to do where a path is that of what is open.
+#: In the heading of each save that failed.
+NOT_SAVED = "was not saved"
 _OUTSIDE = "References have no place among its keys: choose a place outside of it."
 _APPEND = "Tools > Stream > Append writes edits of attributes to it."
 _BESIDE = "It is never changed: choose another name."
@@ -165,6 +167,8 @@ class SaveCommands(CommandGroup):
 
         def done(applied: tuple[Typed, ...], left: tuple[Refused, ...]) -> None:
             self._applying.discard(document.number)
+            # Of a save that was given up since nothing is told with this one.
+            self._typed_words.pop(document.number, None)
             if applied:
                 self._typed_words[document.number] = f"what was typed in {named(applied)} was applied"
             if not left:
@@ -178,12 +182,16 @@ class SaveCommands(CommandGroup):
     def _refuse(self, document: OpenDocument, left: tuple[Refused, ...]) -> None:
         """Show the first of what is typed and not valid."""
         from refbrowser.app.problems.going import go_to_typed
+        from refbrowser.errors import RefbrowserError
 
         words = self.typed_words(document)
         more = f" ({len(left) - 1} more like it)" if len(left) > 1 else ""
-        heading = f"{document.title} was not saved{more}"
+        heading = f"{document.title} {NOT_SAVED}{more}"
         go_to_typed(self._window, document, left[0].typed, left[0].error.place)
-        self._window.centre.error_bar.show_error(heading, left[0].error)
+        error = left[0].error
+        # Its words name the field, and the keyboard is in it.
+        shown = RefbrowserError(error.kind, error.message, advice=error.advice)
+        self._window.centre.error_bar.show_error(heading, shown)
         if words:
             self._window.status.say(f"{words[0].upper()}{words[1:]}; Undo takes it back")
 
@@ -307,7 +315,7 @@ class SaveCommands(CommandGroup):
             Place(path=path),
             "Close it first, or choose another name.",
         )
-        self._window.centre.error_bar.show_error(f"{document.title} was not saved", error)
+        self._window.centre.error_bar.show_error(f"{document.title} {NOT_SAVED}", error)
         return True
 
     def _is_store(self, document: OpenDocument, path: str) -> bool:
@@ -328,7 +336,7 @@ class SaveCommands(CommandGroup):
         else:
             what, advice = "would take the place of the opened file", _BESIDE
         error = RefbrowserError(ErrorKind.USAGE, f"the file {what}", Place(path=path), advice)
-        self._window.centre.error_bar.show_error(f"{document.title} was not saved", error)
+        self._window.centre.error_bar.show_error(f"{document.title} {NOT_SAVED}", error)
         return True
 
     def save_failed(self, document: OpenDocument, error: BaseException) -> None:
@@ -342,7 +350,7 @@ class SaveCommands(CommandGroup):
             self._window.questions.overwrite(document, lambda: document.saving.save(order), self.compare)
             return
         self._window.documents.set_current(document)
-        heading = f"{document.title} was not saved"
+        heading = f"{document.title} {NOT_SAVED}"
         self._window.centre.error_bar.show_error(heading, error, lambda: self._save(document))
 
     # The saved state and the file
