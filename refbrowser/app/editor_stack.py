@@ -61,11 +61,14 @@ class EditorStack(QStackedWidget):
         self._references: ReferenceEditor | None = None
         self._prefix: PrefixEditor | None = None
         self._document: OpenDocument | None = None
-        self.addWidget(hint_label(hint_of("editorDock")))
+        self._hint = hint_label("")
+        self.addWidget(self._hint)
+        self.clear()
 
-    def clear(self) -> None:
-        """Show no editor."""
+    def clear(self, why: str = "") -> None:
+        """Show no editor, and why, or what there is an editor for."""
         self._document = None
+        self._hint.setText(why or hint_of("editorDock"))
         if self._templates is not None:
             self._templates.set_document(None)
         if self._rules is not None:

@@ -231,8 +231,8 @@ class Navigation(QObject):
         if rule is None:
             window.editors.show_reference(document, key)
         elif document.document.rules_are_made:
-            # A chunk of a store: nobody wrote the rule that stands for it.
-            window.editors.clear()
+            # Nobody wrote the rule that stands for it.
+            window.editors.clear("This key is a chunk of the store, and stays as it is.")
         else:
             window.editors.show_rule(document, rule)
 

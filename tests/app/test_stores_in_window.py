@@ -15,7 +15,7 @@ import zarr
 from awkward_files import write_events
 from PySide6.QtCore import Qt, QUrl
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QComboBox, QFileDialog, QLineEdit, QMessageBox
+from PySide6.QtWidgets import QComboBox, QFileDialog, QLabel, QLineEdit, QMessageBox
 from pytestqt.qtbot import QtBot
 from servers.http_server import HttpServer
 from streams_made import write_ocean
@@ -258,6 +258,9 @@ class TestSaving:
         target = tmp_path / "overlay.json"
         window.commands.saving.save_to(document, str(target), 0)
         qtbot.waitUntil(lambda: window.findChild(SaveProspectDialog) is not None)
+        told = [label.text() for label in window.findChild(SaveProspectDialog).findChildren(QLabel)]
+        assert any(text.startswith("All 8 references are written out") for text in told), told
+        assert not any("template" in text or "gen rule" in text for text in told)
         button(window, "saveProspectSaveButton").click()
         qtbot.waitUntil(target.exists)
         settle()

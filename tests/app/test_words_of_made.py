@@ -129,6 +129,9 @@ def test_walk(window: MainWindow, opened: Open, settle: Settle, tmp_path: Path) 
             references.table.set_current(row)
             settle()
             look(name, row)
+            texts = [label.text() for label in window.editors.findChildren(QLabel) if label.isVisible()]
+            is_chunk = "This key is a chunk of the store, and stays as it is." in texts
+            assert is_chunk == (row > 0 and path.is_dir())
             for action in TRIGGERED:
                 if not window.actions_[action].isEnabled():
                     continue

@@ -157,7 +157,11 @@ class SaveProspectDialog(QDialog):
 def version0_words(document: OpenDocument, prospect: Prospect) -> str:
     """Return what becomes of a document that is saved as Version 0."""
     rows = theme.count_text(prospect.rows or 0)
-    text = f"Version 0 has no templates and no gen rules: all {rows} rows are written out"
+    state = document.document
+    if state is not None and state.rules_are_made:
+        text = f"All {rows} references are written out"
+    else:
+        text = f"Version 0 has no templates and no gen rules: all {rows} rows are written out"
     text += f", about {theme.size_text(prospect.size)}."
     if document.store.is_here:
         text += " So fsspec reads it as it stands."
