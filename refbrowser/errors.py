@@ -47,14 +47,15 @@ class Severity(StrEnum):
     WARNING = "warning"
 
 
+def _escaped(character: str) -> str:
+    return character if character.isprintable() else character.encode("unicode_escape").decode("ascii")
+
+
 def quoted(text: object, limit: int = QUOTE_LIMIT) -> str:
     """Return foreign text quoted, escaped and cut, fit for a message or a terminal line."""
     plain = str(text)
     cut = plain[:limit]
-    shown = "".join(
-        character if character.isprintable() else character.encode("unicode_escape").decode("ascii")
-        for character in cut
-    )
+    shown = cut if cut.isprintable() else "".join(map(_escaped, cut))
     return f"'{shown}…'" if len(plain) > limit else f"'{shown}'"
 
 

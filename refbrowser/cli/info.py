@@ -48,6 +48,7 @@ def run(arguments: argparse.Namespace, token: CancelToken) -> int:
 
 
 def _problems(dataset: Dataset, token: CancelToken) -> list[Finding]:
+    from refbrowser.engine.collecting import collected_later
     from refbrowser.engine.problems.findings import dataset_findings
     from refbrowser.model.netcdf.dataset import netcdf_view
     from refbrowser.model.netcdf.validation import validate
@@ -55,7 +56,9 @@ def _problems(dataset: Dataset, token: CancelToken) -> list[Finding]:
     findings = dataset_findings(dataset.document, dataset.hierarchy, dataset.access, lambda: token.cancelled)
     token.check()
     # What only netCDF refuses is no problem of another format.
-    grammar = [each for each in validate(netcdf_view(dataset.hierarchy)) if each.severity is Severity.FAULT]
+    with collected_later():
+        everything = validate(netcdf_view(dataset.hierarchy))
+        grammar = [each for each in everything if each.severity is Severity.FAULT]
     return [*findings.all, *grammar]
 
 

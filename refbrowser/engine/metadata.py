@@ -94,7 +94,7 @@ def _references_of_metadata(document: ReferenceDocument) -> Iterator[tuple[str, 
     known = document.known
     for key in document.expansion.metadata_keys() if known is None else known.elsewhere:
         try:
-            reference = document.expansion.reference(key)
+            reference = document.expansion.metadata_reference(key)
         except RefbrowserError:
             continue
         if isinstance(reference, None | NotDecided | Missing):

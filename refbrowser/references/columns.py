@@ -67,6 +67,14 @@ class RenderedUrls:
         return cls(tuple(texts), faults)
 
 
+#: Kinds of values that hold their bytes.
+_INLINE = frozenset({ValueKind.TEXT, ValueKind.BASE64, ValueKind.OBJECT})
+
+
+def _inline(kind: int, text: str) -> Inline:
+    return Inline(text.encode("utf-8") if kind == ValueKind.OBJECT else decode_inline(text))
+
+
 @dataclass(frozen=True, eq=False)
 class ReferenceView:
     """What the entries of a document stand for.
@@ -105,15 +113,16 @@ class ReferenceView:
                 length = int(table.length[slot])
                 text = self.urls.texts[url]
                 return WholeFile(text) if length < 0 else ByteRange(text, int(table.offset[slot]), length)
+            if url in _INLINE:
+                return _inline(url, table.inline_text(slot, url))
         return self._meaning(self.refs.value(slot), slot)
 
     def _meaning(self, value: Value, slot: int) -> Reference:
         fault = value.fault
         if fault is not None:
             raise RefbrowserError(fault.kind, fault.message, self.place(self.refs.key_of(slot)), fault.advice)
-        if value.kind in (ValueKind.TEXT, ValueKind.BASE64, ValueKind.OBJECT):
-            text = value.text
-            return Inline(text.encode("utf-8") if value.kind is ValueKind.OBJECT else decode_inline(text))
+        if value.kind in _INLINE:
+            return _inline(value.kind, value.text)
         url = value.url
         if self.templates is not None:
             try:

@@ -240,10 +240,24 @@ class Expansion:
             yield from known.values
             yield from known.elsewhere
 
+    def metadata_reference(self, key: str) -> Reference | NotDecided | None:
+        """Return what counts for one of the metadata keys, as `reference` does; asked for all of them.
+
+        Raises
+        ------
+        RefbrowserError
+            The entry is faulty.
+        """
+        # Where refs has them is known from the search for the keys.
+        slot = self._refs.metadata_slots.get(key)
+        if slot is None or self._index.giving(key):
+            return self.reference(key)
+        return self._view.reference(slot)
+
     @cached_property
     def _metadata_keys(self) -> Collection[str]:
         """The keys of Zarr metadata: opening goes through them several times."""
-        found = dict.fromkeys(key for key, _ in self._refs.odd_keys() if is_metadata_key(key))
+        found = dict.fromkeys(self._refs.metadata_slots)
         for rule in self.rules:
             if is_metadata_key(rule.key or ""):
                 rows = rule.rows(0, min(rule.count, _METADATA_ROWS))

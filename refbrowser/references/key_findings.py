@@ -55,14 +55,16 @@ def _equal_chunks(refs: References, group: Group, earlier: Group) -> Iterator[tu
 def files_that_are_folders(refs: References) -> Iterator[str]:
     """Yield keys below which other keys stand."""
     folders: dict[str, None] = {}
-    for group in _groups(refs):
+    groups = _groups(refs)
+    for group in groups:
         _note_folders(group[0], folders)
-    for key, _ in refs.odd_keys():
+    odd = dict(refs.odd_keys())
+    for key in odd:
         _note_folders(key[: key.rfind("/") + 1], folders)
     for folder in folders:
-        if folder and refs.find_slot(folder) is not None:
+        if folder in odd or (split_key(folder) is not None and refs.find_slot(folder) is not None):
             yield folder
-    for group in _groups(refs):
+    for group in groups:
         if group[1] == "/":
             yield from _shorter_chunks(refs, group)
 
@@ -83,7 +85,8 @@ def _shorter_chunks(refs: References, group: Group) -> Iterator[str]:
     if rows is None:
         return
     codes = rows.codes(refs.table.code)
-    if not len(codes):
+    # They rise, and the number of coordinates stands on top.
+    if not len(codes) or codes[0] >> np.uint64(BITS) == codes[-1] >> np.uint64(BITS):
         return
     sizes = np.unique(codes >> np.uint64(BITS)).tolist()
     for longer in sizes:

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from refbrowser.errors import ErrorKind, RefbrowserError, quoted
-from refbrowser.model.metadata_keys import is_metadata_key
 from refbrowser.model.reference import Inline
 from refbrowser.references.content import DocumentContent
 from refbrowser.references.json_text import JsonError, Node, parse
@@ -64,14 +63,13 @@ def _texts(document: DocumentContent) -> Iterator[tuple[str, bytes]]:
     if document.known is not None:
         yield from document.known.values.items()
         return
-    for key, slot in document.refs.odd_keys():
-        if is_metadata_key(key) and document.refs.find_slot(key) == slot:
-            try:
-                reference = document.view.reference(slot)
-            except RefbrowserError:
-                continue
-            if isinstance(reference, Inline):
-                yield key, reference.data
+    for key, slot in document.refs.metadata_slots.items():
+        try:
+            reference = document.view.reference(slot)
+        except RefbrowserError:
+            continue
+        if isinstance(reference, Inline):
+            yield key, reference.data
 
 
 def _warnings(read: Mapping[str, _Metadata]) -> Iterator[MetadataWarning]:

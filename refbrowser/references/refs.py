@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from refbrowser.errors import ErrorKind, RefbrowserError, quoted
 from refbrowser.model.chunk_keys import ChunkKeyEncoding
+from refbrowser.model.metadata_keys import is_metadata_key
 from refbrowser.references.chunk_code import Group, group_of_chunks, pack, pack_many, split_key
 from refbrowser.references.groups import Rows, union_of
 from refbrowser.references.json_text import JsonReader
@@ -204,9 +205,10 @@ class References:
 
     def odd_keys(self) -> Iterator[tuple[str, int]]:
         """Yield keys that are no chunk keys with their slots, in document order (metadata among them)."""
-        for row in self.table.odd_rows.tolist():
+        rows = self.table.odd_rows.tolist()
+        for row, key in zip(rows, self.table.keys(rows), strict=True):
             if self.stands(row):
-                yield self.table.key(row), row
+                yield key, row
             elif row in self.replaced and not _is_chunk(self.replaced[row].key):
                 yield self.replaced[row].key, row
         for row, patch in sorted(self.replaced.items()):
@@ -215,6 +217,16 @@ class References:
         for number, key in enumerate(self.appended):
             if not _is_chunk(key):
                 yield key, -2 - number
+
+    @cached_property
+    def metadata_slots(self) -> Mapping[str, int]:
+        """The slot that counts for each key of Zarr metadata, in the order in which the keys come first."""
+        found: dict[str, int] = {}
+        for key, slot in self.odd_keys():
+            if is_metadata_key(key):
+                counts = self.find_slot(key) if key in found else slot
+                found[key] = slot if counts is None else counts
+        return found
 
     # Chunks
 

@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from json.decoder import scanstring  # type: ignore[attr-defined]
 from typing import Any
 
 import numpy as np
@@ -197,7 +198,7 @@ class ReferenceTable:
                 prefix, np.zeros((1, 0), np.int64) if coords is None else coords, encoding
             )
         group, leading = found
-        whole = self.grid_slice(prefix, grid_shape, encoding)
+        whole = self._whole_grid(found, grid_shape)
         if whole is not None:
             return np.arange(whole.start, whole.stop)
         result = np.full(size, -1, np.int64)
@@ -213,8 +214,11 @@ class ReferenceTable:
     ) -> slice | None:
         """Return the rows of a grid all of whose chunks are there and stand in its order, else None."""
         found = group_of_chunks(prefix, len(grid_shape), encoding)
-        rows = None if found is None else self.rows_of(found[0])
-        if found is None or rows is None or rows.order is not None:
+        return None if found is None else self._whole_grid(found, grid_shape)
+
+    def _whole_grid(self, found: tuple[Group, tuple[int, ...]], grid_shape: tuple[int, ...]) -> slice | None:
+        rows = self.rows_of(found[0])
+        if rows is None or rows.order is not None:
             return None
         if rows.stop - rows.start != math.prod(grid_shape):
             return None
@@ -231,7 +235,8 @@ class ReferenceTable:
         return join_key(self.groups[number], int(self.code[row]))
 
     def _text_key(self, row: int) -> str:
-        data = self.text.read(int(self.start[row]), self.next_start(row))
+        stop = int(self.offset[row]) if self.url[row] < 0 else self.next_start(row)
+        data = self.text.read(int(self.start[row]), stop)
         plain = data[1 : data.index(b'"', 1)]
         if plain.isascii() and b"\\" not in plain:
             return plain.decode("ascii")
@@ -287,6 +292,14 @@ class ReferenceTable:
         if not about_key:
             return value
         return replace(value, kind=ValueKind.FAULT, issues=about_key + value.issues)
+
+    def inline_text(self, row: int, kind: int) -> str:
+        """Return the text that the value of a row with inline bytes stands for (``base64:`` and all)."""
+        start = int(self.offset[row])
+        text = self.text.read(start, start + int(self.length[row])).decode()
+        if kind == ValueKind.OBJECT:
+            return text
+        return scanstring(text, 1, True)[0] if "\\" in text else text[1:-1]
 
     def _url_changed(self, row: int) -> bool:
         """Return whether a row has another URL than in the text."""

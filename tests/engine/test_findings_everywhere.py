@@ -346,6 +346,26 @@ def test_findings_grow_with_what_is_broken_and_not_with_its_square() -> None:
     assert [len(each.all) for each in found[1:]] == [4 * 50 + 1, 4 * 200 + 1]
 
 
+def test_each_array_costs_little_beside_its_own_metadata(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def calls(verb: str, count: int) -> int:
+        refs: dict[str, Any] = {".zgroup": GROUP}
+        for number in range(count):
+            attributes = {"_ARRAY_DIMENSIONS": ["x"], "units": "m", "long_name": f"variable {number}"}
+            refs |= {f"v{number}/.zarray": json.dumps(ZARRAY), f"v{number}/.zattrs": json.dumps(attributes)}
+            refs |= {f"v{number}/0": ["s3://b/x", number, 1], f"v{number}/1": ["s3://b/x", number, 1]}
+        path = written(tmp_path / "d.json", {"version": 1, "refs": refs})
+        found = calls_of(lambda: main([verb, str(path)]))
+        capsys.readouterr()
+        return found
+
+    for verb, most in (("check", 560), ("info", 1000)):
+        calls(verb, 1)
+        few, many = calls(verb, 50), calls(verb, 150)
+        assert (many - few) / 100 < most, verb
+
+
 def test_odd_references_are_counted_and_only_some_described(monkeypatch: pytest.MonkeyPatch) -> None:
     past = {f"a/{number}": ["", 0, 1] if number % 2 else ["x.bin", 0, 9] for number in range(3_000)}
     large = {f"b/{number}": ["s3://b/x", BIG, 1] for number in range(1_000)}

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from refbrowser.engine.collecting import collected_later
 from refbrowser.engine.problems.keys import codec_findings, key_findings
 from refbrowser.engine.problems.ranges import range_findings
 from refbrowser.errors import ErrorKind, Finding
@@ -66,7 +67,8 @@ def dataset_findings(
     cancelled
         Asked now and then; what is left is then not looked at.
     """
-    of_document = tuple(as_known(document, _of_document(document, hierarchy, access, cancelled)))
+    with collected_later():
+        of_document = tuple(as_known(document, _of_document(document, hierarchy, access, cancelled)))
     structure: list[Finding] = []
     if hierarchy is not None:
         told = _Told(of_document)

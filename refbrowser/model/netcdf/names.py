@@ -96,7 +96,7 @@ def name_fault(name: str) -> str | None:
     """Return why a text is no name of the data model, or None."""
     if not name:
         return "a name is empty"
-    if any(character < " " for character in name):
+    if min(name) < " ":
         return f"the name {quoted(name)} holds a control character"
     try:
         name.encode()
@@ -166,7 +166,7 @@ def _end_of_part(text: str, start: int) -> int:
 
 def _readings(text: str) -> Iterator[Parts]:
     """Yield what an FQN without its leading slash can mean, the likeliest first."""
-    raw = _raw_parts(text)
     yield tuple(text.split("/"))
+    raw = _raw_parts(text)
     yield tuple(raw)
     yield tuple(map(unescape, raw))

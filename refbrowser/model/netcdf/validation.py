@@ -49,10 +49,12 @@ def validate(dataset: NetcdfDataset) -> Iterator[Finding]:
     if not _VERSION.match(dataset.version):
         yield _fault(f"the version {quoted(dataset.version)} is not three numbers", "/")
     dimensions = dataset.dimensions()
+    # Many variables have the same dimensions.
+    faults = {path: fqn_fault(path) for path in dimensions}
     types: dict[Parts, frozenset[DeclaredType]] = {}
     for parts, group in dataset.walk():
         types[parts] = frozenset(group.types)
-        yield from _GroupCheck(parts, group, dimensions, types).findings()
+        yield from _GroupCheck(parts, group, dimensions, faults, types).findings()
 
 
 def fqn_fault(text: str) -> str | None:
@@ -72,12 +74,15 @@ class _GroupCheck:
         parts: Parts,
         group: NetcdfGroup,
         dimensions: Mapping[str, NetcdfDimension],
+        faults: Mapping[str, str | None],
         types: Mapping[Parts, frozenset[DeclaredType]],
     ) -> None:
         self._parts = parts
         self._group = group
         self._path = join(parts)
         self._dimensions = dimensions
+        #: Why the names of dimensions are not fully qualified ones.
+        self._faults = faults
         #: Of this group and those around it.
         self._types = [types[parts[:depth]] for depth in range(len(parts) + 1)]
 
@@ -168,8 +173,8 @@ class _GroupCheck:
         yield from _name(variable.name, path)
         yield from self._type(variable.type, path)
         for reference in variable.dimensions:
-            fault = fqn_fault(reference.path)
             dimension = self._dimensions.get(reference.path)
+            fault = fqn_fault(reference.path) if dimension is None else self._faults[reference.path]
             if fault is not None:
                 yield _fault(fault, path)
             elif dimension is None:
@@ -255,7 +260,10 @@ def _agrees(size: int, dimension: NetcdfDimension) -> bool:
 
 def _twice(names: Iterable[str]) -> list[str]:
     """Return the names that are there more than once."""
-    return [name for name, count in Counter(names).items() if count > 1]
+    listed = list(names)
+    if len(set(listed)) == len(listed):
+        return []
+    return [name for name, count in Counter(listed).items() if count > 1]
 
 
 def _alike(*kinds: Iterable[str]) -> list[str]:
