@@ -56,6 +56,7 @@ class PlotAlone(QObject):
         if window.centre.plot is not None:
             window.centre.plot.keys.add(Qt.Key.Key_Escape, self._escape_in_plot)
         window.centre.show_tab(PLOT)
+        tabs.currentChanged.connect(self._page_chosen)
         self._take_escape(taken=True)
         self.changed.emit()
 
@@ -65,6 +66,7 @@ class PlotAlone(QObject):
             return
         window, (state, tab, focused) = self._window, self._before
         self._before = None
+        window.centre.tabs.currentChanged.disconnect(self._page_chosen)
         self._take_escape(taken=False)
         for part in self._frame():
             part.show()
@@ -75,6 +77,12 @@ class PlotAlone(QObject):
         if focused is not None:
             focused.setFocus()
         self.changed.emit()
+
+    def _page_chosen(self, number: int) -> None:
+        """Bring everything back around another page: alone it would have no way out."""
+        if self._before is not None:
+            self._before = (self._before[0], number, None)
+            self.leave()
 
     def _take_escape(self, *, taken: bool) -> None:
         """Let Esc leave; it stops what runs at all other times, and a key can only do one of both."""

@@ -287,6 +287,7 @@ QTabBar {{ qproperty-drawBase: 0; }}
 QTabBar::tab {{ padding: 5px 13px 6px 13px; color: {c.muted}; background: transparent;
   border: 1px solid transparent; border-bottom: 2px solid transparent; margin-right: 2px; }}
 QTabBar#centreTabBar::tab {{ padding: 5px 9px 6px 9px; }}
+QMainWindow > QTabBar::tab {{ padding: 5px 8px 6px 8px; }}
 QTabBar::tab:hover {{ color: {c.text}; }}
 QTabBar::tab:selected {{ color: {c.text}; border-bottom: 2px solid {c.accent}; }}
 QTabBar::tab:focus {{ color: {c.accent}; border-color: {c.accent}; }}

@@ -17,6 +17,8 @@ from PySide6.QtWidgets import (
     QMessageBox,
     QPlainTextEdit,
     QPushButton,
+    QSpinBox,
+    QTabBar,
     QTableView,
 )
 from pytestqt.qtbot import QtBot
@@ -29,6 +31,7 @@ from refbrowser.app.editors.preview_view import PreviewView
 from refbrowser.app.elided_label import cut_around
 from refbrowser.app.hierarchy.hierarchy_pane import MARGINS, detail_room, fitting
 from refbrowser.app.main_window import MainWindow
+from refbrowser.app.opening.start_pane import TEXT, StartPane
 from refbrowser.app.plain_text import one_line
 from refbrowser.app.theme import count_text
 
@@ -152,6 +155,39 @@ def test_titles_of_dimensions_are_whole_at_the_first_size(
         title = header.model().headerData(section, Qt.Orientation.Horizontal)
         assert header.sectionSize(section) >= metrics.horizontalAdvance(title) + 8, title
     assert header.length() <= table.viewport().width()
+
+
+def test_words_are_whole_in_a_small_window(
+    window: MainWindow, small: Path, opened: Open, settle: Settle
+) -> None:
+    document = opened(small)
+    window.resize(1024, 700)
+    window.lay_out_anew()
+    settle()
+    select(window, document, "rule", 0)
+    settle()
+    bars = [bar for bar in window.findChildren(QTabBar) if bar.isVisible() and bar.count() > 1]
+    assert len(bars) >= 3
+    for bar in bars:
+        wanted = [bar.tabSizeHint(place).width() for place in range(bar.count()) if bar.isTabVisible(place)]
+        room = [bar.tabRect(place).width() for place in range(bar.count()) if bar.isTabVisible(place)]
+        assert room >= wanted, [bar.tabText(place) for place in range(bar.count())]
+    assert window.problems.minimumSizeHint().width() <= window.centre.width() - 2
+    spin = window.findChild(QSpinBox, "genRuleNumber")
+    title = spin.parentWidget().findChild(QLabel, "genTitle")
+    assert spin.width() >= spin.sizeHint().width()
+    assert title.width() >= title.fontMetrics().horizontalAdvance("Gen rule")
+
+
+@pytest.mark.parametrize("width", [420, 520, 900])
+def test_the_start_page_says_all_that_opens(styled: QApplication, qtbot: QtBot, width: int) -> None:
+    pane = StartPane()
+    qtbot.addWidget(pane)
+    pane.resize(width, 400)
+    _icon, _heading, text, controls = pane._parts()
+    wrapped = pane.fontMetrics().boundingRect(0, 0, text.width(), 0, Qt.TextFlag.TextWordWrap, TEXT)
+    assert wrapped.height() <= text.height()
+    assert text.bottom() < controls
 
 
 def test_a_shape_stays_whole_before_its_type(styled: QApplication) -> None:

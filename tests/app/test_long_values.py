@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QApplication, QWidget
 from pytestqt.qtbot import QtBot
 
 from refbrowser.app.attributes.attribute_cells import LineCell, LongCell, WholeText
@@ -133,3 +133,19 @@ def test_a_value_that_cannot_be_edited_is_read_whole(tree: AttributesTree, qtbot
     index = tree.index_of("comment", VALUE)
     assert "First line.\nSecond" in index.data(Qt.ItemDataRole.ToolTipRole)
     assert tree.open_cell() is None
+
+
+def test_a_value_without_a_type_goes_on_where_the_type_would_be(tree: AttributesTree) -> None:
+    room, more = tree.columnWidth(VALUE), tree.columnWidth(TYPE)
+    words = "x" * ((room + more // 2) // tree.fontMetrics().horizontalAdvance("x"))
+    rows = Row("Codecs", words, "Codecs"), Row("title", words, "title", type="char")
+    tree.show_sections([Section("Array", rows)], anew=True)
+    QApplication.processEvents()
+    assert (tree.columnWidth(VALUE), tree.columnWidth(TYPE)) == (room, more)
+    section = tree.model().index(0, 0)
+    plain, typed = (tree.model().index(place, VALUE, section) for place in range(2))
+    assert not tree._delegate.is_long(plain, words)
+    assert tree._delegate.is_long(typed, words)
+    picture = tree.viewport().grab().toImage()
+    tail = tree.visualRect(plain.siblingAtColumn(TYPE))
+    assert len({picture.pixel(x, tail.center().y()) for x in range(tail.left(), tail.right())}) > 1

@@ -117,3 +117,16 @@ def test_the_plot_alone(window: MainWindow, plotted: OpenDocument, qtbot: QtBot,
         QApplication.processEvents()
         assert not action.isChecked(), target
         assert dock_sizes(window) == before
+
+
+def test_another_page_brings_the_rest_of_the_window_back(
+    window: MainWindow, plotted: OpenDocument, settle: Settle
+) -> None:
+    before = dock_sizes(window)
+    window.actions_["plot_alone"].trigger()
+    window.centre.show_tab(2)
+    settle()
+    assert not window.actions_["plot_alone"].isChecked()
+    assert window.menuBar().isVisible()
+    assert window.centre.tabs.currentIndex() == 2
+    assert dock_sizes(window) == before

@@ -5,7 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QEvent, QModelIndex, QObject, QPersistentModelIndex, QRect, QSize, Qt
-from PySide6.QtGui import QColor, QFocusEvent, QKeyEvent, QPalette, QResizeEvent, QShowEvent, QStandardItem
+from PySide6.QtGui import (
+    QColor,
+    QFocusEvent,
+    QKeyEvent,
+    QPainter,
+    QPalette,
+    QResizeEvent,
+    QShowEvent,
+    QStandardItem,
+)
 from PySide6.QtWidgets import (
     QAbstractItemDelegate,
     QFrame,
@@ -246,6 +255,23 @@ class Cells(QStyledItemDelegate):
             option.palette.setColor(QPalette.ColorRole.Text, QColor(scheme.accent))
             option.font.setUnderline(True)
 
+    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
+        if index.column() == VALUE:
+            option = self._wide(option, index)
+        elif index.column() == TYPE and not index.data():
+            return  # the value goes on here
+        super().paint(painter, option, index)
+
+    def _wide(self, option: QStyleOptionViewItem, index: Index) -> QStyleOptionViewItem:
+        wide = QStyleOptionViewItem(option)
+        wide.rect = QRect(option.rect.topLeft(), QSize(self._room(index), option.rect.height()))
+        return wide
+
+    def _room(self, index: Index) -> int:
+        """Return how wide the value of a row may be: where it has no type, as far as that column ends."""
+        has_type = index.sibling(index.row(), TYPE).data()
+        return self._tree.columnWidth(VALUE) + (0 if has_type else self._tree.columnWidth(TYPE))
+
     def createEditor(self, parent: QWidget, option: QStyleOptionViewItem, index: Index) -> QWidget:
         before = self._tree.open_cell()
         if before is not None:
@@ -269,7 +295,8 @@ class Cells(QStyledItemDelegate):
         if isinstance(editor, LongCell):
             editor.lay_below(option.rect)
         else:
-            super().updateEditorGeometry(editor, option, index)
+            wide = self._wide(option, index) if index.column() == VALUE else option
+            super().updateEditorGeometry(editor, wide, index)
 
     def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
         size = super().sizeHint(option, index)
@@ -279,8 +306,7 @@ class Cells(QStyledItemDelegate):
         """Tell whether a text has several lines, or is longer than the cell of a value shows."""
         if len(text) > CELL_LIMIT or len(text.splitlines()) > 1:
             return True
-        room = self._tree.columnWidth(index.column()) - _BESIDE_TEXT
-        return self._tree.fontMetrics().horizontalAdvance(text) > room
+        return self._tree.fontMetrics().horizontalAdvance(text) > self._room(index) - _BESIDE_TEXT
 
     def read_whole(self, index: Index) -> bool:
         """Show the whole value of a row below it, to be read; False where its cell shows all of it."""

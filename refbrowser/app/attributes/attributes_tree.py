@@ -81,6 +81,8 @@ class AttributesTree(QTreeView):
         self._model = QStandardItemModel(0, 3, self)
         self._model.setHorizontalHeaderLabels(["Name", "Value", "Type"])
         self.setModel(self._model)
+        # A value reaches into the column of types where it has none.
+        self._model.dataChanged.connect(lambda *_: self.viewport().update())
         self._delegate = Cells(self)
         self.setItemDelegate(self._delegate)
         self.setEditTriggers(

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import Signal
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import (
     QButtonGroup,
     QHBoxLayout,
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
 
 LABELS = {"key": "&Key", "url": "&URL", "offset": "&Offset", "length": "&Length"}
 #: Width of the buttons over the form, which stand beside the title on small screens too.
-BUTTON = 26
+BUTTON = 24
 NO_RULE = {"key": "", "url": "", "dimensions": {"i": {"stop": 1}}}
 
 
@@ -81,7 +82,6 @@ class GenEditor(EditorForm):
     def _add_header(self) -> None:
         self._number = named(QSpinBox(), "genRuleNumber", "Number of the gen rule")
         self._number.setKeyboardTracking(False)
-        self._number.setToolTip("Which gen rule is shown, by its place in the document; the first is 0")
         self._number.valueChanged.connect(lambda number: self._choose(number))
         self.header.addWidget(self._number)
         for name, text, hint, clicked, icon in (
@@ -94,6 +94,20 @@ class GenEditor(EditorForm):
             button = tool_button(name, text, hint, clicked, icon)
             button.setFixedWidth(BUTTON)
             self.header.addWidget(button)
+
+    def _show_range(self) -> None:
+        """Say beside the number which there are; a narrow form has room for the number alone."""
+        last = self._number.maximum()
+        self._number.setSuffix(f"  (0 to {count_text(last)})" if last else "")
+        self.header.activate()
+        if self.header.sizeHint().width() > self.header.geometry().width():
+            self._number.setSuffix("")
+        places = f"0 to {count_text(last)}" if last else "0"
+        self._number.setToolTip(f"Which gen rule is shown, by its place in the document ({places})")
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._show_range()
 
     def _add_field(self, number: int, name: str) -> None:
         field = JinjaField(f"gen{name.capitalize()}Field", f"{name.capitalize()} of the gen rule")
@@ -256,7 +270,7 @@ class GenEditor(EditorForm):
         self._number.setMaximum(max(0, count - 1))
         self._number.setValue(self._index)
         self._number.setEnabled(count > 1)
-        self._number.setSuffix(f"  (0 to {count_text(count - 1)})" if count > 1 else "")
+        self._show_range()
         self.body.setEnabled(self._draft is not None)
         self._json.setEnabled(self._draft is not None)
         if self._draft is not None and self._draft.fault is not None and not self.is_json:

@@ -130,6 +130,8 @@ class StartPane(QWidget):
         icon = QRect(middle - _ICON // 2, top, _ICON, _ICON)
         heading = QRect(20, top + _ICON + 10, self.width() - 40, 34)
         text = QRect(20, heading.bottom() + 6, self.width() - 40, 22)
+        needed = self.fontMetrics().boundingRect(text, Qt.TextFlag.TextWordWrap, TEXT)
+        text.setHeight(max(text.height(), needed.height()))
         return icon, heading, text, text.bottom() + 20
 
     def _place_controls(self) -> None:
@@ -165,6 +167,5 @@ class StartPane(QWidget):
         painter.drawText(heading, Qt.AlignmentFlag.AlignCenter, HEADING)
         painter.setPen(QColor(scheme.muted))
         painter.setFont(self.font())
-        shown = painter.fontMetrics().elidedText(TEXT, Qt.TextElideMode.ElideRight, text.width())
-        painter.drawText(text, Qt.AlignmentFlag.AlignCenter, shown)
+        painter.drawText(text, Qt.AlignmentFlag.AlignCenter | Qt.TextFlag.TextWordWrap, TEXT)
         painter.end()

@@ -17,8 +17,9 @@ from refbrowser.engine.views.histogram import Histogram
 from refbrowser.engine.views.levels import BY_USER, EXTREMES, PERCENTILES, Levels
 
 _NAMES = ("Lower level of the colours", "Upper level of the colours")
-#: A lower bar, in pixels, has no room for the button, and for words over and under the fields.
-_LEAST_WITH_AUTO, _LEAST_WITH_WORDS = 170, 210
+#: A lower bar, in pixels, has no room for words over and under the fields, and for the button. What the ends
+#: are is not told elsewhere; the button has a key and an action.
+_LEAST_WITH_WORDS, _LEAST_WITH_AUTO = 145, 185
 
 
 class ColourBar(QWidget):
@@ -58,11 +59,13 @@ class ColourBar(QWidget):
         layout.setContentsMargins(0, theme.SMALL, 0, theme.SMALL)
         layout.setSpacing(theme.SMALL + 2)
         layout.setSizeConstraint(QVBoxLayout.SizeConstraint.SetNoConstraint)
-        layout.addWidget(self.high_words)
-        layout.addWidget(self.high_field)
-        layout.addWidget(self.strip, 1)
-        layout.addWidget(self.low_field)
-        layout.addWidget(self.low_words)
+        for above, below in ((self.high_words, self.high_field), (self.low_field, self.low_words)):
+            end = QVBoxLayout()
+            end.setSpacing(1)
+            end.addWidget(above)
+            end.addWidget(below)
+            layout.addLayout(end)
+        layout.insertWidget(1, self.strip, 1)
         layout.addWidget(self.auto)
         self.setEnabled(False)
         self._write_ends()

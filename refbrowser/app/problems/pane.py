@@ -65,7 +65,7 @@ class ProblemsPane(QWidget):
         self._filter = QLineEdit()
         self._filter.setObjectName("problemsFilter")
         self._filter.setAccessibleName("Filter problems")
-        self._filter.setPlaceholderText("Filter problems")
+        self._filter.setPlaceholderText("Filter")
         self._filter.setClearButtonEnabled(True)
         self._filter.textChanged.connect(lambda _text: self._apply_filter())
         for toggle in (self._faults, self._warnings):
@@ -100,7 +100,7 @@ class ProblemsPane(QWidget):
     def _build(self) -> None:
         top = QHBoxLayout()
         top.setContentsMargins(theme.SMALL, theme.SMALL, theme.SMALL, 0)
-        top.setSpacing(theme.MEDIUM)
+        top.setSpacing(theme.SMALL)
         for toggle in (self._faults, self._warnings):
             top.addWidget(toggle)
         top.addWidget(self._filter, 1)

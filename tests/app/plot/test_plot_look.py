@@ -176,6 +176,19 @@ def test_the_colour_bar_says_what_its_ends_are(plotted: Plotted, pane: PlotPane,
     assert bar.high_words.text() == "98th percentile"
 
 
+def test_what_the_ends_are_is_said_before_the_button_has_room(styled: QApplication, qtbot: QtBot) -> None:
+    bar = ColourBar()
+    qtbot.addWidget(bar)
+    bar.show()
+    for height, has_words, has_button in ((187, True, True), (160, True, False), (130, False, False)):
+        bar.resize(bar.width(), height)
+        QApplication.processEvents()
+        assert bar.low_words.isHidden() != has_words, height
+        assert bar.high_words.isHidden() != has_words, height
+        assert bar.auto.isHidden() != has_button, height
+        assert bar.strip.height() >= 30, height
+
+
 def test_a_level_is_never_dragged_past_the_other(plotted: Plotted, pane: PlotPane, qtbot: QtBot) -> None:
     plotted(array("/field", powers(), ("y", "x")))
     qtbot.keyClick(pane.canvas, Qt.Key.Key_L)
