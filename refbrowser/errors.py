@@ -167,8 +167,8 @@ class Finding:
     """One thing that was found in a document or dataset, with the fix where there is one.
 
     `fix` is an edit of `refbrowser.references.edits` (opaque to this layer). `count` is how many places
-    share the finding when only the first is given. `is_loss`: values of any array may be lost by it, so
-    that it is told where they are read, wherever it is and though it may be a warning.
+    share the finding when only the first is given. `is_loss`: values may be lost by it, so that it is told
+    where they are read, though it may be a warning; `is_anywhere`: of any array, wherever it is.
     """
 
     severity: Severity
@@ -179,6 +179,7 @@ class Finding:
     count: int = 1
     fix: Any = None
     is_loss: bool = False
+    is_anywhere: bool = False
 
     def at(self, place: Place) -> Finding:
         """Return this finding with another place."""

@@ -13,6 +13,7 @@ from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.plain_text import one_line
 from refbrowser.app.theme import count_text, size_text
 from refbrowser.app.widgets import IconLabel, plain_label, push_button
+from refbrowser.formats.ncstream.left_out import left_out
 
 if TYPE_CHECKING:
     from refbrowser.errors import Finding
@@ -59,15 +60,17 @@ class DamageBar(QFrame):
         dataset = None if shown is None else shown.dataset
         damage = () if dataset is None else dataset.damage
         self._source = index or origin or shown
-        words = ""
+        words, can_repair = "", origin is not None
         if shown is not None and damage:
             if index is not None:
                 words = damage_words(shown.name, index, grows=shown.file.has_grown)
+                can_repair = bool(words)
+                words = words or repaired_words(shown.name, index)
             else:
                 rescued = "" if origin is None else rescue_words(shown.name, origin)
                 words = rescued or source_words(shown.name, damage)
         self._repair.setText("Repair…" if origin is None else "Save what is left…")
-        self._repair.setVisible(index is not None or origin is not None)
+        self._repair.setVisible(can_repair)
         self._text.setText(words)
         self.setVisible(bool(words) and self._source is not self._dismissed)
 
@@ -96,6 +99,18 @@ def damage_words(name: str, index: StreamIndex, *, grows: bool = False) -> str:
         parts.append(f"{'It' if cut else one_line(name)} is damaged: {count}, {first}.")
     told = "What is sound is shown; what may be lost is an error, and never taken for empty."
     return " ".join([*parts, told]) if parts else ""
+
+
+def repaired_words(name: str, index: StreamIndex) -> str:
+    """Return what repairs have left out of a stream; nothing of one that was not repaired."""
+    lost = list(left_out(index.definition))
+    if not lost:
+        return ""
+    first = lost[0]
+    section = f" [{one_line(first.section)}]" if first.section else ""
+    about = "any variable" if first.variable is None else f"{one_line(first.variable)}{section}"
+    more = f" Problems lists {count_text(len(lost) - 1)} more." if len(lost) > 1 else ""
+    return f"{one_line(name)} was repaired. What was lost of {about} reads as the fill value.{more}"
 
 
 def source_words(name: str, damage: Sequence[Finding]) -> str:

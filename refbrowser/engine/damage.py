@@ -2,8 +2,8 @@
 
 A format feeds it by what it notes while it opens a file (`ReferenceDocument.notes`): every fault is damage.
 The place of a note names the array or group that it is about; one without a path may concern any array, and
-so may one, a warning too, that is marked `Finding.is_loss`. Values that cannot be had are errors where they
-are read, beside this.
+so may one that is marked `Finding.is_anywhere`. A warning is damage where it is marked `Finding.is_loss`.
+Values that cannot be had are errors where they are read, beside this.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def notes_of(dataset: Dataset, paths: Iterable[str] | None = None) -> tuple[Find
     return tuple(
         note
         for note in dataset.document.notes
-        if note.is_loss or wanted is None or any(_concerns(note.place.path, path) for path in wanted)
+        if note.is_anywhere or wanted is None or any(_concerns(note.place.path, path) for path in wanted)
     )
 
 

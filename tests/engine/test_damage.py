@@ -15,7 +15,7 @@ import zarr
 from awkward0_encoder import Encoder, zipped
 
 import refbrowser
-from refbrowser.app.damage_bar import damage_words, source_words
+from refbrowser.app.damage_bar import damage_words, repaired_words, source_words
 from refbrowser.cli.program import main
 from refbrowser.engine.damage import damage_of
 from refbrowser.engine.serving.application import Application
@@ -25,6 +25,7 @@ from refbrowser.engine.views.reading import read_picture
 from refbrowser.engine.views.roles import AxisRole
 from refbrowser.engine.views.slicing import first_slice
 from refbrowser.errors import ErrorKind, Finding, Place, Severity
+from refbrowser.formats.ncstream.left_out import LEFT_OUT
 from refbrowser.io.cancel import CancelToken
 from refbrowser.model.reference import ReferenceKind
 
@@ -257,3 +258,53 @@ def test_stored_bytes_are_confirmed_before_they_are_copied(
     for format in ("zarr-v2", "ncstream"):
         assert main(["export", str(tmp_path / "ncs"), str(tmp_path / f"crc-{format}"), "--to", format]) == 0
         assert "crc32: the checksum of the data is" in capsys.readouterr().err
+
+
+def test_what_a_repair_left_out_is_told_by_the_repaired_stream(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    source, target, again = (str(tmp_path / name) for name in ("a.ncs", "b.ncs", "c.ncs"))
+    told = {
+        "length": "of /a [0:3]",
+        "magic": "of any variable",
+        "deflate": "of /a [0:3]",
+        "without end": "no end",
+    }
+    for name, words in told.items():
+        Path(source).write_bytes({**LOST, **KEPT}[name])
+        assert main(["repair", source, target, "--force"]) == 0
+        assert LEFT_OUT in capsys.readouterr().out
+        # It stays with the stream, however it is written again.
+        assert main(["compact", target, again, "--force"]) == 0
+        assert main(["repair", again, target, "--force"]) == 0
+        is_any = "/a" not in words
+        for verb in (["check", target], ["info", target], ["read", target, "/a", "--json"]):
+            capsys.readouterr()
+            assert main(verb) == 0, (name, verb)
+            assert words in "".join(capsys.readouterr()), (name, verb)
+        main(["read", target, "/b", "--json"])
+        assert (words in capsys.readouterr().err) == is_any
+        for format in ("ncstream", "zarr-v2", "nczarr", "parquet"):
+            out = str(tmp_path / format)
+            assert main(["export", target, out, "--to", format, "--array", "/a", "--force", "--json"]) == 0
+            losses = [loss["what"] for loss in json.loads(capsys.readouterr().out)["losses"]]
+            assert any(words in loss for loss in losses), (name, format)
+        with refbrowser.open(target) as dataset:
+            assert bool(dataset["/b"].damage) == is_any
+            shown = repaired_words("b.ncs", dataset.document.derived.index)
+            assert "was repaired" in shown
+            assert "/a [0:3]" in shown or is_any
+    # What others wrote there is text.
+    for value in ("no JSON", "[" * 100_000, "[1]", '{"text": "x", "variable": 3, "section": []}'):
+        attribute = enc.attribute(LEFT_OUT, type=0, length=1, texts=[value])
+        Path(source).write_bytes(enc.stream(enc.header(enc.group(attributes=[attribute]))))
+        with refbrowser.open(source) as dataset:
+            assert [note.is_loss for note in dataset.document.notes] == [True]
+
+
+def test_repairs_without_loss_say_nothing(tmp_path: Path) -> None:
+    source, target = tmp_path / "a.ncs", tmp_path / "b.ncs"
+    for content in (stream(message("a")), stream(message("a"))[4:], stream(message("a")) + b"rubbish"):
+        source.write_bytes(content)
+        assert main(["repair", str(source), str(target), "--force"]) == 0
+        assert target.read_bytes() == stream(message("a"))

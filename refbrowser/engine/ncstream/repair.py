@@ -15,6 +15,7 @@ from refbrowser.engine.ncstream.splicing import Spliced
 from refbrowser.engine.ncstream.stream_bytes import opened_bytes
 from refbrowser.errors import ErrorKind, Place, RefbrowserError
 from refbrowser.formats.ncstream.bytes import LocalBytes
+from refbrowser.formats.ncstream.left_out import LEFT_OUT
 from refbrowser.formats.ncstream.messages import StreamFault, StreamIndex
 from refbrowser.formats.ncstream.walk import walk_stream
 from refbrowser.io.access import Access
@@ -98,18 +99,20 @@ def repair(request: RepairRequest, control: JobControl | None = None) -> RepairR
             message = "nothing of the stream is sound"
             raise RefbrowserError(ErrorKind.FORMAT, message, Place(path=request.path))
         made = Spliced(source, plan.parts(index))
-        _checked(plan, made, request, control.token)
+        _checked(plan, index, made, request, control.token)
         in_place = isinstance(source, LocalBytes) and os.path.realpath(request.target) == source.path
         expected = source.identity if isinstance(source, LocalBytes) and in_place else None
         _write(request.target, made, expected, control)
     return _report(request, index, plan, made, found)
 
 
-def _checked(plan: RepairPlan, made: Spliced, request: RepairRequest, token: CancelToken) -> None:
+def _checked(
+    plan: RepairPlan, index: StreamIndex, made: Spliced, request: RepairRequest, token: CancelToken
+) -> None:
     """Raise why what is kept is no sound stream by itself."""
     again = walk_stream(made, url=request.path, token=token)
     lost = repair_plan(again, (), cut=False).lost
-    if lost or len(again.table) != plan.messages:
+    if lost or len(again.table) != plan.messages + any(plan.left_out(index)):
         message = f"what is left does not make a sound stream{f': {lost[0]}' if lost else ''}"
         raise RefbrowserError(ErrorKind.FORMAT, message, Place(path=request.path), "cut it: --cut")
 
@@ -130,6 +133,8 @@ def _report(
 ) -> RepairReport:
     notes = [] if index.has_start else ["START was added"]
     notes += [] if index.has_end else ["END was added"]
+    if any(plan.left_out(index)):
+        notes.append(f"what is lost is told in the attribute {LEFT_OUT}: it reads as the fill value")
     for fault in (*index.faults, *found):
         about_kept = fault.number < len(plan.kept) and bool(plan.kept[fault.number])
         if about_kept and fault.code not in ("no-start", "no-end"):

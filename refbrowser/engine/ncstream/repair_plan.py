@@ -12,6 +12,8 @@ from refbrowser.engine.ncstream.shortened import Shortened
 from refbrowser.engine.ncstream.splicing import Part
 from refbrowser.errors import Severity
 from refbrowser.formats.ncstream.faults import FaultCode
+from refbrowser.formats.ncstream.left_out import LeftOut, left_out_message
+from refbrowser.formats.ncstream.losses import spreading_of
 from refbrowser.formats.ncstream.magics import END, START
 from refbrowser.formats.ncstream.messages import MessageKind, StreamFault, StreamIndex
 
@@ -79,9 +81,30 @@ class RepairPlan:
         return int(self.kept.sum()) + (self.shortened is not None)
 
     def parts(self, index: StreamIndex) -> list[Part]:
-        """Return the stream without what is lost: START, stretches of it, END."""
+        """Return the stream without what is lost: START, stretches of it, what is lost in words, END."""
         last = [] if self.shortened is None else self.shortened.parts
-        return [START, *_stretches(index, self.kept), *last, END]
+        told = list(self.left_out(index))
+        words = [left_out_message(index.definition, told)] if told else []
+        return [START, *_stretches(index, self.kept), *last, *words, END]
+
+    def left_out(self, index: StreamIndex) -> Iterator[LeftOut]:
+        """Yield what readers of the repaired stream are to know."""
+        spreading = set(spreading_of(index).tolist())
+        for each in self.lost:
+            is_listed = each.number < len(index.table)
+            if not is_listed and each.number not in spreading:
+                # Behind the end no message is missed.
+                continue
+            known = is_listed and each.path is not None and each.number not in spreading
+            section = index.table.ranges(each.number) if known else None
+            elements = ", ".join(map(_as_selected, section or ()))
+            yield LeftOut(str(each), each.path if known else None, elements)
+        if index.has_start and not index.has_end and not self.lost:
+            yield LeftOut("the stream had no end, and may have been cut off behind its last message")
+
+
+def _as_selected(part: range) -> str:
+    return f"{part.start}:{part.stop}" if part.step == 1 else f"{part.start}:{part.stop}:{part.step}"
 
 
 def repair_plan(

@@ -13,6 +13,7 @@ from refbrowser.formats.ncstream.bytes import LocalBytes, RemoteBytes
 from refbrowser.formats.ncstream.completed import StreamOrigin
 from refbrowser.formats.ncstream.document_text import document_of_layouts
 from refbrowser.formats.ncstream.index_cache import indexed
+from refbrowser.formats.ncstream.left_out import left_out
 from refbrowser.formats.ncstream.messages import StreamIndex
 from refbrowser.io.origins import local_path
 from refbrowser.references.document import ReferenceDocument
@@ -86,8 +87,11 @@ def document_of_stream(index: StreamIndex, options: StreamOptions, *, name: str)
         # It may have been cut between two messages.
         spreading.add(len(index.table))
     notes = [
-        replace(index.finding(each), is_loss=each.number in spreading)
+        replace(index.finding(each), is_loss=each.number in spreading, is_anywhere=each.number in spreading)
         for each in index.faults
         if each.number <= last
     ]
+    for each in left_out(index.definition):
+        found = each.finding
+        notes.append(found.at(replace(found.place, url=index.url)))
     return document_of_layouts(origin.layouts, origin, notes, name=name)
