@@ -72,8 +72,9 @@ def _deep_text(value: Any) -> str:
 def json_values(array: Any) -> Any:
     """Return an array or scalar as nested lists fit for strict JSON.
 
-    NaN and infinities are ``"NaN"``, ``"Infinity"``, ``"-Infinity"``; complex numbers ``[re, im]``; bytes
-    ``{"hex": ...}``; datetimes and durations ISO 8601 text; structures objects.
+    NaN and infinities are ``"NaN"``, ``"Infinity"``, ``"-Infinity"``, numbers beyond 1.8e308 text, too;
+    complex numbers ``[re, im]``; bytes ``{"hex": ...}``; datetimes and durations ISO 8601 text; structures
+    objects.
 
     Raises
     ------
@@ -111,9 +112,19 @@ def _scalar(value: Any) -> Any:
         return {"hex": value.tobytes().hex()}
     if isinstance(value, np.ndarray):
         return json_values(value)
+    if isinstance(value, np.complexfloating):
+        return [_number(value.real), _number(value.imag)]
+    if isinstance(value, np.floating):
+        return _number(value)
     if isinstance(value, np.generic):
-        return json_ready(float(value) if isinstance(value, np.floating) else value.item())
+        return json_ready(value.item())
     return json_ready(value)
+
+
+def _number(value: np.floating[Any]) -> Any:
+    """Return a number; as text where it is beyond those of readers of JSON."""
+    made = float(value)
+    return str(value) if math.isinf(made) and not np.isinf(value) else json_ready(made)
 
 
 def json_ready(value: Any) -> Any:

@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from refbrowser.errors import ErrorKind, RefbrowserError
+
 _NUMERIC = frozenset("iufc")
 
 
@@ -20,6 +22,26 @@ def holds_all(wider: np.dtype[Any], dtype: np.dtype[Any]) -> bool:
         is_rounded = dtype.kind in "iu" and dtype.itemsize > 4 and wider.kind in "fc"
         return not is_rounded and np.can_cast(dtype, wider, "safe")
     return wider.kind == dtype.kind and wider.kind in "mM" and np.can_cast(dtype, wider, "safe")
+
+
+def narrowed(values: npt.NDArray[Any], dtype: np.dtype[Any]) -> npt.NDArray[Any]:
+    """Return floating-point numbers in a shorter type, which may be less exact; other values as they are.
+
+    Raises
+    ------
+    RefbrowserError
+        `E_DECODE`: one is beyond the numbers of the type. It would become infinite.
+    """
+    if values.dtype.kind not in "fc" or dtype.kind not in "fc" or values.dtype.itemsize <= dtype.itemsize:
+        return values
+    with np.errstate(over="ignore", invalid="ignore"):
+        made = values.astype(dtype)
+    for before, after in ((values.real, made.real), (values.imag, made.imag)):
+        lost = np.isinf(after) & ~np.isinf(before)
+        if lost.any():
+            message = f"the value {before[lost][0]!s} is beyond the numbers of {dtype.name}"
+            raise RefbrowserError(ErrorKind.DECODE, message, advice="awkward0 keeps such numbers")
+    return made
 
 
 def is_exact(values: npt.NDArray[Any], made: npt.NDArray[Any]) -> bool:

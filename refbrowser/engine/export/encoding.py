@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import partial
 from itertools import product
 from typing import Any
@@ -14,6 +15,7 @@ from refbrowser.engine.export.block_reading import BlockReader, BlockState, over
 from refbrowser.engine.export.blocks import Box
 from refbrowser.engine.export.chunks import ArrayExport, Coords, ExportRun
 from refbrowser.engine.export.objects import Assembled, Assembly, values_digest
+from refbrowser.errors import RefbrowserError
 
 #: Memory that encoding a unit takes, in units: its elements put in order, and its bytes.
 _TIMES = 2
@@ -100,7 +102,11 @@ class _Encoder:
 
     def _encode(self, at: Coords, number: int, values: npt.NDArray[Any]) -> None:
         coder = self.array.coder
-        values = self.array.layout.converted(values)
+        try:
+            values = self.array.layout.converted(values)
+        except RefbrowserError as error:
+            self.run.bad(error.at(replace(error.place, path=self.array.layout.source.path)))
+            return
         data = coder.unit_pipeline.encode(values)
         digest = values_digest(values, coder.unit_pipeline.dtype)
         if coder.shard is None:

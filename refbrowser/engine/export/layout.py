@@ -19,6 +19,7 @@ from refbrowser.engine.export.store_options import StoreOptions
 from refbrowser.engine.export.stored_form import as_double, reads_elements, stored_form
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
 from refbrowser.limits import LIMITS
+from refbrowser.model.exact_numbers import narrowed
 from refbrowser.model.grid import RegularChunkGrid
 from refbrowser.model.metadata_keys import METADATA_NAMES
 from refbrowser.model.nodes import ArrayNode, CodecSpec
@@ -118,8 +119,15 @@ class ArrayLayout:
         return [start + name for name in self.target.chunk_keys.encode_many(coords)]
 
     def converted(self, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
-        """Return elements of the source as the target has them, or can cast them."""
-        return values if self.convert is None else self.convert(values)
+        """Return elements of the source as the target has them, or can cast them.
+
+        Raises
+        ------
+        RefbrowserError
+            `E_DECODE`: a number is beyond those of the target.
+        """
+        assert self.target.dtype is not None
+        return narrowed(values if self.convert is None else self.convert(values), self.target.dtype)
 
     def source_coords(self, coords: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
         """Return the coordinates of the units that are copied to the units at `coords`, shape (n, ndim)."""

@@ -50,9 +50,14 @@ def as_double(node: ArrayNode) -> tuple[ArrayNode, list[str]]:
     if dtype is None or dtype.kind not in _LONGEST or dtype.itemsize <= _LONGEST[dtype.kind]:
         return node, []
     shorter = with_byte_order(np.dtype(f"{dtype.kind}{_LONGEST[dtype.kind]}"), "little")
-    fill = None if node.fill_value is None else shorter.type(node.fill_value)
+    with np.errstate(over="ignore"):
+        fill = None if node.fill_value is None else shorter.type(node.fill_value)
     told = f"{dtype.name} is written as {shorter.name}, which is less exact"
-    return replace(node, dtype=shorter, type_name=type_name(shorter), fill_value=fill), [told]
+    losses = [told]
+    if fill is not None and np.isinf(fill) and not np.isinf(node.fill_value):
+        losses.append(f"the fill value {node.fill_value} is beyond the numbers of {shorter.name}")
+        fill = None
+    return replace(node, dtype=shorter, type_name=type_name(shorter), fill_value=fill), losses
 
 
 def names_left_out(dtype: np.dtype[Any] | None) -> list[str]:

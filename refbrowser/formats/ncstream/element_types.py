@@ -14,6 +14,7 @@ from refbrowser.formats.ncstream.definition import DataType, StreamAttribute, St
 from refbrowser.formats.ncstream.encode_rows import in_wire_order
 from refbrowser.formats.ncstream.stream_times import time_numbers
 from refbrowser.model.cf_flags import named_flags
+from refbrowser.model.exact_numbers import narrowed
 from refbrowser.model.member_types import enum_name_of, names_of, rows_of
 from refbrowser.model.netcdf.names import FreeNames
 
@@ -297,12 +298,12 @@ def private(shape: tuple[int, ...]) -> tuple[StreamDimension, ...]:
 
 @dataclass(frozen=True, slots=True)
 class _Cast:
-    """Changes numbers to a wider type."""
+    """Changes numbers to another type, in which there is room for them."""
 
     name: str
 
     def __call__(self, values: Values) -> Values:
-        return values.astype(self.name)
+        return narrowed(values, np.dtype(self.name)).astype(self.name, copy=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,6 +23,7 @@ from refbrowser.formats.ncstream.encode_names import full_name
 from refbrowser.formats.ncstream.encode_rows import RowPacker, clean_text, text_of
 from refbrowser.formats.ncstream.schema import DATA, DATA_PRACTICE, ERROR
 from refbrowser.formats.ncstream.varints import write_varint
+from refbrowser.model.exact_numbers import narrowed
 
 Buffer = bytes | memoryview
 #: What practice writes as the version of a data message (wire notes, section 2).
@@ -190,7 +191,7 @@ def deflated(data: Buffer, level: int) -> Buffer:
 def element_bytes(variable: StreamVariable, values: npt.NDArray[Any]) -> Buffer:
     """Return elements of fixed size, big endian in C order; without a copy where they are so already."""
     assert variable.type.dtype is not None
-    stored = np.ascontiguousarray(values, variable.type.dtype)
+    stored = np.ascontiguousarray(narrowed(values, variable.type.dtype), variable.type.dtype)
     return stored.reshape(-1).view(np.uint8).data
 
 

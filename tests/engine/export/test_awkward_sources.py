@@ -12,6 +12,7 @@ import pytest
 import zarr
 
 import refbrowser
+from refbrowser.cli.program import main
 from refbrowser.engine.export.awkward0_options import Awkward0Writing
 from refbrowser.engine.export.request import ArrayChoice, ExportRequest
 from refbrowser.engine.export.run import estimate_export, run_export
@@ -206,3 +207,33 @@ def test_long_doubles_are_numbers(tmp_path):
             else:
                 with refbrowser.open(target) as again:
                     assert again["/a"][...].tolist() == [1.5, -2.0]
+
+
+@pytest.mark.skipif(np.dtype("longdouble").itemsize != 16, reason="this machine has no such numbers")
+def test_numbers_beyond_doubles_never_become_infinite(tmp_path, capsys):
+    values = np.array([np.longdouble("1e400"), 1.5, -np.inf], "longdouble")
+    plain, complex_ = tmp_path / "plain", tmp_path / "complex"
+    plain.mkdir()
+    complex_.mkdir()
+    numbers = basic("0.raw", 1, "float128", 3)
+    path = archive(plain, {"0.raw": values.tobytes()}, a=numbers, t=table(("x", numbers)))
+    pairs = np.zeros(2, "clongdouble")
+    pairs.imag = values[:2]
+    other = archive(complex_, {"0.raw": pairs.tobytes()}, a=basic("0.raw", 0, "complex256", 2))
+    for source, array in ((path, "/a"), (path, "/t"), (other, "/a")):
+        assert main(["read", str(source), array, "--json"]) == 0
+        said = capsys.readouterr().out
+        assert '"1e+400"' in said
+        assert ('"-Infinity"' in said) == (source is path)
+        for format in ("zarr-v2", "zarr-v3", "zarr-v3-draft", "nczarr", "parquet", "feather", "ncstream"):
+            if source is other and format == "nczarr":
+                # It has no complex numbers.
+                continue
+            target = tmp_path / format
+            with pytest.raises(refbrowser.RefbrowserError, match=r"1e\+400 is beyond the numbers of"):
+                exported(source, target, format, chosen=[array], force=True)
+    report = exported(path, tmp_path / "left.zarr", "zarr-v2", chosen=["/a"], skip_bad=True)
+    assert ["1e+400" in error.message for error in report.skipped] == [True]
+    exported(path, tmp_path / "kept.awkd", "awkward0")
+    with refbrowser.open(tmp_path / "kept.awkd") as again:
+        assert again["/a"][...].tolist() == values.tolist()

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from refbrowser.engine.export.nested.target_types import TargetType, TypePath, path_text, steps_of
 from refbrowser.errors import NOWHERE, ErrorKind, Place, RefbrowserError, quoted
-from refbrowser.model.exact_numbers import holds_all
+from refbrowser.model.exact_numbers import holds_all, narrowed
 from refbrowser.model.nested import TypeKind
 
 #: Awkward's word for lists that are texts.
@@ -100,7 +100,7 @@ def _number(content: Any, type: TargetType, path: TypePath) -> Any:
     data = np.asarray(content.data)
     if not _becomes(data.dtype, type):
         raise _unlike(content, type, path)
-    return NumpyArray(np.ascontiguousarray(data.astype(type.dtype, copy=False)))
+    return NumpyArray(np.ascontiguousarray(narrowed(data, type.dtype).astype(type.dtype, copy=False)))
 
 
 def _becomes(dtype: np.dtype[Any], type: TargetType) -> bool:
