@@ -215,26 +215,30 @@ class JournalWriter:
                 self._changed.wait(self._time_left())
             if self._cancel.cancelled or self._recorder is None:
                 return
-            obsolete, self._obsolete = self._obsolete, []
             self._since, self._is_urgent = None, False
             recorder, file, first = self._recorder, self._file, self._written
             typed = None if self._is_typed_written else self._typed
             if typed and self._typed_size > TYPED_SIZE and file is not None:
                 # Each line of typing stands for those before it: begin again with the last one.
-                obsolete.append(file.path)
+                self._obsolete.append(file.path)
                 file, first = None, 0
             self._is_typed_written = True
             operations = recorder.operations[first:] if self._is_needed and not self._is_lost else []
             if not self._is_needed and file is not None:
-                obsolete.append(file.path)
+                self._obsolete.append(file.path)
                 file = self._file = None
             elif (operations or typed) and file is None and not self._is_lost:
                 file = self._file = JournalFile(self._document)
             self._written = len(recorder.operations) if self._is_needed else 0
-            document = self._document
+            document, gone = self._document, tuple(self._obsolete)
         if (operations or typed is not None) and file is not None and not self._is_lost:
             self._write(recorder, file, document, operations, typed)
-        for path in obsolete:
+        with self._changed:
+            if self._is_lost and self._is_needed:
+                # What could not be replaced is all that there is of these edits.
+                return
+            self._obsolete = [path for path in self._obsolete if path not in gone]
+        for path in gone:
             remove_journal(path)
 
     def _write(

@@ -176,6 +176,10 @@ class NestedRows:
     content: Any
     faults: tuple[NestedFault, ...] = ()
 
+    def __repr__(self) -> str:
+        # That of the content goes down to the last level, of which linked rows have a thousand.
+        return f"<NestedRows: {len(self.content)} rows, {len(self.faults)} faults>"
+
 
 class NestedValues(Protocol):
     """What makes the rows of an array whose elements are nested (`ArrayNode.nested`)."""

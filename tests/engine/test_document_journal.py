@@ -284,6 +284,39 @@ def test_the_thread_sleeps_when_what_was_edited_was_undone_at_once(
     assert not files()
 
 
+def test_a_journal_stays_until_what_replaces_it_is_written(
+    kept: Kept, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(engine_journal, "WITHIN", 0.01)
+    kept.edit(0)
+    wait_until(lambda: len(values()) == 2)
+    abandon()
+    (path,) = files()
+    (found,) = recoveries()
+    assert found.history is not None
+    failures: list[BaseException] = []
+    other = JournalWriter(failures.append)
+    with monkeypatch.context() as broken:
+        broken.setattr(engine_journal.JournalFile, "append", lambda *_: 1 / 0)
+        other.follow(NAME, found.history, replaces=path)
+        wait_until(lambda: bool(failures))
+        found.history.apply(SetReference("new/1", "text"))
+        other.follow(NAME, found.history)
+        runs = other._is_due
+        asked: list[bool] = []
+        broken.setattr(other, "_is_due", lambda: asked.append(runs()) or asked[-1])
+        other.flush()
+        wait_until(lambda: bool(asked))
+        time.sleep(0.05)
+        # It is all that there is of these edits; and nobody is busy with it.
+        assert path.exists()
+        assert len(asked) < 10
+    found.history.mark_saved()
+    other.follow(NAME, found.history)
+    wait_until(lambda: not path.exists())
+    other.close()
+
+
 class Typed:
     """Something typed."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
@@ -16,9 +17,12 @@ from refbrowser.app.editors.reference_draft import ReferenceDraft, stored_draft
 from refbrowser.app.editors.template_draft import TemplateDraft
 from refbrowser.app.editors.typed import Draft as AnyDraft
 from refbrowser.app.editors.typed import DraftKind, Typed
+from refbrowser.errors import RefbrowserError
 
 if TYPE_CHECKING:
     from refbrowser.references.document import ReferenceDocument
+
+logger = logging.getLogger(__name__)
 
 Draft = TypeVar("Draft")
 #: What reads the drafts of each kind that a journal kept.
@@ -135,10 +139,10 @@ class Drafts(QObject):
             try:
                 kind = DraftKind(value["kind"])
                 draft = _CLASSES[kind].from_json(value["at"], value["draft"], document)
-            except (TypeError, KeyError, ValueError):
-                continue
-            if draft is not None:
-                self._put(kind, value["at"], draft)
+                if draft is not None:
+                    self._put(kind, value["at"], draft)
+            except (AttributeError, LookupError, TypeError, ValueError, RefbrowserError):
+                logger.warning("what was typed in an editor does not fit the document", exc_info=True)
         self.restored.emit()
 
     def _put(self, kind: DraftKind, at: Any, draft: Any) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -166,7 +166,7 @@ class _At:
         How many lists are around it.
     """
 
-    content: Any
+    content: Any = field(repr=False)
     places: npt.NDArray[np.int64]
     fields: tuple[str, ...]
     path: str = ""

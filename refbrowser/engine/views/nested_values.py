@@ -5,7 +5,7 @@ The classes of awkward are gone through by what they say of themselves, so that 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum, auto
 from typing import Any
 
@@ -43,7 +43,7 @@ class NestedValue:
 
     kind: ValueKind
     rows: NestedRows
-    content: Any = None
+    content: Any = field(default=None, repr=False)
     at: int = 0
     path: str = ""
 

@@ -11,6 +11,7 @@ from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.editors.draft import RuleDraft, rule_fields
 from refbrowser.app.editors.drafts import Drafts, TemplateDraft, drafts_of
 from refbrowser.app.editors.reference_draft import stored_draft
+from refbrowser.app.editors.typed import DraftKind
 from refbrowser.references.edits import (
     InsertRule,
     MoveRule,
@@ -120,3 +121,29 @@ def test_nothing_is_left_when_the_document_closes(open_document: Open) -> None:
     document.documentChanged.emit()
     assert drafts.count == 0
     assert isinstance(drafts, Drafts)
+
+
+def test_typing_that_does_not_fit_costs_itself_alone(open_document: Open) -> None:
+    document = open_document()
+    drafts, told = drafts_of(document), []
+    drafts.restored.connect(lambda: told.append(drafts.field(DraftKind.ATTRIBUTE, ("/", "title"))))
+    fits = {"kind": "attribute", "at": ["/", "title"], "draft": {"name": None, "text": "b", "old": "a"}}
+    rule = typed(document, 0).to_json(0)
+    broken = [
+        None,
+        {"kind": "nothing", "at": 0, "draft": {}},
+        {"kind": "rule", "at": "first", "draft": rule},
+        {"kind": "rule", "at": 99, "draft": rule},
+        # It can be read; only its place is none.
+        {**fits, "at": [["/"], "title"]},
+        {**fits, "draft": []},
+        {"kind": "template", "at": {"x": 1}, "draft": 7},
+        {"kind": "key", "at": ["no"], "draft": {"key": "x"}},
+        {"kind": "prefix", "at": None, "draft": {"edit": "x"}},
+        {"kind": "metadata", "at": 3, "draft": {"text": 1}},
+        {"kind": "reference", "at": [], "draft": {}},
+    ]
+    for value in broken:
+        drafts.restore([value, fits])
+    assert [draft.text for draft in told] == ["b"] * len(broken)
+    assert drafts.field(DraftKind.ATTRIBUTE, ("/", "title")) is not None

@@ -24,8 +24,9 @@ from refbrowser.cli.values import _deep_text, json_text
 from refbrowser.engine.export.request import ExportRequest
 from refbrowser.engine.export.run import run_export
 from refbrowser.engine.nested.python_values import check_number, python_values
-from refbrowser.engine.nested.reading import UnreadError
+from refbrowser.engine.nested.reading import UnreadError, read_rows
 from refbrowser.engine.pieces import PieceState
+from refbrowser.engine.views.nested_values import row_value
 from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.limits import LIMITS
 from refbrowser.model.selection import Selection
@@ -416,3 +417,17 @@ def test_json_of_any_depth() -> None:
     assert json_text(held) == plain.replace('{"a"', '{"next": [' * 5000 + '{"a"').replace(
         '"e": {}}', '"e": {}}' + "]}" * 5000
     )
+
+
+def test_words_for_rows_do_not_follow_what_is_linked(tmp_path: Path) -> None:
+    e = Encoder("one")
+    chain = e.make("IndexedMaskedArray", e.basic([*range(1, 900), -1]), {"ref": 77})
+    pairs = {"pairs": [["v", e.basic(np.arange(900.0))], ["next", chain]]}
+    call = {"call": ["awkward0", "Table", "frompairs"], "args": [pairs, {"json": 0}], "id": 77}
+    (tmp_path / "a.awkd").write_bytes(zipped(e.members(call)))
+    with refbrowser.open(tmp_path / "a.awkd") as dataset:
+        node = dataset["/one"].node
+        rows = read_rows(dataset.session, node, dataset.access, 0, 3)
+        assert repr(rows) == "<NestedRows: 3 rows, 0 faults>"
+        assert len(repr(row_value(rows, 0))) < 200
+        assert len(repr(node)) < 2000

@@ -107,7 +107,7 @@ class RowBlock:
         Where below the rows it is: paths as those of `NestedFault`.
     """
 
-    content: Any
+    content: Any = field(repr=False)
     errors: list[RefbrowserError] = field(default_factory=list)
     unread: tuple[str, ...] = ()
 

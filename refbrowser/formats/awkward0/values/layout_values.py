@@ -43,8 +43,8 @@ class LayoutValues:
         Links that are followed at most, one after the other; None for the limit.
     """
 
-    layout: Layout
-    by_number: Mapping[int, Layout]
+    layout: Layout = field(repr=False)
+    by_number: Mapping[int, Layout] = field(repr=False)
     fields: tuple[str, ...] = ()
     marks: Marks = field(default_factory=Marks)
     measured: int | None = None
