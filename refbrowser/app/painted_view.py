@@ -60,9 +60,11 @@ class PaintedView(QAbstractScrollArea):
         return super().inputMethodQuery(query)
 
     def focusInEvent(self, event: QFocusEvent) -> None:
+        super().focusInEvent(event)
         self.viewport().update()
 
     def focusOutEvent(self, event: QFocusEvent) -> None:
+        super().focusOutEvent(event)
         self.viewport().update()
 
     def changeEvent(self, event: QEvent) -> None:

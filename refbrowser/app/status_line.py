@@ -178,6 +178,8 @@ class StatusLine(QObject):
         running = [status for status in self._tasks.statuses() if not status.state.finished]
         # With nothing to show the keyboard goes past it.
         policy = Qt.FocusPolicy.TabFocus if running else Qt.FocusPolicy.NoFocus
+        if not running and self._jobs.hasFocus():
+            self._jobs.focusNextChild()
         self._jobs.setFocusPolicy(policy)
         if not running:
             self._jobs.setText("No jobs")

@@ -236,7 +236,7 @@ QPushButton {{ border: 1px solid {c.border}; border-radius: 5px; padding: 5px 14
   min-height: 16px; }}
 QPushButton:hover {{ background: {c.hover}; }}
 QPushButton:pressed {{ background: {c.accent_soft}; }}
-QPushButton:checked {{ background: {c.accent_soft}; border-color: {c.accent}; }}
+QPushButton:checked {{ background: {c.accent_soft}; }}
 QPushButton:focus {{ border-color: {c.accent}; }}
 QPushButton[segment="first"] {{ border-top-right-radius: 0; border-bottom-right-radius: 0; }}
 QPushButton[segment="last"] {{ border-top-left-radius: 0; border-bottom-left-radius: 0; margin-left: -1px; }}
@@ -249,8 +249,8 @@ QPushButton[flat="true"]:focus {{ border-color: {c.accent}; }}
 QLineEdit, QPlainTextEdit {{ background: {c.surface}; border: 1px solid {c.border}; border-radius: 5px;
   padding: 3px 6px; min-height: 18px; selection-background-color: {c.accent};
   selection-color: {c.on_accent}; }}
-QPlainTextEdit[role="bare"] {{ border: 0; border-radius: 0; background: {c.surface}; }}
-QLineEdit:focus, QPlainTextEdit:focus {{ border-color: {c.accent}; }}
+QPlainTextEdit[role="bare"] {{ border-color: transparent; border-radius: 0; }}
+QLineEdit:focus, QPlainTextEdit:focus, QPlainTextEdit[role="bare"]:focus {{ border-color: {c.accent}; }}
 QLineEdit:disabled, QPlainTextEdit:disabled {{ color: {c.muted}; background: {c.window}; }}
 QCheckBox:focus, QRadioButton:focus {{ border: 1px solid {c.accent}; border-radius: 5px; padding: -1px; }}
 QSlider:horizontal {{ min-height: 20px; }}
@@ -271,8 +271,10 @@ QAbstractSpinBox QLineEdit, QComboBox QLineEdit {{ border: 0; padding: 0; min-he
 def _list_style(c: Colors) -> str:
     """Return the rules for lists, tabs, bars and strips."""
     return f"""
-QAbstractItemView {{ background: {c.surface}; border: 0; outline: 0;
-  selection-background-color: {c.accent_soft}; selection-color: {c.text}; }}
+QAbstractItemView {{ background: {c.surface}; outline: 0; selection-background-color: {c.accent_soft};
+  selection-color: {c.text}; }}
+QAbstractItemView, PaintedView, QTextEdit {{ border: 1px solid transparent; }}
+QAbstractItemView:focus, PaintedView:focus, QTextEdit:focus {{ border-color: {c.accent}; }}
 QTreeView::item, QListView::item {{ padding: 2px 4px; }}
 QComboBox QAbstractItemView {{ border: 1px solid {c.border}; }}
 QDialog QTreeWidget {{ border: 1px solid {c.border}; border-radius: 6px; }}
@@ -302,6 +304,7 @@ QScrollBar::handle {{ background: {c.border}; border-radius: 4px; margin: 2px; m
 QScrollBar::handle:hover {{ background: {c.muted}; }}
 QScrollBar::add-line, QScrollBar::sub-line {{ width: 0; height: 0; }}
 QScrollBar::add-page, QScrollBar::sub-page {{ background: transparent; }}
+QAbstractScrollArea::corner {{ background: transparent; border: 0; }}
 QScrollArea, QScrollArea > QWidget > QWidget {{ background: transparent; }}
 QSplitter::handle {{ background: {c.window}; }}
 QFrame#card {{ background: {c.raised}; border: 1px solid {c.border}; border-radius: 8px; }}

@@ -214,8 +214,12 @@ class TestMoving:
         window.tasks.run("held", "Wait", lambda _control: gate.wait(10))
         qtbot.waitUntil(lambda: jobs.text() == "Wait")
         assert jobs.focusPolicy() == Qt.FocusPolicy.TabFocus
+        window.activateWindow()
+        jobs.setFocus()
+        assert jobs.hasFocus()
         gate.set()
         qtbot.waitUntil(lambda: jobs.focusPolicy() == Qt.FocusPolicy.NoFocus)
+        assert window.focusWidget() not in (jobs, None), "the keyboard went on"
 
     def test_filter_shows_matches_alone(
         self, window: MainWindow, small: Path, opened: Open, qtbot: QtBot

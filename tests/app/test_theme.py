@@ -10,14 +10,21 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QColor, QImage, QPixmap
 from PySide6.QtWidgets import (
+    QAbstractScrollArea,
     QApplication,
     QCheckBox,
     QLineEdit,
+    QListWidget,
+    QPlainTextEdit,
     QPushButton,
     QRadioButton,
     QSlider,
     QTabBar,
+    QTableWidget,
+    QTextBrowser,
+    QTextEdit,
     QToolButton,
+    QTreeWidget,
     QVBoxLayout,
     QWidget,
 )
@@ -27,8 +34,11 @@ from window_fixtures import Open
 
 from refbrowser.app import theme
 from refbrowser.app.centre import PLOT
+from refbrowser.app.chunk_map.view import ChunkMapView
 from refbrowser.app.docks import DOCKS
 from refbrowser.app.main_window import MainWindow
+from refbrowser.app.table.grid import GridView
+from refbrowser.app.virtual_table import VirtualTable
 from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.references.edits import SetReference
 
@@ -160,9 +170,15 @@ def test_what_has_the_keyboard_has_a_ring(styled: QApplication, qtbot: QtBot, sc
     tabs = QTabBar()
     tabs.addTab("One")
     tabs.addTab("Two")
+    bare, pressed = QPlainTextEdit("Text"), QPushButton("Pressed")
+    bare.setProperty("role", "bare")
+    pressed.setCheckable(True)
+    pressed.setChecked(True)
     kinds = (
         *(QPushButton("Push"), QToolButton(), QLineEdit("Text"), QCheckBox("Check"), QRadioButton("One of")),
-        *(QSlider(Qt.Orientation.Horizontal), tabs),
+        *(QSlider(Qt.Orientation.Horizontal), tabs, QTreeWidget(), QTableWidget(2, 2), QListWidget()),
+        *(QTextEdit("Text"), QTextBrowser(), QPlainTextEdit("Text"), bare, pressed),
+        *(VirtualTable(), GridView(), ChunkMapView()),
     )
     for widget in kinds:
         widget.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
@@ -172,7 +188,8 @@ def test_what_has_the_keyboard_has_a_ring(styled: QApplication, qtbot: QtBot, sc
     host.activateWindow()
     for widget in kinds:
         host.setFocus()
-        before, place, hint = accent_edges(widget), widget.geometry(), widget.sizeHint()
+        inside = widget.viewport() if isinstance(widget, QAbstractScrollArea) else widget
+        before, place, hint = accent_edges(widget), inside.geometry(), widget.sizeHint()
         widget.setFocus(Qt.FocusReason.TabFocusReason)
         QApplication.processEvents()
         name = type(widget).__name__
@@ -180,4 +197,6 @@ def test_what_has_the_keyboard_has_a_ring(styled: QApplication, qtbot: QtBot, sc
         # One long side of it at least, and nothing moves.
         long = min(widget.width(), tabs.tabRect(0).width())
         assert accent_edges(widget) - before >= long, name
-        assert (widget.geometry(), widget.sizeHint()) == (place, hint), name
+        assert (inside.geometry(), widget.sizeHint()) == (place, hint), name
+        host.setFocus()
+        assert accent_edges(widget) == before, f"{name} gives it back"

@@ -8,12 +8,14 @@ from PySide6.QtCore import QEvent, QPointF, Qt, Signal
 from PySide6.QtGui import (
     QAccessible,
     QAccessibleEvent,
+    QColor,
     QContextMenuEvent,
     QFocusEvent,
     QHelpEvent,
     QKeyEvent,
     QKeySequence,
     QMouseEvent,
+    QPainter,
     QPaintEvent,
     QResizeEvent,
     QWheelEvent,
@@ -178,6 +180,11 @@ class ChunkMapView(QWidget):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         self.painting.paint(self, self.cursor_cell, self.hover_cell)
+        if self.hasFocus():
+            painter = QPainter(self)
+            painter.setPen(QColor(theme.colors().accent))
+            painter.drawRect(self.rect().adjusted(0, 0, -1, -1))
+            painter.end()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
