@@ -26,6 +26,10 @@ VIEW_KEYS: dict[str, tuple[Key, ...]] = {
         Key("Ctrl+C", "Copy the value under the cursor"),
         Key("Esc", "Take the cursor away; bring back the rest of the window where the plot is alone"),
     ),
+    "In the charts beside the plot": (
+        Key("Left, Right, PgUp, PgDown", "Move the cursor by one point, or by ten"),
+        Key("Home", "Show the whole lines"),
+    ),
     "In the chunk map": (
         Key("Return", "Plot the chunk under the cursor, and select its key"),
         Key("E", "Explain the chunk under the cursor"),

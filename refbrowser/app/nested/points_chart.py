@@ -159,9 +159,12 @@ class PointsChart(AxesView):
         step = _STEPS.get(Qt.Key(event.key()))
         if step is not None and len(self._x) and not event.modifiers():
             self._point(0 if self._at is None else max(0, min(len(self._x) - 1, self._at + step)))
-            event.accept()
+        elif event.key() == Qt.Key.Key_Home and not event.modifiers():
+            self.reset_view()
+        else:
+            event.ignore()
             return
-        event.ignore()
+        event.accept()
 
 
 def _reach(numbers: npt.NDArray[np.float64]) -> tuple[float, float]:

@@ -279,9 +279,12 @@ class LineChart(AxesView):
         step = _STEPS.get(Qt.Key(event.key()))
         if step is not None and self.lines and not event.modifiers():
             self._step(step)
-            event.accept()
+        elif event.key() == Qt.Key.Key_Home and not event.modifiers():
+            self.reset_view()
+        else:
+            event.ignore()
             return
-        event.ignore()
+        event.accept()
 
     def _step(self, step: int) -> None:
         """Move the cursor by points of the longest line."""

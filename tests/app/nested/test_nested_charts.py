@@ -202,7 +202,7 @@ def test_many_points_are_shown_as_densities(show_charts: ShowCharts, qtbot: QtBo
     before = points.box.viewRange()
     points.box.scaleBy((0.5, 0.5))
     assert points.box.viewRange() != before
-    points.reset_view()
+    qtbot.keyClick(points, Qt.Key.Key_Home)
     assert np.allclose(points.box.viewRange(), before)
     QApplication.processEvents()
 

@@ -179,3 +179,16 @@ def test_the_cursor_of_a_chart_goes_right_where_the_places_fall(qtbot: QtBot) ->
     assert chart.place == 1000
     qtbot.keyClick(chart, Qt.Key.Key_Left)
     assert chart.place == 850
+
+
+def test_home_brings_the_lines_of_a_chart_back(qtbot: QtBot) -> None:
+    around = QWidget()
+    qtbot.addWidget(around)
+    chart = LineChart("chart", "Chart", around)
+    states = np.full(4, ChunkState.DONE, np.uint8)
+    chart.set_lines([chart_line(np.arange(4.0), np.arange(4.0), states, "#000000", "o")])
+    whole = chart.box.viewRange()
+    chart.box.setXRange(1, 1.5, padding=0)
+    assert chart.box.viewRange() != whole
+    qtbot.keyClick(chart, Qt.Key.Key_Home)
+    assert np.allclose(chart.box.viewRange(), whole)
