@@ -12,7 +12,7 @@ from refbrowser.app import theme
 from refbrowser.app.cards import error_kind, error_text
 from refbrowser.app.plain_text import one_line
 from refbrowser.app.timers import one_shot
-from refbrowser.app.widgets import IconLabel, plain_label, push_button
+from refbrowser.app.widgets import IconLabel, plain_label, push_button, show_progress
 
 _CHANGES = (QEvent.Type.LayoutRequest, QEvent.Type.ShowToParent, QEvent.Type.HideToParent)
 
@@ -148,9 +148,7 @@ class ReadingStrip(QFrame):
         """Show how many bytes are read."""
         amount = theme.size_text(done) + (f" of {theme.size_text(total)}" if total else "")
         self._text.setText(f"Reading {one_line(title)}: {amount}")
-        self._bar.setRange(0, 1000 if total else 0)
-        if total:
-            self._bar.setValue(done * 1000 // total)
+        show_progress(self._bar, done, total)
 
     def set_stage(self, title: str, stage: str) -> None:
         """Show what is done when all is read; its end is not known."""

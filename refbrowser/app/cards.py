@@ -19,7 +19,7 @@ from PySide6.QtWidgets import (
 
 from refbrowser.app import icons, theme
 from refbrowser.app.plain_text import one_line, plain_lines
-from refbrowser.app.widgets import plain_label, push_button
+from refbrowser.app.widgets import plain_label, push_button, show_progress
 
 _WIDTH = 520
 
@@ -161,13 +161,8 @@ class LoadingCard(Card):
 
     def set_progress(self, title: str, done: int, total: int | None) -> None:
         """Show how many bytes are read."""
-        if total:
-            self._bar.setRange(0, 1000)
-            self._bar.setValue(done * 1000 // total)
-            text = f"{theme.size_text(done)} of {theme.size_text(total)} read"
-        else:
-            self._bar.setRange(0, 0)
-            text = f"{theme.size_text(done)} read"
+        show_progress(self._bar, done, total)
+        text = f"{theme.size_text(done)}{f' of {theme.size_text(total)}' if total else ''} read"
         self.set_content("document", f"Opening {title}", text)
 
     def set_stage(self, title: str, stage: str) -> None:

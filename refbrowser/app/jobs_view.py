@@ -219,10 +219,13 @@ class _ProgressDelegate(QStyledItemDelegate):
 
 
 def share_of(status: JobStatus) -> float | None:
-    """Return how much of a job is done, 0 to 1; None where it is not known."""
+    """Return how much of a job is done, 0 to 1; None where it is not known.
+
+    All that was counted may be done before the job is: what is left then is not known.
+    """
     if status.state == "done":
         return 1.0
-    if not status.total:
+    if not status.total or (status.done >= status.total and not status.state.finished):
         return None
     return max(0.0, min(1.0, status.done / status.total))
 

@@ -32,6 +32,7 @@ class TaskControl(JobControl):
     def __init__(self, control: JobControl, send: Callable[[Any], None]) -> None:
         super().__init__(control.token)
         self.progress = control.progress  # type: ignore[method-assign]
+        self.stage = control.stage  # type: ignore[method-assign]
         self.send = send
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from PySide6.QtCore import QEvent, QSize, Qt
 from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent
-from PySide6.QtWidgets import QFrame, QLabel, QPushButton, QScrollArea, QToolButton, QWidget
+from PySide6.QtWidgets import QFrame, QLabel, QProgressBar, QPushButton, QScrollArea, QToolButton, QWidget
 
 from refbrowser.app import icons, theme
 from refbrowser.app.elided_label import LineLabel, WrappedLabel
@@ -56,6 +56,17 @@ def tool_button(name: str, tip: str, text: str = "") -> QToolButton:
     button.setToolTip(tip)
     button.setAccessibleName(tip)
     return button
+
+
+def show_progress(bar: QProgressBar, done: int, total: int | None) -> None:
+    """Show how much is done; a bar without an end where that is not known.
+
+    All that was counted may be done before the work is: a bar that stands at its end would look like a halt.
+    """
+    known = bool(total) and done < (total or 0)
+    bar.setRange(0, 1000 if known else 0)
+    if total and known:
+        bar.setValue(done * 1000 // total)
 
 
 def hint_label(text: str) -> QLabel:

@@ -125,6 +125,12 @@ class JobControl:
         changes = {"done": done, "total": total, "read_bytes": read_bytes, "requests": requests, "note": note}
         self._publish({name: value for name, value in changes.items() if value is not None})
 
+    def stage(self, note: str) -> None:
+        """Tell that another part of the job begins, of which no end is known yet."""
+        if self._publish is not None:
+            self._last = 0.0
+            self._publish({"done": 0, "total": None, "note": note})
+
 
 class JobHandle:
     """A submitted job, as its submitter sees it."""

@@ -8,15 +8,17 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from PySide6.QtWidgets import QComboBox, QLabel, QLineEdit, QTableView
+from PySide6.QtWidgets import QComboBox, QLabel, QLineEdit, QProgressBar, QTableView
 from pytestqt.qtbot import QtBot
 from window_fixtures import button
 
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.dialogs.export_dialog import ExportDialog
 from refbrowser.app.dialogs.export_formats import FORMATS
+from refbrowser.app.jobs_view import SHARE_ROLE
 from refbrowser.app.main_window import MainWindow
 from refbrowser.app.tasks import TaskControl
+from refbrowser.app.widgets import show_progress
 
 Open = Callable[[str | Path], OpenDocument]
 Settle = Callable[[], None]
@@ -47,6 +49,32 @@ class TestJobs:
         button(window, "jobCancelButton").click()
         qtbot.waitUntil(lambda: model.index(0, 1).data() == "cancelled")
         assert not button(window, "jobCancelAllButton").isEnabled()
+
+    def test_progress_never_stands_at_its_end(self, window: MainWindow, qtbot: QtBot) -> None:
+        gates = [threading.Event(), threading.Event()]
+
+        def work(control: TaskControl) -> None:
+            control.progress(7, 7, read_bytes=1, note="7 references")
+            gates[0].wait(10)
+            control.stage("Building the hierarchy")
+            gates[1].wait(10)
+
+        window.tasks.run("test", "Open", work)
+        model = window.findChild(QTableView, "jobsView").model()
+
+        def shown() -> list[tuple[str, float | None]]:
+            cells = [model.index(row, 2) for row in range(model.rowCount())]
+            return [(cell.data(), cell.data(SHARE_ROLE)) for cell in cells]
+
+        for gate, words in zip(gates, ("7 references", "Building the hierarchy"), strict=True):
+            qtbot.waitUntil(lambda words=words: (words, None) in shown())  # type: ignore[misc]
+            gate.set()
+        qtbot.waitUntil(lambda: ("Building the hierarchy", 1.0) in shown())
+        bar = QProgressBar()
+        qtbot.addWidget(bar)
+        for done, total, seen in ((3, 6, (1000, 500)), (6, 6, (0, -1)), (6, None, (0, -1))):
+            show_progress(bar, done, total)
+            assert (bar.maximum(), bar.value() if bar.maximum() else -1) == seen
 
     def test_escape_cancels_the_newest(self, window: MainWindow, qtbot: QtBot) -> None:
         ended = []

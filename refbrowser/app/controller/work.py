@@ -134,6 +134,7 @@ def open_document(
         remove_leftovers(path)
     access = _with_kept_permission(path, access, document, identity)
     control.send(BUILDING)
+    control.stage(BUILDING)
     dataset = dataset_of(path, document, access, shared.get(), control)
     return Opened(History(document), _state(dataset, None), identity)
 

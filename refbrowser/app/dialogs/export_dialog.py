@@ -40,7 +40,7 @@ from refbrowser.app.dialogs.export_table_options import TableOptionsForm
 from refbrowser.app.plain_text import one_line
 from refbrowser.app.tasks import Priority, TaskControl
 from refbrowser.app.timers import one_shot
-from refbrowser.app.widgets import framed, plain_label, push_button
+from refbrowser.app.widgets import framed, plain_label, push_button, show_progress
 
 if TYPE_CHECKING:
     from refbrowser.app.controller.exporting import Cost, Order
@@ -389,8 +389,7 @@ class ExportDialog(QDialog):
             if status.number != self._job:
                 continue
             if status.total:
-                self._bar.setRange(0, 1000)
-                self._bar.setValue(min(1000, status.done * 1000 // status.total))
+                show_progress(self._bar, status.done, status.total)
                 what = "parts" if self._is_check else "chunks"
                 amount = f"{theme.count_text(status.done)} of {theme.count_text(status.total)} {what}"
                 read = "" if self._is_check else f", {theme.size_text(status.read_bytes)} read"

@@ -28,7 +28,7 @@ from refbrowser.app.cards import error_text
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.plain_text import one_line
 from refbrowser.app.tasks import TaskControl
-from refbrowser.app.widgets import plain_label, push_button
+from refbrowser.app.widgets import plain_label, push_button, show_progress
 
 if TYPE_CHECKING:
     from refbrowser.app.controller.stream_changes import Done
@@ -212,8 +212,7 @@ class StreamDialog(QDialog):
             self._report.setPlainText("Cancelled: nothing was changed.")
             self._show_state()
         elif status.total:
-            self._bar.setRange(0, 1000)
-            self._bar.setValue(min(1000, status.done * 1000 // status.total))
+            show_progress(self._bar, status.done, status.total)
 
     def _show_state(self) -> None:
         running = self.is_running()

@@ -26,7 +26,7 @@ from refbrowser.app.nested.chart_words import extent_words, facts_of
 from refbrowser.app.nested.facts_view import FactsView
 from refbrowser.app.plot.plot_cards import PlotCards
 from refbrowser.app.tasks import TaskControl
-from refbrowser.app.widgets import push_button
+from refbrowser.app.widgets import push_button, show_progress
 from refbrowser.engine.views.nested_collect import UNASKED, Collected, collect
 from refbrowser.errors import RefbrowserError
 
@@ -217,8 +217,7 @@ class ChartsPane(QWidget):
         else:
             are_points = self.choice.chart() in (ChartKind.INDEX, ChartKind.FIELDS)
             self.extent.set_text(extent_words(found, are_points))
-            self.progress.setRange(0, 1000)
-            self.progress.setValue(1000 * found.rows // max(1, total))
+            show_progress(self.progress, found.rows, total)
         more = found is not None and not found.is_complete and not self._everything
         self.all.setVisible(more and not reading)
 
