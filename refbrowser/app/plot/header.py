@@ -24,7 +24,7 @@ _ALL_FIELDS = "all fields"
 _PARTS = {LENGTH: "lengths of rows"}
 _WHOLES = {(LENGTH,): "rows", (CHARTS,): "values", (ROWS, LENGTH): "charts"}
 #: Dimensions and colour maps may be cut to this, in pixels, where there is no room for all controls.
-_AXIS_WIDTH, _MAP_WIDTH = 48, 44
+_AXIS_WIDTH, _MAP_WIDTH, _COMBO_WIDTH = 48, 44, 200
 #: A narrower header, in pixels, leaves out what tool tips say too.
 _ROOMY = 480
 
@@ -166,6 +166,17 @@ class PlotHeader(QWidget):
         for label in (self._x_label, self._y_label):
             label.setVisible(self._has_axes and self.width() >= _ROOMY)
 
+        self._share_width()
+
+    def _share_width(self) -> None:
+        """Let the colour map's name give way to the names of dimensions.
+
+        By its maximum: what minimums take would be the window's least width.
+        """
+        taken = 0 if self.map.isHidden() else min(self.map.sizeHint().width(), self.map.maximumWidth())
+        room = self.width() - (self._controls.sizeHint().width() - taken)
+        self.map.setMaximumWidth(max(_MAP_WIDTH, min(room, _COMBO_WIDTH)))
+
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         self._show_axes()
@@ -182,6 +193,7 @@ class PlotHeader(QWidget):
         self.log.setChecked(options.log)
         self.histogram.setChecked(options.histogram)
         self.aspect.setChecked(options.aspect)
+        self._share_width()
 
     def choose_map(self, title: str) -> None:
         """Show another colour map as the chosen one."""
@@ -226,7 +238,7 @@ class PlotHeader(QWidget):
         combo.setAccessibleName(accessible)
         combo.setToolTip(accessible)
         combo.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToContents)
-        combo.setMaximumWidth(200)
+        combo.setMaximumWidth(_COMBO_WIDTH)
         return combo
 
     def _switch(self, name: str, tip: str) -> QToolButton:

@@ -13,8 +13,10 @@ from PySide6.QtWidgets import QApplication, QSlider, QSpinBox, QWidget
 from pytestqt.qtbot import QtBot
 
 from refbrowser.app.plot.chart import LineChart, chart_line
+from refbrowser.app.plot.header import PlotHeader
 from refbrowser.app.plot.pane import PlotPane
 from refbrowser.engine.views.picture import ChunkState
+from refbrowser.engine.views.slicing import SliceState
 
 Plotted = Callable[..., object]
 LEFT = Qt.MouseButton.LeftButton
@@ -192,3 +194,20 @@ def test_home_brings_the_lines_of_a_chart_back(qtbot: QtBot) -> None:
     assert chart.box.viewRange() != whole
     qtbot.keyClick(chart, Qt.Key.Key_Home)
     assert np.allclose(chart.box.viewRange(), whole)
+
+
+def test_names_of_dimensions_come_before_that_of_the_colours(qtbot: QtBot) -> None:
+    around = QWidget()
+    qtbot.addWidget(around)
+    header = PlotHeader(around)
+    header.set_slice(SliceState((2, 20, 30), ("time", "latitude", "longitude"), 2, 1, (0, 0, 0)), True)
+    around.show()
+    least = header.minimumSizeHint().width()
+    for width in (900, 700, 560, least):
+        header.resize(width, 80)
+        header.layout().activate()
+        whole = [combo.width() >= combo.sizeHint().width() for combo in (header.x_axis, header.y_axis)]
+        assert all(whole) or header.map.width() == header.map.minimumWidth(), width
+        assert all(whole) or width == least, width
+        # The letters before them come only where there is room.
+        assert header.minimumSizeHint().width() <= least + 40, "what is shown does not hold the window"
