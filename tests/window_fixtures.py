@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QCoreApplication, QEvent, QMimeData, QPoint, QPointF, QSettings, Qt, QUrl
+from PySide6.QtCore import QCoreApplication, QEvent, QMimeData, QPoint, QPointF, QSettings, Qt, QTimer, QUrl
 from PySide6.QtGui import QDragEnterEvent, QDropEvent
 from PySide6.QtWidgets import QApplication, QPushButton
 from pytestqt.qtbot import QtBot
@@ -19,7 +19,6 @@ from pytestqt.qtbot import QtBot
 from refbrowser.app import theme
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.main_window import MainWindow
-from refbrowser.app.references.references_view import TELL_PAUSE
 
 
 @pytest.fixture(autouse=True)
@@ -91,20 +90,27 @@ def opened(window: MainWindow, qtbot: QtBot) -> Open:
     return open_path
 
 
+#: A pause that is longer, in milliseconds, waits for the user and not for work.
+_LONGEST_PAUSE = 250
+
+
 @pytest.fixture
 def settle(window: MainWindow, qtbot: QtBot) -> Callable[[], None]:
-    """Wait until nothing runs in the window."""
+    """Wait until nothing runs in the window and nothing there is put off for a moment."""
+
+    def is_at_rest() -> bool:
+        plot = window.centre.plot
+        if window.tasks.busy() or not (plot is None or plot.is_settled()):
+            return False
+        pauses = (timer for timer in window.findChildren(QTimer) if timer.isSingleShot() and timer.isActive())
+        return all(timer.interval() > _LONGEST_PAUSE for timer in pauses)
 
     def wait() -> None:
-        def at_rest() -> bool:
-            plot = window.centre.plot
-            return not window.tasks.busy() and (plot is None or plot.is_settled())
-
-        # Twice: panes follow the table of keys after a short pause.
+        # Again after what was posted, which may begin anew.
         for _ in range(2):
-            qtbot.waitUntil(at_rest)
-            qtbot.wait(TELL_PAUSE + 20)
-        qtbot.waitUntil(at_rest)
+            qtbot.waitUntil(is_at_rest)
+            QCoreApplication.processEvents()
+        qtbot.waitUntil(is_at_rest)
 
     return wait
 

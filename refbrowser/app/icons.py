@@ -84,20 +84,22 @@ def icon(name: str, color: str | None = None, badge: str | None = None) -> QIcon
 
 def pixmap(name: str, size: int, color: str | None = None, ratio: float = 2.0) -> QPixmap:
     """Return an icon as a picture of `size` device independent pixels."""
-    return _draw(name, size, ratio, color or theme.colors().text)
+    return _drawn(name, size, ratio, color or theme.colors().text)
 
 
 @cache
 def _icon(name: str, color: str, badge: str | None, badge_color: str, ground: str, ratio: float) -> QIcon:
     result = QIcon()
-    picture = _draw(name, 16, ratio, color)
+    picture = _drawn(name, 16, ratio, color)
     if badge is not None:
+        picture = picture.copy()
         _draw_badge(picture, 16, badge_color, ground)
     result.addPixmap(picture)
     return result
 
 
-def _draw(name: str, size: int, ratio: float, color: str) -> QPixmap:
+@cache
+def _drawn(name: str, size: int, ratio: float, color: str) -> QPixmap:
     picture = QPixmap(round(size * ratio), round(size * ratio))
     picture.setDevicePixelRatio(ratio)
     picture.fill(Qt.GlobalColor.transparent)

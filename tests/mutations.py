@@ -1,0 +1,121 @@
+"""Break the program in a line of each room, and see whether the tests notice.
+
+``python tests/mutations.py [ROOM...]``, a room being a folder below ``refbrowser/``. The lines stand in
+``mutations.toml``: they were drawn by lot before the rooms were rebuilt, so that a suite that was made faster
+can be held against what it caught before. Each mutation is tried in a copy of the checkout, with the tests of
+its room; one that no test notices is printed as missed, and the exit code tells how many there are.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import tomllib
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+CHECKOUT = Path(__file__).resolve().parent.parent
+#: As many mutations are tried at the same time, each for at most so many seconds.
+AT_ONCE, PATIENCE = 2, 900
+
+
+@dataclass(frozen=True)
+class Mutation:
+    """One change of one line.
+
+    Attributes
+    ----------
+    path
+        The module, below ``refbrowser/``.
+    old, new
+        A part of a line that the module has once, and what stands there instead.
+    tests
+        Folders and files below ``tests/`` that are to notice, those that notice soonest first.
+    """
+
+    path: str
+    old: str
+    new: str
+    tests: list[str]
+
+
+def _known() -> list[Mutation]:
+    with (CHECKOUT / "tests" / "mutations.toml").open("rb") as file:
+        return [Mutation(**each) for each in tomllib.load(file)["mutation"]]
+
+
+def _copy(folder: Path) -> None:
+    """Copy what git tracks, and link the environment and the folder of real files."""
+    names = subprocess.run(
+        ["git", "ls-files", "-z"], cwd=CHECKOUT, capture_output=True, text=True, check=True
+    )
+    for name in filter(None, names.stdout.split("\0")):
+        target = folder / "checkout" / name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy2(CHECKOUT / name, target)
+    shared = CHECKOUT.parent / "shared"
+    if shared.is_dir():
+        (folder / "shared").symlink_to(shared)
+
+
+def _is_caught(mutation: Mutation) -> bool:
+    with tempfile.TemporaryDirectory(prefix="mutation-") as made:
+        folder = Path(made)
+        _copy(folder)
+        module = folder / "checkout" / "refbrowser" / mutation.path
+        text = module.read_text()
+        if text.count(mutation.old) != 1:
+            sys.exit(f"{mutation.path}: {mutation.old!r} is there {text.count(mutation.old)} times")
+        module.write_text(text.replace(mutation.old, mutation.new))
+        for tests in mutation.tests:
+            if _fails(folder, tests):
+                return True
+    return False
+
+
+def _fails(folder: Path, tests: str) -> bool:
+    (folder / "tmp").mkdir(exist_ok=True)
+    environment = {
+        **os.environ,
+        "HOME": str(folder / "tmp"),
+        "PYTHONDONTWRITEBYTECODE": "1",
+        "PYTHONPATH": str(folder / "checkout"),
+        "QT_QPA_PLATFORM": "offscreen",
+        "TMPDIR": str(folder / "tmp"),
+    }
+    command = [sys.executable, "-m", "pytest", "-x", "-q", f"tests/{tests}"]
+    try:
+        done = subprocess.run(
+            command,
+            cwd=folder / "checkout",
+            env=environment,
+            capture_output=True,
+            timeout=PATIENCE,
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        return True
+    if done.returncode not in (0, 1):
+        sys.exit(f"the tests {tests} could not be run:\n{done.stdout.decode()[-2000:]}")
+    return done.returncode == 1
+
+
+def main() -> int:
+    """Try the mutations of the rooms that the command line names, or all; return how many were missed."""
+    rooms = sys.argv[1:]
+    chosen = [m for m in _known() if not rooms or any(m.path.startswith(room) for room in rooms)]
+    missed = 0
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        for mutation, caught in zip(chosen, pool.map(_is_caught, chosen), strict=True):
+            missed += not caught
+            print("caught" if caught else "MISSED", mutation.path, mutation.old, flush=True)
+    print(f"{len(chosen) - missed} of {len(chosen)} caught")
+    return min(missed, 100)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
