@@ -116,6 +116,8 @@ def test_v3_names(value, dtype):
         *("int7", "r7", "r0", "<i4", "bfloat16", 3, None),
         *({"name": 1}, {"name": "raw_bytes"}, {"name": "structured"}),
         {"name": "fixed_length_utf32", "configuration": {"length_bytes": 3}},
+        {"name": "raw_bytes", "configuration": {"length_bytes": -1}},
+        {"name": "null_terminated_bytes", "configuration": {"length_bytes": True}},
     ],
 )
 def test_v3_names_that_are_not_known(value):

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from refbrowser.errors import ErrorKind, RefbrowserError
-from refbrowser.model.fill_values import parse_fill_value
+from refbrowser.model.fill_values import parse_fill_value, plain_fill
 
 
 @pytest.mark.parametrize(
@@ -134,3 +134,21 @@ DTYPES = [
 def test_any_json_value_is_a_scalar_or_an_error(value, dtype):
     with suppress(RefbrowserError):
         parse_fill_value(value, np.dtype(dtype))
+
+
+@given(st.floats() | st.complex_numbers(), st.sampled_from(["<f8", "<c16"]))
+def test_a_fill_value_is_read_back_from_its_json(value, dtype):
+    dtype = np.dtype(dtype)
+    scalar = dtype.type(value.real if dtype.kind == "f" else value)
+    read = parse_fill_value(plain_fill(scalar), dtype)
+    assert np.array_equal(read, scalar, equal_nan=True)
+
+
+def test_infinities_keep_their_sign():
+    assert [plain_fill(value) for value in (math.inf, -math.inf, math.nan)] == [
+        "Infinity",
+        "-Infinity",
+        "NaN",
+    ]
+    assert plain_fill(np.complex64(complex(1, -math.inf))) == [1.0, "-Infinity"]
+    assert plain_fill(np.datetime64("2001-02-03")) == "2001-02-03"
