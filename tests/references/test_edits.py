@@ -266,4 +266,13 @@ def test_other_members_keep_their_text(value: dict[str, int], data: st.DataObjec
     assert rewrite(raw, node, {**value, key: 77}) == expected
 
 
+@pytest.mark.parametrize(
+    "text", [b'{"a":1,"b":1}', b'{"a":1, "b":1}', b'{\n"a":1,\n"b":1\n}', b'{"a":1,"b":1,"c":1}']
+)
+def test_members_that_change_places_are_spaced_as_before(text: bytes) -> None:
+    value = json.loads(text)
+    expected = text.replace(b"a", b"x").replace(b"b", b"a").replace(b"x", b"b")
+    assert rewrite(text, parse(text), {"b": 1, "a": 1, **value}) == expected
+
+
 SPACE = st.sampled_from(["", " ", "\n ", "\t"])
