@@ -363,6 +363,14 @@ def test_shards_that_cannot_be(shard, changes, kind):
     assert caught.value.kind is kind
 
 
+def test_every_side_of_a_shard_is_tiled(pipeline):
+    configuration = SHARD | {"chunk_shape": [2, 3]}
+    with pytest.raises(RefbrowserError, match="tiles the shard"):
+        pipeline(
+            "u1", [{"name": "sharding_indexed", "configuration": configuration}], (4, 4), version="zarr-v3"
+        )
+
+
 def test_shards_in_shards_in_shards(shard):
     inner = {"name": "sharding_indexed", "configuration": SHARD | {"chunk_shape": [4]}}
     assert shard(codecs=[inner]).shard.inner.shard is not None

@@ -213,6 +213,7 @@ class HistoryMachine(RuleBasedStateMachine):
             return
         text = json.loads(self.history.document.to_bytes())
         model = self.models[self.at]
+        assert (self.history.can_undo, self.history.can_redo) == (self.at > 0, self.at < len(self.models) - 1)
         assert text == model
         assert list(text["refs"]) == list(model["refs"])
         assert list(text["templates"]) == list(model["templates"])
