@@ -11,10 +11,11 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QCoreApplication, QEvent, QMimeData, QPoint, QPointF, QSettings, Qt, QTimer, QUrl
+from PySide6.QtCore import QCoreApplication, QEvent, QMimeData, QPoint, QPointF, QSettings, Qt, QUrl
 from PySide6.QtGui import QDragEnterEvent, QDropEvent
 from PySide6.QtWidgets import QApplication, QPushButton
 from pytestqt.qtbot import QtBot
+from window_rest import is_at_rest
 
 from refbrowser.app import theme
 from refbrowser.app.controller.open_document import OpenDocument
@@ -90,27 +91,16 @@ def opened(window: MainWindow, qtbot: QtBot) -> Open:
     return open_path
 
 
-#: A pause that is longer, in milliseconds, waits for the user and not for work.
-_LONGEST_PAUSE = 250
-
-
 @pytest.fixture
 def settle(window: MainWindow, qtbot: QtBot) -> Callable[[], None]:
     """Wait until nothing runs in the window and nothing there is put off for a moment."""
 
-    def is_at_rest() -> bool:
-        plot = window.centre.plot
-        if window.tasks.busy() or not (plot is None or plot.is_settled()):
-            return False
-        pauses = (timer for timer in window.findChildren(QTimer) if timer.isSingleShot() and timer.isActive())
-        return all(timer.interval() > _LONGEST_PAUSE for timer in pauses)
-
     def wait() -> None:
         # Again after what was posted, which may begin anew.
         for _ in range(2):
-            qtbot.waitUntil(is_at_rest)
+            qtbot.waitUntil(lambda: is_at_rest(window))
             QCoreApplication.processEvents()
-        qtbot.waitUntil(is_at_rest)
+        qtbot.waitUntil(lambda: is_at_rest(window))
 
     return wait
 

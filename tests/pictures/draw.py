@@ -1,6 +1,7 @@
-"""Draws the scenes: ``python tests/pictures/draw.py FOLDER [--theme dark] [--scale 2] [SCENE...]``.
+"""Draws the scenes: ``python tests/pictures/draw.py FOLDER [--scale 2] [SCENE...]``.
 
-With ``--renew`` the expected pictures and the README's are made anew; look at them before you keep them.
+A window is brought into each scene once; it is drawn light, and again when the dark theme was chosen. With
+``--renew`` the expected pictures and the README's are made anew; look at them before you keep them.
 """
 
 from __future__ import annotations
@@ -21,14 +22,10 @@ HERE = Path(__file__).resolve().parent
 EXPECTED = HERE / "expected"
 CHECKOUT = HERE.parents[1]
 README = CHECKOUT / "resources" / "pictures"
-#: Which pictures there are: theme, scale, and the scenes (none: all).
-SETS: dict[str, tuple[str, int, tuple[str, ...]]] = {
-    "light": ("light", 1, ()),
-    "dark": ("dark", 1, ()),
-    "light@2": ("light", 2, ("empty", "image", "rule", "explain")),
-    "dark@2": ("dark", 2, ("image", "table")),
-}
-#: Pictures of the README, by set and scene.
+#: Which pictures there are: the scenes (none: all) by scale, each in every theme.
+SETS: dict[int, tuple[str, ...]] = {1: (), 2: ("empty", "image", "rule", "explain", "table")}
+THEMES = ("light", "dark")
+#: Pictures of the README, by theme and scene.
 SHOWN = {"window.png": ("light", "image"), "rule.png": ("dark", "rule"), "explain.png": ("light", "explain")}
 #: The font that pictures are drawn with: others are as wide as they like.
 FONT = "DejaVu Sans"
@@ -48,8 +45,13 @@ def expected_size(image: QImage) -> QImage:
     )
 
 
-def draw(folder: Path, theme_name: str, names: tuple[str, ...]) -> None:
-    """Draw scenes into a folder, a picture each, with its name."""
+def kept_in(theme: str, scale: int) -> Path:
+    """Return the folder of expected pictures."""
+    return EXPECTED / (theme if scale == 1 else f"{theme}@{scale}")
+
+
+def draw(folder: Path, names: tuple[str, ...]) -> None:
+    """Draw scenes into a folder with one for each theme, a picture each, with its name."""
     from PySide6.QtGui import QFont, QFontInfo
     from PySide6.QtWidgets import QApplication
 
@@ -69,16 +71,19 @@ def draw(folder: Path, theme_name: str, names: tuple[str, ...]) -> None:
     from refbrowser.app import theme
 
     application.setCursorFlashTime(0)
-    theme.choose(application, theme_name)
+    for each in THEMES:
+        (folder / each).mkdir(parents=True, exist_ok=True)
     sizes: dict[str, tuple[int, int]] = {}
     for name in names or tuple(SCENES):
         # Paths are seen in the pictures.
-        scale = os.environ["QT_SCALE_FACTOR"]
-        files = Path(tempfile.gettempdir()) / f"refbrowser-pictures-{theme_name}-{scale}"
+        files = Path(tempfile.gettempdir()) / f"refbrowser-pictures-{os.environ['QT_SCALE_FACTOR']}"
+        theme.choose(application, THEMES[0])
         stage = Stage(files)
         drawn = SCENES[name](stage) or stage.window
-        QApplication.processEvents()
-        drawn.grab().save(str(folder / f"{name}.png"))
+        for each in THEMES:
+            theme.choose(application, each)
+            stage.follow()
+            drawn.grab().save(str(folder / each / f"{name}.png"))
         drawn.resize(*SMALL)
         QApplication.processEvents()
         sizes[name] = (drawn.width(), drawn.height())
@@ -89,19 +94,17 @@ def draw(folder: Path, theme_name: str, names: tuple[str, ...]) -> None:
 
 def renew() -> None:
     """Make the expected pictures anew, and those of the README from some of them."""
-    for name, (theme_name, scale, scenes) in SETS.items():
+    for scale, scenes in SETS.items():
         with tempfile.TemporaryDirectory() as files:
-            folder = Path(files) / name
-            options = ["--theme", theme_name, "--scale", str(scale)]
-            subprocess.run([sys.executable, __file__, str(folder), *scenes, *options], check=True)
-            kept = EXPECTED / name
-            shutil.rmtree(kept, ignore_errors=True)
-            kept.mkdir(parents=True)
-            for path in folder.glob("*.png"):
-                expected_size(QImage(str(path))).save(str(kept / path.name))
-            for shown, (of_set, scene) in SHOWN.items():
-                if of_set == name:
-                    shutil.copyfile(folder / f"{scene}.png", README / shown)
+            subprocess.run([sys.executable, __file__, files, *scenes, "--scale", str(scale)], check=True)
+            for each in THEMES:
+                shutil.rmtree(kept_in(each, scale), ignore_errors=True)
+                kept_in(each, scale).mkdir(parents=True)
+                for path in (Path(files) / each).glob("*.png"):
+                    expected_size(QImage(str(path))).save(str(kept_in(each, scale) / path.name))
+            if scale == 1:
+                for shown, (of_theme, scene) in SHOWN.items():
+                    shutil.copyfile(Path(files) / of_theme / f"{scene}.png", README / shown)
 
 
 def main() -> None:
@@ -110,7 +113,6 @@ def main() -> None:
     parser.add_argument("folder", type=Path, nargs="?")
     parser.add_argument("--renew", action="store_true")
     parser.add_argument("scenes", nargs="*")
-    parser.add_argument("--theme", default="light", choices=["light", "dark"])
     parser.add_argument("--scale", default="1")
     arguments = parser.parse_args()
     if arguments.renew:
@@ -119,11 +121,10 @@ def main() -> None:
     if arguments.folder is None:
         parser.error("name a folder to draw into")
     os.environ |= {"QT_QPA_PLATFORM": "offscreen", "QT_SCALE_FACTOR": arguments.scale, "LC_ALL": "C.UTF-8"}
-    arguments.folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as home:
         for name in ("XDG_CONFIG_HOME", "XDG_CACHE_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME", "HOME"):
             os.environ[name] = home
-        draw(arguments.folder, arguments.theme, tuple(arguments.scenes))
+        draw(arguments.folder, tuple(arguments.scenes))
 
 
 if __name__ == "__main__":

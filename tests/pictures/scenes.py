@@ -26,6 +26,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 from servers.http_server import Fault, HttpServer
+from window_rest import is_at_rest
 
 from refbrowser.app.controller import exporting
 from refbrowser.app.controller.open_document import OpenDocument
@@ -78,14 +79,21 @@ class Stage:
             QTest.qWait(10)
 
     def settle(self) -> None:
-        """Wait until nothing runs and the plot is drawn, twice: panes follow after a pause."""
-        plot, jobs = self.window.centre.plot, self.window.findChild(QAbstractButton, "statusJobsButton")
-        assert plot is not None
-        for _ in range(3):
-            self.wait(lambda: not self.window.tasks.busy() and plot.is_settled())
+        """Wait until nothing runs, twice: what was posted may begin anew."""
+        jobs = self.window.findChild(QAbstractButton, "statusJobsButton")
+        for _ in range(2):
             # What ended is named for a moment.
-            self.wait(lambda: jobs.text() == "No jobs")
-            QTest.qWait(150)
+            self.wait(lambda: is_at_rest(self.window) and jobs.text() == "No jobs")
+            QApplication.processEvents()
+
+    def follow(self) -> None:
+        """Let what is drawn follow another theme; what the scene holds up stays held up."""
+        clock = QElapsedTimer()
+        clock.start()
+        # Layouts are made anew when events are handled, those in scrolled panes after what holds them.
+        QTest.qWait(50)
+        while clock.elapsed() < 500 and not is_at_rest(self.window):
+            QTest.qWait(10)
 
     # Doing
 
@@ -387,6 +395,8 @@ def problems(stage: Stage) -> None:
     stage.open(stage.write("faults.json", {"version": 1, "templates": {"u": "{{v"}, "refs": refs}))
     stage.settle()
     stage.window.commands.problems.show_problems()
+    stage.settle()
+    stage.window.problems.table.selectRow(0)
     stage.settle()
 
 

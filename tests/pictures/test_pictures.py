@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 from compare import difference, marked
-from draw import CHECKOUT, EXPECTED, NO_FONT, README, SETS, SHOWN, SIZES, SMALL, expected_size
+from draw import CHECKOUT, NO_FONT, README, SETS, SHOWN, SIZES, SMALL, THEMES, expected_size, kept_in
 from PySide6.QtGui import QColor, QImage, QPainter
 
 #: Share of squares that may differ: numbers of ports, times that something took, what is read ahead.
@@ -23,11 +23,11 @@ ALLOWED = 0.008
 ALLOWED_IN = {"loading": 0.02, "partial": 0.02}
 
 
-def drawn(theme: str, scale: float, scenes: Sequence[str], folder: Path) -> Path:
+def drawn(scale: float, scenes: Sequence[str], folder: Path) -> Path:
     """Draw scenes in a process of its own: the scale belongs to one."""
     command = [sys.executable, str(Path(__file__).with_name("draw.py")), str(folder), *scenes]
     done = subprocess.run(
-        [*command, "--theme", theme, "--scale", str(scale)],
+        [*command, "--scale", str(scale)],
         capture_output=True,
         text=True,
         timeout=300,
@@ -39,38 +39,44 @@ def drawn(theme: str, scale: float, scenes: Sequence[str], folder: Path) -> Path
     return folder
 
 
+def too_large(folder: Path) -> dict[str, list[int]]:
+    """Return the scenes whose window could not be made small, with the size that it kept."""
+    sizes = json.loads((folder / SIZES).read_text())
+    return {scene: size for scene, size in sizes.items() if size != list(SMALL)}
+
+
 @pytest.mark.timeout(300)
-@pytest.mark.parametrize("name", SETS)
-def test_pictures(name: str, tmp_path: Path) -> None:
-    folder = drawn(*SETS[name], tmp_path)
-    found = {path.stem: path for path in folder.glob("*.png")}
-    kept = {path.stem: path for path in (EXPECTED / name).glob("*.png")}
-    assert set(found) == set(kept)
-    small = json.loads((tmp_path / SIZES).read_text())
-    assert {scene: size for scene, size in small.items() if size != list(SMALL)} == {}
+@pytest.mark.parametrize("scale", SETS)
+def test_pictures(scale: int, tmp_path: Path) -> None:
+    folder = drawn(scale, SETS[scale], tmp_path)
+    assert too_large(folder) == {}
     off = {}
-    for scene, path in found.items():
-        image, expected = expected_size(QImage(str(path))), QImage(str(kept[scene]))
-        share = difference(image, expected)
-        if share > ALLOWED_IN.get(scene, ALLOWED):
-            off[scene] = round(share, 4)
-            marked(image, expected).save(str(folder / f"{scene}-differs.png"))
+    for theme in THEMES:
+        found = {path.stem: path for path in (folder / theme).glob("*.png")}
+        kept = {path.stem: path for path in kept_in(theme, scale).glob("*.png")}
+        assert set(found) == set(kept)
+        for scene, path in found.items():
+            image, expected = expected_size(QImage(str(path))), QImage(str(kept[scene]))
+            share = difference(image, expected)
+            if share > ALLOWED_IN.get(scene, ALLOWED):
+                off[theme, scene] = round(share, 4)
+                marked(image, expected).save(str(folder / theme / f"{scene}-differs.png"))
     assert off == {}, f"the pictures are in {folder}"
-    for shown, (of_set, scene) in SHOWN.items():
-        if of_set == name:
-            image, expected = (expected_size(QImage(str(path))) for path in (README / shown, found[scene]))
-            assert difference(image, expected) <= ALLOWED, (
-                f"the README's {shown} is not what the program draws"
-            )
+
+
+def test_the_readme_shows_what_the_program_draws() -> None:
+    for shown, (theme, scene) in SHOWN.items():
+        image, kept = expected_size(QImage(str(README / shown))), kept_in(theme, 1) / f"{scene}.png"
+        assert difference(image, QImage(str(kept))) <= ALLOWED, shown
 
 
 @pytest.mark.long
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize("scale", [1.5, 2])
 def test_every_state_is_small_at_other_scales(scale: float, tmp_path: Path) -> None:
-    small = json.loads((drawn("light", scale, (), tmp_path) / SIZES).read_text())
-    assert len(small) > 50
-    assert {scene: size for scene, size in small.items() if size != list(SMALL)} == {}
+    folder = drawn(scale, (), tmp_path)
+    assert len(list((folder / THEMES[0]).iterdir())) > 50
+    assert too_large(folder) == {}
 
 
 def painted(width: int, *rectangles: tuple[int, int, int, int]) -> QImage:

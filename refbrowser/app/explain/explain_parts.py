@@ -76,11 +76,9 @@ class VerdictBox(QFrame):
         self.setProperty("role", _STRIPS[self._state])
         self.style().unpolish(self)
         self.style().polish(self)
-        sentence = self.font()
-        sentence.setPointSizeF(sentence.pointSizeF() + 1)
-        self._text.setFont(sentence)
         color = mark_color(self._state)
-        # In the style sheet: a font that is set beside one is forgotten when the label is first shown.
+        # In the style sheet: a font that is set beside one is forgotten when the widget is first shown.
+        self._text.setStyleSheet(f"font-size: {self.font().pointSizeF() + 1:g}pt")
         size = theme.heading_font(1.5).pointSizeF()
         self._word.setStyleSheet(f"color: {color}; font-weight: bold; font-size: {size:g}pt")
         self._icon.setPixmap(icons.pixmap(_ICONS[self._state], 20, color, self.devicePixelRatioF()))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from PySide6.QtCore import QSize, Qt, Signal
+from PySide6.QtCore import QEvent, QObject, QSize, Qt, Signal
 from PySide6.QtWidgets import (
     QFrame,
     QGridLayout,
@@ -76,6 +76,7 @@ class DimensionSliders(QScrollArea):
         self.setSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         self._inner = QWidget()
+        self._inner.installEventFilter(self)
         self._grid = QGridLayout(self._inner)
         self._grid.setContentsMargins(0, 0, 0, 0)
         self._grid.setHorizontalSpacing(theme.LARGE)
@@ -89,6 +90,12 @@ class DimensionSliders(QScrollArea):
         self._state: SliceState | None = None
         self._coordinates: Sequence[Coordinate] = ()
         self.hide()
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        # Rows that became higher, as by another style, would be scrolled.
+        if event.type() == QEvent.Type.LayoutRequest:
+            self.updateGeometry()
+        return super().eventFilter(watched, event)
 
     def set_slice(self, state: SliceState | None, coordinates: Sequence[Coordinate]) -> None:
         """Show the indices of a slice; rows are made anew only for other dimensions."""
