@@ -224,9 +224,13 @@ class ProblemsPane(QWidget):
             theme.plain_tooltip("Select a problem that one click repairs" if fix is None else title)
         )
 
-    def _height_of(self, row: int) -> int:
+    def _height_of(self, index: QModelIndex) -> int:
         """Return the height in which a problem's text is seen whole, if it is no higher than the table."""
-        return max(theme.ROW, min(self._table.sizeHintForRow(row), self._table.viewport().height()))
+        width = self._table.columnWidth(MESSAGE) - 2 * theme.MEDIUM
+        metrics = self._table.fontMetrics()
+        height = metrics.boundingRect(0, 0, width, 0, Qt.TextFlag.TextWordWrap, index.data()).height()
+        needed = theme.ROW + (round(height / metrics.lineSpacing()) - 1) * metrics.lineSpacing()
+        return max(theme.ROW, min(needed, self._table.viewport().height()))
 
     def _draw_icons(self) -> None:
         scheme = theme.colors()
@@ -274,7 +278,7 @@ class ProblemsPane(QWidget):
             self._table.setRowHeight(self._tall, theme.ROW)
         self._tall = current.row()
         if self.model.row(current.row()) is not None:
-            self._table.setRowHeight(current.row(), self._height_of(current.row()))
+            self._table.setRowHeight(current.row(), self._height_of(current.siblingAtColumn(MESSAGE)))
 
     def _fix_current(self) -> None:
         row = self.current()
