@@ -13,6 +13,10 @@ LOOKED_AT = 5_000
 _NAMING = ("coordinates", "bounds", "grid_mapping", "ancillary_variables", "cell_measures")
 
 
+#: Ends of the names of boundaries that no attribute names: ``latitude_bounds`` beside ``latitude``.
+_BOUNDS = ("bnds", "bounds")
+
+
 def first_array(hierarchy: Hierarchy) -> ArrayNode | None:
     """Return the variable to show first: numbers, no coordinates, of most dimensions; None for none.
 
@@ -20,11 +24,14 @@ def first_array(hierarchy: Hierarchy) -> ArrayNode | None:
     """
     nodes = [node for node in islice(hierarchy.walk(), LOOKED_AT) if isinstance(node, ArrayNode)]
     told = _told_of(nodes)
+    # Below the path of an array stand its parts: the buffers of nested values.
+    paths = {node.path for node in nodes}
     best: tuple[tuple[bool, bool, int], ArrayNode] | None = None
     for node in nodes:
         if node.error is not None or node.unreadable is not None or 0 in node.shape:
             continue
-        is_data = not is_coordinate(node) and node.name not in told
+        is_part = node.path.rpartition("/")[0] in paths
+        is_data = not is_coordinate(node) and node.name not in told and not is_part
         worth = (is_data, _is_number(node), sum(size > 1 for size in node.shape))
         if best is None or worth > best[0]:
             best = (worth, node)
@@ -32,9 +39,13 @@ def first_array(hierarchy: Hierarchy) -> ArrayNode | None:
 
 
 def _told_of(nodes: list[ArrayNode]) -> set[str]:
-    """Return the names of variables that others name as theirs."""
+    """Return the names of variables that tell of others: those name them, or their own names say so."""
+    names = {node.name for node in nodes}
     told: set[str] = set()
     for node in nodes:
+        owner, _, end = node.name.rpartition("_")
+        if end in _BOUNDS and owner in names:
+            told.add(node.name)
         for name in _NAMING:
             text = node.attributes.get(name)
             if isinstance(text, str):
