@@ -24,7 +24,7 @@ COLOURINGS = {
 #: Between the facts of a chunk in one line.
 GAP = "   "
 _LONGEST_URL = 30
-_KINDS = ("missing", "inline", "byte range", "whole file", "faulty or lost", "stored in messages")
+_KINDS = ("missing", "inline", "byte range", "whole file", "faulty or lost", "stored in parts")
 #: Messages that a tile is assembled from are named, at most so many.
 _NAMED = 4
 _READ = ("", "being read", "read", "could not be read")
