@@ -52,6 +52,8 @@ class DocumentFollower(QObject):
         confirming = self._confirming[document] = DocumentConfirming(document)
         confirming.changed.connect(self._show_unconfirmed)
         confirming.failed.connect(lambda: self._read_again(document))
+        # What is damaged may turn out when it is read, or confirmed.
+        document.problems.changed.connect(lambda: self._damage_changed(document))
         document.journal.recoveriesChanged.connect(lambda: self._recoveries_changed(document))
         document.journal.failed.connect(self._journal_failed)
         document.editFailed.connect(lambda error: self._edit_failed(document, error))
@@ -170,6 +172,10 @@ class DocumentFollower(QObject):
             window.centre.table.read_again()
         if window.nested.pane is not None:
             window.nested.pane.read_again()
+
+    def _damage_changed(self, document: OpenDocument) -> None:
+        if document is self._window.documents.current:
+            self._window.centre.damage_bar.set_document(document)
 
     def _recoveries_changed(self, document: OpenDocument) -> None:
         window = self._window

@@ -227,6 +227,12 @@ class ZipArchives:
             self._damaged[url, row] = error
             self._unconfirmed.pop((url, row), None)
 
+    @property
+    def damaged(self) -> tuple[RefbrowserError, ...]:
+        """Why members could not be confirmed, those that were tried so far."""
+        with self._lock:
+            return tuple(self._damaged.values())
+
     def note_unconfirmed(self, url: str, row: int, member: ZipMember) -> None:
         """Remember that parts of a member were given before all of it was read."""
         with self._lock:

@@ -18,14 +18,19 @@ import refbrowser
 from refbrowser.app.damage_bar import damage_words, repaired_words, source_words
 from refbrowser.cli.program import main
 from refbrowser.engine.damage import damage_of
+from refbrowser.engine.fetching import confirm_later
+from refbrowser.engine.problems.collect import collect
+from refbrowser.engine.problems.failures import failures_of, turns_of
 from refbrowser.engine.serving.application import Application
 from refbrowser.engine.views.picture import ChunkState, Picture
 from refbrowser.engine.views.plan import sampled_plan
 from refbrowser.engine.views.reading import read_picture
 from refbrowser.engine.views.roles import AxisRole
 from refbrowser.engine.views.slicing import first_slice
-from refbrowser.errors import ErrorKind, Finding, Place, Severity
+from refbrowser.errors import ErrorKind, Finding, Place, RefbrowserError, Severity
+from refbrowser.formats.ncstream.bytes import MemoryBytes
 from refbrowser.formats.ncstream.left_out import LEFT_OUT
+from refbrowser.formats.ncstream.walk import walk_stream
 from refbrowser.io.cancel import CancelToken
 from refbrowser.model.reference import ReferenceKind
 
@@ -55,7 +60,8 @@ def test_faults_and_losses_that_concern_a_path_are_damage() -> None:
         note("only a warning", "/g/a", Severity.WARNING),
         note("cut", None, Severity.WARNING, is_loss=True),
     )
-    dataset = cast(Any, SimpleNamespace(document=SimpleNamespace(notes=notes)))
+    access = SimpleNamespace(memory=SimpleNamespace(archives=SimpleNamespace(damaged=())))
+    dataset = cast(Any, SimpleNamespace(document=SimpleNamespace(notes=notes), access=access))
 
     def told(*paths: str) -> list[str]:
         return [each.message for each in damage_of(dataset, paths or None)]
@@ -308,3 +314,57 @@ def test_repairs_without_loss_say_nothing(tmp_path: Path) -> None:
         source.write_bytes(content)
         assert main(["repair", str(source), str(target), "--force"]) == 0
         assert target.read_bytes() == stream(message("a"))
+
+
+def test_members_that_prove_to_be_damaged_are_told_like_other_damage(tmp_path: Path) -> None:
+    values = np.arange(100_000, dtype=">i4")
+    metadata = json.dumps({**ZARRAY, "shape": [100_000], "chunks": [100_000]}).encode()
+    store = {".zgroup": b'{"zarr_format":2}'}
+    for name in "ab":
+        store |= {f"{name}/.zarray": metadata, f"{name}/0": values.tobytes()}
+    encoder = Encoder("one")
+    for name, members, key, array in (
+        ("a.zip", store, "a/0", "a"),
+        ("a.awkd", encoder.members(encoder.basic(values)), "one-0.raw", "one"),
+    ):
+        path, data = tmp_path / name, bytearray(zipped(members))
+        data[data.index(values.tobytes()) + 399_000] ^= 1
+        path.write_bytes(data)
+        with refbrowser.open(str(path)) as dataset:
+            before = turns_of(dataset)
+            assert (dataset.damage, failures_of(dataset)) == ((), [])
+            # A part is shown before all of it is confirmed.
+            assert dataset.with_access(dataset.access.at_once())[array][5] == 5
+            assert dataset.damage == ()
+            assert confirm_later(dataset.session.fetcher, dataset.access, CancelToken())
+            assert turns_of(dataset) > before
+            (found,) = dataset.damage
+            assert f"member '{key}': the CRC-32 of the member is not" in found.message
+            assert found.place.path == ("/a" if name == "a.zip" else None)
+            assert source_words(name, dataset.damage).startswith(f"{name} is damaged: member '{key}'")
+            problems = collect(dataset.document, dataset.hierarchy, failures=failures_of(dataset))
+            (problem,) = [each for each in problems.items if "CRC-32" in each.message]
+            assert problem.spot == (("array", "/a") if name == "a.zip" else ("document", ""))
+            if name == "a.zip":
+                assert (len(dataset["a"].damage), dataset["b"].damage) == (1, ())
+            # Reading it adds nothing to what is known.
+            with pytest.raises(RefbrowserError, match="CRC-32"):
+                dataset[array][5]
+            again = collect(dataset.document, dataset.hierarchy, failures=failures_of(dataset))
+            assert [each.count for each in again.items if "CRC-32" in each.message] == [1]
+
+
+def test_a_damaged_stream_that_grows_is_what_a_new_look_at_it_finds() -> None:
+    more = [message("b"), message("a"), message("b")]
+    for name, content in {**LOST, **KEPT}.items():
+        whole = content.removesuffix(enc.MAGIC_END) + b"".join(more) + enc.MAGIC_END
+        sizes = [*range(len(HEADER) + 4, len(whole), 17), len(whole)]
+        index = None
+        for size in sizes:
+            index = walk_stream(MemoryBytes(whole[:size]), url="a.ncs", resume=index)
+        fresh = walk_stream(MemoryBytes(whole), url="a.ncs")
+        assert index is not None
+        assert index.faults == fresh.faults, name
+        assert index.has_end
+        for column in ("kind", "offset", "stop", "fault", "variable"):
+            assert getattr(index.table, column).tolist() == getattr(fresh.table, column).tolist(), name

@@ -14,7 +14,10 @@ if TYPE_CHECKING:
 
 
 def failures_of(dataset: Dataset) -> list[RefbrowserError]:
-    """Return why chunks failed; those whose reference was edited since, or that are gone, are left out."""
+    """Return why chunks, and members of archives, failed.
+
+    Chunks whose reference was edited since, or that are gone, are left out.
+    """
     found = []
     for path, log in dataset.session.chunk_log.arrays(dataset.access.memory):
         failures = log.failures()
@@ -32,9 +35,17 @@ def failures_of(dataset: Dataset) -> list[RefbrowserError]:
         coords = np.array([failure[0] for failure in inside], np.int64).reshape(len(inside), len(grid))
         marks = marks_of(manifest.columns(coords)).tolist()
         found += [error for (_, mark, error), now in zip(inside, marks, strict=True) if mark == now]
-    return found
+    told = {_where(error) for error in found}
+    damaged = dataset.access.memory.archives.damaged
+    return [*found, *(error for error in damaged if _where(error) not in told)]
+
+
+def _where(error: RefbrowserError) -> tuple[object, ...]:
+    return error.place.url, error.place.start, error.message
 
 
 def turns_of(dataset: Dataset) -> int:
     """Return a number that changes whenever `failures_of` may give something else; quick."""
-    return sum(log.turns for _path, log in dataset.session.chunk_log.arrays(dataset.access.memory))
+    memory = dataset.access.memory
+    reads = sum(log.turns for _path, log in dataset.session.chunk_log.arrays(memory))
+    return reads + len(memory.archives.damaged)

@@ -84,6 +84,33 @@ def test_a_growing_stream_is_followed_with_slice_and_zoom(
     assert picture.all_done, "what was added can be read"
 
 
+def test_a_damaged_stream_goes_on_growing_and_its_damage_is_told(
+    window: MainWindow, opened: Open, settle: Settle, tmp_path: Path, qtbot: QtBot
+) -> None:
+    path = write_growing(tmp_path / "live.ncs", STEPS)
+    document = opened(path)
+    settle()
+    bar = window.centre.damage_bar
+    assert not bar.isVisibleTo(window)
+    with path.open("ab") as file:
+        file.write(b"nonsense")
+    grow(path, STEPS, STEPS + 1)
+    qtbot.waitUntil(lambda: document.is_open and steps_of(document) == STEPS + 2, timeout=WATCHED)
+    settle()
+    assert bar.text().startswith("live.ncs is damaged: 1 fault")
+    assert bar.isVisibleTo(window)
+    assert any("bad-magic" in problem.message for problem in document.problems.found.items)
+    grow(path, STEPS + 2)
+    qtbot.waitUntil(lambda: document.is_open and steps_of(document) == STEPS + 3, timeout=WATCHED)
+    settle()
+    assert bar.isVisibleTo(window)
+    dataset = document.dataset
+    assert dataset is not None
+    # What came behind the damage is there.
+    assert np.isfinite(dataset["/field"][STEPS + 2]).all()
+    assert dataset["/field"].damage
+
+
 def test_a_line_that_is_seen_whole_gets_longer(
     window: MainWindow, opened: Open, settle: Settle, tmp_path: Path, qtbot: QtBot
 ) -> None:
