@@ -22,6 +22,7 @@ from streams_made import write_ocean
 from window_fixtures import button, drop
 
 from refbrowser.app.actions.file import FLAVOURS
+from refbrowser.app.chunk_map.pane import ChunkMapPane
 from refbrowser.app.controller.disk import FileState
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.dialogs.open_url_dialog import OpenUrlDialog
@@ -435,6 +436,31 @@ class TestSaving:
         settle()
         assert contents(store) == before
         assert document.is_dirty
+
+
+def test_a_dimension_gets_another_name(
+    window: MainWindow, folder: Path, opened: Open, settle: Settle
+) -> None:
+    """Plot and map name it anew, and keep their axes."""
+    document = opened(folder)
+    window.hierarchy.select_node(document, "/temp")
+    settle()
+    plot = window.centre.plot
+    assert plot is not None
+    header, chunks = plot.header, window.findChild(ChunkMapPane)
+    assert chunks is not None
+    header.x_axis.setCurrentIndex(0)
+    header.x_axis.activated.emit(0)
+    settle()
+    for names in (["y", "x"], ["north", "east"]):
+        document.apply(SetMetadata("temp/.zattrs", {"_ARRAY_DIMENSIONS": names}))
+        settle()
+        assert [header.x_axis.itemText(number) for number in range(2)] == names
+        assert (header.x_axis.currentText(), header.y_axis.currentText()) == (names[0], names[1])
+        assert (chunks.controls.across.currentText(), chunks.controls.down.currentText()) == (
+            names[0],
+            names[1],
+        )
 
 
 class TestTheFilesOfOthers:

@@ -154,6 +154,9 @@ class ChunkMapPane(QWidget):
             self._show_hint(f"{node.path} has no chunks: its shape is {node.shape}.")
         else:
             state = first_chunk_slice(node, None if before is None else before.slice)
+            if before is not None and before.slice.names != state.names:
+                # Its axes are those of the plot again.
+                self._axes = None
             self._pages.setCurrentWidget(self._inner)
             self._set_layout(ChunkLayout.of(state), same=before is not None)
             self._follow_plot()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from PySide6.QtCore import QObject, Signal
 
@@ -18,7 +19,13 @@ from refbrowser.app.plot.subject import Subject
 from refbrowser.app.timers import one_shot
 from refbrowser.engine.views.plan import ViewPlan, first_values_plan, middle_plan, plan_view, sampled_plan
 from refbrowser.engine.views.reading import coordinate_nodes, reads_the_same, roles_of, same_packing
-from refbrowser.engine.views.slicing import SliceMemory, SliceState, chunk_window, grown_slice
+from refbrowser.engine.views.slicing import (
+    SliceMemory,
+    SliceState,
+    chunk_window,
+    dimension_names,
+    grown_slice,
+)
 from refbrowser.limits import LIMITS
 from refbrowser.model.nodes import ArrayNode
 
@@ -154,11 +161,15 @@ class Presenter(QObject):
         """Show the same array of a changed document; what it reads as before is not read again."""
         picture, before = self.loader.current, self.subject.node
         self.subject.node = node
+        state, names = self.subject.slice, dimension_names(node)
+        is_renamed = state is not None and state.names != names
+        if state is not None and is_renamed:
+            self.subject.slice = replace(state, names=names)
         if before is not None and not same_packing(before, node) and not self.drawing.keeper.by_user:
             self.drawing.forget_levels()
         self.coordinates.read(document, node)
         self._take_slice()
-        if picture is None or before is None or self.loader.is_reading or not picture.all_ended:
+        if is_renamed or picture is None or before is None or self.loader.is_reading or not picture.all_ended:
             self.read()
         elif picture.plan.chunks <= LIMITS.view_chunks and reads_the_same(
             before, node, picture.plan.selection
