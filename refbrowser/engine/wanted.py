@@ -135,21 +135,32 @@ def _span_cost(columns: ReferenceColumns, cut: list[bool], access: Access) -> in
 
 
 def refuse_large(wanted: Wanted) -> Wanted:
-    """Return the batch with an error for chunks that are read whole and said to be larger than any can be.
+    """Return the batch with an error for chunks that are read whole and said to be larger than any can be."""
+    return replace(wanted, columns=without_large(wanted.columns, wanted.pipeline, wanted.spans))
+
+
+def without_large(
+    columns: ReferenceColumns, pipeline: CodecPipeline, spared: Container[int] = ()
+) -> ReferenceColumns:
+    """Return references of chunks with an error for those that are said to be larger than any chunk can be.
 
     What a reference says of a length is no better than the file that says it: nothing is planned for, or
     allocated, by it alone.
+
+    Parameters
+    ----------
+    spared
+        Rows that are no whole chunks.
     """
-    columns = wanted.columns
-    large = (columns.kind == ReferenceKind.RANGE) & (columns.length > wanted.pipeline.stored_most)
-    rows = [row for row in np.flatnonzero(large).tolist() if row not in wanted.spans]
+    large = (columns.kind == ReferenceKind.RANGE) & (columns.length > pipeline.stored_most)
+    rows = [row for row in np.flatnonzero(large).tolist() if row not in spared]
     if not rows:
-        return wanted
+        return columns
     kind, faults = columns.kind.copy(), dict(columns.faults)
     kind[rows] = ReferenceKind.FAULTY
     for row in rows:
-        faults[row] = _too_large(wanted.pipeline, int(columns.length[row]))
-    return replace(wanted, columns=replace(columns, kind=kind, faults=faults))
+        faults[row] = _too_large(pipeline, int(columns.length[row]))
+    return replace(columns, kind=kind, faults=faults)
 
 
 def _too_large(pipeline: CodecPipeline, size: int) -> RefbrowserError:

@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 from servers.http_server import Fault, HttpServer
 
 import refbrowser
+from refbrowser.cli.program import main
 from refbrowser.codecs.pipeline import CodecPipeline
 from refbrowser.engine import members
 from refbrowser.engine.session import Session
@@ -185,3 +186,33 @@ def test_a_small_part_of_a_large_member_is_held_alone_and_confirmed(
     path.write_bytes(damaged)
     with refbrowser.open(document) as dataset, pytest.raises(RefbrowserError, match="CRC-32"):
         dataset["a"][...]
+
+
+@pytest.mark.parametrize("target", ["explain", "zarr-v2", "ncstream"])
+def test_what_explains_or_copies_chunks_reads_none_that_is_too_large(
+    tmp_path: Path, target: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with (tmp_path / "x").open("wb") as stream:
+        stream.truncate(LARGE)
+    metadata = {
+        "zarr_format": 2, "shape": [4], "chunks": [4], "dtype": ">f4", "filters": None, "order": "C",
+        "compressor": {"id": "zlib", "level": 1}, "fill_value": 0,
+    }  # fmt: skip
+    path = tmp_path / "d.json"
+    verb = {"explain": ["explain", str(path), "a/0"]}.get(
+        target, ["export", str(path), "--codec", "keep", "--to", target]
+    )
+    for number, reference in enumerate((["x"], ["x", 0, LARGE])):
+        refs = {".zgroup": '{"zarr_format": 2}', "a/.zarray": json.dumps(metadata), "a/0": reference}
+        path.write_text(json.dumps(refs))
+        arguments = verb if target == "explain" else [*verb, str(tmp_path / f"out{number}")]
+        # Modules that are loaded for it are no part of it.
+        path.write_text(json.dumps(refs | {"a/0": "abc"}))
+        main(arguments)
+        path.write_text(json.dumps(refs))
+        capsys.readouterr()
+        with taking_little():
+            code = main(arguments)
+        shown = capsys.readouterr()
+        assert "its shape, type and codecs take" in shown.out + shown.err, reference
+        assert code == (0 if target == "explain" else 2), shown

@@ -106,7 +106,7 @@ def _open_whole(
     inside: tuple[int, ...] | None,
     source: Source,
 ) -> None:
-    data = source.read(reference)
+    data = source.read(reference, pipeline)
     _tell_answer(opened, source, reference)
     if isinstance(data, RefbrowserError):
         opened.read_error = data

@@ -13,6 +13,7 @@ import numpy as np
 
 from refbrowser.codecs.pipeline import CodecPipeline
 from refbrowser.codecs.sharding import filled
+from refbrowser.engine.columns import columns_of
 from refbrowser.engine.damage import damage_of
 from refbrowser.engine.explain import verdicts
 from refbrowser.engine.explain.assembled import assembly_of, element_at, place_of
@@ -42,6 +43,7 @@ from refbrowser.engine.views.slicing import dimension_names
 from refbrowser.errors import Finding, RefbrowserError
 from refbrowser.formats.zarr.keys import ChunkKey, KeyClassifier, MetadataKey, StrayKey
 from refbrowser.io.cancel import CancelToken
+from refbrowser.limits import LIMITS
 from refbrowser.model.nodes import ArrayNode
 from refbrowser.model.reference import ByteRange, Inline, Reference, WholeFile
 
@@ -359,7 +361,8 @@ class _Explaining:
             # Its size may be anything, and nothing is decoded: where it points to says enough.
             return _stray(key, role)
         source = Source(self.dataset.session, self.dataset.access, key, self.token)
-        data = source.read(reference)
+        # Metadata of more bytes was not read when the document was opened either.
+        (data,) = source.fetch(columns_of([reference]), LIMITS.inline_value)
         step = source.step()
         self.steps += [] if step is None else [step]
         if isinstance(data, RefbrowserError):

@@ -7,18 +7,20 @@ from typing import Any
 
 import numpy as np
 
+from refbrowser.codecs.pipeline import CodecPipeline
 from refbrowser.engine.columns import columns_of
 from refbrowser.engine.explain.explanation import Line, Link, LinkKind, Step, StepState
 from refbrowser.engine.explain.member import member_step
 from refbrowser.engine.explain.texts import bytes_text, counted, plain
 from refbrowser.engine.fetching import fetch_rows
 from refbrowser.engine.session import Session
-from refbrowser.errors import ErrorKind, RefbrowserError
+from refbrowser.engine.wanted import too_long, without_large
+from refbrowser.errors import RefbrowserError
 from refbrowser.io.access import Access
 from refbrowser.io.attempts import Attempt
 from refbrowser.io.cancel import CancelToken
 from refbrowser.limits import LIMITS
-from refbrowser.model.reference import Inline, Reference, ReferenceColumns, ReferenceKind
+from refbrowser.model.reference import Reference, ReferenceColumns, ReferenceKind
 
 #: Tries that are told, the first and the last ones; others are only counted.
 MOST_TRIES = 8
@@ -47,8 +49,10 @@ class Source:
         self.error: RefbrowserError | None = None
         self.received = 0
 
-    def fetch(self, columns: ReferenceColumns) -> list[bytes | RefbrowserError]:
-        """Return the bytes of each row, or why they could not be had.
+    def fetch(
+        self, columns: ReferenceColumns, size_limit: int = LIMITS.chunk_size
+    ) -> list[bytes | RefbrowserError]:
+        """Return the bytes of each row, or why they could not be had; none longer than `size_limit` is read.
 
         Raises
         ------
@@ -76,18 +80,15 @@ class Source:
             key=lambda _row: self._key,
             cancel=self._token,
             witness=lambda attempt: self.attempts.append(attempt),
+            size_limit=size_limit,
         )
         return answers
 
-    def read(self, reference: Reference) -> bytes | RefbrowserError:
-        """Return all bytes of a reference, or why they could not be had."""
-        if isinstance(reference, Inline):
-            return reference.data
-        length = getattr(reference, "length", 0)
-        if length > LIMITS.chunk_size:
-            message = f"the chunk is {length} bytes; at most {LIMITS.chunk_size} are read whole (chunk_size)"
-            return RefbrowserError(ErrorKind.BUDGET, message)
-        return self.fetch(columns_of([reference]))[0]
+    def read(self, reference: Reference, pipeline: CodecPipeline) -> bytes | RefbrowserError:
+        """Return all bytes of a chunk, or why they could not be had: it may be larger than a chunk can be."""
+        columns = without_large(columns_of([reference]), pipeline)
+        (answer,) = self.fetch(columns, pipeline.stored_most)
+        return too_long(pipeline, answer) if isinstance(answer, RefbrowserError) else answer
 
     def read_windows(self, reference: Reference, windows: list[range]) -> list[bytes | RefbrowserError]:
         """Return some stretches of the bytes of a reference, by their positions in it."""

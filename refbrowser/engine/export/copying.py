@@ -12,13 +12,14 @@ import numpy.typing as npt
 
 from refbrowser.codecs.pipeline import CodecPipeline
 from refbrowser.codecs.sharding import ShardLayout
-from refbrowser.engine.columns import without
+from refbrowser.engine.columns import placed, without
 from refbrowser.engine.export.chunks import ArrayExport, Coords, ExportRun, unit_numbers
 from refbrowser.engine.export.confirming import StoredUnits
 from refbrowser.engine.export.local_files import read_local
 from refbrowser.engine.export.objects import Assembled, Assembly
 from refbrowser.engine.fetching import fetch_rows
 from refbrowser.engine.shards import inner_columns, shard_tables
+from refbrowser.engine.wanted import too_long, without_large
 from refbrowser.errors import RefbrowserError
 from refbrowser.model.reference import ReferenceColumns, ReferenceKind
 
@@ -81,6 +82,8 @@ class _Copier:
             columns = _inner(run, manifest, places, chunks, shard)
         else:
             columns = manifest.columns(places)
+        pipeline, referred = self.units.pipeline, columns
+        columns = without_large(columns, pipeline)
         queue = run.session.pool.queue(run.token)
         missing = columns.kind == ReferenceKind.MISSING
 
@@ -89,7 +92,7 @@ class _Copier:
                 if run.access.is_missing(data):
                     missing[row] = True
                 else:
-                    run.bad(data)
+                    run.bad(too_long(pipeline, data))
             elif max(len(data), self.units.decoded_size) <= AT_ONCE:
                 confirm(row, data)
             else:
@@ -107,7 +110,9 @@ class _Copier:
             return manifest.key(tuple(chunks[row].tolist()))
 
         for row in np.flatnonzero(columns.kind == ReferenceKind.FAULTY).tolist():
-            deliver(row, columns.faults[row])
+            error = columns.faults[row]
+            where = error.place or placed(error, referred, row, key(row), layout.source.path).place
+            deliver(row, error.at(where))
         for row in np.flatnonzero(columns.kind == ReferenceKind.INLINE).tolist():
             deliver(row, columns.inline[row])
         read = 0
@@ -117,7 +122,7 @@ class _Copier:
             read += len(data)
             deliver(row, data)
 
-        here = read_local(columns, run.access, take_local, run.token)
+        here = read_local(columns, run.access, take_local, run.token, pipeline.stored_most)
         run.read(read, len(here))
         counters = fetch_rows(
             run.session.fetcher,
@@ -127,6 +132,7 @@ class _Copier:
             cancel=run.token,
             key=key,
             export=True,
+            size_limit=pipeline.stored_most,
         )
         queue.join()
         run.read(counters.bytes, counters.requests)

@@ -13,16 +13,20 @@ from refbrowser.io.access import Access, Location
 from refbrowser.io.cancel import CancelToken
 from refbrowser.io.identity import FileIdentity
 from refbrowser.io.local import open_regular
-from refbrowser.limits import LIMITS
 from refbrowser.model.reference import ReferenceColumns, ReferenceKind
 
 
 def read_local(
-    columns: ReferenceColumns, access: Access, take: Callable[[int, bytes], None], token: CancelToken
+    columns: ReferenceColumns,
+    access: Access,
+    take: Callable[[int, bytes], None],
+    token: CancelToken,
+    size_limit: int,
 ) -> list[int]:
     """Read the rows of `columns` that are in local files, and return those that were.
 
-    What cannot be read just so is left for the fetcher, which knows the words for every fault.
+    What is longer than `size_limit` is not read. What cannot be read just so is left for the fetcher, which
+    knows the words for every fault.
 
     Raises
     ------
@@ -32,14 +36,14 @@ def read_local(
     done: list[int] = []
     for location, rows in _files(columns, access):
         token.check()
-        for row, data in _rows(location, rows, columns, access):
+        for row, data in _rows(location, rows, columns, access, size_limit):
             take(row, data)
             done.append(row)
     return done
 
 
 def _rows(
-    location: Location, rows: list[int], columns: ReferenceColumns, access: Access
+    location: Location, rows: list[int], columns: ReferenceColumns, access: Access, size_limit: int
 ) -> Iterator[tuple[int, bytes]]:
     """Yield the bytes of the rows of one file that can be read."""
     with ExitStack() as stack:
@@ -50,7 +54,7 @@ def _rows(
             return
         for row in rows:
             try:
-                data = _read(descriptor, identity, columns, row)
+                data = _read(descriptor, identity, columns, row, size_limit)
                 same = FileIdentity.of(os.fstat(descriptor)) == identity
             except OSError:
                 continue
@@ -58,12 +62,14 @@ def _rows(
                 yield row, data
 
 
-def _read(descriptor: int, identity: FileIdentity, columns: ReferenceColumns, row: int) -> bytes | None:
+def _read(
+    descriptor: int, identity: FileIdentity, columns: ReferenceColumns, row: int, size_limit: int
+) -> bytes | None:
     """Return the bytes of a row, None where it is not all there."""
     whole = columns.kind[row] == ReferenceKind.WHOLE
     start = 0 if whole else int(columns.offset[row])
     size = identity.size if whole else int(columns.length[row])
-    if start < 0 or not 0 <= size <= LIMITS.chunk_size or start + size > identity.size:
+    if start < 0 or not 0 <= size <= size_limit or start + size > identity.size:
         return None
     data = os.pread(descriptor, size, start)
     return data if len(data) == size else None

@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from refbrowser.codecs.pipeline import CodecPipeline
-from refbrowser.engine.columns import taken
+from refbrowser.engine.columns import placed, taken
 from refbrowser.engine.export.confirming import StoredUnits
 from refbrowser.engine.export.ncstream.geometry import Box
 from refbrowser.engine.export.ncstream.plan import VariablePlan
+from refbrowser.engine.wanted import too_long, without_large
 from refbrowser.errors import RefbrowserError
 from refbrowser.model.reference import ReferenceColumns, ReferenceKind
 
@@ -83,20 +84,31 @@ def _fetched(
     wanted = np.flatnonzero(~cut[rows] & (columns.kind[rows] != ReferenceKind.MISSING))
     if not len(wanted):
         return found
-    answers = run.session.fetch_all(taken(columns, rows[wanted]), run.access, token=run.token, export=True)
-    manifest = units.node.manifest
+    pipeline, manifest = units.pipeline, units.node.manifest
     assert manifest is not None
+    answers = run.session.fetch_all(
+        without_large(taken(columns, rows[wanted]), pipeline),
+        run.access,
+        token=run.token,
+        export=True,
+        size_limit=pipeline.stored_most,
+    )
+
+    def key(row: int) -> str:
+        return manifest.key(tuple(coords[row].tolist()))
 
     def confirm(place: int, data: bytes) -> None:
         row = int(rows[place])
-        key = manifest.key(tuple(coords[row].tolist()))
-        found[place] = units.error(columns, row, key, data) or data
+        found[place] = units.error(columns, row, key(row), data) or data
 
     queue = run.session.pool.queue(run.token)
     for place, answer in zip(wanted.tolist(), answers, strict=True):
         gone = isinstance(answer, RefbrowserError) and run.access.is_missing(answer)
         if isinstance(answer, RefbrowserError):
-            found[place] = None if gone else answer
+            row = int(rows[place])
+            error = too_long(pipeline, answer)
+            error = error if error.place else placed(error, columns, row, key(row), units.node.path)
+            found[place] = None if gone else error
         else:
             run.tally.read_bytes += len(answer)
             queue.put(partial(confirm, place, answer), units.decoded_size)
