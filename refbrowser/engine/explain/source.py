@@ -27,6 +27,10 @@ MOST_TRIES = 8
 _FIELD_NAMES = ("content-range", "content-length", "content-type", "last-modified", "etag", "server")
 
 
+#: A chunk of up to so many bytes is read though it is too large to be one: what it begins like may tell why.
+_SHOWN = 1024 * 1024
+
+
 class Source:
     """Reads rows for an explanation, past the cache, and keeps what was asked and answered.
 
@@ -86,8 +90,11 @@ class Source:
 
     def read(self, reference: Reference, pipeline: CodecPipeline) -> bytes | RefbrowserError:
         """Return all bytes of a chunk, or why they could not be had: it may be larger than a chunk can be."""
-        columns = without_large(columns_of([reference]), pipeline)
-        (answer,) = self.fetch(columns, pipeline.stored_most)
+        columns = columns_of([reference])
+        most = max(pipeline.stored_most, _SHOWN)
+        if columns.length[0] > most:
+            columns = without_large(columns, pipeline)
+        (answer,) = self.fetch(columns, most)
         return too_long(pipeline, answer) if isinstance(answer, RefbrowserError) else answer
 
     def read_windows(self, reference: Reference, windows: list[range]) -> list[bytes | RefbrowserError]:
