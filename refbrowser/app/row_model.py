@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import Flag
 from typing import Any, Protocol, runtime_checkable
@@ -64,6 +64,15 @@ class StyledRowModel(Protocol):
 
     def styles(self, start: int, stop: int) -> list[RowStyle]:
         """Return the marks of rows `start` to `stop`."""
+        ...
+
+
+@runtime_checkable
+class MeasuredRowModel(Protocol):
+    """A row model that knows how wide its numbers get, before they are asked for."""
+
+    def widest(self) -> Mapping[int, str]:
+        """Return the widest number that can come in a column, by column."""
         ...
 
 

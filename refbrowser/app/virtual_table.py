@@ -36,6 +36,7 @@ from refbrowser.app.row_model import (
     PAGE_ROWS,
     Column,
     HeaderModel,
+    MeasuredRowModel,
     NoRows,
     RowModel,
     RowStyle,
@@ -117,6 +118,7 @@ class VirtualTable(PaintedView):
             self._header_model.set_columns(model.columns)
             self._fitted = True
             self._number_widths.clear()
+        self._measure_widest()
         self._set_current(None, None)
         self._layout_parts()
 
@@ -126,6 +128,7 @@ class VirtualTable(PaintedView):
         count = self._model.row_count()
         if self._current is not None and self._current >= count:
             self._set_current(None, None)
+        self._measure_widest()
         self._layout_parts()
 
     def current(self) -> int | None:
@@ -212,6 +215,7 @@ class VirtualTable(PaintedView):
         self._plain_bold = QFont(self._plain)
         self._plain_bold.setBold(True)
         self._number_widths.clear()
+        self._measure_widest()
         self._pages.clear()
         self._row_height = max(QFontMetrics(self._mono).height(), self.fontMetrics().height()) + 6
         self._layout_parts()
@@ -278,6 +282,12 @@ class VirtualTable(PaintedView):
         else:
             self._pages.move_to_end(number)
         return page
+
+    def _measure_widest(self) -> None:
+        """Ask for room for the widest numbers that can come, so that no page moves the columns."""
+        if isinstance(self._model, MeasuredRowModel):
+            widest = self._model.widest()
+            self._measure_numbers([[widest.get(at, "") for at in range(len(self._model.columns))]])
 
     def _measure_numbers(self, texts: list[list[str]]) -> None:
         """Ask for room for the numbers of a page where their columns are narrower."""

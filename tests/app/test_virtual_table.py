@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 import time
 from pathlib import Path
 
@@ -12,8 +13,10 @@ from pytestqt.qtbot import QtBot
 
 from refbrowser.app.plain_text import CELL_LIMIT, one_line
 from refbrowser.app.references.hex_rows import HexRows
+from refbrowser.app.references.reference_rows import ExpansionRows
 from refbrowser.app.row_model import PAGE_ROWS, Column, NoRows, RowStyle
 from refbrowser.app.virtual_table import PAGES_KEPT, VirtualTable
+from refbrowser.formats.references import open_references
 
 
 class Numbers:
@@ -152,6 +155,33 @@ def test_columns_of_numbers_have_room_for_those_that_are_seen(table: VirtualTabl
     table.grab()
     QApplication.processEvents()
     assert table.column_widths() == [60, 70]
+
+
+class Measured(Numbers):
+    def widest(self) -> dict[int, str]:
+        return {0: str(self.count - 1)}
+
+
+def test_columns_of_numbers_stay_while_one_scrolls_where_the_widest_is_known(table: VirtualTable) -> None:
+    table.set_model(Measured(10**12))
+    table.grab()
+    QApplication.processEvents()
+    widths = table.column_widths()
+    assert widths[0] >= QFontMetrics(table._mono_bold).horizontalAdvance(str(10**12 - 1)) + 16
+    table.set_current(10**12 - 1)
+    table.grab()
+    QApplication.processEvents()
+    assert table.column_widths() == widths
+
+
+def test_references_tell_their_widest_numbers(tmp_path: Path) -> None:
+    path = tmp_path / "wide.json"
+    ranges = {f"x/{row}": ["data", row * 10**12, 77] for row in range(1200)}
+    path.write_text(json.dumps({"version": 1, "refs": {".zgroup": '{"zarr_format": 2}', **ranges}}))
+    rows = ExpansionRows(open_references(path), None, lambda: None)
+    assert rows.widest() == {0: "1\u202f200", 4: str(1199 * 10**12), 5: "77"}
+    last = rows.page(1200, 1201)[0]
+    assert {at: last[at] for at in (0, 4, 5)} == rows.widest()
 
 
 def test_text_of_files_is_one_plain_line() -> None:

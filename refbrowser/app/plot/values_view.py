@@ -42,6 +42,11 @@ class PictureRows:
         """Return how many values there are."""
         return len(self.picture.values)
 
+    def widest(self) -> dict[int, str]:
+        """Return the last index."""
+        indices = self.picture.plan.ranges[0]
+        return {0: str(max(indices[0], indices[-1]))} if len(indices) else {}
+
     def page(self, start: int, stop: int) -> list[list[str]]:
         """Return the texts of rows `start` to `stop`."""
         return [self._row(row) for row in range(start, stop)]

@@ -27,8 +27,8 @@ COLUMNS = (
     Column("Length", 72, right=True),
     Column("From", 56, mono=False),
 )
-#: Number of the column of keys.
-KEY = 1
+#: Numbers of the columns.
+_ROW, KEY, _OFFSET, _LENGTH = 0, 1, 4, 5
 #: Words for `ReferenceKind`, in its order.
 KINDS = ("missing", "inline", "range", "whole", "fault")
 _INLINE, _FAULTY = 1, 4
@@ -71,6 +71,12 @@ class ExpansionRows:
     def row_count(self) -> int:
         """Return the number of rows."""
         return self._expansion.rows
+
+    def widest(self) -> dict[int, str]:
+        """Return the last row's number, and the largest offset and length that the document's `refs` have."""
+        table = self.document.refs.table
+        offset, length = (int(numbers.max(initial=0)) for numbers in (table.offset, table.length))
+        return {_ROW: count_text(max(0, self.row_count() - 1)), _OFFSET: str(offset), _LENGTH: str(length)}
 
     def row(self, number: int) -> int | None:
         """Return the row of the Version 0 view: the same."""
