@@ -259,9 +259,11 @@ class GenRule:
             if match is False:
                 continue
             rows = find_rows(case.pattern, match, coords) if isinstance(match, ChunkMatch) else None
+            if rows is not None and case.pattern is self.pattern:
+                return rows
             if rows is None or self.count > INT_ROOM:
                 return self._find_each(prefix, coords, encoding)
-            best = np.maximum(best, rows if case.pattern is self.pattern else case.rows(rows))
+            best = np.maximum(best, case.rows(rows))
         return best if self._cases is not None else self._find_each(prefix, coords, encoding)
 
     def _find_each(self, prefix: str, coords: Int64, encoding: ChunkKeyEncoding) -> Int64:

@@ -111,10 +111,13 @@ def _target_tokens(prefix: str, ndim: int, encoding: ChunkKeyEncoding) -> list[s
 
 
 def find_rows(pattern: KeyPattern, match: ChunkMatch, coords: Int64) -> Int64 | None:
-    """Return the last row for each chunk, -1 where the rule gives none; None where numpy cannot decide it."""
+    """Return the last row for each chunk, -1 where the rule gives none; None where numpy cannot decide it.
+
+    A row beyond 2^63 is `UNDECIDED`: columns have no room for its number.
+    """
     size = len(coords)
     plan = _plan(pattern, match)
-    if plan.open or pattern.space.count > INT_ROOM:
+    if plan.open or any(length > INT_ROOM for length in pattern.space.lengths):
         return None
     if not all(fits_int64(piece.value, pattern.space) for piece in pattern.numbers):
         return None

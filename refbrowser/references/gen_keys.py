@@ -20,6 +20,8 @@ _LONGEST = 48
 #: Integers of a key that may be cut in several ways, and how many cuts are tried.
 _MOST_NUMBERS = 64
 _MOST_SPLITS = 10_000
+#: The last row that a column has room for.
+_LARGEST = 2**63 - 1
 #: Combinations of dimensions that arithmetic leaves open, looked at for one key.
 _MOST_OPEN = 20_000_000
 _BLOCK = 1 << 16
@@ -239,15 +241,21 @@ class KeyPattern:
 
 
 def rows_of(pattern: KeyPattern, equations: Plan, inputs: list[Int64], size: int) -> Int64:
-    """Return the last row for columns of integers, -1 where there is none.
+    """Return the last row for columns of integers, -1 where there is none, -2 where it does not fit int64.
 
-    The steps of `equations` must leave nothing open, and rows and values must fit int64.
+    The steps of `equations` must leave nothing open, and values must fit int64.
     """
     state = equations.run(inputs)
     good = np.broadcast_to(np.asarray(state.good), (size,))
     rows = np.zeros(size, dtype=np.int64)
+    fits = np.ones(size, dtype=bool)
+    is_large = pattern.space.count > INT_ROOM
     for position, length in zip(state.positions, pattern.space.lengths, strict=True):
         if length > 1:
+            if is_large:
+                fits &= rows <= (_LARGEST - np.maximum(position, 0)) // length
+                rows[~fits] = 0
             rows *= length
             rows += position
+    rows = rows if fits.all() else np.where(fits, rows, -2)
     return rows if good.all() else np.where(good, rows, -1)

@@ -340,3 +340,26 @@ def test_origins_of_urls():
 def test_user_values_add_names_that_dimensions_may_not_have():
     templates = SPECIFICATION.with_values({"i": "x"})
     assert GenRule(FIELDS, templates, 0).faults()[0].place.field == "dimensions"
+
+
+def test_chunks_of_a_rule_of_more_than_2_63_rows_are_found_by_columns(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    side = 2**39
+    dimensions = {"i": {"stop": side}, "j": {"stop": side}}
+    rule = GenRule(
+        {"key": "a/{{i}}.{{j}}", "url": "x", "offset": "{{j}}", "length": "4", "dimensions": dimensions},
+        TemplateSet({}),
+        0,
+    )
+    last = 2**63 // side
+    coords = np.array(
+        [[0, 0], [5, 7], [side, 0], [0, side], [last - 1, side - 1], [last, 0], [side - 1, side - 1]],
+        np.int64,
+    )
+    wanted = [0, 5 * side + 7, -1, -1, 2**63 - 1, -2, -2]
+    assert rule._find_each("a/", coords, ChunkKeyEncoding()).tolist() == wanted
+    # One by one, a chunk map of two million cells took half a minute.
+    monkeypatch.setattr(GenRule, "_find_each", None)
+    assert rule.find_chunks("a/", coords, ChunkKeyEncoding()).tolist() == wanted
+    assert rule.references(np.array(wanted[:2])).offset.tolist() == [0, 7]
