@@ -22,9 +22,8 @@ from refbrowser.cli.options import (
     open_dataset,
 )
 from refbrowser.cli.progress import ProgressBar
-from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
+from refbrowser.errors import ErrorKind, RefbrowserError, quoted
 from refbrowser.io.cancel import CancelToken
-from refbrowser.limits import LIMITS
 
 if TYPE_CHECKING:
     from refbrowser.engine.dataset import Array
@@ -54,6 +53,7 @@ def run(arguments: argparse.Namespace, token: CancelToken) -> int:
     """Read the selection and write it."""
     from refbrowser.engine.nested.planning import rows_question
     from refbrowser.engine.read_plan import size_question
+    from refbrowser.engine.session import check_count
 
     with open_dataset(arguments, token) as dataset:
         array = find_array(dataset, arguments.array)
@@ -64,7 +64,7 @@ def run(arguments: argparse.Namespace, token: CancelToken) -> int:
             raise question
         if not arguments.json:
             _check_npy(array.dtype, arguments)
-        _check_count(array.node, selection)
+        check_count(array.node, selection)
         tell_damage(array.damage)
         with SpooledTemporaryFile(_HELD) as text:
             with ProgressBar("reading") as bar:
@@ -144,17 +144,6 @@ def _read_objects(array: Array, selection: Selection, control: JobControl) -> An
     return dataset.session.read(
         array.node, dataset.access, selection, out=out, cancel=control.token, progress=control.progress
     )
-
-
-def _check_count(node: ArrayNode, selection: Selection) -> None:
-    """Raise E_BUDGET for more values than anybody can wait for, or hold, of an array of any size."""
-    if selection.size > LIMITS.read_values:
-        raise RefbrowserError(
-            ErrorKind.BUDGET,
-            f"{selection.size} values are more than the {LIMITS.read_values} of one read (read_values)",
-            Place(path=node.path),
-            "read a part of it with --select",
-        )
 
 
 def _check_npy(dtype: Any, arguments: argparse.Namespace) -> None:

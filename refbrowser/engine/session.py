@@ -18,6 +18,7 @@ from refbrowser.engine.resources import Resources
 from refbrowser.engine.source_read import SourceReader
 from refbrowser.errors import ErrorKind, Place, RefbrowserError
 from refbrowser.io.cancel import CancelToken
+from refbrowser.limits import LIMITS
 from refbrowser.model.grid import RegularChunkGrid
 from refbrowser.model.nodes import ArrayNode
 from refbrowser.model.selection import Selection
@@ -139,8 +140,20 @@ def _reader_of(node: ArrayNode) -> type[PartReader]:
     return Reader if node.source is None else SourceReader
 
 
+def check_count(node: ArrayNode, selection: Selection) -> None:
+    """Raise E_BUDGET for more values than anybody can wait for, or hold, of an array of any size."""
+    if selection.size > LIMITS.read_values:
+        raise RefbrowserError(
+            ErrorKind.BUDGET,
+            f"{selection.size} values are more than the {LIMITS.read_values} of one read (read_values)",
+            Place(path=node.path),
+            "read a smaller selection",
+        )
+
+
 def _room_for(selection: Selection, node: ArrayNode) -> npt.NDArray[Any]:
     """Return an array for the values of a selection; how many there are says a file."""
+    check_count(node, selection)
     try:
         return np.empty(selection.shape, node.dtype)
     except (MemoryError, ValueError):  # where numpy itself cannot count the bytes

@@ -135,3 +135,16 @@ def test_an_array_of_more_elements_than_can_be_counted_shows_its_shape_and_is_re
     for output in ([], ["-o", str(tmp_path / "x.npy")], ["--json"]):
         assert main(["read", str(path), "a", *output]) == 2
         assert "E_BUDGET" in capsys.readouterr().err
+
+
+def test_more_values_than_one_read_gives_are_refused_everywhere(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = store(tmp_path / "s.zarr", [1 << 40], [1 << 20])
+    with refbrowser.open(path) as dataset, pytest.raises(RefbrowserError) as caught:
+        dataset["a"][:]
+    assert caught.value.kind is ErrorKind.BUDGET
+    assert "(read_values)" in caught.value.message
+    for more in (["--json"], ["-o", str(tmp_path / "x.npy")]):
+        assert main(["read", str(path), "a", *more]) == 2
+        assert caught.value.message in capsys.readouterr().err
