@@ -80,7 +80,9 @@ def draw(folder: Path, names: tuple[str, ...]) -> None:
         theme.choose(application, THEMES[0])
         stage = Stage(files)
         drawn = SCENES[name](stage) or stage.window
-        for each in THEMES:
+        QApplication.processEvents()
+        drawn.grab().save(str(folder / THEMES[0] / f"{name}.png"))
+        for each in THEMES[1:]:
             theme.choose(application, each)
             stage.follow()
             drawn.grab().save(str(folder / each / f"{name}.png"))
