@@ -69,6 +69,11 @@ def show_progress(bar: QProgressBar, done: int, total: int | None) -> None:
         bar.setValue(done * 1000 // total)
 
 
+def grow_to_words(dialog: QWidget) -> None:
+    """Make a dialog as high as its words need; a window's least size knows nothing of wrapping."""
+    dialog.resize(dialog.width(), max(dialog.height(), dialog.heightForWidth(dialog.width())))
+
+
 def hint_label(text: str) -> QLabel:
     """Return the words of a pane that has nothing to show yet."""
     # Not one that can be selected: what Qt loads for that would take a tenth of the time to the first paint.

@@ -71,9 +71,9 @@ class AllowDialog(QDialog):
         layout.setSpacing(theme.LARGE)
         layout.addWidget(heading)
         layout.addWidget(plain_label(_TEXT, role="muted"))
-        if rows:
-            layout.addWidget(self._list, 1)
-        else:
+        layout.addWidget(self._list, 1)
+        if not rows:
+            self._list.hide()
             layout.addWidget(plain_label(_NOTHING))
             layout.addStretch(1)
         layout.addLayout(form)

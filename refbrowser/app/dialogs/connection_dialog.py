@@ -16,7 +16,7 @@ from PySide6.QtWidgets import (
 
 from refbrowser.app import theme
 from refbrowser.app.plain_text import one_line
-from refbrowser.app.widgets import plain_label
+from refbrowser.app.widgets import grow_to_words, plain_label
 from refbrowser.errors import RefbrowserError
 
 if TYPE_CHECKING:
@@ -149,3 +149,4 @@ class ConnectionDialog(QDialog):
         self._problem.setText(problem)
         self._problem.setVisible(bool(problem))
         self._use.setEnabled(not problem)
+        grow_to_words(self)

@@ -16,7 +16,7 @@ from PySide6.QtWidgets import (
 
 from refbrowser.app import theme
 from refbrowser.app.actions.file import FLAVOURS
-from refbrowser.app.widgets import plain_label, push_button
+from refbrowser.app.widgets import grow_to_words, plain_label, push_button
 
 _REMOTE = "cdmremote:"
 
@@ -110,6 +110,7 @@ class OpenUrlDialog(QDialog):
         self._open.setEnabled(bool(self.url()) and not problem)
         is_remote = bool(self.url()) and scheme_of(self.url()) not in (None, "file")
         self._connection.setEnabled(is_remote and not problem)
+        grow_to_words(self)
 
 
 class OpenRemoteDialog(OpenUrlDialog):
