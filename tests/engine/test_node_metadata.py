@@ -149,13 +149,13 @@ def test_metadata_that_is_inline_is_looked_up_once(monkeypatch: pytest.MonkeyPat
     from refbrowser.references.expansion import Expansion
 
     asked: list[str] = []
-    reference = Expansion.reference
+    reference = Expansion.metadata_reference
 
     def noted(self: Expansion, key: str) -> Any:
         asked.append(key)
         return reference(self, key)
 
-    monkeypatch.setattr(Expansion, "reference", noted)
+    monkeypatch.setattr(Expansion, "metadata_reference", noted)
     found = document({".zgroup": {"zarr_format": 2}} | {f"v{n}/.zarray": ARRAY for n in range(9)})
     with Session() as session:
         hierarchy, elsewhere = described(found, Access.for_document("/x.json"), session, CancelToken(), {})

@@ -251,7 +251,9 @@ def array_pairs(node: Any) -> list[tuple[str, str]]:
     """Return the metadata of an array, in the words of the field."""
     pairs = [("Path", node.path), ("Shape", extent_text(node) or "scalar")]
     if node.dimensions:
-        named = [f"{name or 'unnamed'} {size}" for name, size in zip(node.dimensions, node.shape, strict=False)]
+        named = [
+            f"{name or 'unnamed'} {size}" for name, size in zip(node.dimensions, node.shape, strict=False)
+        ]
         pairs.append(("Dimensions", ", ".join([*named, *filter(None, [node.row_length])])))
     pairs += type_pairs(node)
     if node.grid is not None:
