@@ -65,12 +65,11 @@ def _findings(path: str, arguments: argparse.Namespace, token: CancelToken) -> l
 
     Of a stream every payload is looked at, of a file of Awkward 0 every blob and value.
     """
-    from refbrowser.engine.awkward0 import stored_findings
     from refbrowser.engine.jobs import JobControl
     from refbrowser.engine.opening import dataset_of
     from refbrowser.engine.problems.findings import dataset_findings
     from refbrowser.engine.session import Session
-    from refbrowser.engine.streams import payload_findings
+    from refbrowser.formats.registry import facet
 
     opened = open_document(path, arguments, token)
     with Session() as session, ProgressBar("checking") as bar:
@@ -78,8 +77,9 @@ def _findings(path: str, arguments: argparse.Namespace, token: CancelToken) -> l
         list_store(dataset, token)
         found = dataset_findings(dataset.document, dataset.hierarchy, dataset.access, lambda: token.cancelled)
         findings = found.all
-        findings += payload_findings(dataset, job_control(token, bar))
-        findings += stored_findings(dataset, job_control(token, bar))
+        look = facet(dataset.document.derived, "check")
+        if look is not None:
+            findings += look(dataset, job_control(token, bar))
     return findings
 
 

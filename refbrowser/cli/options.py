@@ -14,7 +14,7 @@ from refbrowser.io.cancel import CancelToken
 if TYPE_CHECKING:
     from refbrowser.engine.dataset import Array, Dataset
     from refbrowser.engine.jobs import JobControl
-    from refbrowser.formats.ncstream.byte_order import StreamOptions
+    from refbrowser.formats.ncstream.options import StreamOptions
     from refbrowser.model.listing import StoreListing
 
 #: How streams are read; as `refbrowser.formats.ncstream.byte_order` has them, which is not loaded for help.
@@ -181,7 +181,7 @@ def open_document(path: str, arguments: argparse.Namespace, token: CancelToken) 
 
 
 def _stream_options(arguments: argparse.Namespace) -> StreamOptions:
-    from refbrowser.formats.ncstream.byte_order import StreamOptions
+    from refbrowser.formats.ncstream.options import StreamOptions
 
     return StreamOptions(getattr(arguments, "byte_order", None), getattr(arguments, "until", None))
 

@@ -11,7 +11,7 @@ from refbrowser.engine.dataset import Dataset
 from refbrowser.engine.jobs import JobControl
 from refbrowser.engine.opening import OpenRequest, open_dataset, open_document
 from refbrowser.errors import ErrorKind, Place, RefbrowserError
-from refbrowser.formats.ncstream.byte_order import Order, StreamOptions
+from refbrowser.formats.ncstream.options import Order, StreamOptions
 from refbrowser.limits import LIMITS
 from refbrowser.model.nodes import Flavour
 from refbrowser.references.document import ReferenceDocument

@@ -27,13 +27,6 @@ if TYPE_CHECKING:
     from refbrowser.references.document import ReferenceDocument
 
 
-#: What other keys there are, by format.
-_OTHER_KEYS = {
-    "ncstream": "messages/0 is the first message of a stream",
-    "awkward0": "blobs have the names that they have in the file: one-1.raw",
-}
-
-
 class Dataset:
     """A dataset as it was opened: what is in it, what it may read, and what reads it.
 
@@ -150,20 +143,20 @@ class Dataset:
         RefbrowserError
             `E_USAGE`: there is no such key; else why its bytes cannot be read.
         """
-        from refbrowser.engine.awkward0 import blob_reference
         from refbrowser.engine.keys import reference_of
-        from refbrowser.engine.streams import message_reference
+        from refbrowser.formats.registry import format_named
 
-        document = self.document
-        reference = reference_of(document, key)
-        reference = reference or message_reference(document, key) or blob_reference(document, key)
+        origin = self.document.derived
+        reference = reference_of(self.document, key)
+        if reference is None and origin is not None:
+            reference = origin.reference_of(key)
         if reference is None:
-            derived = "" if document.derived is None else document.derived.format
+            format = None if origin is None else format_named(origin.format)
             raise RefbrowserError(
                 ErrorKind.USAGE,
                 f"there is no key {quoted(key)}",
                 Place(document=self.path),
-                _OTHER_KEYS.get(derived, ""),
+                "" if format is None else format.parts,
             )
         return self.session.read_reference(key, reference, self.access, token or CancelToken())
 

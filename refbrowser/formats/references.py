@@ -12,27 +12,30 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from refbrowser.errors import ErrorKind, Finding, Place, RefbrowserError, Severity, quoted
+from refbrowser.errors import AbsentError, ErrorKind, Finding, Place, RefbrowserError, Severity, quoted
 from refbrowser.formats.compression import Compression, compress, decompress, find_compression, slices
 from refbrowser.formats.parquet_text import METADATA, is_parquet_references, parquet_text
+from refbrowser.formats.registry import Opened, Opening, OpenProgress
 from refbrowser.formats.sniffing import (
     HEAD,
     Found,
     NotReferencesError,
+    NotThisError,
     data_error,
     found_in_file,
     found_in_folder,
+    looks_like_references,
 )
+from refbrowser.io.access import Access
 from refbrowser.io.cancel import CancelToken
 from refbrowser.io.local import open_regular
 from refbrowser.limits import LIMITS
 from refbrowser.model.chunk_keys import ChunkKeyEncoding
-from refbrowser.references.json_text import BYTE_ORDER_MARK
 from refbrowser.references.reader import PIECE, ReadProgress
 from refbrowser.references.reading import read_source
-from refbrowser.references.table import ReferenceTable
 
 if TYPE_CHECKING:
+    from refbrowser.io.identity import FileIdentity, ObjectIdentity
     from refbrowser.model.grid import RegularChunkGrid
     from refbrowser.model.nodes import Hierarchy
     from refbrowser.references.document import ReferenceDocument
@@ -40,39 +43,50 @@ if TYPE_CHECKING:
 
 #: A slice of slow work that a worker thread does before it lets other threads run, and for how long.
 _WORK, _REST = 0.004, 0.0005
-_SPACE = b" \t\n\r"
 #: Text of more bytes leaves enough free memory behind to be worth giving back.
 _LARGE = 8 * 1024 * 1024
 _SUFFIXES: dict[str, Compression] = {".gz": "gzip", ".zst": "zstd"}
 
 
-@dataclass(frozen=True, slots=True)
-class OpenProgress:
-    """How far the opening of a document is.
+def open_named_references(opening: Opening) -> Opened:
+    """Open the reference document at a path or URL.
 
-    Attributes
-    ----------
-    bytes_read
-        Of the file, as it is stored.
-    total
-        Bytes of the file, or None where it is not known.
-    rows
-        References so far.
-    first
-        Once, as soon as there are some: the first references, to be shown while the rest is read.
+    Raises
+    ------
+    RefbrowserError
+        As `open_references` does; `NotThisError` where a URL cannot be read as a document.
+    Cancelled
+        The opening was cancelled.
     """
+    access = Access.for_document(opening.path, opening.allow, opening.settings)
+    identity: FileIdentity | ObjectIdentity | None = opening.identity()
+    source: str | memoryview | None = opening.seen.local
 
-    bytes_read: int
-    total: int | None
-    rows: int
-    first: ReferenceTable | None = None
+    def arriving(done: int, total: int | None) -> None:
+        opening.report(OpenProgress(done, total, 0))
 
+    if source is None:
+        # Not before: those who open files do not wait for what reads URLs.
+        from refbrowser.io.documents import read_document
 
-def looks_like_references(head: bytes) -> bool:
-    """Return whether a file that begins with `head` may be a reference document (packed ones too)."""
-    if find_compression(head) is not None:
-        return True
-    return head.removeprefix(BYTE_ORDER_MARK).lstrip(_SPACE)[:1] == b"{"
+        try:
+            answer = read_document(
+                opening.path, access, fetcher=opening.fetcher(), progress=arriving, cancel=opening.token
+            )
+        except RefbrowserError as error:
+            if isinstance(error, AbsentError) or error.kind is ErrorKind.SOURCE:
+                raise NotThisError.of(error) from error
+            raise
+        source, identity = answer.data, answer.identity
+    document = open_references(
+        source,
+        name=opening.path,
+        values=opening.values,
+        progress=opening.report,
+        cancel=opening.token,
+        confirm=opening.confirm,
+    )
+    return Opened(document, access, identity)
 
 
 def open_references(

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from refbrowser.errors import ErrorKind, Place, RefbrowserError
+from refbrowser.formats.compression import find_compression
+from refbrowser.references.json_text import BYTE_ORDER_MARK
 
 #: Bytes that are looked at.
 HEAD = 4096
@@ -73,6 +75,7 @@ _BEGINNINGS = (
     (b"GIF8", FileKind.PICTURE),
     (b"%PDF", FileKind.PDF),
 )
+_SPACE = b" \t\n\r"
 _PAGES = (b"<!doctype", b"<html", b"<?xml")
 
 
@@ -100,13 +103,39 @@ class Found:
         return self.kind in DATA_KINDS
 
 
-class NotReferencesError(RefbrowserError):
-    """What was opened is no reference document; `found` is what it is."""
+class NotThisError(RefbrowserError):
+    """What is named is not of the format that was tried; another one may have it.
+
+    Attributes
+    ----------
+    found
+        What it is instead; None where that is not known.
+    """
+
+    found: Found | None = None
+
+    @classmethod
+    def of(cls, error: RefbrowserError) -> NotThisError:
+        """Return what an error of one format means where others may be tried."""
+        return NotThisError(error.kind, error.message, error.place, error.advice)
+
+
+class NotReferencesError(NotThisError):
+    """What was opened is no reference document, and no store; `found` is what it is."""
+
+    found: Found
 
     def __init__(self, error: RefbrowserError, found: Found) -> None:
         super().__init__(error.kind, error.message, error.place, error.advice)
         self.args = (error, found)
         self.found = found
+
+
+def looks_like_references(head: bytes) -> bool:
+    """Return whether a file that begins with `head` may be a reference document (packed ones too)."""
+    if find_compression(head) is not None:
+        return True
+    return head.removeprefix(BYTE_ORDER_MARK).lstrip(_SPACE)[:1] == b"{"
 
 
 def file_kind(head: bytes) -> FileKind:

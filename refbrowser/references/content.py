@@ -21,6 +21,7 @@ from refbrowser.references.writer import region_chunks
 
 if TYPE_CHECKING:
     from refbrowser.model.nodes import Flavour, Hierarchy
+    from refbrowser.model.reference import Reference
 
 
 #: URLs in which a name is looked for at most.
@@ -106,12 +107,46 @@ class DerivedOrigin(Protocol):
 
     @property
     def format(self) -> str:
-        """A name as in ``refbrowser export --to``, or ``cdmremote``."""
+        """The name of its format (`refbrowser.formats.registry.Format`)."""
         ...
 
     def completed(self, hierarchy: Hierarchy) -> Hierarchy:
         """Return the hierarchy that the document's metadata describes, with what only the file tells."""
         ...
+
+    def reference_of(self, name: str) -> Reference | None:
+        """Return where a part of the file lies that has a name and is no key; None where none is meant.
+
+        Raises
+        ------
+        RefbrowserError
+            There is no such part, or it cannot be read.
+        """
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class FileOrigin:
+    """The file that a document was made from, of which references say all (`DerivedOrigin`).
+
+    Attributes
+    ----------
+    path
+        Its URL, or its path with links resolved.
+    format
+        The name of its format.
+    """
+
+    path: str
+    format: str
+
+    def completed(self, hierarchy: Hierarchy) -> Hierarchy:
+        """Return the hierarchy that the document's metadata describes."""
+        return hierarchy
+
+    def reference_of(self, name: str) -> Reference | None:
+        """Return None: nothing in it has a name but keys."""
+        return None
 
 
 @dataclass(frozen=True, slots=True, eq=False)

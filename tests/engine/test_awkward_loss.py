@@ -18,12 +18,12 @@ from awkward0_encoder import DEFLATED, STORED, Encoder, write_folder, zipped
 
 import refbrowser
 from refbrowser.cli.program import main
-from refbrowser.engine.awkward0 import blob_reference
 from refbrowser.engine.awkward0_soundness import _TOGETHER
 from refbrowser.engine.export.request import FORMATS, ArrayChoice, ExportRequest
 from refbrowser.engine.export.run import run_export
 from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.formats.awkward0.container import Blob
+from refbrowser.formats.awkward0.origin import Awkward0Origin
 from refbrowser.model.reference import Inline
 from refbrowser.references.content import no_references
 
@@ -133,11 +133,12 @@ def test_an_array_that_was_taken_out_of_the_document_is_not_shown(tmp_path: Path
 def test_a_blob_that_cannot_be_read_says_why() -> None:
     error = RefbrowserError(ErrorKind.FORMAT, "it is broken")
     blobs = {"bad": Blob("bad", Inline(b""), 3, 3, error=error), "good": Blob("good", Inline(b"1"), 1, 1)}
-    document: Any = SimpleNamespace(derived=SimpleNamespace(container=SimpleNamespace(find=blobs.get)))
-    assert blob_reference(document, "good") == Inline(b"1")
-    assert blob_reference(document, "none") is None
+    container: Any = SimpleNamespace(find=blobs.get)
+    origin = Awkward0Origin("a.awkd", container, ())
+    assert origin.reference_of("good") == Inline(b"1")
+    assert origin.reference_of("none") is None
     with pytest.raises(RefbrowserError, match="broken"):
-        blob_reference(document, "bad")
+        origin.reference_of("bad")
 
 
 @pytest.mark.parametrize("format", FORMATS)

@@ -15,9 +15,9 @@ from refbrowser.formats.references import (
     OpenProgress,
     document_chunks,
     hierarchy_of,
-    looks_like_references,
     open_references,
 )
+from refbrowser.formats.sniffing import looks_like_references
 from refbrowser.io.cancel import Cancelled, CancelToken
 from refbrowser.limits import LIMITS
 from refbrowser.model.nodes import ArrayNode

@@ -158,12 +158,13 @@ class DocumentFile(QObject):
         dataset, store = document.dataset, self._store()
         if state is None or dataset is None:
             return
+        shared = document.shared
 
         def compare(control: TaskControl) -> tuple[Part, ...]:
             from refbrowser.app.controller.work import as_written, read_on_disk
             from refbrowser.references.compare import compared
 
-            there = read_on_disk(path, values, store, control).document
+            there = read_on_disk(path, values, store, shared, control).document
             here = state if store is not None else as_written(state, dataset, control)
             return compared(here, there, control.check)
 
@@ -172,12 +173,13 @@ class DocumentFile(QObject):
 
     def _read(self, done: Callable[[OnDisk], None]) -> None:
         document = self._document
-        path, values, store = document.path, dict(document.template_values), self._store()
+        path, values = document.path, dict(document.template_values)
+        store, shared = self._store(), document.shared
 
         def read(control: TaskControl) -> OnDisk:
             from refbrowser.app.controller.work import read_on_disk
 
-            return read_on_disk(path, values, store, control)
+            return read_on_disk(path, values, store, shared, control)
 
         title = f"Read the new {document.title}"
         document.tasks.run(document.owner("file"), title, read, done, self.failed.emit)

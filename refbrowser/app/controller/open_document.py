@@ -109,7 +109,7 @@ class OpenDocument(QObject):
         self.path, self.tasks = path, tasks
         self.template_values = dict(template_values or {})
         self._allow = tuple(allow)
-        self._shared = session or SharedSession()
+        self.shared = session or SharedSession()
         self.identity: Identity | None = None
         self.distinction = ""
         self.history: History | None = None
@@ -239,7 +239,7 @@ class OpenDocument(QObject):
     def _read(
         self, title: str, done: Callable[[Opened], None], failed: Callable[[BaseException], None]
     ) -> None:
-        path, values, allow, shared = self.path, dict(self.template_values), self._allow, self._shared
+        path, values, allow, shared = self.path, dict(self.template_values), self._allow, self.shared
         flavour, order, functions = self.store.flavour, self.stream.byte_order, self.awkward.allow_functions
 
         def read(control: TaskControl) -> Opened:

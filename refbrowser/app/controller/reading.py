@@ -6,20 +6,11 @@ Imports no more than reading needs: what reads datasets is loaded while the firs
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import Any
 
 from refbrowser.app.tasks import TaskControl
-from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
-from refbrowser.formats.references import OpenProgress, open_references
-from refbrowser.io.origins import local_path
+from refbrowser.formats.registry import OpenProgress
 from refbrowser.references.refs import References
-
-if TYPE_CHECKING:
-    from refbrowser.app.controller.shared_session import SharedSession
-    from refbrowser.io.access import Access
-    from refbrowser.io.identity import FileIdentity, ObjectIdentity
-    from refbrowser.references.document import ReferenceDocument
 
 #: Characters of an inline value that are shown while the document is read.
 _VALUE_SHOWN = 400
@@ -81,48 +72,28 @@ class FirstRows:
 BUILDING = "Building the hierarchy"
 
 
-def read_document(
-    path: str, access: Access, values: Mapping[str, str], shared: SharedSession, control: TaskControl
-) -> tuple[ReferenceDocument, FileIdentity | ObjectIdentity | None]:
-    """Read a document; progress, first rows and questions go through `control.send`.
+class ReadingHooks:
+    """What reading tells and asks: progress, first rows and questions go through `control.send`."""
 
-    Raises
-    ------
-    RefbrowserError
-        It cannot be read; `E_USAGE`: a value is given for a template that it does not have.
-    Cancelled
-        The task was cancelled.
-    """
+    def __init__(self, control: TaskControl) -> None:
+        self._control = control
+        control.send((0, None))
 
-    def progress(report: OpenProgress) -> None:
-        control.send((report.bytes_read, report.total))
-        control.progress(report.bytes_read, report.total, note=f"{report.rows:,} references")
-        if report.first is not None:
-            control.send(FirstRows(References(report.first)))
+    def report(self, progress: OpenProgress) -> None:
+        """Tell how far the reading of a document is."""
+        self.progress(progress.bytes_read, progress.total, note=f"{progress.rows:,} references")
+        if progress.first is not None:
+            self._control.send(FirstRows(References(progress.first)))
 
-    def confirm(size: int) -> bool:
+    def progress(self, done: int, total: int | None = None, **facts: Any) -> None:
+        """Tell how far the walk through a file is, in the list of jobs and where the document will be."""
+        # Members that were looked into are no bytes that were read.
+        if facts.get("note") != "members":
+            self._control.send((done, total))
+        self._control.progress(done, total, **facts)
+
+    def confirm(self, size: int) -> bool:
+        """Ask about a document of unusual size, and wait for the answer."""
         question = SizeQuestion(size)
-        control.send(question)
-        return question.wait(control)
-
-    control.send((0, None))
-    local = local_path(path)
-    if local is not None:
-        from refbrowser.io.atomic import identity_on_disk
-
-        identity: FileIdentity | ObjectIdentity | None = identity_on_disk(local)
-        document = open_references(
-            local, name=path, values=values, progress=progress, cancel=control.token, confirm=confirm
-        )
-    else:
-        from refbrowser.engine.opening import read_reference_document
-
-        session = shared.get()
-        document, identity = read_reference_document(
-            path, access, session, values, progress, control.token, confirm
-        )
-    unknown = [name for name in values if name not in document.templates.texts]
-    if unknown:
-        message = f"the document has no template {quoted(unknown[0])}"
-        raise RefbrowserError(ErrorKind.USAGE, message, Place(document=path))
-    return document, identity
+        self._control.send(question)
+        return question.wait(self._control)

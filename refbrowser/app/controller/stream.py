@@ -12,9 +12,9 @@ from refbrowser.app.tasks import TaskControl
 if TYPE_CHECKING:
     from refbrowser.app.controller.open_document import OpenDocument
     from refbrowser.app.controller.work import Opened
-    from refbrowser.formats.ncstream.byte_order import Order, StreamOptions
     from refbrowser.formats.ncstream.completed import StreamOrigin
     from refbrowser.formats.ncstream.messages import StreamIndex
+    from refbrowser.formats.ncstream.options import Order, StreamOptions
 
 
 class DocumentStream(QObject):

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from refbrowser.app.controller.work import DatasetState, Identity, Opened
 from refbrowser.app.tasks import TaskControl
-from refbrowser.formats.ncstream.byte_order import StreamOptions
 from refbrowser.formats.ncstream.opening import StreamOrigin, document_of_stream
+from refbrowser.formats.ncstream.options import StreamOptions
 from refbrowser.references.history import History
 
 if TYPE_CHECKING:

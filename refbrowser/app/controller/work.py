@@ -10,13 +10,19 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from refbrowser.app.controller.reading import BUILDING, read_document
+from refbrowser.app.controller.reading import BUILDING, ReadingHooks
 from refbrowser.app.controller.sources import sources_of
 from refbrowser.app.tasks import TaskControl
-from refbrowser.formats.references import document_chunks, open_references
+from refbrowser.engine.collecting import collected_later
+from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
+from refbrowser.formats.ncstream.options import ORDERS, StreamOptions
+from refbrowser.formats.opening import open_named
+from refbrowser.formats.references import document_chunks
+from refbrowser.formats.registry import REFERENCES, ZARR, Opening, Seen
 from refbrowser.io.access import Access, Want
 from refbrowser.io.identity import FileIdentity, ObjectIdentity
 from refbrowser.io.origins import Origin, scheme_of
+from refbrowser.model.nodes import Flavour
 
 if TYPE_CHECKING:
     from refbrowser.app.controller.shared_session import SharedSession
@@ -102,47 +108,47 @@ def open_document(
     Cancelled
         The task was cancelled.
     """
-    origins = tuple(Origin.parse(text) for text in allow)
-
-    def read() -> tuple[ReferenceDocument, Access, Identity | None]:
-        access = Access.for_document(path, origins, shared.settings)
-        document, identity = read_document(path, access, values, shared, control)
-        return document, access, identity
-
-    if not flavour and _is_plain_file(path):
-        document, access, identity = read()
-    else:
-        from refbrowser.app.controller.store_files import identity_of_store
-        from refbrowser.app.controller.stream_work import StreamControl, options_of
-        from refbrowser.engine.opening import open_named
-        from refbrowser.engine.stores import StoreRequest
-        from refbrowser.model.nodes import Flavour
-
-        chosen = Flavour.named(flavour) if flavour else None
-        store = StoreRequest(path, origins, shared.settings, values, chosen, allow_functions=tuple(functions))
-        opened = open_named(store, options_of(byte_order), read, shared.get(), StreamControl(control))
-        document, access, identity = opened.document, opened.access, opened.identity
-        if document.store is not None:
-            identity = identity_of_store(document.store)
+    hooks = ReadingHooks(control)
+    with collected_later():
+        opened = open_named(
+            Opening(
+                path=path,
+                seen=Seen.of(path),
+                allow=tuple(Origin.parse(text) for text in allow),
+                settings=shared.settings,
+                values=values,
+                flavour=Flavour.named(flavour) if flavour else None,
+                stream=StreamOptions(next((order for order in ORDERS if order == byte_order), None)),
+                allow_functions=tuple(functions),
+                fetcher=lambda: shared.get().fetcher,
+                token=control.token,
+                report=hooks.report,
+                progress=hooks.progress,
+                confirm=hooks.confirm,
+            )
+        )
+    document, identity = opened.document, opened.identity
+    unknown = [name for name in values if document.store is None and name not in document.templates.texts]
+    if unknown:
+        message = f"the document has no template {quoted(unknown[0])}"
+        raise RefbrowserError(ErrorKind.USAGE, message, Place(document=path))
     # Not before: all this takes longer to load than the first rows to be read.
     from refbrowser.engine.opening import dataset_of
     from refbrowser.io.atomic import remove_leftovers
     from refbrowser.references.history import History
 
-    if scheme_of(path) is None and document.store is None:
+    if document.store is not None:
+        from refbrowser.app.controller.store_files import identity_of_store
+
+        identity = identity_of_store(document.store)
+    elif scheme_of(path) is None:
         # Of saves whose process was killed.
         remove_leftovers(path)
-    access = _with_kept_permission(path, access, document, identity)
+    access = _with_kept_permission(path, opened.access, document, identity)
     control.send(BUILDING)
     control.stage(BUILDING)
     dataset = dataset_of(path, document, access, shared.get(), control)
-    return Opened(History(document), _state(dataset, None), identity)
-
-
-def _is_plain_file(path: str) -> bool:
-    """Tell, without loading what stores need, that a path names a file that is no archive."""
-    is_named_so = path.lower().endswith((".json", ".gz", ".zst"))
-    return scheme_of(path) is None and is_named_so and not os.path.isdir(path)
+    return Opened(History(dataset.document), _state(dataset, None), identity)
 
 
 def _with_kept_permission(
@@ -310,7 +316,11 @@ def _moved_access(access: Access, path: str) -> Access:
 
 
 def read_on_disk(
-    path: str, values: Mapping[str, str], store: StoreOrigin | None, control: TaskControl
+    path: str,
+    values: Mapping[str, str],
+    store: StoreOrigin | None,
+    shared: SharedSession,
+    control: TaskControl,
 ) -> OnDisk:
     """Read what is in a document's file now, or in its store.
 
@@ -319,18 +329,21 @@ def read_on_disk(
     RefbrowserError
         It cannot be read.
     """
-    from refbrowser.io.atomic import identity_on_disk
+    opening = Opening(
+        path=path,
+        seen=Seen.of(path),
+        values=values,
+        flavour=None if store is None else store.flavour,
+        fetcher=lambda: shared.get().fetcher,
+        token=control.token,
+    )
+    if store is None:
+        opened = REFERENCES.open(opening)
+        return OnDisk(opened.document, opened.identity)
+    from refbrowser.app.controller.store_files import identity_of_store
 
-    if store is not None:
-        from refbrowser.app.controller.store_files import identity_of_store
-        from refbrowser.engine.stores import StoreRequest, open_store_document
-
-        now = identity_of_store(store)
-        request = StoreRequest(path, values=values, flavour=store.flavour)
-        return OnDisk(open_store_document(request, token=control.token)[0], now)
-    identity = identity_on_disk(path)
-    document = open_references(path, name=path, values=values, cancel=control.token)
-    return OnDisk(document, identity)
+    now = identity_of_store(store)
+    return OnDisk(ZARR.open(opening).document, now)
 
 
 def as_written(document: ReferenceDocument, dataset: Dataset, control: TaskControl) -> ReferenceDocument:

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from refbrowser.app.stream.as_of_bar import AsOfBar
     from refbrowser.app.stream.byte_order_bar import ByteOrderBar
     from refbrowser.app.stream.messages_pane import MessagesPane
-    from refbrowser.formats.ncstream.byte_order import Order
     from refbrowser.formats.ncstream.messages import StreamIndex
+    from refbrowser.formats.ncstream.options import Order
 
 
 class MessagesLink(QObject):

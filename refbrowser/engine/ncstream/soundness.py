@@ -4,19 +4,26 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Iterator
+from contextlib import ExitStack
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from refbrowser.engine.jobs import JobControl
 from refbrowser.engine.ncstream.stream_bytes import copied
-from refbrowser.errors import ErrorKind, Place, RefbrowserError, Severity
-from refbrowser.formats.ncstream.bytes import ByteSource
+from refbrowser.errors import ErrorKind, Finding, Place, RefbrowserError, Severity
+from refbrowser.formats.ncstream.bytes import ByteSource, LocalBytes, RemoteBytes
+from refbrowser.formats.ncstream.completed import StreamOrigin
 from refbrowser.formats.ncstream.definition import StreamVariable
 from refbrowser.formats.ncstream.message_pieces import payload_crc32
 from refbrowser.formats.ncstream.messages import MessageKind, Payload, StreamFault, StreamIndex
 from refbrowser.formats.ncstream.payload_errors import PayloadError
 from refbrowser.formats.ncstream.payloads import PayloadFacts, decode_payload
+from refbrowser.io.origins import local_path
 from refbrowser.limits import LIMITS
+
+if TYPE_CHECKING:
+    from refbrowser.engine.dataset import Dataset
 
 #: Messages between two reports of progress.
 _REPORTED = 1000
@@ -48,6 +55,29 @@ def check_sound(index: StreamIndex, *, force: bool = False) -> None:
         behind = index.size - index.walked
         message = f"trailing-bytes: {behind} bytes stand behind the end of the stream"
         raise RefbrowserError(ErrorKind.FORMAT, message, Place(url=index.url, start=index.walked), advice)
+
+
+def payload_findings(dataset: Dataset, control: JobControl) -> list[Finding]:
+    """Return what is wrong with the payloads of the stream behind a dataset, each read and decoded.
+
+    Raises
+    ------
+    RefbrowserError
+        The stream cannot be read.
+    Cancelled
+        The control's token was cancelled.
+    """
+    origin = dataset.document.derived
+    if not isinstance(origin, StreamOrigin):
+        return []
+    with ExitStack() as stack:
+        local = local_path(origin.path)
+        source: ByteSource
+        if local is not None:
+            source = stack.enter_context(LocalBytes(local))
+        else:
+            source = RemoteBytes(origin.path, dataset.access, dataset.session.fetcher, control.token)
+        return [origin.index.finding(fault) for fault in payload_faults(origin.index, source, control)]
 
 
 def payload_faults(

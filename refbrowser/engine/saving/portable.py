@@ -22,6 +22,7 @@ from refbrowser.engine.found_members import Found, find_member, member_rows
 from refbrowser.engine.jobs import JobControl
 from refbrowser.errors import AbsentError, RefbrowserError
 from refbrowser.formats.expansion_manifest import ExpansionManifest
+from refbrowser.formats.registry import facet
 from refbrowser.formats.stores.manifest import StoreManifest
 from refbrowser.io.chained import split_chained
 from refbrowser.limits import LIMITS
@@ -75,14 +76,12 @@ def portable_document(dataset: Dataset, control: JobControl, version: int = 0) -
     Cancelled
         The control's token was cancelled.
     """
-    if dataset.document.derived is not None:
-        if dataset.document.derived.format == "awkward0":
-            from refbrowser.engine.saving.virtual_awkward0 import virtual_document as virtual_awkward0
-
-            return Portable(*virtual_awkward0(dataset, control))
-        from refbrowser.engine.ncstream.virtual import virtual_document
-
-        return Portable(*virtual_document(dataset, control))
+    origin = dataset.document.derived
+    if origin is not None:
+        make = facet(origin, "portable")
+        return (
+            Portable(*make(dataset, control)) if make else Portable(replace(dataset.document, derived=None))
+        )
     if dataset.document.store is None:
         return Portable(dataset.document)
     portable = _followed(dataset, control)
@@ -95,9 +94,8 @@ def portable_document(dataset: Dataset, control: JobControl, version: int = 0) -
 
 def foreseen_losses(dataset: Dataset) -> Iterator[Loss]:
     """Yield what `portable_document` will not say of messages, where that is known before they are read."""
-    if dataset.document.derived is not None and dataset.document.derived.format != "awkward0":
-        from refbrowser.engine.ncstream.virtual import foreseen
-
+    foreseen = facet(dataset.document.derived, "foreseen")
+    if foreseen is not None:
         yield from foreseen(dataset)
 
 

@@ -18,14 +18,15 @@ from refbrowser.formats.awkward0.finding_arrays import FoundSchema, blob_names, 
 from refbrowser.formats.awkward0.naming import names_awkward
 from refbrowser.formats.awkward0.options import Awkward0Options
 from refbrowser.formats.awkward0.origin import Awkward0Origin
-from refbrowser.formats.sniffing import HEAD, FileKind, file_kind
+from refbrowser.formats.registry import Opened, Opening
+from refbrowser.formats.sniffing import HEAD, FileKind, NotThisError, file_kind
+from refbrowser.io.access import Access
 from refbrowser.io.cancel import CancelToken
 from refbrowser.io.local import open_regular
 from refbrowser.io.origins import local_path
 from refbrowser.references.document import ReferenceDocument
 
 if TYPE_CHECKING:
-    from refbrowser.io.access import Access
     from refbrowser.io.fetch import Fetcher
 
 #: Blobs of a message that are named.
@@ -44,6 +45,40 @@ class NoArraysError(RefbrowserError):
             Place(document=name),
             "Looked for JSON with a member 'awkward0' or 'awkward'.",
         )
+
+
+def open_named_arrays(opening: Opening) -> Opened:
+    """Open the arrays in the file or folder at a path, or in the archive at a URL.
+
+    Raises
+    ------
+    RefbrowserError
+        There are none, or they cannot be read; `NotThisError` where its name does not say that there are.
+    Cancelled
+        The opening was cancelled.
+    """
+    path, seen = opening.path, opening.seen
+    identity = opening.identity()
+    if seen.is_folder:
+        # A blob that is not there is an error, and no chunk that was never written.
+        access = replace(Access.for_store(path, opening.allow, opening.settings), store=None)
+    else:
+        path = path if seen.local is None else os.path.abspath(seen.local)
+        access = Access.for_document(path, opening.allow, opening.settings)
+    try:
+        document = open_awkward0(
+            path,
+            access,
+            opening.fetcher(),
+            options=Awkward0Options(opening.allow_functions),
+            token=opening.token,
+            progress=lambda done, total: opening.progress(done, total, note="members"),
+        )
+    except RefbrowserError as error:
+        if names_awkward(opening.path):
+            raise
+        raise NotThisError.of(error) from error
+    return Opened(document, access, identity)
 
 
 def open_awkward0(

@@ -19,6 +19,7 @@ from refbrowser.formats.awkward0.options import Awkward0Options
 from refbrowser.formats.awkward0.value_arrays import TypeMemory, value_arrays
 from refbrowser.model.dtypes import type_name
 from refbrowser.model.nodes import ArrayNode, GroupNode, Hierarchy
+from refbrowser.model.reference import Reference
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,6 +70,19 @@ class Awkward0Origin:
                     added.at(path).refused = why
         root = _completed(hierarchy.root, added)
         return replace(hierarchy, root=root, problems=(*hierarchy.problems, *self._problems()))
+
+    def reference_of(self, name: str) -> Reference | None:
+        """Return where a blob lies, by its name in the container; None where there is none of that name.
+
+        Raises
+        ------
+        RefbrowserError
+            It cannot be read.
+        """
+        blob = self.container.find(name)
+        if blob is not None and blob.error is not None:
+            raise blob.error
+        return None if blob is None else blob.reference
 
     @cached_property
     def nodes(self) -> dict[str, list[ArrayNode]]:

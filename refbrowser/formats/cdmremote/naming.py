@@ -6,26 +6,10 @@ from collections.abc import Sequence
 from urllib.parse import quote
 
 from refbrowser.formats.cdmremote.spec import spec_of
-from refbrowser.io.origins import REMOTE, http_url, scheme_of
+from refbrowser.io.origins import http_url
 
 #: What a query holds as it is; nothing in it may be taken for a chain of URLs (``::``).
 _PLAIN = "/(),:"
-_WEB = ("http", "https")
-
-
-def names_service(path: str) -> bool:
-    """Return whether what the user named says that it is a service of CDM Remote."""
-    return http_url(path) != path
-
-
-def may_be_service(path: str) -> bool:
-    """Return whether what the user named can be a service of CDM Remote."""
-    return scheme_of(path) in _WEB
-
-
-def looks_like_service(path: str) -> bool:
-    """Return whether a URL is spelled as servers spell those of their services."""
-    return may_be_service(path) and f"/{REMOTE}/" in path.partition("?")[0].lower()
 
 
 def endpoint_of(path: str) -> str:

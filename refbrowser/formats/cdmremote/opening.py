@@ -6,24 +6,27 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from refbrowser.errors import ErrorKind, Place, RefbrowserError
+from refbrowser.errors import AbsentError, ErrorKind, Place, RefbrowserError
 from refbrowser.formats.cdmremote.naming import endpoint_of, header_url
 from refbrowser.formats.cdmremote.sequences import Sequences, SequenceSource, read_sequences
 from refbrowser.formats.cdmremote.sources import RemoteSource, tile_grid
-from refbrowser.formats.ncstream.byte_order import StreamOptions
 from refbrowser.formats.ncstream.bytes import MemoryBytes
 from refbrowser.formats.ncstream.completed import StreamOrigin
 from refbrowser.formats.ncstream.document_text import document_of_layouts
 from refbrowser.formats.ncstream.layouts import Layout, StreamLayouts
 from refbrowser.formats.ncstream.messages import StreamIndex
+from refbrowser.formats.ncstream.options import StreamOptions
 from refbrowser.formats.ncstream.walk import walk_stream
+from refbrowser.formats.registry import Opened, Opening
+from refbrowser.formats.sniffing import NotThisError
+from refbrowser.io.access import Access
 from refbrowser.io.documents import read_document
+from refbrowser.io.origins import http_url
 from refbrowser.limits import LIMITS
 from refbrowser.model.grid import RegularChunkGrid
 from refbrowser.references.document import ReferenceDocument
 
 if TYPE_CHECKING:
-    from refbrowser.io.access import Access
     from refbrowser.io.cancel import CancelToken
     from refbrowser.io.fetch import Fetcher
     from refbrowser.model.nodes import Hierarchy
@@ -110,6 +113,33 @@ class RemoteOrigin:
     def completed(self, hierarchy: Hierarchy) -> Hierarchy:
         """Return the hierarchy that the document's metadata describes, with what only the service tells."""
         return self.description.completed(hierarchy)
+
+    def reference_of(self, name: str) -> None:
+        """Return None: its messages are answers, no part of a file."""
+        return
+
+
+def open_named_service(opening: Opening) -> Opened:
+    """Open the dataset of a service.
+
+    Raises
+    ------
+    RefbrowserError
+        `NotThisError`: what answers is no such service, and was not named as one; else it cannot be read.
+    Cancelled
+        The opening was cancelled.
+    """
+    access = Access.for_document(endpoint_of(opening.path), opening.allow, opening.settings)
+    try:
+        document = open_remote(
+            opening.path, access, opening.fetcher(), options=opening.stream, token=opening.token
+        )
+    except RefbrowserError as error:
+        is_none = isinstance(error, AbsentError) or error.kind in (ErrorKind.FORMAT, ErrorKind.SOURCE)
+        if is_none and http_url(opening.path) == opening.path:
+            raise NotThisError.of(error) from error
+        raise
+    return Opened(document, access)
 
 
 def open_remote(

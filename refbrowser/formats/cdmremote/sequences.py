@@ -12,8 +12,8 @@ import numpy.typing as npt
 from refbrowser.errors import ErrorKind, Place, RefbrowserError
 from refbrowser.formats.cdmremote.answers import Question
 from refbrowser.formats.cdmremote.naming import data_url
-from refbrowser.formats.ncstream.byte_order import StreamOptions
 from refbrowser.formats.ncstream.definition import DataType, StreamDefinition
+from refbrowser.formats.ncstream.options import StreamOptions
 from refbrowser.io.documents import read_document
 from refbrowser.limits import LIMITS
 from refbrowser.model.grid import ChunkPart

@@ -12,9 +12,9 @@ import numpy.typing as npt
 from refbrowser.errors import Place
 from refbrowser.formats.cdmremote.answers import Question
 from refbrowser.formats.cdmremote.naming import data_url
-from refbrowser.formats.ncstream.byte_order import StreamOptions
 from refbrowser.formats.ncstream.definition import StreamVariable
 from refbrowser.formats.ncstream.dtypes import is_ragged
+from refbrowser.formats.ncstream.options import StreamOptions
 from refbrowser.limits import LIMITS
 from refbrowser.model.grid import ChunkPart, RegularChunkGrid
 from refbrowser.model.reference import ReferenceKind, WholeFile

@@ -7,8 +7,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
-from refbrowser.errors import Finding, Place, RefbrowserError, Severity
-from refbrowser.formats.ncstream.byte_order import StreamOptions
+from refbrowser.errors import ErrorKind, Finding, Place, RefbrowserError, Severity
 from refbrowser.formats.ncstream.definition import (
     DataType,
     StreamAttribute,
@@ -21,12 +20,14 @@ from refbrowser.formats.ncstream.dtypes import names_for, row_dtype_of, shown_dt
 from refbrowser.formats.ncstream.fills import fill_of
 from refbrowser.formats.ncstream.layouts import Layout, StreamLayouts
 from refbrowser.formats.ncstream.messages import StreamIndex
+from refbrowser.formats.ncstream.options import StreamOptions
 from refbrowser.formats.ncstream.sources import StreamSource
 from refbrowser.formats.ncstream.witness import StreamWitness
 from refbrowser.formats.zarr.hierarchy import DIMENSIONS_ATTRIBUTE
 from refbrowser.model import dtypes
 from refbrowser.model.netcdf.types import AtomicType
 from refbrowser.model.nodes import ArrayNode, Dimension, GroupNode, Hierarchy, MemberAttributes, Node
+from refbrowser.model.reference import ByteRange
 from refbrowser.model.source import ArraySource, SourceManifest
 
 #: What the types of attributes are called in netCDF; text that is one value is `char` as in most files.
@@ -47,6 +48,8 @@ _NAMES = {
     DataType.ENUM2: AtomicType.USHORT,
     DataType.ENUM4: AtomicType.UINT,
 }
+#: What stands before the number of a message where one is named like a key, and digits of that at most.
+_MESSAGES, _DIGITS = "messages", 18
 _OBJECTS = {DataType.STRING: "string", DataType.OPAQUE: "opaque"}
 #: Dimensions that nodes below a group see, by name: the path of their group, and what they are.
 _Scope = Mapping[str, tuple[str, Dimension]]
@@ -101,6 +104,23 @@ class StreamOrigin:
             root = self._group(root, self.definition.root, {}, {})
         problems = [*hierarchy.problems, *self._problems()]
         return replace(hierarchy, root=root, problems=tuple(problems))
+
+    def reference_of(self, name: str) -> ByteRange | None:
+        """Return where a message lies, ``messages/12``; None where none is meant.
+
+        Raises
+        ------
+        RefbrowserError
+            `E_USAGE`: the stream has no such message.
+        """
+        before, _, digits = name.rpartition("/")
+        if before != _MESSAGES or not (digits.isascii() and digits.isdigit()):
+            return None
+        table = self.index.table
+        if len(digits) > _DIGITS or int(digits) >= len(table):
+            raise RefbrowserError(ErrorKind.USAGE, f"the stream has {len(table)} messages", Place(key=name))
+        offset, stop = int(table.offset[int(digits)]), int(table.stop[int(digits)])
+        return ByteRange(self.index.url, offset, stop - offset)
 
     def _problems(self) -> list[Finding]:
         found = []

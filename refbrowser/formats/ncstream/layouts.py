@@ -11,11 +11,12 @@ import numpy as np
 import numpy.typing as npt
 
 from refbrowser.errors import ErrorKind, RefbrowserError, quoted
-from refbrowser.formats.ncstream.byte_order import StreamOptions, little_endian, order_code
+from refbrowser.formats.ncstream.byte_order import little_endian, order_code
 from refbrowser.formats.ncstream.definition import DataType, StreamDefinition, StreamVariable
 from refbrowser.formats.ncstream.dtypes import dtype_of, element_dtype_of, is_ragged
 from refbrowser.formats.ncstream.losses import Given, Lost, given_by, spreading_of
 from refbrowser.formats.ncstream.messages import MessageKind, MessageTable, Payload, StreamIndex
+from refbrowser.formats.ncstream.options import StreamOptions
 from refbrowser.formats.ncstream.payload_errors import PayloadError
 from refbrowser.formats.ncstream.tiles import (
     Sections,

@@ -12,11 +12,12 @@ import numpy as np
 import numpy.typing as npt
 
 from refbrowser.errors import Finding, Place, RefbrowserError
-from refbrowser.formats.ncstream.byte_order import StreamOptions, order_code
+from refbrowser.formats.ncstream.byte_order import order_code
 from refbrowser.formats.ncstream.dtypes import element_dtype_of, is_ragged
 from refbrowser.formats.ncstream.layouts import Layout, type_fits
 from refbrowser.formats.ncstream.messages import Payload, StreamFault, StreamIndex
 from refbrowser.formats.ncstream.object_runs import ObjectRun, run_of
+from refbrowser.formats.ncstream.options import StreamOptions
 from refbrowser.formats.ncstream.payload_errors import PayloadError, size_mismatch
 from refbrowser.formats.ncstream.witness import checksum_warning
 from refbrowser.model.reference import ByteRange

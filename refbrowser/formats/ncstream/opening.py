@@ -8,23 +8,47 @@ from contextlib import ExitStack
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from refbrowser.formats.ncstream.byte_order import StreamOptions
 from refbrowser.formats.ncstream.bytes import LocalBytes, RemoteBytes
 from refbrowser.formats.ncstream.completed import StreamOrigin
 from refbrowser.formats.ncstream.document_text import document_of_layouts
 from refbrowser.formats.ncstream.index_cache import indexed
 from refbrowser.formats.ncstream.left_out import left_out
 from refbrowser.formats.ncstream.messages import StreamIndex
+from refbrowser.formats.ncstream.options import StreamOptions
+from refbrowser.formats.registry import Opened, Opening
+from refbrowser.io.access import Access
 from refbrowser.io.origins import local_path
 from refbrowser.references.document import ReferenceDocument
 
 if TYPE_CHECKING:
-    from refbrowser.io.access import Access
     from refbrowser.io.cancel import CancelToken
     from refbrowser.io.fetch import Fetcher
 
 
 __all__ = ["StreamOptions", "StreamOrigin", "document_of_stream", "open_stream"]
+
+
+def open_named_stream(opening: Opening) -> Opened:
+    """Open the stream at a path or URL.
+
+    Raises
+    ------
+    RefbrowserError
+        It is none, or it cannot be read.
+    Cancelled
+        The opening was cancelled.
+    """
+    access = Access.for_document(opening.path, opening.allow, opening.settings)
+    identity = opening.identity()
+    document = open_stream(
+        opening.path,
+        access,
+        opening.fetcher(),
+        options=opening.stream,
+        token=opening.token,
+        progress=opening.progress,
+    )
+    return Opened(document, access, identity)
 
 
 def open_stream(

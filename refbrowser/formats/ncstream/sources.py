@@ -12,13 +12,13 @@ import numpy as np
 import numpy.typing as npt
 
 from refbrowser.errors import Place, RefbrowserError
-from refbrowser.formats.ncstream.byte_order import StreamOptions
 from refbrowser.formats.ncstream.combs import Combs
 from refbrowser.formats.ncstream.cut_pieces import CutPieces
 from refbrowser.formats.ncstream.definition import StreamVariable
 from refbrowser.formats.ncstream.layouts import Layout
 from refbrowser.formats.ncstream.message_pieces import MessagePieces
 from refbrowser.formats.ncstream.messages import StreamIndex
+from refbrowser.formats.ncstream.options import StreamOptions
 from refbrowser.formats.ncstream.ranges import meeting
 from refbrowser.formats.ncstream.tile_table import TileTable
 from refbrowser.model.grid import ChunkPart

@@ -8,33 +8,77 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
 from refbrowser.errors import ErrorKind, Finding, Place, RefbrowserError, Severity, quoted
+from refbrowser.formats.registry import Opened, Opening
+from refbrowser.formats.sniffing import FileKind, Found, NotReferencesError, NotThisError, found_in_folder
 from refbrowser.formats.stores.contents import StoreContents
 from refbrowser.formats.stores.flavour import LOOKED_FOR
 from refbrowser.formats.stores.folder import FolderReader
 from refbrowser.formats.stores.layouts import chunk_layouts
 from refbrowser.formats.stores.reader import StoreReader, is_text
-from refbrowser.formats.stores.text import StoreText
+from refbrowser.formats.stores.text import StoreText, ZipText
 from refbrowser.formats.stores.walk import read_store
+from refbrowser.io.access import Access
 from refbrowser.io.origins import scheme_of
 from refbrowser.references.content import KnownMetadata, StoreOrigin
 
 if TYPE_CHECKING:
-    from refbrowser.io.access import Access
     from refbrowser.io.cancel import CancelToken
     from refbrowser.io.fetch import Fetcher
     from refbrowser.model.nodes import Flavour
     from refbrowser.references.document import ReferenceDocument
 
 Container = Literal["folder", "zip", "url"]
+#: What the URLs of archives end with.
+ZIP = ".zip"
 
 
-class NoStoreError(RefbrowserError):
+class NoStoreError(NotThisError):
     """There is no store where one was looked for."""
 
     def __init__(self, name: str) -> None:
         super().__init__(
             ErrorKind.FORMAT, "there is no store here", Place(document=name), f"Looked for {LOOKED_FOR}."
         )
+
+
+def open_named_store(opening: Opening) -> Opened:
+    """Open the store at a path or URL: a folder, what is below a URL, or a zip archive.
+
+    Raises
+    ------
+    RefbrowserError
+        `NotThisError`: there is none, or the archive is damaged; else it cannot be read.
+    Cancelled
+        The opening was cancelled.
+    """
+    path, seen = opening.path, opening.seen
+    is_archive = seen.kind is FileKind.ZIP or (seen.local is None and seen.ends((ZIP,)))
+    if is_archive:
+        # References to its members would be looked for beside it.
+        path = os.path.abspath(path) if scheme_of(path) is None else path
+        access = Access.for_archive(path, opening.allow, opening.settings)
+    else:
+        access = Access.for_store(path, opening.allow, opening.settings)
+    read = open_zip_store if is_archive else open_store
+    try:
+        document = read(
+            path,
+            access,
+            opening.fetcher(),
+            flavour=opening.flavour,
+            values=opening.values,
+            token=opening.token,
+        )
+    except NoStoreError as error:
+        if seen.local is not None and seen.is_folder:
+            raise NotReferencesError(error, found_in_folder(seen.local)) from error
+        raise
+    except RefbrowserError as error:
+        is_damaged = is_archive and seen.local is not None and error.kind is ErrorKind.FORMAT
+        if is_damaged and not isinstance(error, NotThisError):
+            raise NotThisError.of(error) from error
+        raise
+    return Opened(document, access)
 
 
 def open_store(
@@ -79,6 +123,49 @@ def open_store(
     if contents is None:
         raise NoStoreError(path)
     return store_document(contents, root, container, name=path, values=values)  # type: ignore[arg-type]
+
+
+def open_zip_store(
+    path: str,
+    access: Access,
+    fetcher: Fetcher,
+    *,
+    flavour: Flavour | None = None,
+    values: Mapping[str, str] | None = None,
+    token: CancelToken | None = None,
+) -> ReferenceDocument:
+    """Open the store in a zip archive: keys at its top, or under one folder.
+
+    Parameters
+    ----------
+    path
+        Of a local archive, or its URL.
+    access
+        What may be read, of `Access.for_archive`.
+    flavour
+        Whose rules the metadata follows; found out when None.
+    values
+        Values for templates, used and never saved.
+
+    Raises
+    ------
+    RefbrowserError
+        `NotReferencesError`: there is none; else the archive cannot be read.
+    Cancelled
+        `token` was cancelled.
+    """
+    from refbrowser.formats.stores.zip import ZipReader
+
+    archive = access.resolve(path).url
+    directory = access.memory.archives.directory(archive, access, fetcher, token)
+    contents = read_store(ZipReader(directory, access, fetcher, token), flavour)
+    if contents is None:
+        raise NotReferencesError(NoStoreError(path), Found(FileKind.ZIP))
+    text = ZipText(archive, contents.folder)
+    add_all_chunks(text, contents)
+    origin = StoreOrigin(archive, contents.flavour, "zip", contents.folder)
+    document = document_of(text, contents, origin, name=path, values=values)
+    return replace(document, notes=(*document.notes, *directory.findings()))
 
 
 def store_document(

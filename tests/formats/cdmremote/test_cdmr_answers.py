@@ -12,9 +12,9 @@ import stream_encoder as wire
 
 from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.formats.cdmremote.answers import Question
-from refbrowser.formats.ncstream.byte_order import StreamOptions
 from refbrowser.formats.ncstream.bytes import MemoryBytes
 from refbrowser.formats.ncstream.definition import StreamDefinition
+from refbrowser.formats.ncstream.options import StreamOptions
 from refbrowser.formats.ncstream.walk import walk_stream
 
 

@@ -12,14 +12,12 @@ from refbrowser.formats.cdmremote.naming import (
     data_url,
     endpoint_of,
     header_url,
-    looks_like_service,
-    may_be_service,
-    names_service,
 )
 from refbrowser.formats.cdmremote.ncml import ncml_text
 from refbrowser.formats.ncstream.bytes import MemoryBytes
 from refbrowser.formats.ncstream.definition import StreamDefinition
 from refbrowser.formats.ncstream.walk import walk_stream
+from refbrowser.formats.registry import SERVICE, Score, Seen
 from refbrowser.io.origins import scheme_of, split_url
 
 SPACE = "{http://www.unidata.ucar.edu/namespaces/netcdf/ncml-2.2}"
@@ -41,8 +39,8 @@ def definition(**parts: list[bytes]) -> StreamDefinition:
 )
 def test_endpoints(named: str, endpoint: str) -> None:
     assert endpoint_of(named) == endpoint
-    assert names_service(named) is named.lower().startswith("cdmremote:")
-    assert may_be_service(named)
+    score = SERVICE.score(Seen.of(named))
+    assert score is (Score.SCHEME if named.lower().startswith("cdmremote:") else Score.LAST)
     assert scheme_of(named) == endpoint.partition(":")[0]
     assert split_url(named).host == "h"
     joint = "&" if "?" in endpoint else "?"
@@ -57,11 +55,9 @@ def test_what_is_no_service() -> None:
         "file:///cdmremote/x",
         "C:\\cdmremote",
     ):
-        assert not names_service(named)
-        assert not may_be_service(named)
-        assert not looks_like_service(named)
-    assert looks_like_service("https://h/thredds/cdmRemote/x.nc?req=header")
-    assert not looks_like_service("https://h/x?y=/cdmremote/")
+        assert SERVICE.score(Seen.of(named)) is Score.NO
+    assert SERVICE.score(Seen.of("https://h/thredds/cdmRemote/x.nc?req=header")) is Score.PLACE
+    assert SERVICE.score(Seen.of("https://h/x?y=/cdmremote/")) is Score.LAST
 
 
 def test_urls_of_sections() -> None:

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from refbrowser.errors import RefbrowserError
 from refbrowser.formats.cdmremote.answers import Question
-from refbrowser.formats.ncstream.byte_order import StreamOptions
 from refbrowser.formats.ncstream.bytes import MemoryBytes
+from refbrowser.formats.ncstream.options import StreamOptions
 from refbrowser.formats.ncstream.walk import walk_stream
 
 N = wire.dimension("n", 3)

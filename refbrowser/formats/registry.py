@@ -1,0 +1,596 @@
+"""The formats: one table of what can be opened and written, each with a score for what is named.
+
+What opens a format is named as ``module:function`` and loaded once it has won. Formats of other packages
+come by the entry points of the group `GROUP`, each of which leads to a `Format`; they are trusted as the
+packages are that the user installed.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from enum import IntEnum
+from functools import cache
+from pkgutil import resolve_name
+from typing import TYPE_CHECKING, Any
+
+from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
+from refbrowser.formats.ncstream import magics
+from refbrowser.formats.sniffing import HEAD, FileKind, Found, NotThisError, file_kind, looks_like_references
+from refbrowser.io.atomic import identity_on_disk
+from refbrowser.io.cancel import CancelToken
+from refbrowser.io.local import open_regular
+from refbrowser.io.origins import REMOTE, http_url, local_path, scheme_of
+from refbrowser.model.nodes import Flavour
+
+if TYPE_CHECKING:
+    from refbrowser.formats.ncstream.options import StreamOptions
+    from refbrowser.io.access import Access
+    from refbrowser.io.fetch import Fetcher
+    from refbrowser.io.identity import FileIdentity, ObjectIdentity
+    from refbrowser.io.origins import Origin
+    from refbrowser.io.settings import ConnectionSettings
+    from refbrowser.references.content import DerivedOrigin
+    from refbrowser.references.document import ReferenceDocument
+    from refbrowser.references.table import ReferenceTable
+
+#: The group of entry points by which other packages add formats.
+GROUP = "refbrowser.formats"
+
+
+class Score(IntEnum):
+    """How much speaks for a format."""
+
+    NO = 0
+    #: It is asked for where all else was tried.
+    LAST = 1
+    #: Files and folders of this kind may hold it.
+    PERHAPS = 2
+    #: It may be anything, this among it.
+    LIKELY = 3
+    #: So it is looked for first where nothing is known of what is named.
+    FIRST = 4
+    #: What is named is of this format by its kind, its suffix, its first bytes, its place, its scheme.
+    KIND = 5
+    SUFFIX = 6
+    MAGIC = 7
+    PLACE = 8
+    SCHEME = 9
+
+
+# What is named, opened, and got
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What is named, as far as it was looked at.
+
+    Attributes
+    ----------
+    path
+        As the user named it.
+    local
+        Its path; None of a URL elsewhere.
+    is_folder, is_parquet
+        Whether it is a folder, and one in the parquet form of references.
+    head
+        First `HEAD` bytes of a file; None where there is none, or its first bytes are not known yet.
+    kind
+        What it was found to be; None where that is not known yet.
+    """
+
+    path: str
+    local: str | None
+    is_folder: bool = False
+    is_parquet: bool = False
+    head: bytes | None = None
+    kind: FileKind | None = None
+
+    @classmethod
+    def of(cls, path: str) -> Seen:
+        """Look at what is at a path, once; of a URL, at how it is spelled.
+
+        Raises
+        ------
+        RefbrowserError
+            A file is there and cannot be read.
+        """
+        local = local_path(path)
+        real = "" if local is None else os.path.realpath(local)
+        if local is None or not os.path.exists(real):
+            return cls(path, local)
+        if os.path.isdir(real):
+            from refbrowser.formats.parquet_text import is_parquet_references
+
+            return cls(path, local, is_folder=True, is_parquet=is_parquet_references(real))
+        if not os.path.isfile(real):
+            return cls(path, local)
+        with open_regular(real) as (descriptor, _):
+            head = os.read(descriptor, HEAD)
+        return cls(path, local, head=head, kind=file_kind(head))
+
+    def ends(self, suffixes: Sequence[str]) -> bool:
+        """Return whether its name ends so; what follows a ``?`` in a URL is no part of that."""
+        return self.path.partition("?")[0].lower().endswith(tuple(suffixes))
+
+    @property
+    def says_nothing(self) -> bool:
+        """Whether it is a URL by whose spelling it may be anything."""
+        others = (each.suffixes for each in BUILT_IN if each is not REFERENCES)
+        return self.local is None and not any(map(self.ends, others))
+
+    def learned(self, error: NotThisError) -> Seen:
+        """Return this with what an opening that failed has found."""
+        found = error.found
+        return self if found is None else replace(self, kind=found.kind, head=found.head or self.head)
+
+
+@dataclass(frozen=True, slots=True)
+class OpenProgress:
+    """How far the opening of a document is.
+
+    Attributes
+    ----------
+    bytes_read
+        Of the file, as it is stored.
+    total
+        Bytes of the file, or None where it is not known.
+    rows
+        References so far.
+    first
+        Once, as soon as there are some: the first references, to be shown while the rest is read.
+    """
+
+    bytes_read: int
+    total: int | None
+    rows: int
+    first: ReferenceTable | None = None
+
+
+def _no_fetcher() -> Fetcher:
+    raise RefbrowserError(ErrorKind.USAGE, "nothing is there that reads URLs")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Opening:
+    """What a format gets to open.
+
+    Attributes
+    ----------
+    path
+        As the user named it.
+    seen
+        What it is, as far as that is known.
+    allow
+        Origins that may be read from, besides what is named.
+    settings
+        How to connect, per origin.
+    values
+        Values for templates; used, never saved.
+    flavour
+        Whose rules the metadata of a store follows; found out when None.
+    stream
+        How messages are read; the rule when None.
+    allow_functions
+        Of files of Awkward 0: see `Awkward0Options`.
+    fetcher
+        Gives what reads URLs; it is made when it is first wanted.
+    token
+        Ends the opening.
+    report
+        Called with how far the reading of a document is.
+    progress
+        Called with what is done, of how much, and ``note``: what is counted.
+    confirm
+        Asked about a document of unusual size, with its bytes.
+    """
+
+    path: str
+    seen: Seen
+    allow: tuple[Origin, ...] = ()
+    settings: Mapping[Origin, ConnectionSettings] = field(default_factory=dict)
+    values: Mapping[str, str] = field(default_factory=dict)
+    flavour: Flavour | None = None
+    stream: StreamOptions | None = None
+    allow_functions: tuple[str, ...] = ()
+    fetcher: Callable[[], Fetcher] = _no_fetcher
+    token: CancelToken = field(default_factory=CancelToken)
+    report: Callable[[OpenProgress], None] = lambda progress: None
+    progress: Callable[..., None] = lambda done, total=None, **facts: None
+    confirm: Callable[[int], bool] = lambda size: True
+
+    def identity(self) -> FileIdentity | None:
+        """Return the state of the file as it is now; None of what is not local."""
+        return None if self.seen.local is None else identity_on_disk(self.seen.local)
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """A document, what it may read, and the state of its file when it was read."""
+
+    document: ReferenceDocument
+    access: Access
+    identity: FileIdentity | ObjectIdentity | None = None
+
+
+# Formats
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Written:
+    """A form in which datasets are written.
+
+    Attributes
+    ----------
+    name
+        As ``refbrowser export --to`` takes it.
+    title
+        In the dialog.
+    suffix
+        What the names of targets end with.
+    exporter
+        What carries out an export, as ``module:class``.
+    unit
+        What data is written as.
+    """
+
+    name: str
+    title: str
+    suffix: str
+    exporter: str
+    unit: str = "chunk"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Format:
+    """A format.
+
+    Attributes
+    ----------
+    name
+        As ``info --json`` has it, and `DerivedOrigin.format`.
+    title
+        What it is called in the window.
+    holds
+        What it is, in a line of help.
+    opener
+        The function that opens it, as ``module:function``: from an `Opening` to what is `Opened`. It raises
+        `NotThisError` where what is named is none of it after all; any other error is the answer. Empty for
+        a format that is only written.
+    suffixes
+        What names end with, in small letters.
+    begins
+        First bytes of its files, each of which tells it.
+    sniff
+        Gives the `Score`; by suffix and first bytes when None.
+    noun
+        What one of it is called; a file of the format's title when empty.
+    plural
+        What files of it are called in dialogs; empty for no choice of its own there.
+    files
+        Suffixes in dialogs where they are not `suffixes`.
+    brief
+        A few words of it on the start page; empty for none.
+    flavours
+        What ``--as`` can name it as.
+    writes
+        The forms in which it is written.
+    parts
+        What can be named in its files beside keys, in words.
+    facets
+        What it adds to the program, by the name of the place: ``module:function``.
+
+        ``complete(document, resources, access, token)`` returns a document that knows what only data tell;
+        ``check(dataset, control)`` returns what is wrong with what is stored; ``portable(dataset, control)``
+        returns a document that other software follows, and what that lost; ``foreseen(dataset)`` yields of
+        that what is known before.
+    """
+
+    name: str
+    title: str
+    holds: str
+    opener: str = ""
+    suffixes: tuple[str, ...] = ()
+    begins: tuple[bytes, ...] = ()
+    sniff: Callable[[Seen], Score] | None = None
+    noun: str = ""
+    plural: str = ""
+    files: tuple[str, ...] = ()
+    brief: str = ""
+    flavours: tuple[Flavour, ...] = ()
+    writes: tuple[Written, ...] = ()
+    parts: str = ""
+    facets: Mapping[str, str] = field(default_factory=dict)
+
+    def score(self, seen: Seen) -> Score:
+        """Return how much speaks for it, by what is known of what is named."""
+        if self.sniff is not None:
+            return self.sniff(seen)
+        if seen.head is not None and seen.head.startswith(self.begins or (b"\0refbrowser",)):
+            return Score.MAGIC
+        # The first bytes of a file are known: those of another format are not overruled by its name.
+        is_told = bool(self.begins) and seen.head is not None
+        return Score.SUFFIX if seen.ends(self.suffixes) and not is_told else Score.NO
+
+    def open(self, opening: Opening) -> Opened:
+        """Open what is named as this format.
+
+        Raises
+        ------
+        RefbrowserError
+            `NotThisError`: it is none of it; else it cannot be read.
+        Cancelled
+            The opening was cancelled.
+        """
+        opened: Opened = resolve_name(self.opener)(opening)
+        return opened
+
+
+# What speaks for formats
+
+
+def _of_references(seen: Seen) -> Score:
+    if seen.local is None:
+        return Score.FIRST if seen.says_nothing else Score.NO
+    if seen.is_folder:
+        return Score.KIND if seen.is_parquet else Score.NO
+    if seen.head is None:
+        return Score.FIRST
+    if looks_like_references(seen.head):
+        return Score.KIND
+    return Score.NO if seen.kind is FileKind.ZIP else Score.LIKELY
+
+
+def _of_store(seen: Seen) -> Score:
+    if seen.local is not None:
+        is_one = seen.kind is FileKind.ZIP or (seen.is_folder and not seen.is_parquet)
+        return Score.KIND if is_one else Score.NO
+    if seen.kind is not None and Found(seen.kind).is_data:
+        return Score.NO
+    return Score.KIND if seen.ends(ZARR.suffixes) else Score.LIKELY if seen.says_nothing else Score.NO
+
+
+def _of_stream(seen: Seen) -> Score:
+    if seen.head is not None and seen.head.startswith(STREAM.begins):
+        return Score.MAGIC
+    if not seen.ends(STREAM.suffixes) or (seen.local is not None and seen.head is None):
+        return Score.NO
+    # What looks like a document is one, whatever its name.
+    return Score.NO if seen.head is not None and seen.head[:1] in (b"{", b"\xef", b" ") else Score.SUFFIX
+
+
+def _of_awkward0(seen: Seen) -> Score:
+    if seen.ends((*AWKWARD0.suffixes, *(f"{suffix}/" for suffix in AWKWARD0.suffixes))):
+        return Score.SUFFIX
+    if seen.local is not None and (seen.kind is FileKind.HDF5 or (seen.is_folder and not seen.is_parquet)):
+        return Score.PERHAPS
+    return Score.PERHAPS if seen.kind is FileKind.ZIP else Score.NO
+
+
+def _of_service(seen: Seen) -> Score:
+    if http_url(seen.path) != seen.path:
+        return Score.SCHEME
+    if scheme_of(seen.path) not in ("http", "https"):
+        return Score.NO
+    if f"/{REMOTE}/" in seen.path.partition("?")[0].lower():
+        return Score.PLACE
+    is_other = seen.kind is FileKind.ZIP or (seen.kind is not None and Found(seen.kind).is_data)
+    return Score.LAST if seen.says_nothing and not is_other else Score.NO
+
+
+_EXPORT = "refbrowser.engine.export"
+_REFERENCES = f"{_EXPORT}.references:ReferencesExport"
+_STORE = f"{_EXPORT}.store:StoreExport"
+_TABLES = f"{_EXPORT}.tables.export:TableExport"
+
+_MESSAGES = {
+    "portable": "refbrowser.engine.ncstream.virtual:virtual_document",
+    "foreseen": "refbrowser.engine.ncstream.virtual:foreseen",
+}
+
+REFERENCES = Format(
+    name="references",
+    title="Reference document",
+    holds="references as JSON (plain, .gz, .zst), or a folder in the parquet form",
+    opener="refbrowser.formats.references:open_named_references",
+    suffixes=(".json", ".json.gz", ".json.zst", ".zst", ".gz", ".parq", ".parquet"),
+    sniff=_of_references,
+    noun="the document",
+    plural="Reference documents",
+    brief="kerchunk: JSON or parquet",
+    writes=(
+        Written(
+            name="refs-v0",
+            title="Reference document, Version 0",
+            suffix=".refs.json",
+            exporter=_REFERENCES,
+        ),
+        Written(
+            name="refs-v1",
+            title="Reference document, Version 1",
+            suffix=".refs.json",
+            exporter=_REFERENCES,
+        ),
+        Written(
+            name="refs-parquet",
+            title="Reference document, parquet form",
+            suffix=".parq",
+            exporter=_REFERENCES,
+        ),
+    ),
+)
+ZARR = Format(
+    name="zarr",
+    title="Zarr",
+    holds="stores of Zarr v2, v3 and its drafts, and of NCZarr: a folder, a zip file or a URL",
+    opener="refbrowser.formats.stores.opening:open_named_store",
+    suffixes=("/", ".zarr", ".nczarr", ".zr3", ".zarr3", ".zip"),
+    sniff=_of_store,
+    noun="the store",
+    files=(".zip",),
+    brief="Zarr and NCZarr: folders, zips, URLs",
+    flavours=tuple(Flavour),
+    writes=(
+        Written(name="zarr-v2", title="Zarr, version 2", suffix=".zarr", exporter=_STORE),
+        Written(name="zarr-v3", title="Zarr, version 3", suffix=".zarr", exporter=_STORE),
+        Written(
+            name="zarr-v3-draft", title="Zarr, draft of version 3 (2019)", suffix=".zarr", exporter=_STORE
+        ),
+        Written(name="nczarr", title="NCZarr, for netCDF", suffix=".zarr", exporter=_STORE),
+    ),
+)
+STREAM = Format(
+    name="ncstream",
+    title="ncstream",
+    holds="a stream of messages",
+    opener="refbrowser.formats.ncstream.opening:open_named_stream",
+    suffixes=(".ncs", ".ncstream"),
+    begins=tuple(sorted(magics.FIRST | magics.COVERAGES)),
+    sniff=_of_stream,
+    noun="the stream",
+    plural="Streams",
+    brief="ncstream (.ncs)",
+    writes=(
+        Written(
+            name="ncstream",
+            title="NcStream, messages",
+            suffix=".ncs",
+            exporter=f"{_EXPORT}.ncstream.export:StreamExport",
+            unit="message",
+        ),
+    ),
+    parts="messages/0 is the first message of a stream",
+    facets={"check": "refbrowser.engine.ncstream.soundness:payload_findings", **_MESSAGES},
+)
+AWKWARD0 = Format(
+    name="awkward0",
+    title="Awkward 0",
+    holds="arrays of Awkward Array 0.x: .awkd, HDF5, or a folder of blobs",
+    opener="refbrowser.formats.awkward0.opening:open_named_arrays",
+    suffixes=(".awkd",),
+    sniff=_of_awkward0,
+    noun="the Awkward 0 file",
+    plural="Awkward 0",
+    files=(".awkd", ".h5", ".hdf5"),
+    brief="Awkward 0 (.awkd)",
+    writes=(
+        Written(
+            name="awkward0",
+            title="Awkward 0",
+            suffix=".awkd",
+            exporter=f"{_EXPORT}.awkward0.export:Awkward0Export",
+            unit="blob",
+        ),
+    ),
+    parts="blobs have the names that they have in the file: one-1.raw",
+    facets={
+        "complete": "refbrowser.engine.nested.measuring:with_measured",
+        "check": "refbrowser.engine.awkward0_soundness:value_findings",
+        "portable": "refbrowser.engine.saving.virtual_awkward0:virtual_document",
+    },
+)
+SERVICE = Format(
+    name="cdmremote",
+    title="CDM Remote",
+    holds="a dataset that a server offers: cdmremote:http://..., or its URL",
+    opener="refbrowser.formats.cdmremote.opening:open_named_service",
+    sniff=_of_service,
+    facets=_MESSAGES,
+)
+TABLES = Format(
+    name="tables",
+    title="Tables",
+    holds="columns; written only",
+    writes=(
+        Written(
+            name="parquet",
+            title="Parquet, columns",
+            suffix=".parquet",
+            exporter=_TABLES,
+            unit="row group",
+        ),
+        Written(
+            name="feather",
+            title="Feather (Arrow), columns",
+            suffix=".feather",
+            exporter=_TABLES,
+            unit="record batch",
+        ),
+    ),
+)
+BUILT_IN = (REFERENCES, ZARR, STREAM, AWKWARD0, SERVICE, TABLES)
+
+
+# Formats of other packages
+
+
+@dataclass(frozen=True, slots=True)
+class Foreign:
+    """The formats of other packages, and why some cannot be used."""
+
+    formats: tuple[Format, ...] = ()
+    errors: tuple[RefbrowserError, ...] = ()
+
+
+@cache
+def foreign() -> Foreign:
+    """Return the formats of other packages; they are looked for once."""
+    from importlib.metadata import entry_points
+
+    formats: dict[str, Format] = {each.name: each for each in BUILT_IN}
+    errors: list[RefbrowserError] = []
+    for point in entry_points(group=GROUP):
+        try:
+            found = point.load()
+        except Exception as error:  # noqa: BLE001 - it is not ours: what it raises is told
+            errors.append(_unusable(point.value, f"{type(error).__name__}: {error}"))
+            continue
+        if not isinstance(found, Format):
+            errors.append(_unusable(point.value, "it is no Format"))
+        elif found.name in formats:
+            errors.append(_unusable(point.value, f"there is a format {found.name} already"))
+        else:
+            formats[found.name] = found
+    return Foreign(tuple(formats.values())[len(BUILT_IN) :], tuple(errors))
+
+
+def _unusable(value: str, why: object) -> RefbrowserError:
+    message = f"the format {quoted(value)} of another package cannot be used: {quoted(why)[1:-1]}"
+    return RefbrowserError(ErrorKind.FORMAT, message, Place())
+
+
+def formats() -> tuple[Format, ...]:
+    """Return all formats, those of other packages last."""
+    return (*BUILT_IN, *foreign().formats)
+
+
+def format_named(name: str) -> Format | None:
+    """Return the format of a name, or None."""
+    known = next((each for each in BUILT_IN if each.name == name), None)
+    return known or next((each for each in foreign().formats if each.name == name), None)
+
+
+def title_of(name: str) -> str:
+    """Return what a format is called in the window; its name where that is all that is known."""
+    found = format_named(name)
+    return name if found is None else found.title
+
+
+def written() -> dict[str, Written]:
+    """Return the forms in which datasets are written, by name."""
+    return {form.name: form for each in BUILT_IN for form in each.writes}
+
+
+def facet(origin: DerivedOrigin | None, place: str) -> Any:
+    """Return what the format of a document adds to a place of the program; None where it adds nothing.
+
+    Parameters
+    ----------
+    origin
+        What the document was made from; None of a document that was one.
+    place
+        A key of `Format.facets`.
+    """
+    found = None if origin is None else format_named(origin.format)
+    return None if found is None or place not in found.facets else resolve_name(found.facets[place])
