@@ -133,11 +133,11 @@ def test_no_cycle_among_modules(imports: dict[str, Imports]) -> None:
         visit(module, ())
 
 
-def test_files_stay_below_five_hundred_lines() -> None:
+def test_files_stay_below_seven_hundred_lines() -> None:
     long = {
         module_name(path): lines
         for path in FILES
-        if (lines := len(path.read_text("utf-8").splitlines())) >= 500
+        if (lines := len(path.read_text("utf-8").splitlines())) >= 700
     }
     assert not long
 

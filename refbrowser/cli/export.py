@@ -25,6 +25,7 @@ from refbrowser.cli.options import (
     add_yes,
     ask,
     job_control,
+    listed,
     open_dataset,
 )
 from refbrowser.cli.progress import ProgressBar, size_text
@@ -32,6 +33,7 @@ from refbrowser.cli.store_options import add_store_options, store_options
 from refbrowser.cli.stream_options import add_stream_options, stream_options
 from refbrowser.cli.table_options import add_table_options, table_options
 from refbrowser.errors import ErrorKind, RefbrowserError
+from refbrowser.formats.registry import written
 from refbrowser.io.cancel import Cancelled, CancelToken
 
 if TYPE_CHECKING:
@@ -74,8 +76,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         required=True,
         metavar="FORMAT",
         dest="format",
-        help="refs-v0, refs-v1, refs-parquet, zarr-v2, zarr-v3, zarr-v3-draft, nczarr, ncstream, awkward0, "
-        "parquet or feather",
+        help=listed(written()),
     )
     parser.add_argument(
         "--array", action=_Choice, dest="arrays", metavar="A", help="write this array only (repeatable)"

@@ -4,21 +4,26 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from refbrowser.cli.console import tell
 from refbrowser.cli.progress import ProgressBar
 from refbrowser.errors import ErrorKind, RefbrowserError, quoted
+from refbrowser.formats.ncstream.options import ORDERS, StreamOptions
 from refbrowser.io.cancel import CancelToken
+from refbrowser.model.flavour import Flavour
 
 if TYPE_CHECKING:
     from refbrowser.engine.dataset import Array, Dataset
     from refbrowser.engine.jobs import JobControl
-    from refbrowser.formats.ncstream.options import StreamOptions
     from refbrowser.model.listing import StoreListing
 
-#: How streams are read; as `refbrowser.formats.ncstream.byte_order` has them, which is not loaded for help.
-ORDERS = ("big", "little", "flag")
+
+def listed(names: Iterable[str]) -> str:
+    """Return names as words: ``a, b or c``."""
+    *most, last = names
+    return f"{', '.join(most)} or {last}"
 
 
 def add_json(parser: argparse.ArgumentParser) -> None:
@@ -85,7 +90,7 @@ def add_flavour(parser: argparse.ArgumentParser) -> None:
         "--as",
         dest="flavour",
         metavar="FLAVOUR",
-        help="open a store as zarr-v2, zarr-v3, nczarr, zarr-v3-draft or zarr-v3-draft-2020",
+        help=f"open a store as {listed(Flavour)}",
     )
 
 
@@ -181,14 +186,10 @@ def open_document(path: str, arguments: argparse.Namespace, token: CancelToken) 
 
 
 def _stream_options(arguments: argparse.Namespace) -> StreamOptions:
-    from refbrowser.formats.ncstream.options import StreamOptions
-
     return StreamOptions(getattr(arguments, "byte_order", None), getattr(arguments, "until", None))
 
 
 def _how(arguments: argparse.Namespace) -> dict[str, Any]:
-    from refbrowser.model.nodes import Flavour
-
     flavour = getattr(arguments, "flavour", None)
     return {
         "flavour": None if flavour is None else Flavour.named(flavour),

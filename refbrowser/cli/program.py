@@ -50,6 +50,20 @@ class Parser(argparse.ArgumentParser):
         raise RefbrowserError(ErrorKind.USAGE, quoted(message, 400)[1:-1], advice=f"see {self.prog} --help")
 
 
+class _WholeParser(Parser):
+    """Its help lists the verbs, and the formats; those of other packages are not looked for but then."""
+
+    def format_help(self) -> str:
+        """Return the help."""
+        from refbrowser.formats.registry import foreign, openable
+
+        verbs = "\n".join(f"  {name:8} {what}" for name, what in VERBS.items())
+        opens = "\n".join(f"  {each.brief}" for each in openable())
+        unusable = "".join(f"\n{error.message}" for error in foreign().errors)
+        self.epilog = f"verbs:\n{verbs}\n\nformats that can be opened:\n{opens}{unusable}"
+        return super().format_help()
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return the exit code.
 
@@ -145,11 +159,10 @@ def _run(arguments: list[str], token: CancelToken) -> int:
         return int(module.run(_parsed(parser, arguments[1:]), token))
     from refbrowser.cli import window
 
-    parser = Parser(
+    parser = _WholeParser(
         prog="refbrowser",
         description="Open, understand, repair and export datasets described by references.",
         usage="refbrowser [PATH...]   or   refbrowser VERB ...",
-        epilog="verbs:\n" + "\n".join(f"  {name:8} {what}" for name, what in VERBS.items()),
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )

@@ -18,11 +18,9 @@ from typing import TYPE_CHECKING, Any
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
 from refbrowser.formats.ncstream import magics
 from refbrowser.formats.sniffing import HEAD, FileKind, Found, NotThisError, file_kind, looks_like_references
-from refbrowser.io.atomic import identity_on_disk
 from refbrowser.io.cancel import CancelToken
-from refbrowser.io.local import open_regular
 from refbrowser.io.origins import REMOTE, http_url, local_path, scheme_of
-from refbrowser.model.nodes import Flavour
+from refbrowser.model.flavour import Flavour
 
 if TYPE_CHECKING:
     from refbrowser.formats.ncstream.options import StreamOptions
@@ -106,6 +104,9 @@ class Seen:
             return cls(path, local, is_folder=True, is_parquet=is_parquet_references(real))
         if not os.path.isfile(real):
             return cls(path, local)
+        # Not before: with numpy behind it; menus and help have the table alone.
+        from refbrowser.io.local import open_regular
+
         with open_regular(real) as (descriptor, _):
             head = os.read(descriptor, HEAD)
         return cls(path, local, head=head, kind=file_kind(head))
@@ -202,6 +203,8 @@ class Opening:
 
     def identity(self) -> FileIdentity | None:
         """Return the state of the file as it is now; None of what is not local."""
+        from refbrowser.io.atomic import identity_on_disk
+
         return None if self.seen.local is None else identity_on_disk(self.seen.local)
 
 
@@ -231,6 +234,8 @@ class Written:
         What the names of targets end with.
     exporter
         What carries out an export, as ``module:class``.
+    target
+        Of a store: what lays out arrays and writes metadata, as ``module:class``.
     unit
         What data is written as.
     """
@@ -239,6 +244,7 @@ class Written:
     title: str
     suffix: str
     exporter: str
+    target: str = ""
     unit: str = "chunk"
 
 
@@ -253,7 +259,7 @@ class Format:
     title
         What it is called in the window.
     holds
-        What it is, in a line of help.
+        What can be opened of it, in a sentence.
     opener
         The function that opens it, as ``module:function``: from an `Opening` to what is `Opened`. It raises
         `NotThisError` where what is named is none of it after all; any other error is the answer. Empty for
@@ -265,13 +271,13 @@ class Format:
     sniff
         Gives the `Score`; by suffix and first bytes when None.
     noun
-        What one of it is called; a file of the format's title when empty.
+        What one of it is called; a file of its title when empty.
     plural
-        What files of it are called in dialogs; empty for no choice of its own there.
+        What files of it are called in dialogs; those of its title when empty.
     files
-        Suffixes in dialogs where they are not `suffixes`.
+        Suffixes of its files in dialogs where they are not `suffixes`.
     brief
-        A few words of it on the start page; empty for none.
+        A few words of it on the start page and in help; its title and first suffix when empty.
     flavours
         What ``--as`` can name it as.
     writes
@@ -284,7 +290,7 @@ class Format:
         ``complete(document, resources, access, token)`` returns a document that knows what only data tell;
         ``check(dataset, control)`` returns what is wrong with what is stored; ``portable(dataset, control)``
         returns a document that other software follows, and what that lost; ``foreseen(dataset)`` yields of
-        that what is known before.
+        that what is known before; ``name(part)`` returns the name that a part of a path stands for.
     """
 
     name: str
@@ -302,6 +308,17 @@ class Format:
     writes: tuple[Written, ...] = ()
     parts: str = ""
     facets: Mapping[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        suffix = f" ({self.suffixes[0]})" if self.suffixes else ""
+        words: dict[str, Any] = {
+            "noun": f"the {self.title} file",
+            "plural": f"{self.title} files",
+            "files": self.suffixes,
+            "brief": f"{self.title}{suffix}",
+        }
+        for name in (each for each in words if not getattr(self, each)):
+            object.__setattr__(self, name, words[name])
 
     def score(self, seen: Seen) -> Score:
         """Return how much speaks for it, by what is known of what is named."""
@@ -392,7 +409,7 @@ _MESSAGES = {
 REFERENCES = Format(
     name="references",
     title="Reference document",
-    holds="references as JSON (plain, .gz, .zst), or a folder in the parquet form",
+    holds="reference documents of Version 0 and 1 as JSON (plain, .gz, .zst), folders in the parquet form",
     opener="refbrowser.formats.references:open_named_references",
     suffixes=(".json", ".json.gz", ".json.zst", ".zst", ".gz", ".parq", ".parquet"),
     sniff=_of_references,
@@ -423,34 +440,56 @@ REFERENCES = Format(
 ZARR = Format(
     name="zarr",
     title="Zarr",
-    holds="stores of Zarr v2, v3 and its drafts, and of NCZarr: a folder, a zip file or a URL",
+    holds="Zarr and NCZarr stores",
     opener="refbrowser.formats.stores.opening:open_named_store",
     suffixes=("/", ".zarr", ".nczarr", ".zr3", ".zarr3", ".zip"),
     sniff=_of_store,
     noun="the store",
+    plural="Stores in zip files",
     files=(".zip",),
     brief="Zarr and NCZarr: folders, zips, URLs",
     flavours=tuple(Flavour),
     writes=(
-        Written(name="zarr-v2", title="Zarr, version 2", suffix=".zarr", exporter=_STORE),
-        Written(name="zarr-v3", title="Zarr, version 3", suffix=".zarr", exporter=_STORE),
         Written(
-            name="zarr-v3-draft", title="Zarr, draft of version 3 (2019)", suffix=".zarr", exporter=_STORE
+            name="zarr-v2",
+            title="Zarr, version 2",
+            suffix=".zarr",
+            exporter=_STORE,
+            target=f"{_EXPORT}.target_zarr:ZarrV2Target",
         ),
-        Written(name="nczarr", title="NCZarr, for netCDF", suffix=".zarr", exporter=_STORE),
+        Written(
+            name="zarr-v3",
+            title="Zarr, version 3",
+            suffix=".zarr",
+            exporter=_STORE,
+            target=f"{_EXPORT}.target_zarr:ZarrV3Target",
+        ),
+        Written(
+            name="zarr-v3-draft",
+            title="Zarr, draft of version 3 (2019)",
+            suffix=".zarr",
+            exporter=_STORE,
+            target=f"{_EXPORT}.target_draft:DraftTarget",
+        ),
+        Written(
+            name="nczarr",
+            title="NCZarr, for netCDF",
+            suffix=".zarr",
+            exporter=_STORE,
+            target=f"{_EXPORT}.target_nczarr:NczarrTarget",
+        ),
     ),
 )
 STREAM = Format(
     name="ncstream",
     title="ncstream",
-    holds="a stream of messages",
+    holds="ncstream",
     opener="refbrowser.formats.ncstream.opening:open_named_stream",
     suffixes=(".ncs", ".ncstream"),
     begins=tuple(sorted(magics.FIRST | magics.COVERAGES)),
     sniff=_of_stream,
     noun="the stream",
     plural="Streams",
-    brief="ncstream (.ncs)",
     writes=(
         Written(
             name="ncstream",
@@ -466,14 +505,13 @@ STREAM = Format(
 AWKWARD0 = Format(
     name="awkward0",
     title="Awkward 0",
-    holds="arrays of Awkward Array 0.x: .awkd, HDF5, or a folder of blobs",
+    holds="Awkward 0 as .awkd, HDF5 or a folder of blobs",
     opener="refbrowser.formats.awkward0.opening:open_named_arrays",
     suffixes=(".awkd",),
     sniff=_of_awkward0,
     noun="the Awkward 0 file",
     plural="Awkward 0",
     files=(".awkd", ".h5", ".hdf5"),
-    brief="Awkward 0 (.awkd)",
     writes=(
         Written(
             name="awkward0",
@@ -488,12 +526,13 @@ AWKWARD0 = Format(
         "complete": "refbrowser.engine.nested.measuring:with_measured",
         "check": "refbrowser.engine.awkward0_soundness:value_findings",
         "portable": "refbrowser.engine.saving.virtual_awkward0:virtual_document",
+        "name": "refbrowser.formats.awkward0.naming:name_of_path",
     },
 )
 SERVICE = Format(
     name="cdmremote",
     title="CDM Remote",
-    holds="a dataset that a server offers: cdmremote:http://..., or its URL",
+    holds="datasets that servers offer as CDM Remote",
     opener="refbrowser.formats.cdmremote.opening:open_named_service",
     sniff=_of_service,
     facets=_MESSAGES,
@@ -501,7 +540,7 @@ SERVICE = Format(
 TABLES = Format(
     name="tables",
     title="Tables",
-    holds="columns; written only",
+    holds="columns",
     writes=(
         Written(
             name="parquet",
@@ -575,6 +614,11 @@ def title_of(name: str) -> str:
     """Return what a format is called in the window; its name where that is all that is known."""
     found = format_named(name)
     return name if found is None else found.title
+
+
+def openable() -> tuple[Format, ...]:
+    """Return the formats that can be opened."""
+    return tuple(each for each in formats() if each.opener)
 
 
 def written() -> dict[str, Written]:

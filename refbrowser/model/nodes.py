@@ -4,63 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from enum import StrEnum
 from typing import Any
 
 import numpy as np
 
-from refbrowser.errors import ErrorKind, Finding, RefbrowserError, quoted
+from refbrowser.errors import Finding, RefbrowserError
 from refbrowser.model.chunk_keys import ChunkKeyEncoding
+from refbrowser.model.flavour import Flavour
 from refbrowser.model.grid import RegularChunkGrid
 from refbrowser.model.manifest import ChunkManifest
 from refbrowser.model.nested import NestedValues
 from refbrowser.model.source import ArraySource, ChunkWitness
-
-
-class Flavour(StrEnum):
-    """Whose rules the metadata of a dataset follows."""
-
-    ZARR_V2 = "zarr-v2"
-    ZARR_V3 = "zarr-v3"
-    NCZARR = "nczarr"
-    #: The core protocol draft of May 2019.
-    DRAFT_2019 = "zarr-v3-draft"
-    #: The later drafts, with keys below ``meta/root/``.
-    DRAFT_2020 = "zarr-v3-draft-2020"
-
-    @classmethod
-    def named(cls, name: str) -> Flavour:
-        """Return the flavour of a name.
-
-        Raises
-        ------
-        RefbrowserError
-            `E_USAGE`: there is none of that name.
-        """
-        try:
-            return cls(name)
-        except ValueError:
-            message = f"there is no flavour {quoted(name)}"
-            raise RefbrowserError(ErrorKind.USAGE, message, advice=f"Known: {', '.join(cls)}.") from None
-
-    @property
-    def label(self) -> str:
-        """Its name for people."""
-        return _LABELS[self]
-
-    @property
-    def store_format(self) -> str:
-        """The name of an opened store of this flavour, as in ``refbrowser export --to``."""
-        return Flavour.DRAFT_2019.value if self is Flavour.DRAFT_2020 else self.value
-
-
-_LABELS = {
-    Flavour.ZARR_V2: "Zarr v2",
-    Flavour.ZARR_V3: "Zarr v3",
-    Flavour.NCZARR: "NCZarr",
-    Flavour.DRAFT_2019: "Zarr v3 draft of 2019",
-    Flavour.DRAFT_2020: "Zarr v3 draft of 2020",
-}
 
 
 @dataclass(frozen=True, slots=True)

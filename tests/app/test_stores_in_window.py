@@ -27,12 +27,12 @@ from refbrowser.app.controller.disk import FileState
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.dialogs.open_url_dialog import OpenUrlDialog
 from refbrowser.app.dialogs.save_dialogs import SaveProspectDialog
-from refbrowser.app.hierarchy.format_words import DERIVED
 from refbrowser.app.hierarchy.hierarchy_model import ItemKind
 from refbrowser.app.main_window import MainWindow
 from refbrowser.app.opening.drops import Drop
 from refbrowser.app.problems.pane import ProblemsPane
 from refbrowser.app.references.reference_rows import PENDING, ExpansionRows
+from refbrowser.formats.registry import title_of
 from refbrowser.io.atomic import identity_on_disk
 from refbrowser.model.nodes import Flavour
 from refbrowser.references.edits import SetMetadata, SetReference
@@ -149,7 +149,7 @@ class TestOpening:
             rows = ExpansionRows(state, None, lambda: None)
             # A page gives what it has after some milliseconds, and the rest when it is asked again.
             pages = ({row[-1] for row in rows.page(0, state.expansion.rows)} for _ in range(1000))
-            assert next(found for found in pages if PENDING[-1] not in found) == {DERIVED.get(origin, origin)}
+            assert next(found for found in pages if PENDING[-1] not in found) == {title_of(origin)}
 
     def test_missing_chunks_and_stray_keys_are_found(
         self, window: MainWindow, store: Path, opened: Open, settle: Settle

@@ -10,11 +10,11 @@ from PySide6.QtGui import QGuiApplication, QKeySequence, QShortcut
 
 from refbrowser.app.centre import RAW, REFERENCES
 from refbrowser.app.commands.group import CommandGroup, by_name
-from refbrowser.app.hierarchy.format_words import DERIVED
 from refbrowser.app.hierarchy.hierarchy_model import ItemKind
 from refbrowser.app.plain_text import one_line
 from refbrowser.app.shown import Shown, shown_by
 from refbrowser.app.tasks import TaskControl
+from refbrowser.formats.registry import title_of
 
 if TYPE_CHECKING:
     from PySide6.QtWidgets import QWidget
@@ -201,7 +201,7 @@ def code_for(shown: Shown, control: TaskControl, *, with_xarray: bool, is_edited
     derived = dataset.document.derived
     if derived is not None and (shown.document.file.is_derived or "://" in shown.document.path):
         view = SnippetView(layout.node, layout.slice, shown.ranges, layout.shown.decoded)
-        name = DERIVED.get(derived.format, derived.format)
+        name = title_of(derived.format)
         return own_snippet(shown.document.path, name, view, is_edited=is_edited)
     source = source_of(dataset, (found.url for found in sources_of(dataset.document)), is_edited=is_edited)
     picture, fill = shown.picture, layout.shown.packing.default_fill

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from refbrowser.formats.registry import written
+
 
 @dataclass(frozen=True, slots=True)
 class ExportFormat:
@@ -51,18 +53,21 @@ class ExportFormat:
 #: Formats whose options are not those of stores.
 _FORMS = {"ncstream": "stream", "parquet": "table", "feather": "table", "awkward0": "awkward"}
 _ALL = ("none", "zlib", "gzip", "zstd", "blosc:lz4", "blosc:zstd")
-FORMATS = (
-    ExportFormat("zarr-v3", "Zarr, version 3", ".zarr", codecs=_ALL),
-    ExportFormat("zarr-v2", "Zarr, version 2", ".zarr", codecs=_ALL),
-    ExportFormat("nczarr", "NCZarr, for netCDF", ".zarr", codecs=_ALL),
-    ExportFormat("zarr-v3-draft", "Zarr, draft of version 3 (2019)", ".zarr", codecs=_ALL),
-    ExportFormat("ncstream", "NcStream, messages", ".ncs", is_store=False),
-    ExportFormat("parquet", "Parquet, columns", ".parquet", is_store=False),
-    ExportFormat("feather", "Feather (Arrow), columns", ".feather", is_store=False),
-    ExportFormat("awkward0", "Awkward 0", ".awkd", is_store=False),
-    ExportFormat("refs-v1", "Reference document, Version 1", ".refs.json", is_store=False),
-    ExportFormat("refs-v0", "Reference document, Version 0", ".refs.json", is_store=False),
-    ExportFormat("refs-parquet", "Reference document, parquet form", ".parq", is_store=False),
+#: What most look for first; all others follow.
+_FIRST = (
+    "zarr-v3",
+    "zarr-v2",
+    "nczarr",
+    "zarr-v3-draft",
+    "ncstream",
+    "parquet",
+    "feather",
+    "awkward0",
+    "refs-v1",
+)
+FORMATS = tuple(
+    ExportFormat(form.name, form.title, form.suffix, bool(form.target), _ALL if form.target else ())
+    for form in map(written().__getitem__, dict.fromkeys((*_FIRST, *written())))
 )
 #: Formats that other software reads, so that a result can be checked with it.
 CHECKED = ("zarr-v3", "zarr-v2", "nczarr", "ncstream")

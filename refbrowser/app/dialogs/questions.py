@@ -20,6 +20,7 @@ from refbrowser.app.dialogs.trust import TrustSheet
 from refbrowser.app.dialogs.unsaved_dialog import UnsavedDialog
 from refbrowser.app.plain_text import one_line
 from refbrowser.app.theme import count_text
+from refbrowser.formats.registry import openable
 
 if TYPE_CHECKING:
     from refbrowser.engine.journal import Recovery
@@ -32,12 +33,17 @@ if TYPE_CHECKING:
 _DATA = (
     "*.nc *.nc4 *.cdf *.netcdf *.h5 *.hdf5 *.he5 *.hdf *.h4 *.tif *.tiff *.grib *.grib2 *.grb *.grb2 *.fits"
 )
-OPEN_FILTER = (
-    "All that can be opened "
-    f"(*.json *.json.gz *.json.zst *.zst *.gz *.parq *.parquet *.zip *.ncs *.awkd *.h5 *.hdf5 {_DATA});;"
-    "Reference documents (*.json *.json.gz *.json.zst *.zst *.gz *.parq *.parquet);;Streams (*.ncs);;"
-    f"Awkward 0 (*.awkd *.h5 *.hdf5);;Files to make references to ({_DATA});;All files (*)"
-)
+
+
+def open_filter() -> str:
+    """Return the choices of the dialog that asks for files: all of them, each format, files of data, any."""
+    shown = {
+        each.plural: " ".join(f"*{suffix}" for suffix in each.files) for each in openable() if each.files
+    }
+    choices = {"All that can be opened": " ".join((*shown.values(), _DATA)), **shown}
+    choices |= {"Files to make references to": _DATA, "All files": "*"}
+    return ";;".join(f"{title} ({patterns})" for title, patterns in choices.items())
+
 
 #: Asks how to connect to the origin of a URL, over a dialog.
 Connect = Callable[[str, QWidget], object]
@@ -68,7 +74,7 @@ class Questions(QObject):
     def open_files(self, chosen: Callable[[Sequence[str]], object]) -> None:
         """Ask for documents to open."""
         dialog = QFileDialog(
-            self._window, "Open documents, zipped stores, streams and Awkward 0 files", "", OPEN_FILTER
+            self._window, "Open documents, zipped stores, streams and Awkward 0 files", "", open_filter()
         )
         dialog.setObjectName("openDialog")
         dialog.setFileMode(QFileDialog.FileMode.ExistingFiles)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from refbrowser.app.plain_text import one_line
+from refbrowser.formats.registry import title_of
 
 if TYPE_CHECKING:
     from refbrowser.app.controller.open_document import OpenDocument
@@ -29,7 +30,7 @@ def short_format(document: OpenDocument) -> str:
     if state is None:
         return ""
     if state.derived is not None:
-        return DERIVED.get(state.derived.format, state.derived.format)
+        return title_of(state.derived.format)
     return (
         state.store.flavour.label
         if state.store is not None and document.store.is_here
@@ -46,11 +47,9 @@ def format_words(document: OpenDocument) -> str:
     if state.store is not None and document.store.is_here:
         return f"{hierarchy.flavour.label}{age}, {_CONTAINERS[state.store.container]}"
     if state.derived is not None:
-        return DERIVED.get(state.derived.format, state.derived.format)
+        return title_of(state.derived.format)
     form = "parquet form" if state.from_parquet else f"Version {state.version}"
     return f"{hierarchy.flavour.label}{age}, as references of {form}"
 
 
-#: What documents that know more than references say are called, by the names of their formats.
-DERIVED = {"ncstream": "ncstream", "cdmremote": "CDM Remote", "awkward0": "Awkward 0"}
 _CONTAINERS = {"folder": "store in a folder", "zip": "store in a zip file", "url": "store at a URL"}

@@ -7,16 +7,10 @@ from dataclasses import dataclass
 from PySide6.QtCore import QMimeData, QUrl
 
 from refbrowser.app.plain_text import one_line
+from refbrowser.formats.registry import REFERENCES, formats
 
 #: Documents that one drop opens at most.
 DROP_LIMIT = 50
-#: What the names of stores end with; folders may have any name.
-STORES = (".zarr", ".zip", ".nczarr", ".zr3")
-#: What the names of ncstream files end with.
-STREAMS = (".ncs", ".ncstream")
-#: What the names of files of Awkward Array 0.x end with; those in HDF5 have any name.
-AWKWARD = (".awkd",)
-_KINDS = ((STORES, "the store "), (STREAMS, "the stream "), (AWKWARD, "the Awkward 0 file "))
 _SCHEMES = (
     "cdmremote:",
     "http://",
@@ -57,7 +51,8 @@ class Drop:
         names = [one_line(target.rstrip("/").rsplit("/", 1)[-1] or target) for target in self.targets]
         verb = "Open beside what is open" if others_open else "Open"
         name = names[0].lower()
-        what = next((words for endings, words in _KINDS if name.endswith(endings)), "")
+        known = next((each for each in formats() if name.endswith(each.suffixes)), REFERENCES)
+        what = "" if known is REFERENCES else f"{known.noun} "
         heading = f"{verb}: {what}{names[0]}" if len(names) == 1 else f"{verb}: {len(names)} documents"
         if len(names) == 1:
             return heading, one_line(self.targets[0])

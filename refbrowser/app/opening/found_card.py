@@ -22,10 +22,6 @@ _WIDTH = 760
 _LINES = 14
 #: Documents that are offered at most.
 _OFFERED = 5
-OPENABLE = (
-    "What can be opened: reference documents of Version 0 and 1 as JSON (plain, .gz, .zst), folders in the "
-    "parquet form, Zarr and NCZarr stores, ncstream, and Awkward 0 as .awkd, HDF5 or a folder of blobs."
-)
 
 
 class FoundCard(Card):
@@ -88,12 +84,12 @@ class FoundCard(Card):
             text = "It is not the parquet form of references. " + (
                 f"{count} file{'' if count == 1 else 's'} in it may be reference documents."
                 if count
-                else f"There are no reference documents in it.\n{OPENABLE}"
+                else f"There are no reference documents in it.\n{_openable()}"
             )
             lines, described, verb = "\n".join(map(one_line, found.documents)), "Files", "Copy names"
         else:
             heading = f"{name} is not a reference document"
-            text = f"{_kind_words(found.kind)}{error_text(error)}\n{OPENABLE}"
+            text = f"{_kind_words(found.kind)}{error_text(error)}\n{_openable()}"
             lines, described, verb = "\n".join(hex_lines(found.head)), "First bytes", "Copy"
         self.set_content("document" if found.is_data else "warning", heading, text, _role(found))
         self._show_lines(lines, described)
@@ -160,6 +156,13 @@ class FoundCard(Card):
 
     def _copy_lines(self) -> None:
         QGuiApplication.clipboard().setText(self._report)
+
+
+def _openable() -> str:
+    from refbrowser.formats.registry import openable
+
+    *most, last = (each.holds for each in openable() if each.suffixes)
+    return f"What can be opened: {', '.join(most)}, and {last}."
 
 
 def _role(found: Found) -> str:

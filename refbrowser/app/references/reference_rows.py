@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt
 
-from refbrowser.app.hierarchy.format_words import DERIVED
 from refbrowser.app.plain_text import CELL_LIMIT
 from refbrowser.app.row_model import Column, RowStyle
 from refbrowser.app.theme import count_text
+from refbrowser.formats.registry import title_of
 
 if TYPE_CHECKING:
     from refbrowser.app.controller.reading import FirstRows
@@ -140,7 +140,7 @@ class ExpansionRows:
     def _origin_text(self, origin: int) -> str:
         document = self.document
         if document.derived is not None:
-            return DERIVED.get(document.derived.format, document.derived.format)
+            return title_of(document.derived.format)
         if document.store is not None:
             return "store"
         return "refs" if origin < 0 else f"rule {origin}"

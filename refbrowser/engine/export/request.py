@@ -9,18 +9,18 @@ from typing import TYPE_CHECKING, Any
 from refbrowser.engine.export.awkward0_options import Awkward0Writing
 from refbrowser.engine.export.store_options import StoreOptions
 from refbrowser.engine.export.stream_options import StreamOptions
-from refbrowser.engine.export.table_options import TABLE_FORMATS, TableOptions
-from refbrowser.engine.export.targets import STORE_FORMATS
+from refbrowser.engine.export.table_options import TableOptions
+from refbrowser.engine.export.targets import STORE_FORMATS as STORE_FORMATS
 from refbrowser.errors import ErrorKind, RefbrowserError, quoted
+from refbrowser.formats.registry import AWKWARD0, REFERENCES, STREAM, written
 from refbrowser.model.selection import Selection
 
 if TYPE_CHECKING:
     from refbrowser.engine.dataset import Dataset
 
-REFERENCE_FORMATS = ("refs-v0", "refs-v1", "refs-parquet")
-STREAM_FORMAT = "ncstream"
-AWKWARD_FORMAT = "awkward0"
-FORMATS = (*REFERENCE_FORMATS, *STORE_FORMATS, STREAM_FORMAT, AWKWARD_FORMAT, *TABLE_FORMATS)
+REFERENCE_FORMATS = tuple(form.name for form in REFERENCES.writes)
+STREAM_FORMAT, AWKWARD_FORMAT = STREAM.name, AWKWARD0.name
+FORMATS = tuple(written())
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,13 +96,9 @@ class ExportRequest:
         return None if self.arrays is None else tuple(choice.path for choice in self.arrays)
 
 
-#: What data is written as, where not in chunks.
-_UNITS = {STREAM_FORMAT: "message", AWKWARD_FORMAT: "blob", "parquet": "row group", "feather": "record batch"}
-
-
 def unit_of(format: str) -> str:
     """Return what data is written as in a format, in the singular."""
-    return _UNITS.get(format, "chunk")
+    return written()[format].unit
 
 
 def units_of(format: str) -> str:

@@ -4,25 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any
 
 from refbrowser.engine.export.folder import partial_of, remove_leftover
 from refbrowser.engine.export.journal import fingerprint_of
 from refbrowser.engine.export.request import (
-    AWKWARD_FORMAT,
-    FORMATS,
     REFERENCE_FORMATS,
-    STREAM_FORMAT,
     ExportEstimate,
     ExportReport,
     ExportRequest,
     Leftover,
     Loss,
 )
-from refbrowser.engine.export.table_options import TABLE_FORMATS
 from refbrowser.engine.export.targets import STORE_FORMATS
 from refbrowser.engine.jobs import JobControl
 from refbrowser.errors import ErrorKind, RefbrowserError, quoted
+from refbrowser.formats.registry import written
 from refbrowser.io.zip_archives import Confirm
 from refbrowser.references.lacking import lacking
 
@@ -118,30 +116,14 @@ def _estimated(
 
 
 def _export(dataset: Dataset, request: ExportRequest) -> Any:
-    if request.format not in FORMATS:
+    form = written().get(request.format)
+    if form is None:
         raise RefbrowserError(
             ErrorKind.USAGE,
             f"{quoted(request.format)} is not a format that can be written",
-            advice=f"known: {', '.join(FORMATS)}",
+            advice=f"known: {', '.join(written())}",
         )
-    if request.format in REFERENCE_FORMATS:
-        from refbrowser.engine.export.references import ReferencesExport
-
-        return ReferencesExport(dataset, request)
-    # What is written is confirmed before, whatever the size.
-    dataset = dataset.with_access(dataset.access.confirming(Confirm.ALWAYS))
-    if request.format == STREAM_FORMAT:
-        from refbrowser.engine.export.ncstream.export import StreamExport
-
-        return StreamExport(dataset, request)
-    if request.format == AWKWARD_FORMAT:
-        from refbrowser.engine.export.awkward0.export import Awkward0Export
-
-        return Awkward0Export(dataset, request)
-    if request.format in TABLE_FORMATS:
-        from refbrowser.engine.export.tables.export import TableExport
-
-        return TableExport(dataset, request)
-    from refbrowser.engine.export.store import StoreExport
-
-    return StoreExport(dataset, request)
+    if request.format not in REFERENCE_FORMATS:
+        # What is written is confirmed before, whatever the size.
+        dataset = dataset.with_access(dataset.access.confirming(Confirm.ALWAYS))
+    return resolve_name(form.exporter)(dataset, request)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from importlib import import_module
+from collections.abc import Iterable, Sequence
+from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any, Protocol
 
 from refbrowser.engine.export.store_options import StoreOptions
-from refbrowser.formats.awkward0.naming import name_of_path
+from refbrowser.formats.registry import facet, written
 from refbrowser.model.nodes import ArrayNode, Flavour, GroupNode
 from refbrowser.model.selection import Selection
 
@@ -16,15 +16,8 @@ if TYPE_CHECKING:
     from refbrowser.engine.export.layout import ArrayLayout, PlainName
     from refbrowser.engine.export.request import Loss
 
-#: Module and class of each format: fixed, loaded when it is needed.
-_TARGETS: Mapping[str, tuple[str, str]] = {
-    "zarr-v2": ("refbrowser.engine.export.target_zarr", "ZarrV2Target"),
-    "zarr-v3": ("refbrowser.engine.export.target_zarr", "ZarrV3Target"),
-    "zarr-v3-draft": ("refbrowser.engine.export.target_draft", "DraftTarget"),
-    "nczarr": ("refbrowser.engine.export.target_nczarr", "NczarrTarget"),
-}
 #: Formats of stores: one object for each chunk (or shard) and for metadata.
-STORE_FORMATS = tuple(_TARGETS)
+STORE_FORMATS = tuple(form.name for form in written().values() if form.target)
 
 
 class Target(Protocol):
@@ -105,12 +98,11 @@ def target_of(format: str, options: StoreOptions, plain_name: PlainName = str) -
     plain_name
         As `plain_names` returns it.
     """
-    module, name = _TARGETS[format]
-    made: Target = getattr(import_module(module), name)(options, plain_name)
+    made: Target = resolve_name(written()[format].target)(options, plain_name)
     return made
 
 
 def plain_names(dataset: Dataset) -> PlainName:
-    """Return what gives the name that a part of a path stands for: paths of Awkward 0 have it escaped."""
-    is_awkward = getattr(dataset.document.derived, "format", "") == "awkward0"
-    return name_of_path if is_awkward else str
+    """Return what gives the name that a part of a path stands for: in paths of some formats it is escaped."""
+    name: PlainName = facet(dataset.document.derived, "name") or str
+    return name
