@@ -60,9 +60,10 @@ def store_options(arguments: argparse.Namespace) -> StoreOptions:
     RefbrowserError
         `E_USAGE`: one has no meaning, alone or with the format.
     """
-    from refbrowser.engine.export.request import STORE_FORMATS, STREAM_FORMAT
+    from refbrowser.engine.export.request import STREAM_FORMAT
     from refbrowser.engine.export.store_options import Sides, StoreOptions
     from refbrowser.engine.export.table_options import TABLE_FORMATS
+    from refbrowser.engine.export.targets import STORE_FORMATS
 
     zipped = arguments.zip or arguments.target.lower().endswith(".zip")
     options = StoreOptions(

@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from refbrowser.app.help.keys import as_markdown
+from refbrowser.app.plain_text import one_line
 from refbrowser.app.resources import resource
+from refbrowser.formats.registry import foreign
 
 #: The pages in their order.
 PAGES = (
@@ -25,6 +27,8 @@ PAGES = (
 )
 #: Stands in a page for the tables of all keys.
 KEYS_MARK = "[[keys]]"
+#: Stands in a page for the rows of formats of other packages.
+FORMATS_MARK = "[[formats of other packages]]"
 
 
 class Page(NamedTuple):
@@ -46,5 +50,10 @@ def read_page(name: str) -> Page:
     text = resource(f"manual/{name}.md").read_text("utf-8")
     if KEYS_MARK in text:
         text = text.replace(KEYS_MARK, as_markdown())
+    if FORMATS_MARK in text:
+        rows = (
+            f"| {one_line(each.brief)} | drop it; another package reads it |\n" for each in foreign().formats
+        )
+        text = text.replace(f"{FORMATS_MARK}\n", "".join(rows))
     title = text.split("\n", 1)[0].lstrip("# ").strip()
     return Page(name, title, text)

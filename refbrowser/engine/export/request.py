@@ -10,7 +10,6 @@ from refbrowser.engine.export.awkward0_options import Awkward0Writing
 from refbrowser.engine.export.store_options import StoreOptions
 from refbrowser.engine.export.stream_options import StreamOptions
 from refbrowser.engine.export.table_options import TableOptions
-from refbrowser.engine.export.targets import STORE_FORMATS as STORE_FORMATS
 from refbrowser.errors import ErrorKind, RefbrowserError, quoted
 from refbrowser.formats.registry import AWKWARD0, REFERENCES, STREAM, written
 from refbrowser.model.selection import Selection

@@ -1,0 +1,47 @@
+"""A format of another package in the window: its tree, its plot, why an element shows as it does."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QTextBrowser, QTextEdit
+from pytestqt.qtbot import QtBot
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from fixture_format import found, written_grid
+
+from refbrowser.app.hierarchy.format_words import format_words, short_format
+from refbrowser.app.main_window import MainWindow
+
+
+def test_a_file_of_another_package_opens_plots_and_is_explained(
+    window: MainWindow,
+    qtbot: QtBot,
+    settle: Callable[[], None],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    values = np.arange(12.0).reshape(3, 4)
+    with found(monkeypatch, "fixture_format:GRID"):
+        document = window.open_path(str(written_grid(tmp_path / "a.grid", values)), "/values")
+        qtbot.waitUntil(lambda: window.centre.plot is not None and window.centre.plot.array() is not None)
+        settle()
+        item = window.hierarchy.current_item()
+        assert item is not None
+        assert (item.document, item.place) == (document, "/values")
+        assert (format_words(document), short_format(document)) == ("Text grid", "Text grid")
+        picture = window.centre.plot.picture()
+        assert np.array_equal(picture.values, values)
+        window.activateWindow()
+        canvas = window.centre.plot.canvas
+        canvas.setFocus()
+        qtbot.keyClick(canvas, Qt.Key.Key_I, Qt.KeyboardModifier.ControlModifier)
+        settle()
+        assert window.findChild(QTextEdit, "explainVerdict").toPlainText() == "This element is 5."
+        assert "a.grid" in window.findChild(QTextBrowser, "explainText").toPlainText()

@@ -1,0 +1,210 @@
+"""The table of formats, what speaks for each, and a format of another package in one file."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from pkgutil import resolve_name
+
+import numpy as np
+import pytest
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from fixture_format import found, written_grid
+from servers.http_server import HttpServer
+
+import refbrowser
+from refbrowser.app.actions.file import FLAVOURS
+from refbrowser.app.dialogs.export_formats import FORMATS as CHOICES
+from refbrowser.app.dialogs.questions import open_filter
+from refbrowser.app.help.manual import read_page
+from refbrowser.app.opening.drops import Drop
+from refbrowser.cli.program import main
+from refbrowser.engine.export.request import ExportRequest
+from refbrowser.engine.export.run import run_export
+from refbrowser.errors import ErrorKind, RefbrowserError
+from refbrowser.formats.registry import (
+    AWKWARD0,
+    BUILT_IN,
+    REFERENCES,
+    SERVICE,
+    STREAM,
+    ZARR,
+    Format,
+    Score,
+    Seen,
+    foreign,
+    openable,
+    written,
+)
+from refbrowser.formats.sniffing import DOCUMENTS
+from refbrowser.model.flavour import Flavour
+
+VALUES = np.arange(12.0).reshape(3, 4)
+NOT_A_FORMAT = 3
+TAKEN = Format(name=STREAM.name, title="x", holds="x", opener="x:y", begins=(b"CDFS",))
+
+
+def broken(opening: object) -> object:
+    """Fail as foreign code does."""
+    raise ZeroDivisionError("1/0")
+
+
+BROKEN = Format(name="broken", title="Broken", holds="nothing", opener=f"{__name__}:broken", begins=(b"BRK",))
+
+
+@pytest.fixture
+def grid(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    with found(monkeypatch, "fixture_format:GRID"):
+        yield str(written_grid(tmp_path / "a.grid", VALUES))
+
+
+def best(seen: Seen) -> tuple[str, Score]:
+    """Return the format of the best score, the first of several."""
+    scores = {each.name: each.score(seen) for each in BUILT_IN if each.opener}
+    name = max(scores, key=lambda each: scores[each])
+    return name, scores[name]
+
+
+def test_what_speaks_for_formats(tmp_path: Path) -> None:
+    for path, name, score in (
+        ("https://h/a.json", REFERENCES, Score.FIRST),
+        ("https://h/a", REFERENCES, Score.FIRST),
+        ("https://h/a.zarr?x=y.ncs", ZARR, Score.KIND),
+        ("s3://b/a/", ZARR, Score.KIND),
+        ("https://h/a.zip", ZARR, Score.KIND),
+        ("https://h/A.NCS", STREAM, Score.SUFFIX),
+        ("https://h/a.awkd/", AWKWARD0, Score.SUFFIX),
+        ("https://h/thredds/cdmremote/a.ncs", SERVICE, Score.PLACE),
+        ("cdmremote:https://h/a.zarr", SERVICE, Score.SCHEME),
+    ):
+        assert best(Seen.of(path)) == (name.name, score), path
+    for file, head, name, score in (
+        ("a.txt", b" \n{", REFERENCES, Score.KIND),
+        ("a.ncs", b"{}", REFERENCES, Score.KIND),
+        ("b.ncs", b"?", STREAM, Score.SUFFIX),
+        ("a.json", b"CDFS", STREAM, Score.MAGIC),
+        ("a.bin", b"PK\x03\x04", ZARR, Score.KIND),
+        ("a.awkd", b"PK\x03\x04", AWKWARD0, Score.SUFFIX),
+        ("a.h5", b"\x89HDF\r\n\x1a\n", REFERENCES, Score.LIKELY),
+        ("a.text", b"text", REFERENCES, Score.LIKELY),
+    ):
+        (tmp_path / file).write_bytes(head)
+        assert best(Seen.of(str(tmp_path / file))) == (name.name, score), file
+    assert AWKWARD0.score(Seen.of(str(tmp_path / "a.h5"))) is Score.PERHAPS
+    assert best(Seen.of(str(tmp_path))) == (ZARR.name, Score.KIND)
+    assert best(Seen.of(str(tmp_path / "none.ncs"))) == (REFERENCES.name, Score.FIRST)
+
+
+def test_a_url_is_asked_for_no_more_than_it_may_be(server_of_pages: HttpServer) -> None:
+    def asked(name: str) -> list[str]:
+        server_of_pages.requests.clear()
+        with pytest.raises(RefbrowserError):
+            refbrowser.open(server_of_pages.url(name))
+        return [request.path for request in server_of_pages.requests]
+
+    assert len(set(asked("/none.ncs"))) == 1
+    assert len(set(asked("/none.zip"))) == 1
+    assert all(path.startswith("/none.zarr/") for path in asked("/none.zarr"))
+    paths = asked("/page")
+    assert (paths[0], paths[-1]) == ("/page", "/page?req=header")
+    assert all(path.startswith("/page/") for path in paths[1:-1])
+    paths = asked("/x/cdmremote/page")
+    assert paths[:2] == ["/x/cdmremote/page?req=header", "/x/cdmremote/page"]
+    assert paths.count("/x/cdmremote/page?req=header") == 1
+    # What its first bytes say ends the search.
+    assert asked("/data") == ["/data"]
+
+
+@pytest.fixture
+def server_of_pages() -> Iterator[HttpServer]:
+    page = b"<!doctype html><html></html>"
+    files = {"/page": page, "/x/cdmremote/page": page, "/data": b"\x89HDF\r\n\x1a\n" + bytes(99)}
+    with HttpServer(files) as server:
+        yield server
+
+
+def test_all_that_the_table_names_is_there() -> None:
+    for each in BUILT_IN:
+        names = [each.opener, *each.facets.values()]
+        names += [name for form in each.writes for name in (form.exporter, form.target)]
+        assert all(callable(resolve_name(name)) for name in filter(None, names)), each.name
+    assert set(Flavour) == {name for name, _ in FLAVOURS} == set(ZARR.flavours)
+    assert set(DOCUMENTS) <= set(REFERENCES.suffixes)
+    assert {choice.name: (choice.title, choice.suffix) for choice in CHOICES} == {
+        name: (form.title, form.suffix) for name, form in written().items()
+    }
+
+
+def test_readme_and_manual_name_every_format() -> None:
+    checkout = Path(__file__).resolve().parents[2]
+    readme = (checkout / "README.md").read_text("utf-8")
+    row = next(line for line in readme.splitlines() if "--to FORMAT" in line)
+    opens, exports = read_page("index").text, read_page("export").text
+    assert refbrowser.export.__doc__ is not None
+    for name in written():
+        assert f"`{name}`" in row, name
+        assert f"`{name}`" in exports, name
+        assert f"``{name}``" in refbrowser.export.__doc__, name
+    for format in openable():
+        assert format.title.lower() in opens.lower(), format.name
+        assert not format.begins or f"`{format.suffixes[0]}`" in opens, format.name
+    for flavour in Flavour:
+        assert f"``{flavour}``" in (refbrowser.open.__doc__ or "")
+
+
+def test_a_format_of_another_package(grid: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """It opens, is explained, exported, and named in dialogs, drops and help."""
+    with refbrowser.open(grid) as dataset:
+        assert dataset.format == "textgrid"
+        assert np.array_equal(dataset["/values"][...], VALUES)
+        for number, to in enumerate(("zarr-v3", "refs-v0", "ncstream")):
+            target = tmp_path / f"{number}{written()[to].suffix}"
+            run_export(dataset, ExportRequest(str(target), to))
+            with refbrowser.open(str(target)) as again:
+                assert np.array_equal(again["/values"][...], VALUES), to
+    assert main(["explain", grid, "--array", "/values", "--index", "1,2"]) == 0
+    assert "6.0" in (told := capsys.readouterr().out)
+    assert os.path.basename(grid) in told
+    assert main(["check", grid]) == 0
+    assert main(["cat", grid, "none"]) == 2
+    assert main(["--help"]) == 0
+    assert "Text grid (.grid)" in capsys.readouterr().out
+    assert "Text grid files (*.grid)" in open_filter()
+    assert "*.grid" in open_filter().partition(";;")[0]
+    assert Drop(("x/a.grid",)).words(False)[0] == "Open: the Text grid file a.grid"
+    assert "| Text grid (.grid) | drop it" in read_page("index").text
+
+
+def test_errors_of_other_packages_are_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "a.txt").write_text("text")
+    (tmp_path / "b.txt").write_text("BRK")
+    (tmp_path / "0.grid").write_bytes(b"GRID \n")
+    own = [f"{__name__}:{name}" for name in ("NOT_A_FORMAT", "TAKEN", "BROKEN")]
+    with found(monkeypatch, "no_such_module:X", *own, "fixture_format:GRID"):
+        assert [each.name for each in foreign().formats] == ["broken", "textgrid"]
+        with pytest.raises(RefbrowserError) as caught:
+            refbrowser.open(str(tmp_path / "a.txt"))
+        for what in ("no_such_module", "it is no Format", "there is a format ncstream already"):
+            assert what in caught.value.advice
+        assert main(["--help"]) == 0
+        assert "no_such_module" in capsys.readouterr().out
+        for name, words in (("b.txt", "ZeroDivisionError"), ("0.grid", "at least one side")):
+            with pytest.raises(RefbrowserError, match=words) as caught:
+                refbrowser.open(str(tmp_path / name))
+            assert caught.value.kind is ErrorKind.FORMAT
+
+
+def test_others_are_not_looked_for_where_a_format_is_sure(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "a.grid").write_text('{"version": 1, "refs": {".zgroup": "{\\"zarr_format\\": 2}"}}')
+    with found(monkeypatch, "fixture_format:GRID"):
+        with refbrowser.open(str(tmp_path / "a.grid")) as dataset:
+            assert dataset.format == "refs-v1"
+        assert foreign.cache_info().currsize == 0
