@@ -155,3 +155,62 @@ def test_every_package_is_listed() -> None:
     assert not [
         name for name in ("packaging", "resources") if (PACKAGE.parent / name / "__init__.py").exists()
     ]
+
+
+#: Where formats are at home: their folders, what exports write, their parts of engine and window.
+ROOMS = (
+    "refbrowser.formats.",
+    "refbrowser.engine.export.",
+    "refbrowser.engine.ncstream.",
+    "refbrowser.engine.nested.",
+    "refbrowser.engine.awkward0_soundness",
+    "refbrowser.engine.saving.virtual_awkward0",
+    "refbrowser.app.stream.",
+    "refbrowser.app.awkward0.",
+    "refbrowser.app.controller.stream",
+    "refbrowser.app.controller.awkward",
+)
+#: Modules outside of them that still say the name of a format, with why; there are to be fewer.
+NAMING = {
+    "refbrowser": "the name of a module of ours",
+    "refbrowser.io.origins": "the scheme of URLs",
+    "refbrowser.model.flavour": "what `--as` takes, stores are written as",
+    "refbrowser.model.nodes": "the format of an array's metadata: goes with the data types",
+    "refbrowser.codecs.pipeline": "the format of an array's metadata: goes with the table of codecs",
+    "refbrowser.engine.node_metadata": "the format of an array's metadata: goes with the documents",
+    "refbrowser.engine.snippets": "what zarr-python reads: goes with the documents",
+    "refbrowser.engine.serving.application": "a header of HTTP",
+    "refbrowser.app.dialogs.export_formats": "the order, and which options: goes with the options",
+    "refbrowser.app.dialogs.export_table_options": "the codecs of tables: goes with the options",
+    "refbrowser.app.filing": "what a damaged file is repaired as: goes with the facets of the window",
+}
+
+
+def named_formats(tree: ast.AST) -> Iterator[str]:
+    """Yield the formats that code names, and what it looks at behind an origin of a document."""
+    from refbrowser.formats.registry import AWKWARD0, SERVICE, STREAM, written
+
+    known = {AWKWARD0.name, SERVICE.name, STREAM.name, *written()}
+    values = {"AWKWARD0", "SERVICE", "STREAM"}
+    origins = {"StreamOrigin", "RemoteOrigin", "Awkward0Origin"}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value in known:
+            yield node.value
+        elif isinstance(node, ast.Name) and node.id in values:
+            yield node.id
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+            text = ast.unparse(node)
+            if node.func.id == "isinstance" and any(origin in text for origin in origins):
+                yield text
+            if node.func.id in ("getattr", "vars") and ("derived" in text or "origin" in text):
+                yield text
+
+
+def test_formats_are_named_in_their_own_rooms() -> None:
+    found = {}
+    for path in FILES:
+        module = module_name(path)
+        if not module.startswith(ROOMS) and (names := set(named_formats(ast.parse(path.read_text("utf-8"))))):
+            found[module] = names
+    assert {module: names for module, names in found.items() if module not in NAMING} == {}
+    assert set(NAMING) == set(found), "one that names none any more is to be taken off the list"

@@ -13,6 +13,7 @@ from refbrowser.app.controller.watching import DiskWatch
 from refbrowser.app.editors.drafts import drafts_of
 from refbrowser.app.plain_text import one_line
 from refbrowser.app.theme import count_text
+from refbrowser.formats.registry import AWKWARD0
 
 if TYPE_CHECKING:
     from refbrowser.app.editors.typed import Typed
@@ -52,7 +53,7 @@ class Filing(QObject):
         """Write what is sound of the current file."""
         document, commands = self._window.documents.current, self._window.commands
         if document is not None and document.awkward.origin is not None:
-            commands.files.export_as("awkward0")
+            commands.files.export_as(AWKWARD0.name)
         else:
             commands.streams.repair_stream()
 

@@ -187,6 +187,8 @@ class Hierarchy:
         What is known of the writer's age, for people (``netcdf-c 4.8.1 to 4.9.0``); empty where nothing is.
     problems
         Findings about the metadata.
+    has_characters
+        Whether single bytes are characters in its format.
     """
 
     root: Node
@@ -194,6 +196,7 @@ class Hierarchy:
     flavour: Flavour = Flavour.ZARR_V2
     age: str = ""
     problems: tuple[Finding, ...] = ()
+    has_characters: bool = False
 
     def walk(self) -> Iterator[Node]:
         """Yield every node, parents first, in document order."""

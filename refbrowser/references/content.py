@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal, Protocol, Self
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, Self
 
 from refbrowser.errors import ErrorKind, Finding, Place, RefbrowserError
 from refbrowser.model.listing import StoreFacts
@@ -97,6 +97,14 @@ class StoreOrigin:
     facts: StoreFacts = field(default_factory=StoreFacts, compare=False)
 
 
+class Fact(NamedTuple):
+    """Something that is told of a file: a text, a count, or how many bytes."""
+
+    name: str
+    value: int | str
+    is_size: bool = False
+
+
 class DerivedOrigin(Protocol):
     """The file that a document was made from, where it tells more than references can say (ncstream)."""
 
@@ -112,6 +120,10 @@ class DerivedOrigin(Protocol):
 
     def completed(self, hierarchy: Hierarchy) -> Hierarchy:
         """Return the hierarchy that the document's metadata describes, with what only the file tells."""
+        ...
+
+    def facts(self) -> Sequence[Fact]:
+        """Return what is told of the file beside its path and format."""
         ...
 
     def reference_of(self, name: str) -> Reference | None:
@@ -143,6 +155,10 @@ class FileOrigin:
     def completed(self, hierarchy: Hierarchy) -> Hierarchy:
         """Return the hierarchy that the document's metadata describes."""
         return hierarchy
+
+    def facts(self) -> Sequence[Fact]:
+        """Return nothing: the hierarchy tells all."""
+        return ()
 
     def reference_of(self, name: str) -> Reference | None:
         """Return None: nothing in it has a name but keys."""

@@ -149,8 +149,10 @@ def test_readme_and_manual_name_every_format() -> None:
         assert f"`{name}`" in row, name
         assert f"`{name}`" in exports, name
         assert f"``{name}``" in refbrowser.export.__doc__, name
+    dropped = Drop(()).words(False)[1]
     for format in openable():
         assert format.title.lower() in opens.lower(), format.name
+        assert not format.suffixes or format is REFERENCES or format.title in dropped, format.name
         assert not format.begins or f"`{format.suffixes[0]}`" in opens, format.name
     for flavour in Flavour:
         assert f"``{flavour}``" in (refbrowser.open.__doc__ or "")

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from refbrowser.app.actions.spec import ActionSpec
+from refbrowser.model.flavour import Flavour
 
 #: The flavours of stores by their names in the model, and what the menu calls them.
 FLAVOURS = (
-    ("zarr-v2", "Zarr v&2"),
-    ("zarr-v3", "Zarr v&3"),
-    ("nczarr", "&NCZarr"),
-    ("zarr-v3-draft", "Zarr v3 &draft of 2019"),
-    ("zarr-v3-draft-2020", "Zarr v3 d&raft of 2020"),
+    (Flavour.ZARR_V2.value, "Zarr v&2"),
+    (Flavour.ZARR_V3.value, "Zarr v&3"),
+    (Flavour.NCZARR.value, "&NCZarr"),
+    (Flavour.DRAFT_2019.value, "Zarr v3 &draft of 2019"),
+    (Flavour.DRAFT_2020.value, "Zarr v3 d&raft of 2020"),
 )
 #: In the order of the menu; None is a separator.
 FILE: tuple[ActionSpec | None, ...] = (

@@ -14,10 +14,12 @@ from refbrowser.app.hierarchy.format_words import format_words, has_rules, short
 from refbrowser.app.hierarchy.hierarchy_model import Item, ItemKind
 from refbrowser.app.hierarchy.nested_words import nested_words
 from refbrowser.app.hierarchy.parts import buffer_name, is_buffer, stored_words
+from refbrowser.app.plain_text import one_line
 
 if TYPE_CHECKING:
     from refbrowser.engine.views.dimension_uses import DimensionUse
     from refbrowser.engine.views.stored_chunks import StoredChunks
+    from refbrowser.references.content import DerivedOrigin, Fact
 
 #: Fields of a compound type that are listed at most.
 FIELDS_SHOWN = 500
@@ -28,7 +30,6 @@ NAMES_SHOWN = 100
 STORED, STORED_SIZE = "Stored chunks", "Stored size"
 COUNTING = "counting…"
 #: What holds the blobs of Awkward 0, for people.
-_CONTAINERS = {"zip": "archive", "hdf5": "HDF5", "folder": "folder of blobs"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,15 +237,15 @@ def document_pairs(document: OpenDocument, state: Any) -> list[tuple[str, str]]:
     return pairs
 
 
-def derived_pairs(origin: Any) -> list[tuple[str, str]]:
-    """Return what is told about a file that is more than references; nothing of a server."""
-    if origin.format == "awkward0":
-        container = _CONTAINERS.get(origin.container.kind, origin.container.kind)
-        return [("Arrays", theme.count_text(len(origin.arrays))), ("Container", container)]
-    index = getattr(origin, "index", None)
-    if index is None:
-        return []
-    return [("Messages", theme.count_text(len(index.table))), ("Size", theme.size_text(index.size))]
+def derived_pairs(origin: DerivedOrigin) -> list[tuple[str, str]]:
+    """Return what is told about a file that is more than references."""
+    return [(fact.name, _fact_text(fact)) for fact in origin.facts()]
+
+
+def _fact_text(fact: Fact) -> str:
+    if isinstance(fact.value, str):
+        return one_line(fact.value)
+    return theme.size_text(fact.value) if fact.is_size else theme.count_text(fact.value)
 
 
 def array_pairs(node: Any) -> list[tuple[str, str]]:

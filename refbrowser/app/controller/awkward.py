@@ -7,15 +7,13 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, Signal
 
 from refbrowser.app.tasks import TaskControl
+from refbrowser.formats.registry import AWKWARD0
 
 if TYPE_CHECKING:
     from refbrowser.app.awkward0.safety_rows import SafetyRow
     from refbrowser.app.controller.open_document import OpenDocument
     from refbrowser.formats.awkward0.arrays import Awkward0Array
     from refbrowser.formats.awkward0.origin import Awkward0Origin
-
-#: What `DerivedOrigin.format` is for these files.
-FORMAT = "awkward0"
 
 
 class DocumentAwkward(QObject):
@@ -48,7 +46,7 @@ class DocumentAwkward(QObject):
         """The file; None of a document that is none."""
         state = self._document.document
         derived = None if state is None else state.derived
-        return derived if derived is not None and derived.format == FORMAT else None  # type: ignore[return-value]
+        return derived if derived is not None and derived.format == AWKWARD0.name else None  # type: ignore[return-value]
 
     @property
     def arrays(self) -> tuple[Awkward0Array, ...]:

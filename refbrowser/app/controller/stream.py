@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, Signal
 
 from refbrowser.app.tasks import TaskControl
+from refbrowser.formats.registry import STREAM
 
 if TYPE_CHECKING:
     from refbrowser.app.controller.open_document import OpenDocument
@@ -44,7 +45,7 @@ class DocumentStream(QObject):
         state = self._document.document
         derived = None if state is None else state.derived
         # Answers of CDM Remote are no stream whose messages could be looked at.
-        is_stream = derived is not None and derived.format == "ncstream"
+        is_stream = derived is not None and derived.format == STREAM.name
         return derived if is_stream else None  # type: ignore[return-value]
 
     @property

@@ -18,7 +18,7 @@ from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
 from refbrowser.formats.ncstream.options import ORDERS, StreamOptions
 from refbrowser.formats.opening import open_named
 from refbrowser.formats.references import document_chunks
-from refbrowser.formats.registry import REFERENCES, ZARR, Opening, Seen
+from refbrowser.formats.registry import REFERENCES, ZARR, Opening, Seen, foreign
 from refbrowser.io.access import Access, Want
 from refbrowser.io.identity import FileIdentity, ObjectIdentity
 from refbrowser.io.origins import Origin, scheme_of
@@ -394,8 +394,9 @@ def load_panes(check: Callable[[], object]) -> None:
         for module in walk_packages(package.__path__, f"{package.__name__}."):
             check()
             import_module(module.name)
-    # Colouring the first template would ask for it on the window's thread.
+    # Colouring the first template would ask for it on the window's thread, dialogs for formats of others.
     import_module("jinja2")
+    foreign()
 
 
 def sample_path() -> str:

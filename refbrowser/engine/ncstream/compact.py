@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from refbrowser.engine.dataset import Dataset
 from refbrowser.engine.export.ncstream.export import StreamExport
 from refbrowser.engine.export.ncstream.writing import StreamRun
-from refbrowser.engine.export.request import ExportRequest
+from refbrowser.engine.export.request import STREAM_FORMAT, ExportRequest
 from refbrowser.engine.export.stream_options import StreamOptions
 from refbrowser.engine.jobs import JobControl
 from refbrowser.engine.ncstream.soundness import check_sound, message_faults
@@ -117,7 +117,7 @@ def _export_request(request: CompactRequest) -> ExportRequest:
     if request.tile_size is not None:
         options = replace(options, tile_size=request.tile_size)
     target = os.fspath(request.target)
-    return ExportRequest(target, "ncstream", force=request.force, stream=options)
+    return ExportRequest(target, STREAM_FORMAT, force=request.force, stream=options)
 
 
 class _CompactExport(StreamExport):

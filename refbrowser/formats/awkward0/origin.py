@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -20,6 +20,9 @@ from refbrowser.formats.awkward0.value_arrays import TypeMemory, value_arrays
 from refbrowser.model.dtypes import type_name
 from refbrowser.model.nodes import ArrayNode, GroupNode, Hierarchy
 from refbrowser.model.reference import Reference
+from refbrowser.references.content import Fact
+
+_CONTAINERS = {"zip": "archive", "hdf5": "HDF5", "folder": "folder of blobs"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,6 +73,11 @@ class Awkward0Origin:
                     added.at(path).refused = why
         root = _completed(hierarchy.root, added)
         return replace(hierarchy, root=root, problems=(*hierarchy.problems, *self._problems()))
+
+    def facts(self) -> Sequence[Fact]:
+        """Return how many arrays there are, and what holds them."""
+        container = _CONTAINERS.get(self.container.kind, self.container.kind)
+        return Fact("Arrays", len(self.arrays)), Fact("Container", container)
 
     def reference_of(self, name: str) -> Reference | None:
         """Return where a blob lies, by its name in the container; None where there is none of that name.

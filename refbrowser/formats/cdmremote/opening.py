@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -24,6 +25,7 @@ from refbrowser.io.documents import read_document
 from refbrowser.io.origins import http_url
 from refbrowser.limits import LIMITS
 from refbrowser.model.grid import RegularChunkGrid
+from refbrowser.references.content import Fact
 from refbrowser.references.document import ReferenceDocument
 
 if TYPE_CHECKING:
@@ -113,6 +115,10 @@ class RemoteOrigin:
     def completed(self, hierarchy: Hierarchy) -> Hierarchy:
         """Return the hierarchy that the document's metadata describes, with what only the service tells."""
         return self.description.completed(hierarchy)
+
+    def facts(self) -> Sequence[Fact]:
+        """Return nothing of a server."""
+        return ()
 
     def reference_of(self, name: str) -> None:
         """Return None: its messages are answers, no part of a file."""

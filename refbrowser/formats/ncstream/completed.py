@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -29,6 +29,7 @@ from refbrowser.model.netcdf.types import AtomicType
 from refbrowser.model.nodes import ArrayNode, Dimension, GroupNode, Hierarchy, MemberAttributes, Node
 from refbrowser.model.reference import ByteRange
 from refbrowser.model.source import ArraySource, SourceManifest
+from refbrowser.references.content import Fact
 
 #: What the types of attributes are called in netCDF; text that is one value is `char` as in most files.
 _NAMES = {
@@ -103,7 +104,11 @@ class StreamOrigin:
         if isinstance(root, GroupNode):
             root = self._group(root, self.definition.root, {}, {})
         problems = [*hierarchy.problems, *self._problems()]
-        return replace(hierarchy, root=root, problems=tuple(problems))
+        return replace(hierarchy, root=root, problems=tuple(problems), has_characters=True)
+
+    def facts(self) -> Sequence[Fact]:
+        """Return how many messages it has, and its size."""
+        return Fact("Messages", len(self.index.table)), Fact("Size", self.index.size, is_size=True)
 
     def reference_of(self, name: str) -> ByteRange | None:
         """Return where a message lies, ``messages/12``; None where none is meant.

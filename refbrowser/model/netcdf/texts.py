@@ -11,15 +11,12 @@ from refbrowser.model.netcdf.element_types import element_type
 from refbrowser.model.netcdf.types import AtomicType
 from refbrowser.model.nodes import ArrayNode, Flavour, Hierarchy
 
-#: Formats whose arrays of single bytes are of characters.
-_STREAMS = ("ncstream", "cdmremote")
-
 
 def is_text(hierarchy: Hierarchy, node: ArrayNode) -> bool:
     """Tell whether the bytes of an array's elements are text: NCZarr and streams say so, Zarr does not."""
     if node.dtype is None or node.dtype.kind != "S":
         return False
-    if hierarchy.format in _STREAMS:
+    if hierarchy.has_characters:
         return True
     if hierarchy.flavour is not Flavour.NCZARR:
         return False

@@ -21,6 +21,7 @@ from refbrowser.formats.awkward0.expressions import ExpressionKind, SchemaDocume
 from refbrowser.formats.awkward0.functions import Standing, canonical_name
 from refbrowser.formats.awkward0.lengths import length_of
 from refbrowser.formats.awkward0.naming import schema_name
+from refbrowser.formats.awkward0.origin import Awkward0Origin
 from refbrowser.formats.awkward0.safety import report
 from refbrowser.formats.awkward0.writing.blobs import Sink
 from refbrowser.formats.awkward0.writing.expressions import MODULE, Json, Said
@@ -130,10 +131,10 @@ def copied_array(dataset: Dataset, array: Awkward0Array, name: str) -> CopiedArr
     if found.pickles or any(use.verdict.standing is not Standing.ALLOWED for use in found.functions):
         return None
     blobs: dict[str, Blob] = {}
-    container = getattr(dataset.document.derived, "container", None)
-    if container is None:
+    origin = dataset.document.derived
+    if not isinstance(origin, Awkward0Origin):
         return None
-    find = blob_finder(container, schema_name(array.member, schema.prefix))
+    find = blob_finder(origin.container, schema_name(array.member, schema.prefix))
     for expression in schema.expressions:
         if expression.kind is ExpressionKind.READ:
             blob = None if expression.is_absolute else find(schema.prefix + expression.value)
@@ -187,4 +188,5 @@ def _spelled(function: list[str]) -> list[str]:
 
 def source_arrays(dataset: Dataset) -> dict[str, Awkward0Array]:
     """Return the arrays of the file of Awkward 0 behind a dataset by path; none of other formats."""
-    return {each.path: each for each in getattr(dataset.document.derived, "arrays", ())}
+    origin = dataset.document.derived
+    return {each.path: each for each in origin.arrays} if isinstance(origin, Awkward0Origin) else {}
