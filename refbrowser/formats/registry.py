@@ -220,7 +220,7 @@ class Opened:
 # Formats
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Written:
     """A form in which datasets are written.
 
@@ -324,7 +324,7 @@ class Format:
         """Return how much speaks for it, by what is known of what is named."""
         if self.sniff is not None:
             return self.sniff(seen)
-        if seen.head is not None and seen.head.startswith(self.begins or (b"\0refbrowser",)):
+        if seen.head is not None and seen.head.startswith(self.begins):
             return Score.MAGIC
         # The first bytes of a file are known: those of another format are not overruled by its name.
         is_told = bool(self.begins) and seen.head is not None
@@ -397,6 +397,7 @@ def _of_service(seen: Seen) -> Score:
 
 
 _EXPORT = "refbrowser.engine.export"
+_ZARR = f"{_EXPORT}.target_zarr"
 _REFERENCES = f"{_EXPORT}.references:ReferencesExport"
 _STORE = f"{_EXPORT}.store:StoreExport"
 _TABLES = f"{_EXPORT}.tables.export:TableExport"
@@ -417,24 +418,9 @@ REFERENCES = Format(
     plural="Reference documents",
     brief="kerchunk: JSON or parquet",
     writes=(
-        Written(
-            name="refs-v0",
-            title="Reference document, Version 0",
-            suffix=".refs.json",
-            exporter=_REFERENCES,
-        ),
-        Written(
-            name="refs-v1",
-            title="Reference document, Version 1",
-            suffix=".refs.json",
-            exporter=_REFERENCES,
-        ),
-        Written(
-            name="refs-parquet",
-            title="Reference document, parquet form",
-            suffix=".parq",
-            exporter=_REFERENCES,
-        ),
+        Written("refs-v0", "Reference document, Version 0", ".refs.json", _REFERENCES),
+        Written("refs-v1", "Reference document, Version 1", ".refs.json", _REFERENCES),
+        Written("refs-parquet", "Reference document, parquet form", ".parq", _REFERENCES),
     ),
 )
 ZARR = Format(
@@ -450,34 +436,16 @@ ZARR = Format(
     brief="Zarr and NCZarr: folders, zips, URLs",
     flavours=tuple(Flavour),
     writes=(
+        Written("zarr-v2", "Zarr, version 2", ".zarr", _STORE, f"{_ZARR}:ZarrV2Target"),
+        Written("zarr-v3", "Zarr, version 3", ".zarr", _STORE, f"{_ZARR}:ZarrV3Target"),
         Written(
-            name="zarr-v2",
-            title="Zarr, version 2",
-            suffix=".zarr",
-            exporter=_STORE,
-            target=f"{_EXPORT}.target_zarr:ZarrV2Target",
+            "zarr-v3-draft",
+            "Zarr, draft of version 3 (2019)",
+            ".zarr",
+            _STORE,
+            f"{_EXPORT}.target_draft:DraftTarget",
         ),
-        Written(
-            name="zarr-v3",
-            title="Zarr, version 3",
-            suffix=".zarr",
-            exporter=_STORE,
-            target=f"{_EXPORT}.target_zarr:ZarrV3Target",
-        ),
-        Written(
-            name="zarr-v3-draft",
-            title="Zarr, draft of version 3 (2019)",
-            suffix=".zarr",
-            exporter=_STORE,
-            target=f"{_EXPORT}.target_draft:DraftTarget",
-        ),
-        Written(
-            name="nczarr",
-            title="NCZarr, for netCDF",
-            suffix=".zarr",
-            exporter=_STORE,
-            target=f"{_EXPORT}.target_nczarr:NczarrTarget",
-        ),
+        Written("nczarr", "NCZarr, for netCDF", ".zarr", _STORE, f"{_EXPORT}.target_nczarr:NczarrTarget"),
     ),
 )
 STREAM = Format(
@@ -492,10 +460,10 @@ STREAM = Format(
     plural="Streams",
     writes=(
         Written(
-            name="ncstream",
-            title="NcStream, messages",
-            suffix=".ncs",
-            exporter=f"{_EXPORT}.ncstream.export:StreamExport",
+            "ncstream",
+            "NcStream, messages",
+            ".ncs",
+            f"{_EXPORT}.ncstream.export:StreamExport",
             unit="message",
         ),
     ),
@@ -513,13 +481,7 @@ AWKWARD0 = Format(
     plural="Awkward 0",
     files=(".awkd", ".h5", ".hdf5"),
     writes=(
-        Written(
-            name="awkward0",
-            title="Awkward 0",
-            suffix=".awkd",
-            exporter=f"{_EXPORT}.awkward0.export:Awkward0Export",
-            unit="blob",
-        ),
+        Written("awkward0", "Awkward 0", ".awkd", f"{_EXPORT}.awkward0.export:Awkward0Export", unit="blob"),
     ),
     parts="blobs have the names that they have in the file: one-1.raw",
     facets={
@@ -542,20 +504,8 @@ TABLES = Format(
     title="Tables",
     holds="columns",
     writes=(
-        Written(
-            name="parquet",
-            title="Parquet, columns",
-            suffix=".parquet",
-            exporter=_TABLES,
-            unit="row group",
-        ),
-        Written(
-            name="feather",
-            title="Feather (Arrow), columns",
-            suffix=".feather",
-            exporter=_TABLES,
-            unit="record batch",
-        ),
+        Written("parquet", "Parquet, columns", ".parquet", _TABLES, unit="row group"),
+        Written("feather", "Feather (Arrow), columns", ".feather", _TABLES, unit="record batch"),
     ),
 )
 BUILT_IN = (REFERENCES, ZARR, STREAM, AWKWARD0, SERVICE, TABLES)
