@@ -182,7 +182,6 @@ NAMING = {
     "refbrowser.engine.serving.application": "a header of HTTP",
     "refbrowser.app.dialogs.export_formats": "the order, and which options: goes with the options",
     "refbrowser.app.dialogs.export_table_options": "the codecs of tables: goes with the options",
-    "refbrowser.app.filing": "what a damaged file is repaired as: goes with the facets of the window",
 }
 
 

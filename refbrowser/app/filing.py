@@ -13,7 +13,6 @@ from refbrowser.app.controller.watching import DiskWatch
 from refbrowser.app.editors.drafts import drafts_of
 from refbrowser.app.plain_text import one_line
 from refbrowser.app.theme import count_text
-from refbrowser.formats.registry import AWKWARD0
 
 if TYPE_CHECKING:
     from refbrowser.app.editors.typed import Typed
@@ -52,8 +51,9 @@ class Filing(QObject):
     def _repair(self) -> None:
         """Write what is sound of the current file."""
         document, commands = self._window.documents.current, self._window.commands
-        if document is not None and document.awkward.origin is not None:
-            commands.files.export_as(AWKWARD0.name)
+        origin = None if document is None else document.awkward.origin
+        if origin is not None:
+            commands.files.export_as(origin.format)
         else:
             commands.streams.repair_stream()
 
