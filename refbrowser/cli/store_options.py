@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 
 def add_store_options(parser: argparse.ArgumentParser) -> None:
     """Add the arguments."""
+    from refbrowser.engine.export.store_options import codec_examples
+
     group = parser.add_argument_group("how a store is laid out; as its source is, where nothing is said")
     group.add_argument(
         "--chunks",
@@ -26,9 +28,8 @@ def add_store_options(parser: argparse.ArgumentParser) -> None:
         metavar="PATH=SIDES",
         help="of one array (repeatable)",
     )
-    group.add_argument(
-        "--codec", metavar="CODEC", help="keep, none, zlib:1, gzip:5, zstd:3 or blosc:lz4:5:bitshuffle"
-    )
+    *codecs, last = codec_examples()
+    group.add_argument("--codec", metavar="CODEC", help=f"{', '.join(codecs)} or {last}")
     group.add_argument("--shards", metavar="SIDES", help="shards of Zarr v3, as --chunks")
     group.add_argument(
         "--zip", action="store_true", help="write one zip file, as for a target that ends in .zip"

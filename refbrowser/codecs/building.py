@@ -6,18 +6,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, cast
 
-from refbrowser.codecs.base import ByteCodec, Room, Settings
-from refbrowser.codecs.elements import DType, Labels, NumcodecsElements, PackBits, SwapBytes
-from refbrowser.codecs.outside import MODULES as OUTSIDE
-from refbrowser.codecs.table import Elements, byte_codec, is_known, is_object_codec
-from refbrowser.errors import ErrorKind, RefbrowserError
+from refbrowser.codecs.base import ByteCodec, Room
+from refbrowser.codecs.elements import DType, NumcodecsElements, Retyping, SwapBytes
+from refbrowser.codecs.settings import Settings
+from refbrowser.codecs.table import CODECS, Elements, Kind, byte_codec, codec_of_v3, plain_name
+from refbrowser.errors import ErrorKind, RefbrowserError, quoted
 from refbrowser.limits import LIMITS
 from refbrowser.model.dtypes import with_byte_order
 from refbrowser.model.nodes import CodecSpec
-
-_PREFIX = "numcodecs."
-#: Codecs whose result depends on the order of the elements: no transpose can come after them.
-_ORDERED = ("delta", "packbits")
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,24 +51,16 @@ class Row:
         """Append a codec."""
         self.stages.append(Stage(name, codec, self.room))
         self.room = encoded_room(self.stages, self.room)
-        if isinstance(codec, NumcodecsElements | Labels):
+        if isinstance(codec, Retyping):
             self.dtype = codec.stored
-        elif isinstance(codec, PackBits) or self.room.exact is None:
+        elif self.room.exact is None:
             self.dtype = None
-
-
-def plain_name(name: str) -> str:
-    """Return the name of a codec of numcodecs without what v3 metadata puts before it."""
-    return name.removeprefix(_PREFIX)
 
 
 def makes_bytes(name: str) -> bool:
     """Whether a v3 codec makes bytes of an array."""
-    return (
-        name in ("bytes", "endian", "sharding_indexed")
-        or plain_name(name) in OUTSIDE
-        or (is_object_codec(plain_name(name)) and plain_name(name) != "categorize")
-    )
+    row = codec_of_v3(name)
+    return row is not None and row.kind is Kind.SERIALIZER
 
 
 def endian_of(spec: CodecSpec) -> Literal["little", "big"]:
@@ -90,21 +78,20 @@ def endian_of(spec: CodecSpec) -> Literal["little", "big"]:
 def add_array_codecs(specs: Sequence[CodecSpec], shape: tuple[int, ...], row: Row) -> tuple[int, ...]:
     """Put the codecs from array to array in `row`; return the stored order of the axes."""
     axes = tuple(range(len(shape)))
-    ordered = False
+    ordered = ""
     for spec in specs:
         name = plain_name(spec.name)
         if name == "transpose":
             if ordered:
-                raise RefbrowserError(
-                    ErrorKind.META, "'transpose' after 'delta' or 'packbits' is not supported"
-                )
+                raise RefbrowserError(ErrorKind.META, f"'transpose' after {ordered} is not supported")
             axes = tuple(axes[axis] for axis in _order(spec, len(shape)))
             continue
         codec = byte_codec(name, spec.configuration, row.elements)
         if isinstance(codec, NumcodecsElements) and row.dtype is not None:
             add_swap(row, "big" if codec.decoded.str[0] == ">" else "little")
         row.add(spec.name, codec)
-        ordered |= name in _ORDERED
+        if CODECS[name].is_ordered:
+            ordered = quoted(name)
     return axes
 
 
@@ -151,7 +138,7 @@ def specs_in(settings: Settings, name: str) -> tuple[CodecSpec, ...]:
         configuration = item.get("configuration") or {} if isinstance(item, dict) else None
         if not isinstance(configuration, dict) or not isinstance(item.get("name"), str):
             raise settings.wrong(name, "a list of codecs with names")
-        if item.get("must_understand") is not False or is_known(plain_name(item["name"])):
+        if item.get("must_understand") is not False or codec_of_v3(item["name"]) is not None:
             specs.append(CodecSpec(item["name"], configuration))
     return tuple(specs)
 

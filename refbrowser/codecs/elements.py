@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar, Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
@@ -12,6 +12,22 @@ from refbrowser.codecs.base import Bytes, DecodeError, Room, as_bytes
 from refbrowser.errors import ErrorKind, RefbrowserError
 
 DType = np.dtype[Any]
+
+
+@runtime_checkable
+class Retyping(Protocol):
+    """A byte codec that makes elements of another type.
+
+    Attributes
+    ----------
+    stored
+        Type of the elements after encoding; None where they have none.
+    """
+
+    @property
+    def stored(self) -> DType | None:
+        """See above."""
+        ...
 
 
 def flat_bytes(values: npt.NDArray[Any]) -> Bytes:
@@ -98,6 +114,8 @@ class BitRound:
 @dataclass(frozen=True, slots=True)
 class PackBits:
     """Eight booleans in a byte, after one byte that counts the bits of padding."""
+
+    stored: ClassVar[None] = None
 
     def encoded(self, room: Room) -> Room:
         """Return the room of the bits."""

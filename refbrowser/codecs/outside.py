@@ -13,7 +13,6 @@ import sys
 import threading
 from collections.abc import Mapping
 from dataclasses import dataclass
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -22,18 +21,11 @@ from refbrowser.codecs.elements import DType
 from refbrowser.limits import LIMITS
 
 _SCRIPT = Path(__file__).with_name("outside_worker.py")
-#: The module that brings each codec.
-MODULES = {"pcodec": "pcodec", "zfpy": "zfpy"}
-
-
-def is_installed(name: str) -> bool:
-    """Whether what an outside codec needs is installed; nothing is imported."""
-    return find_spec(MODULES[name]) is not None
 
 
 @dataclass(frozen=True, slots=True)
 class Outside:
-    """One codec of `MODULES`.
+    """One codec of a library that is not bundled.
 
     Attributes
     ----------
@@ -52,11 +44,11 @@ class Outside:
 
     def decode(self, data: Bytes, room: Room, out: Bytes | None) -> Bytes:
         """Return the decompressed bytes."""
-        return as_bytes(_asked(self._header(encodes=False), data, room.most))
+        return as_bytes(_asked(self.configuration["id"], self._header(encodes=False), data, room.most))
 
     def encode(self, data: Bytes) -> Bytes:
         """Return the compressed bytes."""
-        return as_bytes(_asked(self._header(encodes=True), data, LIMITS.chunk_size))
+        return as_bytes(_asked(self.configuration["id"], self._header(encodes=True), data, LIMITS.chunk_size))
 
     def _header(self, *, encodes: bool) -> bytes:
         request = {
@@ -69,11 +61,12 @@ class Outside:
 
 
 class _Worker:
-    """One process; it ends when its standard input does."""
+    """One process, for one codec; it ends when its standard input does."""
 
-    def __init__(self) -> None:
+    def __init__(self, codec: str) -> None:
+        self.codec = codec
         self._process = subprocess.Popen(
-            [sys.executable, "-P", str(_SCRIPT)],
+            [sys.executable, "-P", str(_SCRIPT), codec],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
@@ -128,12 +121,14 @@ class _Workers:
         self._idle: list[_Worker] = []
         atexit.register(self.end)
 
-    def take(self) -> _Worker:
-        """Return a process that nobody uses."""
+    def take(self, codec: str) -> _Worker:
+        """Return a process for a codec that nobody uses."""
         with self._lock:
-            if self._idle:
-                return self._idle.pop()
-        return _Worker()
+            for worker in self._idle:
+                if worker.codec == codec:
+                    self._idle.remove(worker)
+                    return worker
+        return _Worker(codec)
 
     def give_back(self, worker: _Worker) -> None:
         """Keep a process for the next request."""
@@ -151,15 +146,15 @@ class _Workers:
 _WORKERS = _Workers()
 
 
-def _asked(header: bytes, data: Bytes, most: int) -> bytes:
-    """Return the answer of some process to a request.
+def _asked(codec: str, header: bytes, data: Bytes, most: int) -> bytes:
+    """Return the answer of some process for a codec to a request.
 
     Raises
     ------
     DecodeError
         The codec failed, made more than `most` bytes, took too long, or broke the process.
     """
-    worker = _WORKERS.take()
+    worker = _WORKERS.take(codec)
     overdue = threading.Event()
 
     def stop() -> None:

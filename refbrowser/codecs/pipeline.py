@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from refbrowser.codecs.base import ByteCodec, Bytes, Room, Settings, as_bytes
+from refbrowser.codecs.base import ByteCodec, Bytes, Room, as_bytes
 from refbrowser.codecs.building import (
     Row,
     Stage,
@@ -22,19 +22,20 @@ from refbrowser.codecs.building import (
     endian_of,
     makes_bytes,
     no_object_codec,
-    plain_name,
     specs_in,
 )
 from refbrowser.codecs.elements import DType, flat_bytes
 from refbrowser.codecs.objects import ObjectCodec
-from refbrowser.codecs.outside import MODULES as OUTSIDE
+from refbrowser.codecs.settings import Settings
 from refbrowser.codecs.sharding import ShardLayout
 from refbrowser.codecs.table import (
+    CODECS,
     Elements,
     byte_codec,
     codec_or_refusal,
     is_object_codec,
     object_codec,
+    plain_name,
 )
 from refbrowser.errors import ErrorKind, RefbrowserError, quoted
 from refbrowser.limits import LIMITS
@@ -321,7 +322,7 @@ def _build_v3(
         row.compressed(Room(None, LIMITS.chunk_size))
     elif dtype.hasobject:
         raise no_object_codec()
-    elif plain_name(maker.name) in OUTSIDE:
+    elif CODECS[plain_name(maker.name)].make is not None:
         row.add(maker.name, byte_codec(plain_name(maker.name), maker.configuration, row.elements))
     else:
         add_swap(row, endian_of(maker))

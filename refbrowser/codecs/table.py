@@ -1,16 +1,24 @@
-"""The fixed table of codecs: the only ones that exist here, whatever is installed."""
+"""The one table of codecs: the only ones that exist here, whatever is installed, and what is known of each.
+
+What is read and written in Zarr v2, v3 and the drafts, what exports, the command line and the dialog offer,
+and what explanations say is made from it: a new codec is a row of `CODECS` and its class.
+"""
 
 from __future__ import annotations
 
+import bz2
 import lzma
+import zlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from enum import StrEnum
+from importlib.util import find_spec
+from typing import Any, Literal
 
 import numpy as np
 
 from refbrowser.codecs import checksums
-from refbrowser.codecs.base import ByteCodec, Bytes, Room, Settings
+from refbrowser.codecs.base import ByteCodec, Bytes, Room
 from refbrowser.codecs.checksums import Checksum
 from refbrowser.codecs.compressors import BZ2, LZ4, LZMA, Blosc, Zstd
 from refbrowser.codecs.deflating import GZip, Zlib
@@ -24,13 +32,11 @@ from refbrowser.codecs.objects import (
     VLenBytes,
     VLenText,
 )
-from refbrowser.codecs.outside import MODULES, Outside, is_installed
+from refbrowser.codecs.outside import Outside
+from refbrowser.codecs.settings import Flag, ItemSize, Number, NumberedWord, Setting, Settings, Word
 from refbrowser.codecs.shuffling import Shuffle
 from refbrowser.errors import ErrorKind, RefbrowserError, quoted
 from refbrowser.limits import LIMITS
-
-_SHUFFLES = {"noshuffle": 0, "shuffle": 1, "bitshuffle": 2}
-_BLOSC_NAMES = ("lz4", "lz4hc", "blosclz", "zstd", "zlib", "snappy")
 
 #: Which package brings a codec that is not in the table.
 _ELSEWHERE = {
@@ -41,8 +47,6 @@ _ELSEWHERE = {
     "fill_hdf_strings": "kerchunk",
     "gribscan.rawgrib": "gribscan",
     "gribberish": "gribberish",
-    "zfpy": "numcodecs[zfpy]",
-    "pcodec": "numcodecs[pcodec]",
     "n5_wrapper": "zarr (its N5 store)",
     "blosc2": "blosc2",
     "wavpack": "wavpack-numcodecs",
@@ -77,29 +81,20 @@ class Elements:
     room: Room
 
 
-def _level(settings: Settings, default: int, low: int, high: int) -> int:
-    return settings.integer("level", default, low, high)
-
-
 def _blosc(settings: Settings, before: Elements) -> ByteCodec:
-    shuffle = settings.values.get("shuffle")
-    if isinstance(shuffle, str):
-        number = _SHUFFLES[settings.choice("shuffle", "shuffle", tuple(_SHUFFLES))]
-    else:
-        number = settings.integer("shuffle", 1, -1, 2)
     known = before.dtype.itemsize if before.dtype is not None else 1
     return Blosc(
-        settings.choice("cname", "lz4", _BLOSC_NAMES),
-        settings.integer("clevel", 5, 0, 9),
-        number,
-        settings.integer("blocksize", 0, 0, 2**31 - 1),
+        settings["cname"],
+        settings["clevel"],
+        settings["shuffle"],
+        settings["blocksize"],
         min(settings.integer("typesize", known, 1, LIMITS.element_size), 255),
     )
 
 
 def _lzma(settings: Settings, before: Elements) -> ByteCodec:
-    container = settings.integer("format", lzma.FORMAT_XZ, lzma.FORMAT_XZ, lzma.FORMAT_RAW)
-    filters = settings.values.get("filters")
+    container = settings["format"]
+    filters = settings["filters"]
     if filters is not None:
         if not isinstance(filters, list) or not 0 < len(filters) <= 4:
             raise settings.wrong("filters", "a list of at most 4 filters")
@@ -110,13 +105,8 @@ def _lzma(settings: Settings, before: Elements) -> ByteCodec:
                 raise settings.wrong("filters", f"filters with dictionaries below {LIMITS.chunk_size} bytes")
     elif container == lzma.FORMAT_RAW:
         raise settings.wrong("filters", "a list, which the raw format needs")
-    preset = settings.values.get("preset")
-    return LZMA(
-        container,
-        settings.integer("check", -1, -1, 15),
-        None if preset is None else settings.integer("preset", 6, 0, 9 | lzma.PRESET_EXTREME),
-        None if filters is None else tuple(filters),
-    )
+    preset = None if settings["preset"] is None else settings.integer("preset", 6, 0, 9 | lzma.PRESET_EXTREME)
+    return LZMA(container, settings["check"], preset, None if filters is None else tuple(filters))
 
 
 def _delta(settings: Settings, before: Elements) -> ByteCodec:
@@ -183,11 +173,8 @@ def _categorize(settings: Settings, before: Elements) -> ByteCodec:
     return Labels(_labels(settings), decoded, settings.dtype("astype", "iu", np.dtype("u1")))
 
 
-def _checksum(compute: Callable[[Any], int], location: str) -> Factory:
-    def make(settings: Settings, before: Elements) -> ByteCodec:
-        return Checksum(compute, settings.choice("location", location, ("start", "end")) == "end")
-
-    return make
+def _checksum(compute: Callable[[Any], int]) -> Factory:
+    return lambda settings, before: Checksum(compute, settings["location"] == "end")
 
 
 def _lookup3(settings: Settings, before: Elements) -> ByteCodec:
@@ -197,9 +184,9 @@ def _lookup3(settings: Settings, before: Elements) -> ByteCodec:
     return Checksum(lambda data: checksums.lookup3(data, seed), True)
 
 
-def _outside(name: str) -> Factory:
+def _outside(name: str, module: str) -> Factory:
     def make(settings: Settings, before: Elements) -> ByteCodec:
-        if not is_installed(name):
+        if find_spec(module) is None:
             raise unknown(name)
         if before.dtype is None or before.dtype.kind not in "iuf":
             raise RefbrowserError(ErrorKind.META, f"codec {quoted(name)} works on numbers only")
@@ -210,61 +197,355 @@ def _outside(name: str) -> Factory:
 
 Factory = Callable[[Settings, Elements], ByteCodec]
 
-_BYTE_CODECS: dict[str, Factory] = {
-    "zlib": lambda settings, before: Zlib(_level(settings, 1, -1, 9)),
-    "gzip": lambda settings, before: GZip(_level(settings, 1, -1, 9)),
-    "zstd": lambda settings, before: Zstd(
-        _level(settings, 1, -(2**17), 22), settings.values.get("checksum") is True
-    ),
-    "lz4": lambda settings, before: LZ4(settings.integer("acceleration", 1, -(2**31), 2**31 - 1)),
-    "blosc": _blosc,
-    "bz2": lambda settings, before: BZ2(_level(settings, 1, 1, 9)),
-    "lzma": _lzma,
-    "shuffle": _shuffle,
-    "delta": _delta,
-    "fixedscaleoffset": _scale_offset,
-    "quantize": _quantize,
-    "astype": _as_type,
-    "bitround": _bit_round,
-    "packbits": lambda settings, before: PackBits(),
-    "categorize": _categorize,
-    "base64": lambda settings, before: Base64(),
-    "crc32": _checksum(checksums.crc32, "start"),
-    "adler32": _checksum(checksums.adler32, "start"),
-    "crc32c": _checksum(checksums.crc32c, "end"),
-    "fletcher32": _checksum(checksums.fletcher32, "end"),
-    "jenkins_lookup3": _lookup3,
-    **{name: _outside(name) for name in MODULES},
-}
 
-_OBJECT_CODECS: dict[str, Callable[[Settings], ObjectCodec]] = {
-    "vlen-utf8": lambda settings: VLenText(),
-    "vlen-bytes": lambda settings: VLenBytes(),
-    "vlen-array": lambda settings: VLenArray(settings.dtype("dtype", "biufcSUVmM")),
-    "json2": lambda settings: Json(settings.choice("encoding", "utf-8", ("utf-8", "ascii", "latin-1"))),
-    "msgpack2": lambda settings: MessagePack(settings.values.get("raw") is True),
-    "categorize": lambda settings: LabelObjects(
-        _labels(settings), settings.dtype("astype", "iu", np.dtype("u1"))
-    ),
-}
+class Kind(StrEnum):
+    """Between what a codec stands, in the words of Zarr v3."""
 
-#: Array codecs of Zarr v3, which `refbrowser.codecs.pipeline` builds itself.
-_V3_CODECS = ("bytes", "endian", "transpose", "sharding_indexed")
+    ELEMENTS = "array to array"
+    SERIALIZER = "array to bytes"
+    BYTES = "bytes to bytes"
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """How exports offer a codec to a user.
+
+    Attributes
+    ----------
+    example
+        As the command line takes it: the name and the settings that are chosen, with colons between them.
+    titles
+        What lists show, by the text that stands before the level: ``blosc:lz4``.
+    level
+        That lists begin with.
+    settings
+        Names of the settings that can be chosen, in the order in which they are written.
+    lowest
+        Of the levels in lists, where that is more than what can be chosen.
+    """
+
+    example: str
+    titles: Mapping[str, str]
+    level: int
+    settings: tuple[str, ...] = ("level",)
+    lowest: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Codec:
+    """A row of the table.
+
+    Attributes
+    ----------
+    name
+        In Zarr v2, which is that of numcodecs; of v3 where v2 has none.
+    make
+        Makes the byte codec of its settings and what stands before it; None of those that a pipeline knows.
+    objects
+        Makes what stores an array of objects; None of those that store none.
+    settings
+        Members of the configuration that more than the codec itself must know.
+    v3
+        Name under which it is written to Zarr v3; None: it is not.
+    draft
+        Options that the v3 draft of 2019 has for it; None: it is not in the draft.
+    netcdf
+        Whether every netCDF reads it, or those that were built with its plugin.
+    offer
+        What exports let a user choose; None: it is only kept where a source has it.
+    holds
+        Type of the objects that it stores, where it stores those of one type.
+    begins
+        Tells whether bytes begin as it writes them.
+    is_filter
+        It stands among the filters of Zarr v2 even where no compressor follows.
+    is_ordered
+        What it makes depends on the order of the elements: no transpose can come after it.
+    is_of_axes
+        Its configuration says something of each axis.
+    stream
+        Makes a decompressor that can stop anywhere.
+    module
+        Must be installed beside numcodecs, and decodes in a process of its own.
+    package
+        Brings that module.
+    """
+
+    name: str
+    kind: Kind = Kind.BYTES
+    make: Factory | None = None
+    objects: Callable[[Settings], ObjectCodec] | None = None
+    settings: tuple[Setting, ...] = ()
+    v3: str | None = None
+    draft: tuple[str, ...] | None = None
+    netcdf: Literal["always", "plugin"] | None = None
+    offer: Offer | None = None
+    holds: str = ""
+    begins: Callable[[bytes], bool] | None = None
+    stream: Callable[[], Any] | None = None
+    is_filter: bool = False
+    is_ordered: bool = False
+    is_of_axes: bool = False
+    module: str = ""
+    package: str = ""
+
+    def setting(self, name: str) -> Setting:
+        """Return a setting; one of which nothing is known where the table has none of that name."""
+        return next((each for each in self.settings if each.name == name), Setting(name))
+
+    @property
+    def level(self) -> Number | None:
+        """The level that a user may choose."""
+        chosen = () if self.offer is None else map(self.setting, self.offer.settings)
+        return next((each for each in chosen if isinstance(each, Number)), None)
+
+    @property
+    def is_of_numcodecs(self) -> bool:
+        """Whether it is more than a word of Zarr v3 that pipelines know."""
+        return self.make is not None or self.objects is not None
+
+    @property
+    def is_extension(self) -> bool:
+        """Whether Zarr v3 has it only under the name that numcodecs gave it."""
+        return self.v3 is not None and self.v3.startswith(PREFIX)
+
+
+#: Stands before the names of numcodecs in metadata of Zarr v3.
+PREFIX = "numcodecs."
+_ACCELERATION = Number("acceleration", 1, low=-(2**31), high=2**31 - 1)
+_LZMA_SETTINGS = (
+    Number("format", lzma.FORMAT_XZ, decides=True, low=lzma.FORMAT_XZ, high=lzma.FORMAT_RAW),
+    Number("check", -1, low=-1, high=15),
+    Setting("preset"),
+    Setting("filters", decides=True),
+)
+_BLOSC_SETTINGS = (
+    Word("cname", "lz4", words=("lz4", "lz4hc", "blosclz", "zstd", "zlib", "snappy")),
+    Number("clevel", 5),
+    NumberedWord(
+        "shuffle",
+        "shuffle",
+        words=("noshuffle", "shuffle", "bitshuffle"),
+        of_bytes="bitshuffle",
+        of_others="shuffle",
+    ),
+    ItemSize("typesize"),
+    Number("blocksize", 0, high=2**31 - 1),
+)
+_AT_START = Word("location", "start", decides=True, words=("start", "end"))
+_AT_END = Word("location", "end", decides=True, words=("start", "end"))
+_TOLD_AT_END = Word("location", "end", decides=True, is_told=True, words=("start", "end"))
+
+_ROWS = (
+    # From bytes to bytes: compressors.
+    Codec(
+        name="zlib",
+        make=lambda settings, before: Zlib(settings["level"]),
+        settings=(Number("level", 1, low=-1, least=0),),
+        v3="numcodecs.zlib",
+        draft=("level",),
+        netcdf="always",
+        offer=Offer("zlib:1", {"zlib": "zlib"}, 1),
+        stream=zlib.decompressobj,
+        # The usual window; both bytes together are a multiple of 31.
+        begins=lambda head: len(head) > 1 and head[0] == 0x78 and int.from_bytes(head[:2], "big") % 31 == 0,
+    ),
+    Codec(
+        name="gzip",
+        make=lambda settings, before: GZip(settings["level"]),
+        settings=(Number("level", 1, low=-1, least=0),),
+        v3="gzip",
+        draft=("level",),
+        offer=Offer("gzip:5", {"gzip": "gzip"}, 5),
+        begins=lambda head: head.startswith(b"\x1f\x8b"),
+    ),
+    Codec(
+        name="zstd",
+        make=lambda settings, before: Zstd(settings["level"], settings["checksum"]),
+        settings=(Number("level", 0, low=-(2**17), high=22, preferred=3), Flag("checksum", False)),
+        v3="zstd",
+        draft=("level",),
+        netcdf="plugin",
+        offer=Offer("zstd:3", {"zstd": "Zstandard"}, 3, lowest=-50),
+        begins=lambda head: head.startswith(b"\x28\xb5\x2f\xfd"),
+    ),
+    Codec(
+        name="blosc",
+        make=_blosc,
+        settings=_BLOSC_SETTINGS,
+        v3="blosc",
+        draft=("cname", "clevel", "shuffle", "blocksize"),
+        netcdf="plugin",
+        offer=Offer(
+            "blosc:lz4:5:bitshuffle",
+            {"blosc:lz4": "Blosc with LZ4", "blosc:zstd": "Blosc with Zstandard"},
+            5,
+            settings=("cname", "clevel", "shuffle"),
+        ),
+    ),
+    Codec(
+        name="lz4",
+        make=lambda settings, before: LZ4(settings["acceleration"]),
+        settings=(_ACCELERATION,),
+        v3="numcodecs.lz4",
+        draft=("acceleration",),
+    ),
+    Codec(
+        name="bz2",
+        make=lambda settings, before: BZ2(settings["level"]),
+        settings=(Number("level", 1, low=1),),
+        v3="numcodecs.bz2",
+        draft=("level",),
+        netcdf="plugin",
+        stream=bz2.BZ2Decompressor,
+    ),
+    Codec(
+        name="lzma",
+        make=_lzma,
+        settings=_LZMA_SETTINGS,
+        v3="numcodecs.lzma",
+        draft=("preset",),
+        stream=lambda: lzma.LZMADecompressor(memlimit=LIMITS.decoding_memory),
+    ),
+    Codec(name="shuffle", make=_shuffle, v3="numcodecs.shuffle", netcdf="always", is_filter=True),
+    Codec(name="base64", make=lambda settings, before: Base64()),
+    # Checksums.
+    Codec(
+        name="crc32", make=_checksum(checksums.crc32), settings=(_AT_START,), v3="numcodecs.crc32", draft=()
+    ),
+    Codec(name="adler32", make=_checksum(checksums.adler32), settings=(_AT_START,), v3="numcodecs.adler32"),
+    # Zarr v3 has one of its own, which stands at the end only.
+    Codec(name="crc32c", make=_checksum(checksums.crc32c), settings=(_TOLD_AT_END,), v3="numcodecs.crc32c"),
+    Codec(
+        name="fletcher32",
+        make=_checksum(checksums.fletcher32),
+        settings=(_AT_END,),
+        v3="numcodecs.fletcher32",
+        netcdf="always",
+    ),
+    Codec(name="jenkins_lookup3", make=_lookup3, v3="numcodecs.jenkins_lookup3"),
+    # From array to array.
+    Codec(name="delta", kind=Kind.ELEMENTS, make=_delta, v3="numcodecs.delta", is_ordered=True),
+    Codec(name="fixedscaleoffset", kind=Kind.ELEMENTS, make=_scale_offset, v3="numcodecs.fixedscaleoffset"),
+    Codec(name="quantize", kind=Kind.ELEMENTS, make=_quantize, v3="numcodecs.quantize"),
+    Codec(name="astype", kind=Kind.ELEMENTS, make=_as_type, v3="numcodecs.astype"),
+    Codec(name="bitround", kind=Kind.ELEMENTS, make=_bit_round, v3="numcodecs.bitround"),
+    Codec(
+        name="packbits",
+        kind=Kind.ELEMENTS,
+        make=lambda settings, before: PackBits(),
+        v3="numcodecs.packbits",
+        is_ordered=True,
+    ),
+    Codec(
+        name="categorize",
+        kind=Kind.ELEMENTS,
+        make=_categorize,
+        objects=lambda settings: LabelObjects(
+            _labels(settings), settings.dtype("astype", "iu", np.dtype("u1"))
+        ),
+    ),
+    Codec(name="transpose", kind=Kind.ELEMENTS, is_of_axes=True),
+    # From array to bytes.
+    Codec(name="bytes", kind=Kind.SERIALIZER),
+    Codec(name="endian", kind=Kind.SERIALIZER),
+    Codec(name="sharding_indexed", kind=Kind.SERIALIZER, is_of_axes=True),
+    Codec(
+        name="vlen-utf8",
+        kind=Kind.SERIALIZER,
+        objects=lambda settings: VLenText(),
+        v3="vlen-utf8",
+        holds="string",
+    ),
+    Codec(
+        name="vlen-bytes",
+        kind=Kind.SERIALIZER,
+        objects=lambda settings: VLenBytes(),
+        v3="vlen-bytes",
+        holds="bytes",
+    ),
+    Codec(
+        name="vlen-array",
+        kind=Kind.SERIALIZER,
+        objects=lambda settings: VLenArray(settings.dtype("dtype", "biufcSUVmM")),
+    ),
+    Codec(
+        name="json2",
+        kind=Kind.SERIALIZER,
+        objects=lambda settings: Json(settings.choice("encoding", "utf-8", ("utf-8", "ascii", "latin-1"))),
+    ),
+    Codec(
+        name="msgpack2",
+        kind=Kind.SERIALIZER,
+        objects=lambda settings: MessagePack(settings.values.get("raw") is True),
+    ),
+    Codec(
+        name="pcodec",
+        kind=Kind.SERIALIZER,
+        make=_outside("pcodec", "pcodec"),
+        module="pcodec",
+        package="numcodecs[pcodec]",
+    ),
+    Codec(
+        name="zfpy",
+        kind=Kind.SERIALIZER,
+        make=_outside("zfpy", "zfpy"),
+        module="zfpy",
+        package="numcodecs[zfpy]",
+    ),
+)
+#: The table, by name.
+CODECS: dict[str, Codec] = {row.name: row for row in _ROWS}
+
+
+def plain_name(name: str) -> str:
+    """Return the name in the table of a codec as metadata of Zarr v3 names it; `name` where there is none."""
+    plain = name.removeprefix(PREFIX)
+    if plain in CODECS:
+        return plain if CODECS[plain].is_of_numcodecs else name
+    return next((row.name for row in CODECS.values() if row.v3 == name), plain)
+
+
+def codec_of_v3(name: str) -> Codec | None:
+    """Return the row of a codec as metadata of Zarr v3 names it."""
+    return CODECS.get(plain_name(name))
 
 
 def known_codecs() -> tuple[str, ...]:
     """Return the names of all codecs of the table."""
-    return tuple(sorted({*_BYTE_CODECS, *_OBJECT_CODECS, *_V3_CODECS}))
-
-
-def is_known(name: str) -> bool:
-    """Whether the codec is in the table."""
-    return name in _BYTE_CODECS or name in _OBJECT_CODECS or name in _V3_CODECS
+    return tuple(sorted(CODECS))
 
 
 def is_object_codec(name: str) -> bool:
     """Whether the codec makes bytes of an array of objects."""
-    return name in _OBJECT_CODECS
+    return name in CODECS and CODECS[name].objects is not None
+
+
+def codec_holding(type_name: str) -> str | None:
+    """Return the name of the codec that stores objects of one type: ``string``, ``bytes`` or ``opaque``."""
+    wanted = "bytes" if type_name == "opaque" else type_name
+    return next((row.name for row in CODECS.values() if row.holds == wanted), None)
+
+
+def held_type(name: str) -> str:
+    """Return the type of the objects that a codec stores; empty where it stores none, or of any type."""
+    return CODECS[name].holds if name in CODECS else ""
+
+
+def begins_like(head: bytes) -> str:
+    """Return the name of the codec as which bytes begin; empty where there is none."""
+    return next((row.name for row in CODECS.values() if row.begins is not None and row.begins(head)), "")
+
+
+def usual_configuration(name: str) -> dict[str, Any]:
+    """Return the configuration of a codec in Zarr v2 with what absence of its settings means."""
+    told = (each for each in CODECS[name].settings if not isinstance(each, Flag | ItemSize))
+    return {"id": name} | {each.name: each.in_v2(each.absent) for each in told}
+
+
+def offered() -> tuple[Codec, ...]:
+    """Return the codecs that exports let a user choose."""
+    return tuple(row for row in CODECS.values() if row.offer is not None)
 
 
 def byte_codec(name: str, configuration: Mapping[str, Any], before: Elements) -> ByteCodec:
@@ -275,9 +556,29 @@ def byte_codec(name: str, configuration: Mapping[str, Any], before: Elements) ->
     RefbrowserError
         `META`: not in the table, or its configuration is wrong. `UNSAFE`: it would run code.
     """
-    if name not in _BYTE_CODECS:
+    row = CODECS.get(name)
+    if row is None or row.make is None:
         raise unknown(name)
-    return _BYTE_CODECS[name](Settings(name, configuration), before)
+    return row.make(Settings(name, configuration, row.settings), before)
+
+
+def decoded_alone(name: str, data: Bytes, room: Room) -> Bytes:
+    """Return what the function of Python that is called as a codec makes of bytes; raises as codecs do."""
+    before = Elements(None, room)
+    # To ``lzma.decompress`` the bytes tell the format.
+    codec: ByteCodec = _ANY_LZMA if name == "lzma" else byte_codec(name, {}, before)
+    made = codec.decode(data, room, None)
+    room.check(len(made))
+    return made
+
+
+_ANY_LZMA = LZMA(lzma.FORMAT_AUTO, -1, None, None)
+
+
+def decompressor(name: str) -> Any:
+    """Return a decompressor of a codec that can stop anywhere; None where there is none."""
+    stream = CODECS[name].stream if name in CODECS else None
+    return None if stream is None else stream()
 
 
 def codec_or_refusal(name: str, configuration: Mapping[str, Any], before: Elements) -> ByteCodec:
@@ -288,30 +589,36 @@ def codec_or_refusal(name: str, configuration: Mapping[str, Any], before: Elemen
     RefbrowserError
         `META`: the configuration of a codec of the table is wrong.
     """
-    if name in _BYTE_CODECS:
+    if name in CODECS and CODECS[name].make is not None:
         return byte_codec(name, configuration, before)
     return Refusal(unknown(name))
 
 
 def object_codec(name: str, configuration: Mapping[str, Any]) -> ObjectCodec:
     """Return the codec `name` of arrays of objects; raises as `byte_codec` does."""
-    if name not in _OBJECT_CODECS:
+    row = CODECS.get(name)
+    if row is None or row.objects is None:
         raise unknown(name)
-    return _OBJECT_CODECS[name](Settings(name, configuration))
+    return row.objects(Settings(name, configuration, row.settings))
 
 
 def unknown(name: str) -> RefbrowserError:
     """Return the error for a codec that is not in the table; it says which package brings it."""
-    plain = name.removeprefix("numcodecs.")
+    plain = plain_name(name)
     if plain == "pickle":
         return RefbrowserError(
             ErrorKind.UNSAFE,
             "codec 'pickle' runs code from the file when it decodes, and is refused",
             advice="Write the array again with vlen-utf8, vlen-bytes or json2",
         )
-    if is_known(plain) and plain not in MODULES:
+    row = CODECS.get(plain)
+    if row is not None and not row.module:
         return RefbrowserError(ErrorKind.META, f"codec {quoted(name)} cannot stand at this place")
-    package = "imagecodecs" if plain.startswith("imagecodecs_") else _ELSEWHERE.get(plain)
+    package = (
+        "imagecodecs"
+        if plain.startswith("imagecodecs_")
+        else (_ELSEWHERE.get(plain) if row is None else row.package)
+    )
     advice = (
         f"The package {package} brings it for numcodecs; refbrowser decodes with its own fixed table only"
         if package

@@ -11,6 +11,8 @@ from typing import Any
 STORED, DEFLATED, BZIP2, LZMA = 0, 8, 12, 14
 #: What the methods are called.
 METHODS = {STORED: "stored", DEFLATED: "deflate", BZIP2: "bz2", LZMA: "lzma"}
+#: What those are called that pack.
+PACKED = frozenset(METHODS.values()) - {METHODS[STORED]}
 #: No deflate stream grows by more.
 MOST_GROWTH = 1032
 #: Raw deflate, without a header of its own.

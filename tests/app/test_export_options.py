@@ -15,7 +15,7 @@ from refbrowser.app.controller.exporting import Layout
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.dialogs.export_check import sum_text
 from refbrowser.app.dialogs.export_dialog import ExportDialog
-from refbrowser.app.dialogs.export_formats import CODECS, FORMATS, reasons
+from refbrowser.app.dialogs.export_formats import FORMATS, offered_codecs, reasons
 from refbrowser.app.main_window import MainWindow
 from refbrowser.engine.export.check import CheckItem, CheckReport, Program
 from refbrowser.engine.export.request import FORMATS as ENGINE_FORMATS
@@ -75,7 +75,7 @@ def test_every_format_of_the_engine_is_offered() -> None:
 
 
 def test_every_codec_can_be_read() -> None:
-    for name, _title, levels in CODECS:
+    for name, levels in ((each.text, each.levels) for each in offered_codecs()):
         text = name if levels is None else f"{name}:{levels[2]}"
         assert (CodecChoice.from_text(text) is None) == (name == "keep")
         for level in levels[:2] if levels else ():

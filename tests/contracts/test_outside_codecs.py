@@ -3,6 +3,7 @@
 import json
 import os
 import sys
+from importlib.util import find_spec
 
 import numpy as np
 import pytest
@@ -12,9 +13,12 @@ from zarr2_environment import run_with_zarr2, zarr2_folder
 import refbrowser
 from refbrowser.codecs import outside
 from refbrowser.codecs.base import DecodeError, Room, as_bytes
-from refbrowser.codecs.outside import MODULES, Outside, is_installed
+from refbrowser.codecs.outside import Outside
+from refbrowser.codecs.table import CODECS
 from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.limits import LIMITS
+
+OUTSIDE = {name: row.module for name, row in CODECS.items() if row.module}
 
 
 @pytest.fixture(autouse=True)
@@ -22,7 +26,7 @@ def installed(monkeypatch):
     """The packages of the other environment, in the process that decodes and, to be found, in this one."""
     monkeypatch.setenv("PYTHONPATH", str(zarr2_folder()))
     monkeypatch.setattr(sys, "path", [*sys.path, str(zarr2_folder())])
-    if not all(map(is_installed, MODULES)):
+    if not all(map(find_spec, OUTSIDE.values())):
         pytest.skip("pcodec and zfpy cannot be installed")
     monkeypatch.setattr(outside, "_WORKERS", outside._Workers())
     yield
@@ -66,7 +70,7 @@ def test_an_array_of_v3(tmp_path):
 
 def test_bytes_that_are_damaged_or_make_more():
     values = np.linspace(0, 1, 1000)
-    for name in MODULES:
+    for name in OUTSIDE:
         codec = Outside({"id": name}, values.dtype)
         stored = codec.encode(as_bytes(values.tobytes()))
         assert codec.decode(stored, Room.of(8000), None).tobytes() == values.tobytes() or name == "zfpy"
@@ -110,7 +114,7 @@ def test_a_process_that_answers_as_its_time_ends_is_given_to_nobody(monkeypatch)
     monkeypatch.setattr(outside._WORKERS, "take", Late)
     object.__setattr__(LIMITS, "outside_time", 0.1)
     try:
-        assert outside._asked(b"", as_bytes(b""), 4) == b"late"
+        assert outside._asked("pcodec", b"", as_bytes(b""), 4) == b"late"
     finally:
         object.__setattr__(LIMITS, "outside_time", 30)
     assert not outside._WORKERS._idle

@@ -164,7 +164,7 @@ class ExpressionGraph:
         """Return what undoes the packing of a blob, in the order of decoding."""
         found = []
         blob, above = self.blob(number), self.above(number)
-        if blob is not None and blob.method in ("deflate", "bz2", "lzma"):
+        if blob is not None and blob.is_packed:
             found.append(f"{blob.method} (archive)")
         while above is not None and self._is_of_bytes(above):
             found.append(DECOMPRESSORS.get(self._canonical(above) or "", ""))

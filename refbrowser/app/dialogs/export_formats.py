@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from refbrowser.codecs.table import Codec, Offer, offered
+from refbrowser.engine.export.store_options import has_codec
 from refbrowser.formats.registry import written
 
 
@@ -19,15 +21,12 @@ class ExportFormat:
         Of a new target.
     is_store
         Whether a store is written: only then there are chunks, codecs and containers to choose.
-    codecs
-        Names of the codecs that can be chosen, beside keeping those of the source.
     """
 
     name: str
     title: str
     suffix: str
     is_store: bool = True
-    codecs: tuple[str, ...] = ()
 
     @property
     def form(self) -> str:
@@ -52,7 +51,6 @@ class ExportFormat:
 
 #: Formats whose options are not those of stores.
 _FORMS = {"ncstream": "stream", "parquet": "table", "feather": "table", "awkward0": "awkward"}
-_ALL = ("none", "zlib", "gzip", "zstd", "blosc:lz4", "blosc:zstd")
 #: What most look for first; all others follow.
 _FIRST = (
     "zarr-v3",
@@ -66,21 +64,54 @@ _FIRST = (
     "refs-v1",
 )
 FORMATS = tuple(
-    ExportFormat(form.name, form.title, form.suffix, bool(form.target), _ALL if form.target else ())
+    ExportFormat(form.name, form.title, form.suffix, bool(form.target))
     for form in map(written().__getitem__, dict.fromkeys((*_FIRST, *written())))
 )
 #: Formats that other software reads, so that a result can be checked with it.
 CHECKED = ("zarr-v3", "zarr-v2", "nczarr", "ncstream")
-#: Codec, title, and the levels that it has: lowest, highest, usual; None where it has none.
-CODECS: tuple[tuple[str, str, tuple[int, int, int] | None], ...] = (
-    ("keep", "As in the source", None),
-    ("none", "None", None),
-    ("zlib", "zlib", (0, 9, 1)),
-    ("gzip", "gzip", (0, 9, 5)),
-    ("zstd", "Zstandard", (-50, 22, 3)),
-    ("blosc:lz4", "Blosc with LZ4", (0, 9, 5)),
-    ("blosc:zstd", "Blosc with Zstandard", (0, 9, 5)),
-)
+
+
+@dataclass(frozen=True, slots=True)
+class OfferedCodec:
+    """One codec of the list, or what stands for none.
+
+    Attributes
+    ----------
+    text
+        As the command line takes it, without its level.
+    levels
+        Lowest, highest, and the one to begin with; None where it has none.
+    row
+        Of the table of codecs.
+    """
+
+    text: str
+    title: str
+    levels: tuple[int, int, int] | None = None
+    row: Codec | None = None
+
+    def fits(self, chosen: ExportFormat) -> bool:
+        """Whether a format can be written with it."""
+        if self.row is None:
+            return self.text == "keep" or chosen.is_store
+        return chosen.is_store and has_codec(chosen.name, self.row)
+
+
+def offered_codecs() -> list[OfferedCodec]:
+    """Return the codecs of the list, in their order: those that the table of codecs offers."""
+    found = [OfferedCodec("keep", "As in the source"), OfferedCodec("none", "None")]
+    for row in offered():
+        assert row.offer is not None
+        for text, title in row.offer.titles.items():
+            found.append(OfferedCodec(text, title, _levels(row, row.offer), row))
+    return found
+
+
+def _levels(row: Codec, offer: Offer) -> tuple[int, int, int] | None:
+    level = row.level
+    if level is None:
+        return None
+    return level.lowest if offer.lowest is None else offer.lowest, level.high, offer.level
 
 
 def reasons(chosen: ExportFormat, container: str) -> list[str]:

@@ -9,7 +9,7 @@ from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QCheckBox, QComboBox, QGridLayout, QLabel, QLineEdit, QSpinBox, QWidget
 
 from refbrowser.app import theme
-from refbrowser.app.dialogs.export_formats import CODECS, ExportFormat, reasons
+from refbrowser.app.dialogs.export_formats import ExportFormat, offered_codecs, reasons
 from refbrowser.app.editors.rows import named
 from refbrowser.app.widgets import plain_label
 
@@ -91,6 +91,7 @@ class StoreOptionsForm(QWidget):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._format: ExportFormat | None = None
+        self._codecs = offered_codecs()
         self._labels: list[QLabel] = []
         self.container = self._combo(
             "exportContainer", "Container", (("folder", "Folder"), ("zip", "Zip file"))
@@ -103,7 +104,9 @@ class StoreOptionsForm(QWidget):
         )
         self.chunks = SidesField(self, "exportChunks", "Chunks")
         self.shards = SidesField(self, "exportShards", "Shards", "None but those of the source")
-        self.codec = self._combo("exportCodec", "Compression", [(name, title) for name, title, _ in CODECS])
+        self.codec = self._combo(
+            "exportCodec", "Compression", [(each.text, each.title) for each in self._codecs]
+        )
         self.level = named(QSpinBox(), "exportLevel", "Level of compression")
         self.dimensions = QCheckBox("&Write _ARRAY_DIMENSIONS, for xarray")
         named(self.dimensions, "exportArrayDimensions", "Write _ARRAY_DIMENSIONS, for xarray")
@@ -175,10 +178,9 @@ class StoreOptionsForm(QWidget):
     def set_format(self, chosen: ExportFormat) -> None:
         """Let those options be used that fit a format."""
         self._format = chosen
-        for row in range(self.codec.count()):
-            name = self.codec.itemData(row)
+        for row, codec in enumerate(self._codecs):
             item = self.codec.model().item(row)  # type: ignore[attr-defined]
-            item.setEnabled(name == "keep" or name in chosen.codecs)
+            item.setEnabled(codec.fits(chosen))
         if not self.codec.model().item(self.codec.currentIndex()).isEnabled():  # type: ignore[attr-defined]
             self.codec.setCurrentIndex(0)
         self._show_usable()
@@ -217,7 +219,7 @@ class StoreOptionsForm(QWidget):
         self.changed.emit()
 
     def _codec_chosen(self) -> None:
-        levels = next(levels for name, _, levels in CODECS if name == self.codec.currentData())
+        levels = self._codecs[self.codec.currentIndex()].levels
         self.level.setEnabled(levels is not None and self.codec.isEnabled())
         self.level.setSpecialValueText("no level" if levels is None else "")
         self.level.setPrefix("" if levels is None else "level ")

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from refbrowser.codecs.base import Settings
 from refbrowser.codecs.building import specs_in
 from refbrowser.codecs.pipeline import CodecPipeline
+from refbrowser.codecs.settings import Settings
 from refbrowser.engine.columns import columns_of
 from refbrowser.engine.explain.decoding import (
     HEAD,

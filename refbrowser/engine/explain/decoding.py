@@ -10,10 +10,10 @@ import numpy.typing as npt
 
 from refbrowser.codecs.base import Bytes, as_bytes
 from refbrowser.codecs.pipeline import CodecPipeline
+from refbrowser.codecs.table import begins_like
 from refbrowser.engine.explain.explanation import HexBlock, Line, Step, StepState
 from refbrowser.engine.explain.texts import bytes_text, plain, settings_text
 from refbrowser.errors import RefbrowserError
-from refbrowser.formats.compression import find_compression
 from refbrowser.formats.sniffing import FileKind, file_kind
 from refbrowser.model.nodes import CodecSpec
 
@@ -21,8 +21,6 @@ from refbrowser.model.nodes import CodecSpec
 HEAD, AROUND = 64, 24
 #: Bytes in which signs of another format are looked for.
 LOOKED_AT = 4096
-#: The first byte of zlib with its usual window; both bytes together are a multiple of 31.
-_ZLIB = 0x78
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,11 +119,8 @@ def _failed(title: str, given: Bytes, text: str, error: RefbrowserError) -> Step
 
 def looks_like(head: bytes) -> str:
     """Return what bytes begin like, as people call it; empty where nothing is known."""
-    packed = find_compression(head)
-    if packed is not None:
-        return packed
-    if len(head) > 1 and head[0] == _ZLIB and int.from_bytes(head[:2], "big") % 31 == 0:
-        return "zlib"
+    if codec := begins_like(head):
+        return codec
     kind = file_kind(head)
     if kind is FileKind.PAGE:
         return "a web page: servers send them in the place of data"

@@ -8,22 +8,16 @@ from typing import Any
 
 import numpy as np
 
-from refbrowser.codecs.base import Settings
-from refbrowser.codecs.building import specs_in
-from refbrowser.codecs.table import is_object_codec
-from refbrowser.engine.export.store_options import BLOSC_SHUFFLES, CodecChoice, Sides
+from refbrowser.codecs.building import makes_bytes, specs_in
+from refbrowser.codecs.settings import ItemSize, Settings
+from refbrowser.codecs.table import CODECS, PREFIX, Codec, Kind, codec_of_v3, is_object_codec, plain_name
+from refbrowser.engine.export.store_options import CodecChoice, Sides
 from refbrowser.errors import ErrorKind, RefbrowserError, quoted
 from refbrowser.model.grid import RegularChunkGrid
 from refbrowser.model.nodes import ArrayNode, CodecSpec
 
-_PREFIX = "numcodecs."
 #: Formats whose codecs have the names and settings of v2, and whose order is a member of its own.
 _IN_WORDS_OF_V2 = ("zarr-v2", "zarr-v3-draft")
-#: Codecs of v2 whose name and bytes are those of a codec of v3.
-_SAME_IN_V3 = ("gzip", "zstd", "blosc")
-#: Codecs of v2 from array to array; they stand before the bytes are made.
-_FILTERS = ("delta", "fixedscaleoffset", "quantize", "astype", "bitround", "packbits")
-_TEXT = ("vlen-utf8", "vlen-bytes")
 _SHARDING = "sharding_indexed"
 
 
@@ -126,16 +120,13 @@ def chosen_codecs(node: ArrayNode, choice: CodecChoice) -> ArrayNode:
     """Return an array without shards in the words of v2, with one chosen codec; its order of axes stays."""
     order = node.order if node.format in _IN_WORDS_OF_V2 else _chosen_order(node)
     codecs = [
-        replace(codec, name=codec.name.removeprefix(_PREFIX))
+        replace(codec, name=plain_name(codec.name))
         for codec in node.codecs[:1]
-        if node.dtype is not None
-        and node.dtype.hasobject
-        and is_object_codec(codec.name.removeprefix(_PREFIX))
+        if node.dtype is not None and node.dtype.hasobject and is_object_codec(plain_name(codec.name))
     ]
-    settings = dict(choice.settings)
-    if "shuffle" in settings:
-        settings["shuffle"] = BLOSC_SHUFFLES.index(settings["shuffle"])
     if choice.name != "none":
+        row = CODECS[choice.name]
+        settings = {name: row.setting(name).in_v2(value) for name, value in choice.settings.items()}
         codecs.append(CodecSpec(choice.name, settings))
     return replace(node, format="zarr-v2", order=order, codecs=tuple(codecs))
 
@@ -198,10 +189,13 @@ def _known(name: str) -> str:
 def _split_v2(
     order: str, items: list[dict[str, Any]], chunks: tuple[int, ...], lost: tuple[str, ...] = ()
 ) -> CodecsV2:
-    compresses = items and items[-1]["id"] not in (*_FILTERS, *_TEXT, "shuffle", "vlen-array", "json2")
-    if compresses:
+    if items and not _is_filter(CODECS.get(items[-1]["id"])):
         return CodecsV2(order, tuple(items[:-1]), items[-1], chunks, lost)
     return CodecsV2(order, tuple(items), None, chunks, lost)
+
+
+def _is_filter(row: Codec | None) -> bool:
+    return row is not None and (row.kind is Kind.ELEMENTS or row.is_filter or row.objects is not None)
 
 
 def _order_v2(codec: CodecSpec, rank: int) -> str:
@@ -214,13 +208,17 @@ def _order_v2(codec: CodecSpec, rank: int) -> str:
 
 
 def _codec_v2(codec: CodecSpec) -> dict[str, Any]:
-    name, settings = codec.name.removeprefix(_PREFIX), dict(codec.configuration)
-    if name == "blosc" and isinstance(settings.get("shuffle"), str):
-        settings["shuffle"] = BLOSC_SHUFFLES.index(settings["shuffle"])
-        settings.pop("typesize", None)
-    if name == "crc32c":
-        settings.setdefault("location", "end")
-    return {"id": name, **settings}
+    row, settings = codec_of_v3(codec.name), dict(codec.configuration)
+    if row is None:
+        return {"id": plain_name(codec.name), **settings}
+    for each in row.settings:
+        if isinstance(each, ItemSize):
+            settings.pop(each.name, None)
+        elif each.name in settings:
+            settings[each.name] = each.in_v2(settings[each.name])
+        elif each.is_told:
+            settings[each.name] = each.absent
+    return {"id": row.name, **settings}
 
 
 def codecs_v3(node: ArrayNode) -> CodecsV3:
@@ -244,19 +242,21 @@ def codecs_v3(node: ArrayNode) -> CodecsV3:
     itemsize = node.dtype.itemsize
     lost = []
     for place, codec in enumerate(_sized(node)):
-        if codec.name in _TEXT and place == 0:
-            serializer = {"name": codec.name}
+        row = CODECS.get(codec.name)
+        if row is None or row.v3 is None:
+            raise _none_in_v3(codec)
+        if row.kind is Kind.SERIALIZER and place == 0:
+            serializer = _named(row.v3, codec.configuration)
         elif codec.name == "quantize" and _changes_type(codec):
             lost.append("filter quantize: zarr-python does not know its other type; the values stay")
-        elif codec.name in _FILTERS and not compressors:
-            filters.append(_named(_PREFIX + codec.name, codec.configuration))
-        elif codec.name in _SAME_IN_V3:
-            compressors.append(_named(codec.name, _settings_v3(codec, itemsize)))
-        elif codec.name in _NUMCODECS:
-            compressors.append(_named(_PREFIX + codec.name, codec.configuration))
-            lost.append(f"codec {codec.name} is an extension of Zarr v3 that few programs know")
+        elif row.kind is Kind.ELEMENTS and not compressors:
+            filters.append(_named(row.v3, _settings_v3(row, codec, itemsize)))
+        elif row.kind is Kind.BYTES:
+            compressors.append(_named(row.v3, _settings_v3(row, codec, itemsize)))
+            if row.is_extension:
+                lost.append(f"codec {codec.name} is an extension of Zarr v3 that few programs know")
         else:
-            raise RefbrowserError(ErrorKind.META, f"Zarr v3 has no codec {quoted(codec.name)}")
+            raise _none_in_v3(codec)
     lost += [
         f"filter {entry['name']} is an extension of Zarr v3" for entry in filters if _is_extension(entry)
     ]
@@ -268,23 +268,12 @@ def _changes_type(codec: CodecSpec) -> bool:
     return settings.get("astype", settings.get("dtype")) != settings.get("dtype")
 
 
-#: Codecs from bytes to bytes that zarr-python knows in v3 under their numcodecs names.
-_NUMCODECS = (
-    "zlib",
-    "bz2",
-    "lzma",
-    "lz4",
-    "shuffle",
-    "crc32",
-    "crc32c",
-    "adler32",
-    "fletcher32",
-    "jenkins_lookup3",
-)
+def _none_in_v3(codec: CodecSpec) -> RefbrowserError:
+    return RefbrowserError(ErrorKind.META, f"Zarr v3 has no codec {quoted(codec.name)}")
 
 
 def _is_extension(entry: Mapping[str, Any]) -> bool:
-    return str(entry["name"]).startswith(_PREFIX)
+    return str(entry["name"]).startswith(PREFIX)
 
 
 def _bytes_codec(dtype: np.dtype[Any]) -> dict[str, Any]:
@@ -293,27 +282,17 @@ def _bytes_codec(dtype: np.dtype[Any]) -> dict[str, Any]:
     return _named("bytes", {"endian": "big" if dtype.str[0] == ">" else "little"})
 
 
-def _settings_v3(codec: CodecSpec, itemsize: int) -> dict[str, Any]:
-    settings = dict(codec.configuration)
-    if codec.name == "zstd":
-        return {"level": settings.get("level", 0), "checksum": bool(settings.get("checksum", False))}
-    if codec.name == "blosc":
-        shuffle = settings.get("shuffle", 1)
-        if shuffle == -1:
-            shuffle = 2 if itemsize == 1 else 1
-        return {
-            "cname": settings.get("cname", "lz4"),
-            "clevel": settings.get("clevel", 5),
-            "shuffle": BLOSC_SHUFFLES[shuffle],
-            "typesize": settings.get("typesize", min(itemsize, 255)),
-            "blocksize": settings.get("blocksize", 0),
-        }
-    return {"level": settings.get("level", 1)}
+def _settings_v3(row: Codec, codec: CodecSpec, itemsize: int) -> Mapping[str, Any]:
+    """Return the settings of a codec of v2: those of an extension are the same, a codec of v3 needs all."""
+    if row.is_extension:
+        return codec.configuration
+    return {each.name: each.in_v3(codec.configuration.get(each.name), itemsize) for each in row.settings}
 
 
 def _split_v3(items: Sequence[Mapping[str, Any]]) -> CodecsV3:
-    makers = ("bytes", "endian", "sharding_indexed", *_TEXT)
-    at = next(place for place, item in enumerate(items) if item["name"].removeprefix(_PREFIX) in makers)
+    at = next((place for place, item in enumerate(items) if makes_bytes(item["name"])), None)
+    if at is None:
+        raise RefbrowserError(ErrorKind.META, "no codec makes bytes of the array")
     return CodecsV3(tuple(items[:at]), items[at], tuple(items[at + 1 :]))
 
 
@@ -323,6 +302,6 @@ def _as_json(codec: CodecSpec) -> dict[str, Any]:
 
 def _named(name: str, settings: Mapping[str, Any]) -> dict[str, Any]:
     # zarr-python refuses its extensions without a configuration, even an empty one.
-    if settings or name.startswith(_PREFIX):
+    if settings or name.startswith(PREFIX):
         return {"name": name, "configuration": dict(settings)}
     return {"name": name}

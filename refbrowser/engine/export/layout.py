@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 from math import prod
@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from refbrowser.codecs.pipeline import CodecPipeline
+from refbrowser.codecs.table import codec_of_v3
 from refbrowser.engine.export.codec_names import chosen_codecs, without_shards
 from refbrowser.engine.export.paths import escaped_part
 from refbrowser.engine.export.request import Loss
@@ -237,7 +238,7 @@ def _reduced(node: ArrayNode, selection: Selection) -> tuple[ArrayNode, list[str
     chunks = tuple(node.grid.chunk_shape[axis] for axis in kept)
     shape = selection.shape
     codecs, losses = node.codecs, []
-    reordered = [codec.name for codec in codecs if codec.name in ("transpose", "sharding_indexed")]
+    reordered = _of_axes(codecs)
     if reordered and len(kept) < len(node.shape):
         codecs = (CodecSpec("bytes", {"endian": "little"}),)
         losses.append(f"codecs {', '.join(reordered)} do not fit fewer dimensions: chunks are uncompressed")
@@ -294,12 +295,18 @@ def _copied(node: ArrayNode, selection: Selection, target: ArrayNode) -> CopiedU
     return None
 
 
+def _of_axes(codecs: Sequence[CodecSpec]) -> list[str]:
+    """Return the names of the codecs that fit one number of dimensions only."""
+    rows = ((codec.name, codec_of_v3(codec.name)) for codec in codecs)
+    return [name for name, row in rows if row is not None and row.is_of_axes]
+
+
 def _stored_as(node: ArrayNode, selection: Selection) -> ArrayNode | None:
     """Return a node with the axes that are kept as it is stored, None where its codecs need all axes."""
     assert node.grid is not None
     if not selection.dropped:
         return node
-    if any(codec.name in ("transpose", "sharding_indexed") for codec in node.codecs):
+    if _of_axes(node.codecs):
         return None
     kept = [axis for axis in range(len(node.shape)) if axis not in selection.dropped]
     shape = tuple(node.shape[axis] for axis in kept)

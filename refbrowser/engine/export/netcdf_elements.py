@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from refbrowser.codecs.table import CODECS, held_type
 from refbrowser.engine.export.codec_names import codecs_v2
 from refbrowser.engine.export.store_options import StoreOptions
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
@@ -19,10 +20,6 @@ from refbrowser.model.netcdf.element_types import element_type
 from refbrowser.model.netcdf.types import AtomicType, VlenType, type_text
 from refbrowser.model.nodes import ArrayNode, CodecSpec
 
-#: Codecs that every netCDF reads.
-_EVERYWHERE = ("zlib", "shuffle", "fletcher32")
-#: Codecs that netCDF reads where it was built with a plugin for them.
-_PLUGINS = ("bz2", "zstd", "blosc")
 _LEVEL = 1
 _OTHER_TYPE = "a dataset with such an array is refused as a whole by netCDF; --skip-bad leaves the array out"
 _SPLIT = f"--split-compounds writes its fields as variables, and opaque elements as bytes; {_OTHER_TYPE}"
@@ -140,16 +137,16 @@ def netcdf_codecs(node: ArrayNode, elements: Elements, options: StoreOptions) ->
         return _compressed(node, node.grid, elements), ["netCDF has no such codecs: zlib is written"]
     grid = RegularChunkGrid(node.shape, known.chunks)
     items = [*known.filters, *([known.compressor] if known.compressor else [])]
-    if elements.convert is not None and items and items[0]["id"] in ("vlen-utf8", "vlen-bytes"):
+    if elements.convert is not None and items and held_type(items[0]["id"]):
         items = items[1:]
     chosen = options.codec_choice is not None or is_array_of_nczarr(node)
-    allowed = (*_EVERYWHERE, *_PLUGINS) if chosen else _EVERYWHERE
-    names = [item["id"] for item in items]
-    if unknown := [name for name in names if name not in allowed]:
+    allowed = ("always", "plugin") if chosen else ("always",)
+    readers = {item["id"]: CODECS[item["id"]].netcdf if item["id"] in CODECS else None for item in items}
+    if unknown := [item["id"] for item in items if readers[item["id"]] not in allowed]:
         told = f"codec {', '.join(unknown)} is written as zlib, which every netCDF reads"
         return _compressed(node, grid, elements), [*known.lost, told]
     lost = list(known.lost)
-    if plugins := [name for name in names if name in _PLUGINS]:
+    if plugins := [item["id"] for item in items if readers[item["id"]] == "plugin"]:
         lost.append(f"codec {', '.join(plugins)} needs a plugin of netCDF that not every build has")
     codecs = tuple(
         CodecSpec(item["id"], {name: value for name, value in item.items() if name != "id"}) for item in items

@@ -8,17 +8,13 @@ from dataclasses import dataclass, field
 from math import prod
 from typing import Any, Literal
 
+from refbrowser.codecs.table import CODECS, Codec, offered
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
 
 #: Bytes of a chunk or shard whose size is only said to be ``auto``.
 AUTO_SIZE = 8 * 1024 * 1024
 _UNITS = {"": 1, "B": 1, "KIB": 1 << 10, "MIB": 1 << 20, "GIB": 1 << 30, "KB": 1000, "MB": 10**6, "GB": 10**9}
 _SIZE = re.compile(r"([0-9]{1,15})\s*([A-Za-z]*)\Z")
-#: Level that a codec has when none is given, and the levels that it knows.
-_LEVELS = {"zlib": (1, 0, 9), "gzip": (1, 0, 9), "zstd": (3, -131072, 22)}
-_BLOSC_NAMES = ("lz4", "lz4hc", "blosclz", "zstd", "zlib", "snappy")
-BLOSC_SHUFFLES = ("noshuffle", "shuffle", "bitshuffle")
-CODECS = ("keep", "none", "zlib", "gzip", "zstd", "blosc")
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,9 +117,9 @@ class CodecChoice:
     Attributes
     ----------
     name
-        One of `CODECS`, ``keep`` aside.
+        That of a codec which the table offers, or ``none``.
     settings
-        ``level``; of blosc ``cname``, ``clevel`` and ``shuffle`` (one of `BLOSC_SHUFFLES`).
+        Those that the table lets a user choose, in the words of Zarr v3.
     """
 
     name: str
@@ -133,8 +129,7 @@ class CodecChoice:
     def from_text(cls, text: str) -> CodecChoice | None:
         """Return the codec that a user wrote, None for ``keep``.
 
-        ``none``, ``zlib:6``, ``gzip:5``, ``zstd:3`` or ``blosc:lz4:5:bitshuffle``; what follows the name may
-        be left out.
+        As `codec_examples` writes them; what follows the name may be left out.
 
         Raises
         ------
@@ -146,24 +141,27 @@ class CodecChoice:
             return None
         if name == "none" and not rest:
             return cls("none")
-        if name in _LEVELS and len(rest) < 2:
-            usual, low, high = _LEVELS[name]
-            return cls(name, {"level": _level(rest[0], low, high) if rest else usual})
-        if name == "blosc" and len(rest) <= 3:
-            cname, level, shuffle = [*rest, *("lz4", "5", "shuffle")[len(rest) :]]
-            if cname in _BLOSC_NAMES and shuffle in BLOSC_SHUFFLES:
-                return cls(name, {"cname": cname, "clevel": _level(level, 0, 9), "shuffle": shuffle})
+        row = CODECS.get(name)
+        if row is not None and row.offer is not None and len(rest) <= len(row.offer.settings):
+            known = [row.setting(each) for each in row.offer.settings]
+            settings = {each.name: each.chosen(said) for each, said in zip(known, rest, strict=False)}
+            if None not in settings.values():
+                return cls(name, {each.name: settings.get(each.name, each.usual) for each in known})
         raise RefbrowserError(
             ErrorKind.USAGE,
             f"{quoted(text)} is not a codec that can be chosen",
-            advice="known: keep, none, zlib:1, gzip:5, zstd:3, blosc:lz4:5:bitshuffle",
+            advice=f"known: {', '.join(codec_examples())}",
         )
 
 
-def _level(text: str, low: int, high: int) -> int:
-    if re.fullmatch(r"-?[0-9]{1,6}", text) and low <= int(text) <= high:
-        return int(text)
-    raise RefbrowserError(ErrorKind.USAGE, f"{quoted(text)} is not a level", advice=f"from {low} to {high}")
+def has_codec(format: str, codec: Codec) -> bool:
+    """Whether a format of stores can be written with a codec; the others take all that Zarr v2 has."""
+    return {"zarr-v3": codec.v3, "zarr-v3-draft": codec.draft}.get(format, codec.name) is not None
+
+
+def codec_examples() -> tuple[str, ...]:
+    """Return the codecs that can be chosen, as a user may write them."""
+    return ("keep", "none", *(row.offer.example for row in offered() if row.offer is not None))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

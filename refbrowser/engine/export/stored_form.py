@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from refbrowser.codecs.pipeline import CodecPipeline
+from refbrowser.codecs.table import codec_holding
 from refbrowser.errors import quoted
 from refbrowser.model.cf_flags import named_flags
 from refbrowser.model.dtypes import type_name, with_byte_order
@@ -15,8 +16,6 @@ from refbrowser.model.member_types import leaf_fields, names_of
 from refbrowser.model.netcdf.types import ATOMIC_OF
 from refbrowser.model.nodes import ArrayNode, CodecSpec
 
-#: How variable-length elements are stored, by their type.
-_OBJECT_CODECS = {"string": "vlen-utf8", "opaque": "vlen-bytes"}
 #: Bytes of the longest floating and complex numbers that stores have.
 _LONGEST = {"f": 8, "c": 16}
 #: The attributes of CF that name values.
@@ -36,7 +35,7 @@ def stored_form(node: ArrayNode) -> tuple[ArrayNode, list[str]]:
         node = replace(node, is_sequence=False)
         losses.append(f"the sequence is written as an array of its {node.shape[-1]} rows")
     if node.source is not None or node.nested is not None:
-        codec = _OBJECT_CODECS.get(node.type_name)
+        codec = codec_holding(node.type_name)
         codecs = () if codec is None else (CodecSpec(codec),)
         node = replace(
             node, source=None, nested=None, manifest=None, codecs=codecs, order="C", format="zarr-v2"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import lzma
 import math
 import re
 import zlib
@@ -12,6 +11,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from refbrowser.codecs.table import CODECS
 from refbrowser.engine.export.codec_names import codecs_v2
 from refbrowser.engine.export.layout import ArrayLayout, PlainName, asked_for, laid_out
 from refbrowser.engine.export.request import Loss
@@ -19,7 +19,7 @@ from refbrowser.engine.export.store_options import StoreOptions
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
 from refbrowser.formats.zarr.hierarchy import DIMENSIONS_ATTRIBUTE
 from refbrowser.formats.zarr_draft.arrays import FORMAT, array_node
-from refbrowser.formats.zarr_draft.codecs import KNOWN
+from refbrowser.formats.zarr_draft.codecs import draft_options
 from refbrowser.formats.zarr_draft.drafts import DRAFT_2019
 from refbrowser.formats.zarr_draft.keys import DATA, SCHEME_2019, NodeKind
 from refbrowser.formats.zarr_draft.names import is_name
@@ -188,19 +188,16 @@ def _draft_codecs(
 
 def _is_known(item: Mapping[str, Any]) -> bool:
     """Whether the draft has a codec that decodes the same bytes."""
-    if item["id"] == "lzma":
-        return item.get("format", lzma.FORMAT_XZ) == lzma.FORMAT_XZ and item.get("filters") is None
-    if item["id"] == "crc32":
-        return item.get("location", "start") == "start"
-    return item["id"] in KNOWN
+    if draft_options(item["id"]) is None:
+        return False
+    needed = (each for each in CODECS[item["id"]].settings if each.decides)
+    return all(item.get(each.name, each.absent) == each.absent for each in needed)
 
 
 def _settings(item: Mapping[str, Any], dtype: np.dtype[Any]) -> dict[str, Any]:
-    settings = {name: item[name] for name in KNOWN[item["id"]] if item.get(name) is not None}
-    if settings.get("shuffle") == -1:
-        # The number by which numcodecs means: by bits for bytes, else by bytes.
-        settings["shuffle"] = 2 if dtype.itemsize == 1 else 1
-    return settings
+    row = CODECS[item["id"]]
+    told = ((name, item[name]) for name in row.draft or () if item.get(name) is not None)
+    return {name: row.setting(name).stated(value, dtype.itemsize) for name, value in told}
 
 
 def _as_read(planned: ArrayNode) -> ArrayNode:

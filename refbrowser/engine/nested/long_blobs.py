@@ -17,7 +17,8 @@ import numpy as np
 import numpy.typing as npt
 
 from refbrowser.codecs.pipeline import FAULTS
-from refbrowser.engine.nested.unpacking import STREAMS, damaged
+from refbrowser.codecs.table import decompressor
+from refbrowser.engine.nested.unpacking import damaged
 from refbrowser.engine.resources import Resources
 from refbrowser.io.cancel import CancelToken
 from refbrowser.model.nested import Buffer
@@ -37,9 +38,9 @@ Fetch = Callable[[int, int], bytes]
 
 def is_long(buffer: Buffer) -> bool:
     """Tell whether a buffer is decoded in parts."""
-    if buffer.offset + buffer.nbytes < LONG or len(buffer.codecs) != 1 or buffer.codecs[0] not in STREAMS:
+    if buffer.offset + buffer.nbytes < LONG or len(buffer.codecs) != 1:
         return False
-    return stored_range(buffer) is not None
+    return stored_range(buffer) is not None and decompressor(buffer.codecs[0]) is not None
 
 
 def stored_range(buffer: Buffer) -> ByteRange | None:
@@ -104,7 +105,7 @@ class LongBlob:
         known = [state.copy() for state in self._marks if state.made <= start][-1:]
         if self._now is not None and self._now.made <= start:
             known.append(self._now)
-        return max(known, key=lambda state: state.made, default=_State(STREAMS[self.buffer.codecs[0]]()))
+        return max(known, key=lambda state: state.made, default=_State(decompressor(self.buffer.codecs[0])))
 
     def _mark(self, state: _State) -> None:
         last = self._marks[-1].made if self._marks else 0

@@ -2,26 +2,14 @@
 
 from __future__ import annotations
 
-import bz2
-import lzma
-import zlib
-from collections.abc import Callable
 from typing import Any
 
 from refbrowser.codecs.base import Bytes, DecodeError, Room, as_bytes
-from refbrowser.codecs.compressors import LZMA
 from refbrowser.codecs.pipeline import FAULTS
-from refbrowser.codecs.table import Elements, byte_codec
+from refbrowser.codecs.table import decoded_alone, decompressor
 from refbrowser.errors import ErrorKind, RefbrowserError, quoted
 from refbrowser.limits import LIMITS
 from refbrowser.model.nested import Buffer
-
-#: Makes decompressors that can stop anywhere, by the name of their codec.
-STREAMS: dict[str, Callable[[], Any]] = {
-    "zlib": zlib.decompressobj,
-    "lzma": lambda: lzma.LZMADecompressor(memlimit=LIMITS.decoding_memory),
-    "bz2": bz2.BZ2Decompressor,
-}
 
 
 def unpacked(buffer: Buffer, data: memoryview) -> Bytes:
@@ -58,12 +46,9 @@ def damaged(buffer: Buffer, name: str, error: object) -> RefbrowserError:
 
 def _decoded(buffer: Buffer, name: str, data: Bytes, room: Room) -> Bytes:
     try:
-        codec: Any = _LZMA if name == "lzma" else byte_codec(name, {}, Elements(None, room))
-        made: Bytes = codec.decode(data, room, None)
-        room.check(len(made))
+        return decoded_alone(name, data, room)
     except FAULTS as error:
         raise damaged(buffer, name, error) from None
-    return made
 
 
 def _head(buffer: Buffer, name: str, data: Bytes, wanted: int) -> Bytes:
@@ -72,23 +57,20 @@ def _head(buffer: Buffer, name: str, data: Bytes, wanted: int) -> Bytes:
         return _decoded(buffer, name, data, Room.of(wanted))
     except RefbrowserError:
         # More may be packed than the elements take, which only some formats let us leave out.
-        if name not in STREAMS:
+        stream = decompressor(name)
+        if stream is None:
             longer = _decoded(buffer, name, data, Room(None, LIMITS.chunk_size))
         else:
-            longer = _streamed(buffer, name, data, wanted)
+            longer = _streamed(buffer, stream, data, wanted)
     if len(longer) < wanted:
         message = f"{len(longer)} bytes where {wanted} are expected"
         raise damaged(buffer, name, DecodeError(message))
     return longer[:wanted]
 
 
-def _streamed(buffer: Buffer, name: str, data: Bytes, wanted: int) -> Bytes:
+def _streamed(buffer: Buffer, stream: Any, data: Bytes, wanted: int) -> Bytes:
     try:
         # To zlib no bytes at most means any number.
-        return as_bytes(STREAMS[name]().decompress(data.data, max(wanted, 1)))
+        return as_bytes(stream.decompress(data.data, max(wanted, 1)))
     except FAULTS as error:
-        raise damaged(buffer, name, error) from None
-
-
-#: What ``lzma.decompress`` takes: the format tells itself.
-_LZMA = LZMA(lzma.FORMAT_AUTO, -1, None, None)
+        raise damaged(buffer, buffer.codecs[-1], error) from None

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
+from refbrowser.codecs.table import usual_configuration
 from refbrowser.formats.awkward0.layout_parts import parts
 from refbrowser.formats.awkward0.layouts import Layout, NumpyLayout
 from refbrowser.formats.awkward0.naming import first_free
@@ -18,17 +19,6 @@ from refbrowser.model.reference import ByteRange, Inline
 _CHUNK, _MOST_CHUNKS = 4 << 20, 4096
 #: How much smaller or larger chunks may be, so that they divide the blob.
 _SPREAD = 4
-#: Codecs of numcodecs for what files name.
-CODECS: Mapping[str, Mapping[str, Any]] = {
-    "zlib": {"id": "zlib", "level": 1},
-    "lzma": {"id": "lzma", "format": 1, "check": -1, "preset": None, "filters": None},
-    "lz4": {"id": "lz4", "acceleration": 1},
-    "bz2": {"id": "bz2", "level": 1},
-    "zstd": {"id": "zstd", "level": 0},
-    "blosc": {"id": "blosc", "cname": "lz4", "clevel": 5, "shuffle": 1, "blocksize": 0},
-}
-#: How the containers store what must be unpacked as a whole.
-_PACKED = frozenset({"deflate", "bz2", "lzma"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,13 +58,13 @@ class BufferArray:
     def metadata(self) -> dict[str, Any]:
         """Return what ``.zarray`` says."""
         dtype, codecs = self.buffer.dtype, self.buffer.codecs
-        filters = [dict(CODECS[name]) for name in reversed(codecs[1:])]
+        filters = [usual_configuration(name) for name in reversed(codecs[1:])]
         return {
             "zarr_format": 2,
             "shape": [self.buffer.count, *dtype.shape],
             "chunks": [self.rows, *(max(size, 1) for size in dtype.shape)],
             "dtype": zarr_dtype(dtype.base),
-            "compressor": dict(CODECS[codecs[0]]) if codecs else None,
+            "compressor": usual_configuration(codecs[0]) if codecs else None,
             "filters": filters or None,
             "fill_value": None,
             "order": "C",
@@ -151,7 +141,7 @@ def _role(part: str) -> str:
 def array_of(name: str, layout: NumpyLayout) -> BufferArray:
     """Return a basic array as a Zarr array of some name."""
     buffer = layout.buffer
-    is_packed = layout.blob is not None and layout.blob.method in _PACKED
+    is_packed = layout.blob is not None and layout.blob.is_packed
     is_whole = bool(buffer.codecs) or is_packed
     rows = buffer.count if is_whole else _rows(buffer)
     return BufferArray(name, layout, max(rows, 1), not (buffer.codecs and buffer.offset))

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from refbrowser.errors import Finding, RefbrowserError
+from refbrowser.io.zip_methods import PACKED
 from refbrowser.model.reference import Reference
 
 
@@ -36,6 +37,11 @@ class Blob:
     stored: int
     method: str = "stored"
     error: RefbrowserError | None = None
+
+    @property
+    def is_packed(self) -> bool:
+        """Whether its bytes must be unpacked as a whole."""
+        return self.method in PACKED
 
 
 class Container(Protocol):

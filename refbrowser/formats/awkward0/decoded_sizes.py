@@ -6,29 +6,17 @@ is opened; what they unpack to is counted and not kept, and there is a bound for
 
 from __future__ import annotations
 
-import bz2
 import lzma
-import zlib
-from collections.abc import Callable
-from typing import Any
 
 from refbrowser.codecs.base import Bytes, Room, as_bytes
-from refbrowser.codecs.compressors import LZMA
 from refbrowser.codecs.pipeline import FAULTS
-from refbrowser.codecs.table import Elements, byte_codec
+from refbrowser.codecs.table import decoded_alone, decompressor
 from refbrowser.errors import ErrorKind, RefbrowserError, quoted
 from refbrowser.formats.awkward0.container import Blob, Container
 from refbrowser.limits import LIMITS
 
 #: Unpacked bytes that are counted together.
 _BLOCK = 1 << 20
-_STREAMS: dict[str, Callable[[], Any]] = {
-    "zlib": zlib.decompressobj,
-    "lzma": lambda: lzma.LZMADecompressor(memlimit=LIMITS.decoding_memory),
-    "bz2": bz2.BZ2Decompressor,
-}
-#: What ``lzma.decompress`` takes: the format tells itself.
-_LZMA = LZMA(lzma.FORMAT_AUTO, -1, None, None)
 
 
 class DecodedSizes:
@@ -76,7 +64,7 @@ class DecodedSizes:
         try:
             data = as_bytes(answer)
             for name in codecs[:-1]:
-                data = _decoded(name, data, self._left)
+                data = decoded_alone(name, data, Room(None, self._left))
             size = self._unpacked_size(codecs[-1], data)
         except FAULTS as error:
             message = f"blob {quoted(blob.name)} cannot be decoded: {quoted(error)}"
@@ -85,11 +73,11 @@ class DecodedSizes:
         return size
 
     def _unpacked_size(self, codec: str, data: Bytes) -> int:
-        if codec not in _STREAMS:
-            return len(_decoded(codec, data, self._left))
+        stream = decompressor(codec)
+        if stream is None:
+            return len(decoded_alone(codec, data, Room(None, self._left)))
         size, rest = 0, data.tobytes()
         while True:
-            stream = _STREAMS[codec]()
             try:
                 while not stream.eof:
                     made = stream.decompress(rest, _BLOCK)
@@ -108,11 +96,4 @@ class DecodedSizes:
             rest = stream.unused_data
             if codec == "zlib" or not rest:
                 return size
-
-
-def _decoded(name: str, data: Bytes, most: int) -> Bytes:
-    room = Room(None, most)
-    codec: Any = _LZMA if name == "lzma" else byte_codec(name, {}, Elements(None, room))
-    made: Bytes = codec.decode(data, room, None)
-    room.check(len(made))
-    return made
+            stream = decompressor(codec)

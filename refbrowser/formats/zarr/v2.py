@@ -7,6 +7,7 @@ from typing import Any, cast
 
 import numpy as np
 
+from refbrowser.codecs.table import held_type
 from refbrowser.errors import RefbrowserError, quoted
 from refbrowser.formats.zarr.shapes import parse_grid, parse_shape, wrong
 from refbrowser.model import dtypes
@@ -14,7 +15,6 @@ from refbrowser.model.chunk_keys import ChunkKeyEncoding
 from refbrowser.model.fill_values import parse_fill_value
 from refbrowser.model.nodes import CodecSpec
 
-_OBJECT_NAMES = {"vlen-utf8": "string", "vlen-bytes": "bytes"}
 #: Members that the specification asks for and old writers left out, with what their absence means.
 _DEFAULTS: Mapping[str, Any] = {"compressor": None, "filters": None, "fill_value": None, "order": "C"}
 
@@ -64,7 +64,7 @@ def _values(
         dtype = dtypes.parse_v2(written)
         first = codecs[0].name if codecs else ""
         fields["dtype"] = dtype
-        fields["type_name"] = _OBJECT_NAMES.get(first, "|O") if dtype.hasobject else dtypes.type_name(dtype)
+        fields["type_name"] = held_type(first) or "|O" if dtype.hasobject else dtypes.type_name(dtype)
         fields["fill_value"] = _fill_value(document.get("fill_value"), dtype, first, warn)
     except RefbrowserError as error:
         fields["unreadable"] = error
@@ -72,7 +72,7 @@ def _values(
 
 
 def _fill_value(value: Any, dtype: np.dtype[Any], first_codec: str, warn: Callable[[str], None]) -> Any:
-    kind = _OBJECT_NAMES.get(first_codec, "json")
+    kind = held_type(first_codec) or "json"
     scalar = parse_fill_value(value, dtype, kind)
     if scalar is None and value is not None:
         warn(f"the fill value {quoted(value)} cannot be of type {quoted(dtype)}; none is taken")

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Literal
 
-from refbrowser.codecs.base import Settings
 from refbrowser.codecs.building import endian_of, specs_in
+from refbrowser.codecs.settings import Settings
 from refbrowser.errors import ErrorKind, RefbrowserError, quoted
 from refbrowser.formats.zarr.shapes import parse_grid, parse_shape, wrong
 from refbrowser.model import dtypes

@@ -3,28 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
+from refbrowser.codecs.table import CODECS
 from refbrowser.errors import ErrorKind, RefbrowserError, quoted
 from refbrowser.limits import LIMITS
 from refbrowser.model.nodes import CodecSpec
 
 #: What the URIs that we write begin with.
 BASE = "http://purl.org/zarr/spec/codec/"
-#: Codecs that are known under that base, by the options that each has.
-KNOWN: Mapping[str, tuple[str, ...]] = {
-    "gzip": ("level",),
-    "zlib": ("level",),
-    "bz2": ("level",),
-    "lzma": ("preset",),
-    "zstd": ("level",),
-    "lz4": ("acceleration",),
-    "blosc": ("cname", "clevel", "shuffle", "blocksize"),
-    "crc32": (),
-}
-#: The shuffles of blosc by number; some write their names.
-_SHUFFLES = ("noshuffle", "shuffle", "bitshuffle")
 _URI = re.compile(r"https?://purl\.org/zarr/spec/codecs?/([a-z0-9]+)(?:/[0-9]+(?:\.[0-9]+)*)?/?\Z")
 
 
@@ -62,20 +50,26 @@ def parse_codec(item: Any) -> CodecSpec:
     name = known_name(item["codec"])
     if name is None and ":" not in item["codec"]:
         raise RefbrowserError(ErrorKind.META, f"the codec {quoted(item['codec'])} is no URI")
-    if name == "blosc" and options.get("shuffle") in _SHUFFLES:
-        options["shuffle"] = _SHUFFLES.index(options["shuffle"])
+    if name is not None:
+        # Some write the names of what has numbers.
+        options = {each: CODECS[name].setting(each).in_v2(value) for each, value in options.items()}
     return CodecSpec(name or item["codec"], options)
 
 
 def known_name(uri: str) -> str | None:
     """Return the name of a known codec from its URI (http or https, with or without a version)."""
     match = _URI.match(uri)
-    return match[1] if match is not None and match[1] in KNOWN else None
+    return match[1] if match is not None and draft_options(match[1]) is not None else None
+
+
+def draft_options(name: str) -> tuple[str, ...] | None:
+    """Return the options that the draft has for a codec; None where it has no URI for it."""
+    return CODECS[name].draft if name in CODECS else None
 
 
 def is_known(spec: CodecSpec) -> bool:
     """Whether chunks of this codec can be decoded."""
-    return spec.name in KNOWN
+    return draft_options(spec.name) is not None
 
 
 def codecs_json(specs: Sequence[CodecSpec]) -> list[dict[str, Any]]:
@@ -90,11 +84,8 @@ def codecs_json(specs: Sequence[CodecSpec]) -> list[dict[str, Any]]:
 
 
 def _codec_json(spec: CodecSpec) -> dict[str, Any]:
-    if spec.name not in KNOWN:
+    known = draft_options(spec.name)
+    if known is None:
         raise RefbrowserError(ErrorKind.META, f"the v3 draft of 2019 has no codec {quoted(spec.name)}")
-    options = {
-        name: spec.configuration[name]
-        for name in KNOWN[spec.name]
-        if spec.configuration.get(name) is not None
-    }
-    return {"codec": BASE + spec.name, **options}
+    told = {name: spec.configuration[name] for name in known if spec.configuration.get(name) is not None}
+    return {"codec": BASE + spec.name, **told}

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from refbrowser.errors import ErrorKind, RefbrowserError, quoted
-from refbrowser.formats.zarr_draft.codecs import BASE, KNOWN, codecs_json
+from refbrowser.formats.zarr_draft.codecs import BASE, codecs_json, draft_options
 from refbrowser.formats.zarr_draft.data_types import CORE, data_type_of
 from refbrowser.formats.zarr_draft.fill_values import fill_value_json
 from refbrowser.formats.zarr_draft.members import ZARR_FORMAT
@@ -89,6 +89,6 @@ def written_type(value: Any) -> Any:
 
 def written_codec(value: Any) -> dict[str, Any]:
     """Return a codec as the metadata writes it, from its object or the name of a known one."""
-    if isinstance(value, str) and value in KNOWN:
+    if isinstance(value, str) and draft_options(value) is not None:
         return {"codec": BASE + value}
     return dict(value)
