@@ -14,7 +14,8 @@ def _limit(value: float, unit: str, meaning: str) -> Any:
     return field(default=value, metadata={"unit": unit, "meaning": meaning})
 
 
-@dataclass(frozen=True)
+# A hundred fields: what compares and prints them would be compiled at each start, and nobody asks for it.
+@dataclass(frozen=True, eq=False, repr=False)
 class Limits:
     """The numbers in force; a field's metadata holds its unit and meaning."""
 

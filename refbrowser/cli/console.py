@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import sys
 import time
-import traceback
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -75,6 +74,8 @@ def _times(count: int) -> str:
 
 def tell_internal_error() -> None:
     """Log the exception being handled under an incident number, and name that number."""
+    import traceback  # Each start would load it, for what should never be needed.
+
     incident = f"{time.strftime('%Y%m%d')}-{os.urandom(4).hex()}"
     try:
         log = _log_file()

@@ -8,7 +8,6 @@ from __future__ import annotations
 import atexit
 import json
 import struct
-import subprocess
 import sys
 import threading
 from collections.abc import Mapping
@@ -64,6 +63,8 @@ class _Worker:
     """One process, for one codec; it ends when its standard input does."""
 
     def __init__(self, codec: str) -> None:
+        import subprocess  # Hardly anyone needs it, and every start would load it.
+
         self.codec = codec
         self._process = subprocess.Popen(
             [sys.executable, "-P", str(_SCRIPT), codec],

@@ -8,10 +8,13 @@ import time
 import weakref
 from collections import deque
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING
 
 from refbrowser.io.cancel import Cancelled, CancelToken
 from refbrowser.limits import LIMITS
+
+if TYPE_CHECKING:
+    from concurrent.futures import ThreadPoolExecutor
 
 #: A worker decodes for one read at most this long before it looks after the others, in seconds.
 TURN = 0.01
@@ -101,7 +104,8 @@ class DecodePool:
         self.memory = memory or MemoryBudget()
         self._lock = threading.Lock()
         self._tokens: weakref.WeakSet[CancelToken] = weakref.WeakSet()
-        self._executor = ThreadPoolExecutor(self.threads, "decode")
+        self._is_closed = False
+        self._executor: ThreadPoolExecutor | None = None
 
     def queue(self, token: CancelToken) -> DecodeQueue:
         """Return the queue of one read, which `token` ends."""
@@ -118,21 +122,35 @@ class DecodePool:
             The pool was closed.
         """
         try:
-            self._executor.submit(function)
+            self._made_executor().submit(function)
         except RuntimeError:
             raise Cancelled from None
 
     def close(self) -> None:
         """Cancel all reads, and end the threads once what they do now is done."""
         with self._lock:
+            self._is_closed = True
             tokens = list(self._tokens)
         for token in tokens:
             token.cancel()
-        self._executor.shutdown(wait=False, cancel_futures=True)
+        if self._executor is not None:
+            self._executor.shutdown(wait=False, cancel_futures=True)
 
     def join(self) -> None:
         """Wait, once the pool is closed, until nothing runs in it any more."""
-        self._executor.shutdown(wait=True)
+        if self._executor is not None:
+            self._executor.shutdown(wait=True)
+
+    def _made_executor(self) -> ThreadPoolExecutor:
+        """Return the threads; made when first needed, as commands that only describe decode nothing."""
+        with self._lock:
+            if self._is_closed:
+                raise Cancelled
+            if self._executor is None:
+                from concurrent.futures import ThreadPoolExecutor
+
+                self._executor = ThreadPoolExecutor(self.threads, "decode")
+            return self._executor
 
 
 class DecodeQueue:

@@ -4,20 +4,16 @@ from __future__ import annotations
 
 import heapq
 import itertools
-import logging
 import threading
 import time
 from collections import OrderedDict
 from collections.abc import Callable
-from concurrent.futures import Future
 from dataclasses import dataclass, replace
 from enum import IntEnum, StrEnum
 from typing import Any
 
 from refbrowser.errors import RefbrowserError
 from refbrowser.io.cancel import Cancelled, CancelToken
-
-logger = logging.getLogger(__name__)
 
 #: A running job tells its progress at most this often, in seconds.
 PROGRESS_INTERVAL = 0.02
@@ -139,6 +135,9 @@ class JobHandle:
         self._queue = queue
         self.number = number
         self.token = token
+        # The command line only tells of its progress: it queues no jobs, and need not load what that takes.
+        from concurrent.futures import Future
+
         self.future: Future[Any] = Future()
 
     @property
@@ -337,8 +336,10 @@ class JobQueue:
         except Cancelled as outcome:
             state, error = JobState.CANCELLED, outcome
         except BaseException as outcome:
+            import logging  # Where the command line starts nothing is logged.
+
             level = logging.DEBUG if isinstance(outcome, RefbrowserError) else logging.ERROR
-            logger.log(level, "job %d failed", handle.number, exc_info=True)
+            logging.getLogger(__name__).log(level, "job %d failed", handle.number, exc_info=True)
             state, error = JobState.FAILED, outcome
         if error is not None:
             # The frames of a traceback would keep the job's arrays alive as long as the status is.

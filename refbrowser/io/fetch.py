@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
@@ -28,6 +27,8 @@ from refbrowser.limits import LIMITS
 from refbrowser.model.reference import ReferenceColumns
 
 if TYPE_CHECKING:
+    from concurrent.futures import ThreadPoolExecutor
+
     from refbrowser.io.http_client import HttpClient
 
 _EMPTY = memoryview(b"")
@@ -259,6 +260,9 @@ class Fetcher:
         with self._lock:
             pool = self._pools.get(name)
             if pool is None:
+                # What is small and local is read without one.
+                from concurrent.futures import ThreadPoolExecutor
+
                 pool = self._pools[name] = ThreadPoolExecutor(threads, thread_name_prefix=name)
             return pool
 

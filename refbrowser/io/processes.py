@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import os
-import subprocess
 import sys
 import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from refbrowser.io.cancel import Cancelled, CancelToken
+
+if TYPE_CHECKING:
+    import subprocess
 
 #: How often it is looked whether a program is to be ended, in seconds.
 _LOOK = 0.05
@@ -59,6 +62,8 @@ def run_program(
     OSError
         It cannot be started.
     """
+    import subprocess  # What only asks after a process, as each save does, starts none.
+
     with subprocess.Popen(
         command,
         stdin=subprocess.PIPE,

@@ -5,14 +5,17 @@ from __future__ import annotations
 import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import Executor
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from refbrowser.errors import RefbrowserError
 from refbrowser.io.access import Access
 from refbrowser.io.attempts import Witness
 from refbrowser.io.cancel import Cancelled
 from refbrowser.limits import LIMITS
+
+if TYPE_CHECKING:
+    from concurrent.futures import Executor
 
 #: Called with a row of the plan, and its bytes or why they could not be had.
 Deliver = Callable[[int, "memoryview | RefbrowserError"], None]

@@ -88,7 +88,8 @@ def _shorter_chunks(refs: References, group: Group) -> Iterator[str]:
     # They rise, and the number of coordinates stands on top.
     if not len(codes) or codes[0] >> np.uint64(BITS) == codes[-1] >> np.uint64(BITS):
         return
-    sizes = np.unique(codes >> np.uint64(BITS)).tolist()
+    # Not `np.unique`, which imports masked arrays: each command that looks for findings would load them.
+    sizes = np.flatnonzero(np.bincount((codes >> np.uint64(BITS)).astype(np.intp))).tolist()
     for longer in sizes:
         columns = unpack_many(codes[codes >> np.uint64(BITS) == longer], int(longer))
         for shorter in sizes:

@@ -173,7 +173,7 @@ def _of_refs(document: ReferenceDocument, arrays: _Arrays, cancelled: Callable[[
 def _codes(document: ReferenceDocument) -> dict[Group, np.ndarray[tuple[int], np.dtype[np.uint64]]]:
     """Return the packed coordinates of all chunk keys of refs, by group."""
     refs, table = document.refs, document.refs.table
-    gone = np.union1d(refs.removed, np.array([*refs.replaced], np.int64))
+    gone = np.concatenate([refs.removed, np.array([*refs.replaced], np.int64)])
     found = {}
     for group in table.groups[1:]:
         rows = table.rows_of(group)
