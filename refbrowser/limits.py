@@ -14,10 +14,14 @@ def _limit(value: float, unit: str, meaning: str) -> Any:
     return field(default=value, metadata={"unit": unit, "meaning": meaning})
 
 
-# A hundred fields: what compares and prints them would be compiled at each start, and nobody asks for it.
-@dataclass(frozen=True, eq=False, repr=False)
+# A hundred fields: functions made for them would be compiled at each start.
+@dataclass(frozen=True, init=False, eq=False, repr=False)
 class Limits:
     """The numbers in force; a field's metadata holds its unit and meaning."""
+
+    def __init__(self, **changed: float) -> None:
+        for name, value in changed.items():
+            object.__setattr__(self, name, value)
 
     # Templates
     template_source: int = _limit(64 * KIB, "bytes", "source text of one template, constant lists aside")

@@ -54,7 +54,7 @@ _ELSEWHERE = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Refusal:
     """A codec that is not known: a chunk that is stored raises `error`, others are never asked for."""
 
@@ -73,7 +73,7 @@ class Refusal:
         raise self.error
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Elements:
     """What stands before a codec when encoding: elements of `dtype`, or None after a compressor."""
 
@@ -206,7 +206,7 @@ class Kind(StrEnum):
     BYTES = "bytes to bytes"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Offer:
     """How exports offer a codec to a user.
 
@@ -231,7 +231,7 @@ class Offer:
     lowest: int | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Codec:
     """A row of the table.
 

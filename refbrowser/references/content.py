@@ -458,3 +458,16 @@ class DocumentContent:
     def with_template_values(self, values: Mapping[str, str]) -> Self:
         """Return the document with other values given by the user for its templates."""
         return replace(self, values=dict(values))
+
+
+class Edit(Protocol):
+    """A change of a document."""
+
+    @property
+    def title(self) -> str:
+        """What the history calls it."""
+        ...
+
+    def apply(self, document: DocumentContent) -> DocumentContent:
+        """Return the changed document."""
+        ...

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from refbrowser.errors import Finding
-from refbrowser.references.content import DocumentContent, Packed
-from refbrowser.references.edits import Edit
+from refbrowser.references.content import DocumentContent, Edit, Packed
 from refbrowser.references.expansion import Expansion
 from refbrowser.references.findings import document_findings
 

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Protocol
+from typing import Any
 
 from refbrowser.errors import ErrorKind, RefbrowserError, quoted
 from refbrowser.limits import LIMITS
-from refbrowser.references.content import DocumentContent
+from refbrowser.references.content import DocumentContent, Edit
 from refbrowser.references.json_edit import dump, rewrite
 from refbrowser.references.json_text import JsonError, JsonReader, Node, NodeKind, parse
 from refbrowser.references.metadata_edit import consolidated_edit
@@ -47,19 +47,6 @@ __all__ = [
     "SetTemplate",
     "SetVersion",
 ]
-
-
-class Edit(Protocol):
-    """A change of a document."""
-
-    @property
-    def title(self) -> str:
-        """What the history calls it."""
-        ...
-
-    def apply(self, document: DocumentContent) -> DocumentContent:
-        """Return the changed document."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,7 +25,6 @@ from refbrowser.references.chunk_code import (
     split_key,
     unpack_many,
 )
-from refbrowser.references.edits import RemoveRule, RemoveTemplate
 from refbrowser.references.gen_chunks import ChunkMatch, match_chunks
 from refbrowser.references.gen_counting import count_below_zero, first_below_zero
 from refbrowser.references.integer_expressions import Affine, bounds, combine
@@ -316,6 +315,8 @@ def _is_chunk(key: str, near: list[ExpansionManifest]) -> bool | None:
 
 
 def _about_rule(rule: GenRule, message: str, row: int, count: int) -> Finding:
+    from refbrowser.references.edits import RemoveRule  # Sound documents, which most are, need no edits.
+
     place = Place(rule=rule.index, field="key", row=row, pointer=f"/gen/{rule.index}/key")
     fix = RemoveRule(rule.index) if message in (NO_ARRAY, NO_CHUNKS) else None
     try:
@@ -346,6 +347,10 @@ def _unused_templates(document: ReferenceDocument, left: SearchTime) -> Iterator
         checked += 1
         for name in [name for name, word in words.items() if word.search(text) and uses_in(text, name)]:
             del words[name]
+    if not words:
+        return
+    from refbrowser.references.edits import RemoveTemplate  # As above.
+
     is_decided = not left.is_over
     message = "the template {} is not used"
     if not is_decided:
