@@ -20,6 +20,7 @@ from refbrowser.cli.program import VERBS
 from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.limits import Limits
 
+SAMPLE = Path(__file__).resolve().parent.parent / "resources" / "sample" / "sea_surface.json"
 ERROR = re.compile(r"refbrowser: error\[E_[A-Z]+\]: [^\n]+\n")
 
 
@@ -46,6 +47,47 @@ def test_help_loads_nothing_heavy() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stderr.strip() == "[]"
+
+
+#: What a command that only describes a document of references must not load.
+UNUSED = (
+    "numpy.ma",
+    "logging",
+    "subprocess",
+    "concurrent.futures",
+    "refbrowser.engine.read",
+    "refbrowser.engine.read_plan",
+    "refbrowser.engine.members",
+    "refbrowser.formats.stores.listing",
+    "refbrowser.io.zip_rescue",
+    "refbrowser.references.edits",
+)
+
+
+def test_a_command_loads_only_what_it_needs() -> None:
+    code = (
+        "import sys; from refbrowser.cli import main; code = main(sys.argv[1:]);"
+        f"print([name for name in {UNUSED} if name in sys.modules], file=sys.stderr);"
+        "print(sum(name.startswith('refbrowser.') for name in sys.modules), file=sys.stderr); sys.exit(code)"
+    )
+    command = [sys.executable, "-c", code, "info", str(SAMPLE)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert "/ocean/sst" in done.stdout
+    loaded, count = done.stderr.splitlines()
+    assert loaded == "[]"
+    assert int(count) < 230
+
+
+def test_a_command_spends_little_on_garbage() -> None:
+    code = (
+        "import atexit, gc, sys; from refbrowser.cli import main; before = gc.get_threshold();"
+        "main(['limits']); print(gc.get_threshold() == before, file=sys.stderr);"
+        "atexit.register(lambda: print(gc.get_freeze_count() > 10_000, file=sys.stderr));"
+        "sys.argv = ['refbrowser', 'limits']; main(); print(gc.get_threshold()[0], file=sys.stderr)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    # What calls it from a program of its own keeps its collector.
+    assert done.stderr.split() == ["True", str(program.UNCOLLECTED), "True"]
 
 
 @pytest.mark.parametrize(

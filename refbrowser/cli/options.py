@@ -171,6 +171,8 @@ def open_dataset(arguments: argparse.Namespace, token: CancelToken) -> Dataset:
 
 def list_store(dataset: Dataset, token: CancelToken) -> StoreListing | None:
     """List the store of a dataset where that can be done, so that missing chunks are known."""
+    if dataset.document.store is None:
+        return None
     from refbrowser.engine.audit import list_store
 
     with ProgressBar("listing") as bar:

@@ -7,12 +7,11 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from refbrowser.engine.jobs import JobControl
-from refbrowser.formats.expansion_manifest import ExpansionManifest
+from refbrowser.formats.expansion_manifest import single_manifests
 from refbrowser.formats.stores.audit import StoreAudit
 from refbrowser.formats.stores.listing import Listed, list_archive, list_folder, list_reader
 from refbrowser.io.origins import OBJECT_STORES, scheme_of
 from refbrowser.model.listing import StoreListing
-from refbrowser.model.manifest import ChunkManifest
 from refbrowser.model.nodes import ArrayNode
 
 if TYPE_CHECKING:
@@ -64,14 +63,6 @@ def _audit(dataset: Dataset, control: JobControl) -> StoreListing:
             control.progress(done + len(names), None)
         done += len(names)
     return audit.result(_of_container(dataset))
-
-
-def single_manifests(manifest: ChunkManifest) -> Iterator[ExpansionManifest]:
-    """Yield the manifests that a manifest is made of: one for each spelling of its chunk keys."""
-    if isinstance(manifest, ExpansionManifest):
-        yield manifest
-    for each in getattr(manifest, "manifests", ()):
-        yield from single_manifests(each)
 
 
 def _listed(dataset: Dataset, control: JobControl, audit: StoreAudit) -> Iterator[Listed]:

@@ -11,7 +11,6 @@ import numpy.typing as npt
 
 from refbrowser.engine.columns import columns_of, taken, without
 from refbrowser.engine.found_members import is_far, member_rows, with_members
-from refbrowser.engine.members import fetch_members
 from refbrowser.errors import ErrorKind, Place, RefbrowserError
 from refbrowser.io.access import Access
 from refbrowser.io.cancel import CancelToken
@@ -58,6 +57,8 @@ def fetch_rows(
     members = member_rows(columns)
     if not len(members):
         return _fetch_plain(fetcher, columns, access, deliver, key, options)
+
+    from refbrowser.engine.members import fetch_members  # Few documents refer to archives.
 
     def fetch(ranges: ReferenceColumns, deliver: Deliver, options: dict[str, Any]) -> Counters:
         return _fetch_plain(fetcher, ranges, access, deliver, None, options)

@@ -9,13 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from refbrowser.engine.part_reader import PartReader
-from refbrowser.engine.part_table import Parts, PartTable
-from refbrowser.engine.pieces import Piece, Progress, ReadOptions
-from refbrowser.engine.read import Reader
-from refbrowser.engine.read_plan import ReadPlan, plan_selection
 from refbrowser.engine.resources import Resources
-from refbrowser.engine.source_read import SourceReader
 from refbrowser.errors import ErrorKind, Place, RefbrowserError
 from refbrowser.io.cancel import CancelToken
 from refbrowser.limits import LIMITS
@@ -23,7 +17,12 @@ from refbrowser.model.grid import RegularChunkGrid
 from refbrowser.model.nodes import ArrayNode
 from refbrowser.model.selection import Selection
 
+# What describes a dataset reads none of its values: what reads is imported with the first read.
 if TYPE_CHECKING:
+    from refbrowser.engine.part_reader import PartReader
+    from refbrowser.engine.part_table import Parts
+    from refbrowser.engine.pieces import Piece, Progress, ReadOptions
+    from refbrowser.engine.read_plan import ReadPlan
     from refbrowser.io.access import Access
 
 #: A read of more than this share of the cache's bytes goes past the cache: it would push out the rest.
@@ -82,6 +81,9 @@ class Session(Resources):
         Cancelled
             `cancel` was cancelled.
         """
+        from refbrowser.engine.part_table import PartTable
+        from refbrowser.engine.pieces import ReadOptions
+
         grid = readable_grid(node)
         if out is None:
             out = _room_for(selection, node)
@@ -128,6 +130,8 @@ class Session(Resources):
             from refbrowser.engine.nested.planning import plan_rows
 
             return plan_rows(self.fetcher, node, access, selection)
+        from refbrowser.engine.read_plan import plan_selection
+
         return plan_selection(self.fetcher, node, access, selection)
 
 
@@ -137,7 +141,13 @@ def _reader_of(node: ArrayNode) -> type[PartReader]:
         from refbrowser.engine.nested.nested_read import NestedPartReader
 
         return NestedPartReader
-    return Reader if node.source is None else SourceReader
+    if node.source is not None:
+        from refbrowser.engine.source_read import SourceReader
+
+        return SourceReader
+    from refbrowser.engine.read import Reader
+
+    return Reader
 
 
 def check_count(node: ArrayNode, selection: Selection) -> None:

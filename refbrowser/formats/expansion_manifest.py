@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -12,6 +13,7 @@ from refbrowser.model.chunk_keys import ChunkKeyEncoding
 from refbrowser.model.reference import ReferenceColumns
 
 if TYPE_CHECKING:
+    from refbrowser.model.manifest import ChunkManifest
     from refbrowser.references.expansion import Expansion
     from refbrowser.references.gen import NotDecided
 
@@ -50,3 +52,11 @@ class ExpansionManifest:
     def stored(self) -> int | None:
         """Return how many chunks have a reference, or None where that is not known."""
         return self.expansion.stored_chunks(self.prefix, self.grid_shape, self.encoding)
+
+
+def single_manifests(manifest: ChunkManifest) -> Iterator[ExpansionManifest]:
+    """Yield the manifests that a manifest is made of: one for each spelling of its chunk keys."""
+    if isinstance(manifest, ExpansionManifest):
+        yield manifest
+    for each in getattr(manifest, "manifests", ()):
+        yield from single_manifests(each)

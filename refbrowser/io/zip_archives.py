@@ -20,16 +20,14 @@ from refbrowser.errors import ErrorKind, Finding, Place, RefbrowserError
 from refbrowser.io.cancel import CancelToken
 from refbrowser.io.identity import ObjectIdentity
 from refbrowser.io.origins import local_path, scheme_of
-from refbrowser.io.zip_directory import ZipDirectory, ZipMember, read_directory
-from refbrowser.io.zip_member import unpack
 from refbrowser.io.zip_methods import STORED
-from refbrowser.io.zip_rescue import rescue
 from refbrowser.limits import LIMITS
 from refbrowser.model.reference import ReferenceColumns, ReferenceKind
 
 if TYPE_CHECKING:
     from refbrowser.io.access import Access
     from refbrowser.io.fetch import Fetcher
+    from refbrowser.io.zip_directory import ZipDirectory, ZipMember
 
 #: Seconds after which a thread that waits for another to read the same directory looks whether it should.
 _TURN = 0.1
@@ -112,6 +110,8 @@ class ZipArchives:
         known = self._directories.get(url)
         if known is not None:
             return known
+        from refbrowser.io.zip_directory import read_directory  # Few documents refer to archives.
+
         with self.turn(url, cancel):
             if url not in self._directories:
                 source = _Archive(url, access, fetcher, cancel, options)
@@ -149,6 +149,8 @@ class ZipArchives:
         Cancelled
             `cancel` was cancelled.
         """
+        from refbrowser.io.zip_rescue import rescue  # Few archives are damaged.
+
         source = _Archive(url, access, fetcher, cancel, {})
         most = LIMITS.zip_rescue if scheme_of(url) is None else LIMITS.zip_rescue_remote
         found = rescue(source.read, source.size(), url, most, cancel)
@@ -376,6 +378,8 @@ def _unpacked(
     member: ZipMember, data: memoryview | RefbrowserError, start: int, url: str
 ) -> bytes | RefbrowserError:
     """Return a member that begins at `start` of what was read, or why it cannot be."""
+    from refbrowser.io.zip_member import unpack  # Few documents refer to archives.
+
     if isinstance(data, RefbrowserError):
         return data
     try:

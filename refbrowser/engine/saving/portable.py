@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from refbrowser.engine.audit import can_be_listed, list_store, single_manifests
+from refbrowser.engine.audit import can_be_listed, list_store
 from refbrowser.engine.export.request import Loss
 from refbrowser.engine.export.rewritten import Rewriting, rewritten
 from refbrowser.engine.found_members import Found, find_member, member_rows
 from refbrowser.engine.jobs import JobControl
 from refbrowser.errors import AbsentError, RefbrowserError
-from refbrowser.formats.expansion_manifest import ExpansionManifest
+from refbrowser.formats.expansion_manifest import ExpansionManifest, single_manifests
 from refbrowser.formats.registry import facet
 from refbrowser.formats.stores.manifest import StoreManifest
 from refbrowser.io.chained import split_chained

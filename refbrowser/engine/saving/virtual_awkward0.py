@@ -16,7 +16,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from refbrowser.engine.audit import single_manifests
 from refbrowser.engine.dataset import Dataset
 from refbrowser.engine.export.request import Loss
 from refbrowser.engine.export.rewritten import Rewriting, rewritten
@@ -25,7 +24,7 @@ from refbrowser.engine.jobs import JobControl
 from refbrowser.engine.saving.made_buffers import MadeBuffer, made_buffers, zarr_of_buffer
 from refbrowser.errors import RefbrowserError
 from refbrowser.formats.awkward0.origin import Awkward0Origin
-from refbrowser.formats.expansion_manifest import ExpansionManifest
+from refbrowser.formats.expansion_manifest import ExpansionManifest, single_manifests
 from refbrowser.io.chained import split_chained
 from refbrowser.limits import LIMITS
 from refbrowser.model.nodes import ArrayNode

@@ -5,12 +5,15 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator
 from itertools import groupby, islice
+from typing import TYPE_CHECKING
 
 from refbrowser.errors import ErrorKind, Place, RefbrowserError
 from refbrowser.formats.stores.reader import StoreReader
 from refbrowser.io.cancel import CancelToken
-from refbrowser.io.zip_directory import ZipDirectory
 from refbrowser.limits import LIMITS
+
+if TYPE_CHECKING:
+    from refbrowser.io.zip_directory import ZipDirectory
 
 #: Names that are given together, at most.
 PAGE = 16_384
