@@ -6,6 +6,7 @@ import json
 import tracemalloc
 import zipfile
 from collections.abc import Iterator
+from concurrent.futures import thread
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -20,7 +21,7 @@ from servers.http_server import Fault, HttpServer
 import refbrowser
 from refbrowser.cli.program import main
 from refbrowser.codecs.pipeline import CodecPipeline
-from refbrowser.engine import members
+from refbrowser.engine import members, read
 from refbrowser.engine.session import Session
 from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.io.access import Access
@@ -30,8 +31,10 @@ from refbrowser.model.selection import Selection
 
 MIB = 1 << 20
 LARGE = 8 * MIB
-#: What reading a refused chunk may take at most; modules that are imported for it count.
+#: What reading a refused chunk may take at most; modules that are imported for it count, but for those that
+#: the first read imports.
 LITTLE = 5 * MIB
+_ = read, thread
 CODECS = {
     "none": (),
     "zlib": (CodecSpec("zlib", {"level": 1}),),
