@@ -1,7 +1,6 @@
 """Chunk bytes to arrays and back."""
 
 from refbrowser.codecs.pipeline import CodecPipeline
-from refbrowser.codecs.sharding import ShardLayout
 from refbrowser.codecs.table import known_codecs
 
-__all__ = ["CodecPipeline", "ShardLayout", "known_codecs"]
+__all__ = ["CodecPipeline", "known_codecs"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
@@ -12,6 +12,7 @@ from refbrowser.limits import LIMITS
 
 #: A run of bytes, one-dimensional and contiguous.
 Bytes = npt.NDArray[np.uint8]
+DType = np.dtype[Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +69,27 @@ class ByteCodec(Protocol):
         ...
 
 
+@runtime_checkable
+class Retyping(Protocol):
+    """A byte codec that makes elements of another type.
+
+    Attributes
+    ----------
+    stored
+        Type of the elements after encoding; None where they have none.
+    """
+
+    @property
+    def stored(self) -> DType | None:
+        """See above."""
+        ...
+
+
 def as_bytes(data: Any) -> Bytes:
     """Return a contiguous buffer as bytes, without a copy."""
     return np.frombuffer(data, np.uint8)
+
+
+def flat_bytes(values: npt.NDArray[Any]) -> Bytes:
+    """Return a contiguous array as bytes, without a copy."""
+    return values.reshape(-1).view(np.uint8)

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, cast
 
-from refbrowser.codecs.base import ByteCodec, Room
-from refbrowser.codecs.elements import DType, NumcodecsElements, Retyping, SwapBytes
+from refbrowser.codecs.base import ByteCodec, DType, Retyping, Room
 from refbrowser.codecs.settings import Settings
 from refbrowser.codecs.table import CODECS, Elements, Kind, byte_codec, codec_of_v3, plain_name
 from refbrowser.errors import ErrorKind, RefbrowserError, quoted
@@ -77,6 +76,8 @@ def endian_of(spec: CodecSpec) -> Literal["little", "big"]:
 
 def add_array_codecs(specs: Sequence[CodecSpec], shape: tuple[int, ...], row: Row) -> tuple[int, ...]:
     """Put the codecs from array to array in `row`; return the stored order of the axes."""
+    from refbrowser.codecs.elements import NumcodecsElements  # Only filters of Zarr v3 need it.
+
     axes = tuple(range(len(shape)))
     ordered = ""
     for spec in specs:
@@ -102,6 +103,8 @@ def add_swap(row: Row, endian: Literal["little", "big"]) -> None:
     wanted = with_byte_order(row.dtype, endian)
     if wanted == row.dtype:
         return
+    from refbrowser.codecs.elements import SwapBytes
+
     row.add("bytes", SwapBytes(row.dtype))
     row.dtype = wanted
 

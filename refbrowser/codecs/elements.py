@@ -3,36 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, Protocol, runtime_checkable
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
-from refbrowser.codecs.base import Bytes, DecodeError, Room, as_bytes
+from refbrowser.codecs.base import Bytes, DecodeError, DType, Room, as_bytes, flat_bytes
 from refbrowser.errors import ErrorKind, RefbrowserError
-
-DType = np.dtype[Any]
-
-
-@runtime_checkable
-class Retyping(Protocol):
-    """A byte codec that makes elements of another type.
-
-    Attributes
-    ----------
-    stored
-        Type of the elements after encoding; None where they have none.
-    """
-
-    @property
-    def stored(self) -> DType | None:
-        """See above."""
-        ...
-
-
-def flat_bytes(values: npt.NDArray[Any]) -> Bytes:
-    """Return a contiguous array as bytes, without a copy."""
-    return values.reshape(-1).view(np.uint8)
 
 
 def _resized(room: Room, before: int, after: int) -> Room:

@@ -9,8 +9,8 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from refbrowser.codecs.base import Bytes, DecodeError, as_bytes
-from refbrowser.codecs.elements import DType, flat_bytes, label_numbers, label_table, numbers_of
+from refbrowser.codecs.base import Bytes, DecodeError, DType, as_bytes, flat_bytes
+from refbrowser.codecs.elements import label_numbers, label_table, numbers_of
 from refbrowser.codecs.messages import packed, unpacked
 from refbrowser.errors import ErrorKind, RefbrowserError, quoted
 

@@ -15,8 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from refbrowser.codecs.base import Bytes, DecodeError, Room, as_bytes
-from refbrowser.codecs.elements import DType
+from refbrowser.codecs.base import Bytes, DecodeError, DType, Room, as_bytes
 from refbrowser.limits import LIMITS
 
 _SCRIPT = Path(__file__).with_name("outside_worker.py")

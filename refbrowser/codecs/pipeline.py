@@ -7,12 +7,12 @@ import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import prod
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
-from refbrowser.codecs.base import ByteCodec, Bytes, Room, as_bytes
+from refbrowser.codecs.base import ByteCodec, Bytes, DType, Room, as_bytes, flat_bytes
 from refbrowser.codecs.building import (
     Row,
     Stage,
@@ -24,10 +24,7 @@ from refbrowser.codecs.building import (
     no_object_codec,
     specs_in,
 )
-from refbrowser.codecs.elements import DType, flat_bytes
-from refbrowser.codecs.objects import ObjectCodec
 from refbrowser.codecs.settings import Settings
-from refbrowser.codecs.sharding import ShardLayout
 from refbrowser.codecs.table import (
     CODECS,
     Elements,
@@ -41,6 +38,10 @@ from refbrowser.errors import ErrorKind, RefbrowserError, quoted
 from refbrowser.limits import LIMITS
 from refbrowser.model.grid import RegularChunkGrid
 from refbrowser.model.nodes import ArrayNode, CodecSpec
+
+if TYPE_CHECKING:
+    from refbrowser.codecs.objects import ObjectCodec
+    from refbrowser.codecs.sharding import ShardLayout
 
 #: What libraries raise on bytes that are damaged.
 FAULTS = (
@@ -354,4 +355,6 @@ def _shards(
         raise settings.wrong("index_codecs", "codecs that keep the size of the index known")
     inner = _build_v3(specs_in(settings, "codecs"), grid.chunk_shape, dtype, fill_value, depth + 1)
     at_end = settings.choice("index_location", "end", ("start", "end")) == "end"
+    from refbrowser.codecs.sharding import ShardLayout  # Few arrays have shards.
+
     return ShardLayout(grid, inner, index, size, at_end, fill_value)

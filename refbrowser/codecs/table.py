@@ -12,31 +12,19 @@ import zlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from importlib import import_module
 from importlib.util import find_spec
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from refbrowser.codecs import checksums
-from refbrowser.codecs.base import ByteCodec, Bytes, Room
-from refbrowser.codecs.checksums import Checksum
-from refbrowser.codecs.compressors import BZ2, LZ4, LZMA, Blosc, Zstd
-from refbrowser.codecs.deflating import GZip, Zlib
-from refbrowser.codecs.elements import Base64, BitRound, DType, Labels, NumcodecsElements, PackBits
-from refbrowser.codecs.objects import (
-    Json,
-    LabelObjects,
-    MessagePack,
-    ObjectCodec,
-    VLenArray,
-    VLenBytes,
-    VLenText,
-)
-from refbrowser.codecs.outside import Outside
+from refbrowser.codecs.base import ByteCodec, Bytes, DType, Room
 from refbrowser.codecs.settings import Flag, ItemSize, Number, NumberedWord, Setting, Settings, Word
-from refbrowser.codecs.shuffling import Shuffle
 from refbrowser.errors import ErrorKind, RefbrowserError, quoted
 from refbrowser.limits import LIMITS
+
+if TYPE_CHECKING:
+    from refbrowser.codecs.objects import ObjectCodec
 
 #: Which package brings a codec that is not in the table.
 _ELSEWHERE = {
@@ -81,7 +69,29 @@ class Elements:
     room: Room
 
 
+# Classes are imported when a codec is first made: most datasets have one or two of them.
+
+
+def _class(name: str) -> Any:
+    """Return a class of this package, given as ``module.Class``."""
+    module, _, member = name.rpartition(".")
+    return getattr(import_module(f"refbrowser.codecs.{module}"), member)
+
+
+def _made(name: str, *settings: str) -> Factory:
+    """Return what makes a byte codec of a class from its settings, in their order."""
+    return lambda read, before: _class(name)(*(read[each] for each in settings))
+
+
+def _of_numcodecs(codec: Any, decoded: DType, stored: DType) -> ByteCodec:
+    from refbrowser.codecs.elements import NumcodecsElements
+
+    return NumcodecsElements(codec, decoded, stored)
+
+
 def _blosc(settings: Settings, before: Elements) -> ByteCodec:
+    from refbrowser.codecs.compressors import Blosc
+
     known = before.dtype.itemsize if before.dtype is not None else 1
     return Blosc(
         settings["cname"],
@@ -93,6 +103,8 @@ def _blosc(settings: Settings, before: Elements) -> ByteCodec:
 
 
 def _lzma(settings: Settings, before: Elements) -> ByteCodec:
+    from refbrowser.codecs.compressors import LZMA
+
     container = settings["format"]
     filters = settings["filters"]
     if filters is not None:
@@ -114,7 +126,7 @@ def _delta(settings: Settings, before: Elements) -> ByteCodec:
 
     decoded = settings.dtype("dtype", "iuf", before.dtype)
     stored = settings.dtype("astype", "iuf", decoded)
-    return NumcodecsElements(Delta(decoded, stored), decoded, stored)
+    return _of_numcodecs(Delta(decoded, stored), decoded, stored)
 
 
 def _scale_offset(settings: Settings, before: Elements) -> ByteCodec:
@@ -125,7 +137,7 @@ def _scale_offset(settings: Settings, before: Elements) -> ByteCodec:
     scale, offset = settings.number("scale"), settings.number("offset")
     if scale == 0:
         raise settings.wrong("scale", "a number other than 0")
-    return NumcodecsElements(FixedScaleOffset(offset, scale, decoded, stored), decoded, stored)
+    return _of_numcodecs(FixedScaleOffset(offset, scale, decoded, stored), decoded, stored)
 
 
 def _quantize(settings: Settings, before: Elements) -> ByteCodec:
@@ -133,9 +145,7 @@ def _quantize(settings: Settings, before: Elements) -> ByteCodec:
 
     decoded = settings.dtype("dtype", "f", before.dtype)
     stored = settings.dtype("astype", "f", decoded)
-    return NumcodecsElements(
-        Quantize(settings.integer("digits", 0, -400, 400), decoded, stored), decoded, stored
-    )
+    return _of_numcodecs(Quantize(settings.integer("digits", 0, -400, 400), decoded, stored), decoded, stored)
 
 
 def _as_type(settings: Settings, before: Elements) -> ByteCodec:
@@ -143,10 +153,12 @@ def _as_type(settings: Settings, before: Elements) -> ByteCodec:
 
     stored = settings.dtype("encode_dtype", "biufc")
     decoded = settings.dtype("decode_dtype", "biufc", before.dtype)
-    return NumcodecsElements(AsType(stored, decoded), decoded, stored)
+    return _of_numcodecs(AsType(stored, decoded), decoded, stored)
 
 
 def _shuffle(settings: Settings, before: Elements) -> ByteCodec:
+    from refbrowser.codecs.shuffling import Shuffle
+
     size = settings.integer("elementsize", 4, 0, LIMITS.element_size)
     # netcdf-c, also where it writes plain Zarr, leaves the size to the type: 0.
     known = before.dtype.itemsize if before.dtype is not None else 1
@@ -154,6 +166,8 @@ def _shuffle(settings: Settings, before: Elements) -> ByteCodec:
 
 
 def _bit_round(settings: Settings, before: Elements) -> ByteCodec:
+    from refbrowser.codecs.elements import BitRound
+
     if before.dtype is None or before.dtype.kind != "f":
         raise RefbrowserError(ErrorKind.META, "codec 'bitround' works on floats only")
     return BitRound(settings.integer("keepbits", 52, 0, 52), before.dtype)
@@ -167,25 +181,33 @@ def _labels(settings: Settings) -> tuple[str, ...]:
 
 
 def _categorize(settings: Settings, before: Elements) -> ByteCodec:
+    from refbrowser.codecs.elements import Labels
+
     decoded = settings.dtype("dtype", "U", before.dtype)
     if decoded.itemsize == 0:
         raise settings.wrong("dtype", "a type with room for text")
     return Labels(_labels(settings), decoded, settings.dtype("astype", "iu", np.dtype("u1")))
 
 
-def _checksum(compute: Callable[[Any], int]) -> Factory:
-    return lambda settings, before: Checksum(compute, settings["location"] == "end")
+def _checksum(function: str) -> Factory:
+    return lambda settings, before: _class("checksums.Checksum")(
+        _class(f"checksums.{function}"), settings["location"] == "end"
+    )
 
 
 def _lookup3(settings: Settings, before: Elements) -> ByteCodec:
+    from refbrowser.codecs.checksums import Checksum, lookup3
+
     if settings.values.get("prefix") is not None:
         raise settings.wrong("prefix", "null, the only one that is known")
     seed = settings.integer("initval", 0, 0, 2**32 - 1)
-    return Checksum(lambda data: checksums.lookup3(data, seed), True)
+    return Checksum(lambda data: lookup3(data, seed), True)
 
 
 def _outside(name: str, module: str) -> Factory:
     def make(settings: Settings, before: Elements) -> ByteCodec:
+        from refbrowser.codecs.outside import Outside
+
         if find_spec(module) is None:
             raise unknown(name)
         if before.dtype is None or before.dtype.kind not in "iuf":
@@ -340,7 +362,7 @@ _ROWS = (
     # From bytes to bytes: compressors.
     Codec(
         name="zlib",
-        make=lambda settings, before: Zlib(settings["level"]),
+        make=_made("deflating.Zlib", "level"),
         settings=(Number("level", 1, low=-1, least=0),),
         v3="numcodecs.zlib",
         draft=("level",),
@@ -352,7 +374,7 @@ _ROWS = (
     ),
     Codec(
         name="gzip",
-        make=lambda settings, before: GZip(settings["level"]),
+        make=_made("deflating.GZip", "level"),
         settings=(Number("level", 1, low=-1, least=0),),
         v3="gzip",
         draft=("level",),
@@ -361,7 +383,7 @@ _ROWS = (
     ),
     Codec(
         name="zstd",
-        make=lambda settings, before: Zstd(settings["level"], settings["checksum"]),
+        make=_made("compressors.Zstd", "level", "checksum"),
         settings=(Number("level", 0, low=-(2**17), high=22, preferred=3), Flag("checksum", False)),
         v3="zstd",
         draft=("level",),
@@ -385,14 +407,14 @@ _ROWS = (
     ),
     Codec(
         name="lz4",
-        make=lambda settings, before: LZ4(settings["acceleration"]),
+        make=_made("compressors.LZ4", "acceleration"),
         settings=(_ACCELERATION,),
         v3="numcodecs.lz4",
         draft=("acceleration",),
     ),
     Codec(
         name="bz2",
-        make=lambda settings, before: BZ2(settings["level"]),
+        make=_made("compressors.BZ2", "level"),
         settings=(Number("level", 1, low=1),),
         v3="numcodecs.bz2",
         draft=("level",),
@@ -408,17 +430,15 @@ _ROWS = (
         stream=lambda: lzma.LZMADecompressor(memlimit=LIMITS.decoding_memory),
     ),
     Codec(name="shuffle", make=_shuffle, v3="numcodecs.shuffle", netcdf="always", is_filter=True),
-    Codec(name="base64", make=lambda settings, before: Base64()),
+    Codec(name="base64", make=_made("elements.Base64")),
     # Checksums.
-    Codec(
-        name="crc32", make=_checksum(checksums.crc32), settings=(_AT_START,), v3="numcodecs.crc32", draft=()
-    ),
-    Codec(name="adler32", make=_checksum(checksums.adler32), settings=(_AT_START,), v3="numcodecs.adler32"),
+    Codec(name="crc32", make=_checksum("crc32"), settings=(_AT_START,), v3="numcodecs.crc32", draft=()),
+    Codec(name="adler32", make=_checksum("adler32"), settings=(_AT_START,), v3="numcodecs.adler32"),
     # Zarr v3 has one of its own, which stands at the end only.
-    Codec(name="crc32c", make=_checksum(checksums.crc32c), settings=(_TOLD_AT_END,), v3="numcodecs.crc32c"),
+    Codec(name="crc32c", make=_checksum("crc32c"), settings=(_TOLD_AT_END,), v3="numcodecs.crc32c"),
     Codec(
         name="fletcher32",
-        make=_checksum(checksums.fletcher32),
+        make=_checksum("fletcher32"),
         settings=(_AT_END,),
         v3="numcodecs.fletcher32",
         netcdf="always",
@@ -433,7 +453,7 @@ _ROWS = (
     Codec(
         name="packbits",
         kind=Kind.ELEMENTS,
-        make=lambda settings, before: PackBits(),
+        make=_made("elements.PackBits"),
         v3="numcodecs.packbits",
         is_ordered=True,
     ),
@@ -441,7 +461,7 @@ _ROWS = (
         name="categorize",
         kind=Kind.ELEMENTS,
         make=_categorize,
-        objects=lambda settings: LabelObjects(
+        objects=lambda settings: _class("objects.LabelObjects")(
             _labels(settings), settings.dtype("astype", "iu", np.dtype("u1"))
         ),
     ),
@@ -453,31 +473,33 @@ _ROWS = (
     Codec(
         name="vlen-utf8",
         kind=Kind.SERIALIZER,
-        objects=lambda settings: VLenText(),
+        objects=lambda settings: _class("objects.VLenText")(),
         v3="vlen-utf8",
         holds="string",
     ),
     Codec(
         name="vlen-bytes",
         kind=Kind.SERIALIZER,
-        objects=lambda settings: VLenBytes(),
+        objects=lambda settings: _class("objects.VLenBytes")(),
         v3="vlen-bytes",
         holds="bytes",
     ),
     Codec(
         name="vlen-array",
         kind=Kind.SERIALIZER,
-        objects=lambda settings: VLenArray(settings.dtype("dtype", "biufcSUVmM")),
+        objects=lambda settings: _class("objects.VLenArray")(settings.dtype("dtype", "biufcSUVmM")),
     ),
     Codec(
         name="json2",
         kind=Kind.SERIALIZER,
-        objects=lambda settings: Json(settings.choice("encoding", "utf-8", ("utf-8", "ascii", "latin-1"))),
+        objects=lambda settings: _class("objects.Json")(
+            settings.choice("encoding", "utf-8", ("utf-8", "ascii", "latin-1"))
+        ),
     ),
     Codec(
         name="msgpack2",
         kind=Kind.SERIALIZER,
-        objects=lambda settings: MessagePack(settings.values.get("raw") is True),
+        objects=lambda settings: _class("objects.MessagePack")(settings.values.get("raw") is True),
     ),
     Codec(
         name="pcodec",
@@ -564,15 +586,14 @@ def byte_codec(name: str, configuration: Mapping[str, Any], before: Elements) ->
 
 def decoded_alone(name: str, data: Bytes, room: Room) -> Bytes:
     """Return what the function of Python that is called as a codec makes of bytes; raises as codecs do."""
-    before = Elements(None, room)
-    # To ``lzma.decompress`` the bytes tell the format.
-    codec: ByteCodec = _ANY_LZMA if name == "lzma" else byte_codec(name, {}, before)
+    if name == "lzma":
+        # To that function the bytes tell the format.
+        codec: ByteCodec = _class("compressors.LZMA")(lzma.FORMAT_AUTO, -1, None, None)
+    else:
+        codec = byte_codec(name, {}, Elements(None, room))
     made = codec.decode(data, room, None)
     room.check(len(made))
     return made
-
-
-_ANY_LZMA = LZMA(lzma.FORMAT_AUTO, -1, None, None)
 
 
 def decompressor(name: str) -> Any:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from refbrowser.codecs.elements import flat_bytes
+from refbrowser.codecs.base import flat_bytes
 from refbrowser.codecs.table import object_codec
 from refbrowser.engine.source_read import fill_element
 from refbrowser.errors import ErrorKind, Place, RefbrowserError

@@ -12,7 +12,6 @@ from refbrowser.engine.chunk_cache import ChunkCache
 from refbrowser.engine.chunk_log import ChunkLog
 from refbrowser.engine.columns import columns_of
 from refbrowser.engine.decoding import DecodePool
-from refbrowser.engine.fetching import fetch_rows
 from refbrowser.errors import ErrorKind, Place, RefbrowserError
 from refbrowser.io.cancel import CancelToken
 from refbrowser.io.fetch import Fetcher
@@ -73,6 +72,8 @@ class Resources:
         Cancelled
             `token` was cancelled.
         """
+        from refbrowser.engine.fetching import fetch_rows  # What describes a dataset fetches nothing.
+
         answers: list[bytes | RefbrowserError] = [b""] * len(columns)
         for row in np.flatnonzero(columns.kind == ReferenceKind.INLINE).tolist():
             answers[row] = columns.inline[row]

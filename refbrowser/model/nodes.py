@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -12,9 +12,11 @@ from refbrowser.errors import Finding, RefbrowserError
 from refbrowser.model.chunk_keys import ChunkKeyEncoding
 from refbrowser.model.flavour import Flavour
 from refbrowser.model.grid import RegularChunkGrid
-from refbrowser.model.manifest import ChunkManifest
-from refbrowser.model.nested import NestedValues
-from refbrowser.model.source import ArraySource, ChunkWitness
+
+if TYPE_CHECKING:
+    from refbrowser.model.manifest import ChunkManifest
+    from refbrowser.model.nested import NestedValues
+    from refbrowser.model.source import ArraySource, ChunkWitness
 
 
 @dataclass(frozen=True, slots=True)
