@@ -38,7 +38,7 @@ VERBS = {
 
 #: Objects made more than freed after which a verb looks for garbage: Python's own 700 are soon reached by
 #: what is imported, and that stays.
-UNCOLLECTED = 50_000
+UNCOLLECTED = 200_000
 
 #: Work that does not end in order this long after Ctrl+C, in seconds, is ended at once.
 PATIENCE = 3.0
