@@ -238,6 +238,8 @@ class Written:
         Of a store: what lays out arrays and writes metadata, as ``module:class``.
     unit
         What data is written as.
+    options
+        Which options it has: those of a ``store``, a ``stream``, a ``table``, or an ``awkward`` file.
     """
 
     name: str
@@ -246,6 +248,7 @@ class Written:
     exporter: str
     target: str = ""
     unit: str = "chunk"
+    options: str = "store"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -465,6 +468,7 @@ STREAM = Format(
             ".ncs",
             f"{_EXPORT}.ncstream.export:StreamExport",
             unit="message",
+            options="stream",
         ),
     ),
     parts="messages/0 is the first message of a stream",
@@ -481,7 +485,14 @@ AWKWARD0 = Format(
     plural="Awkward 0",
     files=(".awkd", ".h5", ".hdf5"),
     writes=(
-        Written("awkward0", "Awkward 0", ".awkd", f"{_EXPORT}.awkward0.export:Awkward0Export", unit="blob"),
+        Written(
+            "awkward0",
+            "Awkward 0",
+            ".awkd",
+            f"{_EXPORT}.awkward0.export:Awkward0Export",
+            unit="blob",
+            options="awkward",
+        ),
     ),
     parts="blobs have the names that they have in the file: one-1.raw",
     facets={
@@ -504,8 +515,10 @@ TABLES = Format(
     title="Tables",
     holds="columns",
     writes=(
-        Written("parquet", "Parquet, columns", ".parquet", _TABLES, unit="row group"),
-        Written("feather", "Feather (Arrow), columns", ".feather", _TABLES, unit="record batch"),
+        Written("parquet", "Parquet, columns", ".parquet", _TABLES, unit="row group", options="table"),
+        Written(
+            "feather", "Feather (Arrow), columns", ".feather", _TABLES, unit="record batch", options="table"
+        ),
     ),
 )
 BUILT_IN = (REFERENCES, ZARR, STREAM, AWKWARD0, SERVICE, TABLES)

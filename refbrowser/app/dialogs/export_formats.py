@@ -19,6 +19,8 @@ class ExportFormat:
         As in ``refbrowser export --to``.
     suffix
         Of a new target.
+    form
+        Which options it has: those of stores, streams, tables, or Awkward 0 files.
     is_store
         Whether a store is written: only then there are chunks, codecs and containers to choose.
     """
@@ -26,12 +28,8 @@ class ExportFormat:
     name: str
     title: str
     suffix: str
+    form: str = "store"
     is_store: bool = True
-
-    @property
-    def form(self) -> str:
-        """Which options it has: those of stores, streams, tables, or Awkward 0 files."""
-        return _FORMS.get(self.name, "store")
 
     @property
     def has_shards(self) -> bool:
@@ -49,8 +47,6 @@ class ExportFormat:
         return self.name == "nczarr"
 
 
-#: Formats whose options are not those of stores.
-_FORMS = {"ncstream": "stream", "parquet": "table", "feather": "table", "awkward0": "awkward"}
 #: What most look for first; all others follow.
 _FIRST = (
     "zarr-v3",
@@ -64,7 +60,7 @@ _FIRST = (
     "refs-v1",
 )
 FORMATS = tuple(
-    ExportFormat(form.name, form.title, form.suffix, bool(form.target))
+    ExportFormat(form.name, form.title, form.suffix, form.options, bool(form.target))
     for form in map(written().__getitem__, dict.fromkeys((*_FIRST, *written())))
 )
 #: Formats that other software reads, so that a result can be checked with it.
