@@ -22,9 +22,12 @@ from refbrowser.app.dialogs.export_options import StoreOptionsForm
 from refbrowser.cli import main
 from refbrowser.codecs.base import Bytes, Room, as_bytes
 from refbrowser.codecs.settings import Number
-from refbrowser.codecs.table import CODECS, Codec, Offer
+from refbrowser.codecs.table import CODECS, Codec, Kind, Offer
+from refbrowser.engine.export.codec_names import codecs_v3
 from refbrowser.engine.export.store_options import StoreOptions
 from refbrowser.errors import RefbrowserError
+from refbrowser.model.grid import RegularChunkGrid
+from refbrowser.model.nodes import ArrayNode, CodecSpec
 
 PACKAGE = Path(refbrowser.__file__).parent
 VALUES = np.arange(60, dtype="<i4").reshape(6, 10)
@@ -271,3 +274,21 @@ def test_words_of_zarr_v3_that_stand_for_no_number_are_told() -> None:
     for wrong in (3, -2, "x", 1.5):
         with pytest.raises(RefbrowserError, match="shuffle"):
             shuffle.in_v3(wrong, 4)
+
+
+def test_other_serializers_than_bytes_stay_where_they_are() -> None:
+    def named(*specs: CodecSpec) -> ArrayNode:
+        grid = RegularChunkGrid((6, 10), (6, 10))
+        return ArrayNode(
+            path="/a", shape=(6, 10), dtype=np.dtype("<i4"), grid=grid, codecs=specs, format="zarr-v3"
+        )
+
+    gzip = CodecSpec("gzip", {"level": 1})
+    for row in CODECS.values():
+        if row.kind is Kind.SERIALIZER:
+            name = f"numcodecs.{row.name}" if row.module else row.name
+            codecs = codecs_v3(named(CodecSpec(name), gzip))
+            assert codecs.serializer["name"] == name
+            assert [each["name"] for each in codecs.compressors] == ["gzip"]
+    with pytest.raises(RefbrowserError, match="no codec makes bytes"):
+        codecs_v3(named(gzip))
