@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
@@ -93,3 +94,13 @@ def as_bytes(data: Any) -> Bytes:
 def flat_bytes(values: npt.NDArray[Any]) -> Bytes:
     """Return a contiguous array as bytes, without a copy."""
     return values.reshape(-1).view(np.uint8)
+
+
+@cache
+def single_threaded_blosc() -> Any:
+    """Return numcodecs' Blosc, set to one thread."""
+    from numcodecs import blosc
+
+    # The pool decodes several chunks at once: threads inside one only take turns.
+    blosc.set_nthreads(1)
+    return blosc

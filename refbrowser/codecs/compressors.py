@@ -7,12 +7,11 @@ import lzma
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cache
 from typing import Any
 
 import numpy as np
 
-from refbrowser.codecs.base import Bytes, DecodeError, Room, as_bytes
+from refbrowser.codecs.base import Bytes, DecodeError, Room, as_bytes, single_threaded_blosc
 from refbrowser.limits import LIMITS
 
 #: Streams one after the other in one chunk; each costs a copy of what follows it.
@@ -163,16 +162,6 @@ class Blosc:
         elements = data.view(f"V{self.item_size}") if whole else data
         packed = blosc.compress(elements, self.cname.encode(), self.clevel, self.shuffle, self.blocksize)
         return as_bytes(packed)
-
-
-@cache
-def single_threaded_blosc() -> Any:
-    """Return numcodecs' Blosc, set to one thread."""
-    from numcodecs import blosc
-
-    # The pool decodes several chunks at once: threads inside one only take turns.
-    blosc.set_nthreads(1)
-    return blosc
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from refbrowser.codecs.base import Bytes, Room
-from refbrowser.codecs.compressors import single_threaded_blosc
+from refbrowser.codecs.base import Bytes, Room, single_threaded_blosc
 
 #: Pieces that are undone at a time: small ones stay in the processor's cache, but each gives the interpreter
 #: lock away twice, so that there are about 16 of them.

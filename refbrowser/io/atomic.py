@@ -12,7 +12,6 @@ from typing import BinaryIO
 from refbrowser.errors import ErrorKind, Place, RefbrowserError
 from refbrowser.io.cancel import CancelToken
 from refbrowser.io.identity import NO_FILE, FileIdentity
-from refbrowser.io.processes import is_running
 
 _MARK = ".refbrowser-"
 #: Permission to write, of whomever.
@@ -158,6 +157,8 @@ def identity_on_disk(path: str | os.PathLike[str]) -> FileIdentity | None:
 
 def remove_leftovers(path: str | os.PathLike[str]) -> list[str]:
     """Remove what killed processes left beside `path`; return the names removed."""
+    from refbrowser.io.processes import is_running  # What only reads files asks after no process.
+
     folder, name = os.path.split(os.path.realpath(path))
     removed = []
     with contextlib.suppress(OSError):

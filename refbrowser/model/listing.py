@@ -12,6 +12,9 @@ import numpy.typing as npt
 from refbrowser.errors import Finding
 
 Ints = npt.NDArray[np.int64]
+#: Why a key below an array belongs to nothing.
+OUTSIDE = "the chunk is outside of the array's grid"
+NO_CHUNK = "the key is no chunk of its array"
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -13,7 +13,7 @@ import numpy as np
 from refbrowser.engine.problems.ranges import TOLD
 from refbrowser.errors import ErrorKind, Finding, Place, RefbrowserError, Severity, quoted
 from refbrowser.formats.expansion_manifest import single_manifests
-from refbrowser.formats.stores.audit import NO_CHUNK, OUTSIDE
+from refbrowser.model.listing import NO_CHUNK, OUTSIDE
 from refbrowser.model.metadata_keys import is_metadata_key
 from refbrowser.model.nodes import ArrayNode, Flavour
 from refbrowser.references.chunk_code import (

@@ -19,7 +19,7 @@ from refbrowser.errors import ErrorKind, Finding, Place, Severity, quoted
 from refbrowser.formats.stores.reader import is_safe_key
 from refbrowser.limits import LIMITS
 from refbrowser.model.chunk_keys import ChunkKeyEncoding
-from refbrowser.model.listing import ListedChunks, StoreListing, flat_index
+from refbrowser.model.listing import NO_CHUNK, OUTSIDE, ListedChunks, StoreListing, flat_index
 from refbrowser.model.metadata_keys import is_metadata_key
 
 #: Keys of one kind, in one array, that are told one by one; the rest is counted.
@@ -31,8 +31,6 @@ _SAFE_DIGITS = 18
 _FEW = 32
 _NUMBERS = re.compile(r"[0-9]+(?:,[0-9]+)*\Z", re.ASCII)
 
-OUTSIDE = "the chunk is outside of the array's grid"
-NO_CHUNK = "the key is no chunk of its array"
 OF_NOTHING = "the key belongs to no group or array"
 BAD_NAME = "the name is no key: it is never read"
 WRONG_CASE = "the key differs from one of the store by upper and lower case only"
