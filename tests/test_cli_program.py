@@ -84,7 +84,7 @@ def test_a_command_loads_only_what_it_needs() -> None:
     assert "/ocean/sst" in done.stdout
     loaded, count = done.stderr.splitlines()
     assert loaded == "[]"
-    assert int(count) < 172
+    assert int(count) < 170
 
 
 def test_a_command_spends_little_on_garbage() -> None:
