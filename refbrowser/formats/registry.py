@@ -323,6 +323,10 @@ class Format:
         for name in (each for each in words if not getattr(self, each)):
             object.__setattr__(self, name, words[name])
 
+    def ends(self, path: str) -> bool:
+        """Return whether a path or URL ends as names of its files and folders do."""
+        return path.partition("?")[0].rstrip("/").lower().endswith(self.suffixes)
+
     def score(self, seen: Seen) -> Score:
         """Return how much speaks for it, by what is known of what is named."""
         if self.sniff is not None:
@@ -381,7 +385,7 @@ def _of_stream(seen: Seen) -> Score:
 
 
 def _of_awkward0(seen: Seen) -> Score:
-    if seen.ends((*AWKWARD0.suffixes, *(f"{suffix}/" for suffix in AWKWARD0.suffixes))):
+    if AWKWARD0.ends(seen.path):
         return Score.SUFFIX
     if seen.local is not None and (seen.kind is FileKind.HDF5 or (seen.is_folder and not seen.is_parquet)):
         return Score.PERHAPS

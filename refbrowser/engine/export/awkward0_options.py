@@ -7,11 +7,12 @@ from dataclasses import dataclass
 from typing import Literal
 
 from refbrowser.errors import ErrorKind, RefbrowserError, quoted
+from refbrowser.formats.registry import AWKWARD0
 
 Kind = Literal["zip", "hdf5", "folder"]
 KINDS: tuple[Kind, ...] = ("zip", "hdf5", "folder")
 #: What ``save`` appends to the name of a file.
-ENDING = ".awkd"
+(ENDING,) = AWKWARD0.suffixes
 _HDF5_ENDINGS = (".h5", ".hdf5", ".hdf")
 
 

@@ -10,8 +10,6 @@ from itertools import takewhile
 from refbrowser.limits import LIMITS
 from refbrowser.model.metadata_keys import METADATA_NAMES
 
-#: What ``save`` appends to the name of a file.
-ENDING = ".awkd"
 #: What the schema of each array ends with, unless another suffix was asked for.
 SCHEMA_ENDING = ".json"
 #: The schema of a group of HDF5.
@@ -31,11 +29,6 @@ _BUFFER = re.compile(r"nodex?[0-9]+-")
 _MOST_PARTS = LIMITS.group_nesting // 4
 #: Characters that are kept of a name that is too long for a key.
 _CUT = 200
-
-
-def names_awkward(path: str) -> bool:
-    """Return whether a path or URL is named as files of Awkward 0 are."""
-    return path.partition("?")[0].rstrip("/").lower().endswith(ENDING)
 
 
 @dataclass(frozen=True, slots=True)

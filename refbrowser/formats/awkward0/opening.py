@@ -15,10 +15,9 @@ from refbrowser.formats.awkward0.containers.folder import FolderContainer
 from refbrowser.formats.awkward0.containers.zip import ZipContainer, open_zip
 from refbrowser.formats.awkward0.document_text import document_of_arrays
 from refbrowser.formats.awkward0.finding_arrays import FoundSchema, blob_names, find_schemas
-from refbrowser.formats.awkward0.naming import names_awkward
 from refbrowser.formats.awkward0.options import Awkward0Options
 from refbrowser.formats.awkward0.origin import Awkward0Origin
-from refbrowser.formats.registry import Opened, Opening
+from refbrowser.formats.registry import AWKWARD0, Opened, Opening
 from refbrowser.formats.sniffing import HEAD, FileKind, NotThisError, file_kind
 from refbrowser.io.access import Access
 from refbrowser.io.cancel import CancelToken
@@ -75,7 +74,7 @@ def open_named_arrays(opening: Opening) -> Opened:
             progress=lambda done, total: opening.progress(done, total, note="members"),
         )
     except RefbrowserError as error:
-        if names_awkward(opening.path):
+        if AWKWARD0.ends(opening.path):
             raise
         raise NotThisError.of(error) from error
     return Opened(document, access, identity)
@@ -116,9 +115,9 @@ def open_awkward0(
     container = open_container(path, access, fetcher, token)
     found = find_schemas(container, token, progress)
     schemas = found.schemas
-    if names_awkward(path) or schemas:
+    if AWKWARD0.ends(path) or schemas:
         schemas = _in_order(container, [*schemas, *found.unreadable])
-    if not schemas and not (names_awkward(path) and container.findings):
+    if not schemas and not (AWKWARD0.ends(path) and container.findings):
         raise NoArraysError(path)
     allowed = AllowList.of_texts((options or Awkward0Options()).allow_functions)
     arrays = build_arrays(container, schemas, allowed, token)

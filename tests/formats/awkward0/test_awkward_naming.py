@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from refbrowser.formats.awkward0.naming import (
     array_paths,
     name_of_path,
-    names_awkward,
     schema_name,
 )
+from refbrowser.formats.registry import AWKWARD0
 from refbrowser.limits import LIMITS
 from refbrowser.model.metadata_keys import METADATA_NAMES
 
@@ -114,6 +114,6 @@ def test_names_that_are_too_long_are_cut() -> None:
 
 
 def test_files_are_told_by_their_ending() -> None:
-    assert names_awkward("a/b.awkd")
-    assert names_awkward("https://x.org/B.AWKD?x=y.zip")
-    assert not names_awkward("b.awkd.zip")
+    assert AWKWARD0.ends("a/b.awkd")
+    assert AWKWARD0.ends("https://x.org/B.AWKD?x=y.zip")
+    assert not AWKWARD0.ends("b.awkd.zip")
