@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import io
 import os
 import sys
+import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 from pkgutil import resolve_name
@@ -117,12 +119,24 @@ def test_a_url_is_asked_for_no_more_than_it_may_be(server_of_pages: HttpServer) 
     assert paths.count("/x/cdmremote/page?req=header") == 1
     # What its first bytes say ends the search.
     assert asked("/data") == ["/data"]
+    # Whoever knows most of what is there says what is told.
+    with pytest.raises(RefbrowserError, match="there is no store here") as caught:
+        refbrowser.open(server_of_pages.url("/archive"))
+    assert "zarr.json" in caught.value.advice
 
 
 @pytest.fixture
 def server_of_pages() -> Iterator[HttpServer]:
     page = b"<!doctype html><html></html>"
-    files = {"/page": page, "/x/cdmremote/page": page, "/data": b"\x89HDF\r\n\x1a\n" + bytes(99)}
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive:
+        archive.writestr("a.txt", "text")
+    files = {
+        "/archive": packed.getvalue(),
+        "/page": page,
+        "/x/cdmremote/page": page,
+        "/data": b"\x89HDF\r\n\x1a\n" + bytes(99),
+    }
     with HttpServer(files) as server:
         yield server
 
