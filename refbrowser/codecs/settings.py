@@ -13,7 +13,7 @@ from refbrowser.errors import ErrorKind, RefbrowserError, quoted
 from refbrowser.model import dtypes
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Setting:
     """One member of the configuration of a codec, of any kind.
 
@@ -71,7 +71,7 @@ class Setting:
         return value
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Number(Setting):
     """An integer.
 
@@ -113,7 +113,7 @@ class Number(Setting):
         )
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Flag(Setting):
     """True or false; anything but true in metadata is false."""
 
@@ -126,7 +126,7 @@ class Flag(Setting):
         return bool(value)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Word(Setting):
     """One of `words`."""
 
@@ -141,7 +141,7 @@ class Word(Setting):
         return text if text in self.words else None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class NumberedWord(Word):
     """One of `words` in Zarr v3, its place among them in v2; there -1 leaves it to the size of an element.
 
@@ -179,7 +179,7 @@ class NumberedWord(Word):
         return value if value != -1 else self.words.index(self.of_bytes if itemsize == 1 else self.of_others)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class ItemSize(Setting):
     """The size of an element, which Zarr v3 tells the codec and v2 does not."""
 

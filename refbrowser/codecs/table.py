@@ -42,7 +42,7 @@ _ELSEWHERE = {
 }
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Refusal:
     """A codec that is not known: a chunk that is stored raises `error`, others are never asked for."""
 
@@ -61,7 +61,7 @@ class Refusal:
         raise self.error
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Elements:
     """What stands before a codec when encoding: elements of `dtype`, or None after a compressor."""
 
@@ -228,7 +228,7 @@ class Kind(StrEnum):
     BYTES = "bytes to bytes"
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Offer:
     """How exports offer a codec to a user.
 
@@ -253,7 +253,7 @@ class Offer:
     lowest: int | None = None
 
 
-@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Codec:
     """A row of the table.
 
@@ -266,7 +266,8 @@ class Codec:
     objects
         Makes what stores an array of objects; None of those that store none.
     settings
-        Members of the configuration that more than the codec itself must know.
+        Members of the configuration that more than the codec itself must know; all of them where Zarr v3 has
+        the codec under a name of its own.
     v3
         Name under which it is written to Zarr v3; None: it is not.
     draft
