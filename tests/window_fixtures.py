@@ -19,6 +19,7 @@ from window_rest import is_at_rest
 
 from refbrowser.app import theme
 from refbrowser.app.controller.open_document import OpenDocument
+from refbrowser.app.focus_ring import ring_focus
 from refbrowser.app.main_window import MainWindow
 
 
@@ -48,6 +49,7 @@ def garbage_stays_here() -> Iterator[None]:
 def styled(qapp: QApplication) -> QApplication:
     """The application with the window's style."""
     theme.follow_system(qapp)
+    ring_focus(qapp)
     theme.apply(qapp, theme.LIGHT)
     return qapp
 

@@ -75,6 +75,7 @@ def run(
 
     _import_uninspected()
     from refbrowser.app import theme
+    from refbrowser.app.focus_ring import ring_focus
     from refbrowser.app.main_window import MainWindow
     from refbrowser.app.settings import Settings
 
@@ -86,6 +87,7 @@ def run(
     # A picture leaves no trace in the user's settings.
     kept = Settings(is_kept=screenshot is None)
     theme.follow_system(application, scheme or kept.preference("theme") or "system")
+    ring_focus(application)
     window = MainWindow(kept)
     if size is not None or screenshot is not None:
         window.resize(*(size or DEFAULT_SIZE))

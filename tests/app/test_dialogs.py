@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import pytest
 from PySide6.QtCore import QSize
+from PySide6.QtGui import QFont
 from PySide6.QtWidgets import (
     QAbstractButton,
     QApplication,
@@ -96,8 +98,9 @@ def needed(widget: QWidget) -> tuple[QSize, str] | None:
             return widget.sizeHint(), widget.text()
         case QAbstractButton() if widget.text():
             words = widget.text().replace("&", "")
-            hint = widget.sizeHint()
-            return QSize(max(hint.width(), metrics.horizontalAdvance(words)), hint.height()), words
+            return QSize(
+                max(widget.sizeHint().width(), metrics.horizontalAdvance(words)), metrics.height()
+            ), words
         case QComboBox() if widget.currentText():
             lacks = max(0, metrics.horizontalAdvance(widget.currentText()) - room_of(widget))
             return QSize(has.width() + lacks, metrics.height()), widget.currentText()
@@ -182,6 +185,18 @@ def opened_by(document: OpenDocument, window: MainWindow) -> Iterator[tuple[str,
         )
 
 
+@pytest.fixture
+def larger_font(styled: QApplication) -> Iterator[None]:
+    """The size of letters that desktops have by themselves, which is more than that without one."""
+    before = styled.font()
+    font = QFont(before)
+    font.setPointSizeF(11)
+    styled.setFont(font)
+    yield
+    styled.setFont(before)
+
+
+@pytest.mark.usefixtures("larger_font")
 def test_no_words_are_clipped(window: MainWindow, opened: Open, settle: Settle) -> None:
     document = opened(Path(str(resource("sample/sea_surface.json"))))
     settle()

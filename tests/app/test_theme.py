@@ -13,6 +13,7 @@ from PySide6.QtWidgets import (
     QAbstractScrollArea,
     QApplication,
     QCheckBox,
+    QComboBox,
     QLineEdit,
     QListWidget,
     QPlainTextEdit,
@@ -171,6 +172,9 @@ def test_what_has_the_keyboard_has_a_ring(styled: QApplication, qtbot: QtBot, sc
     tabs.addTab("One")
     tabs.addTab("Two")
     bare, pressed = QPlainTextEdit("Text"), QPushButton("Pressed")
+    choice, typed = QComboBox(), QComboBox()
+    choice.addItem("One")
+    typed.setEditable(True)
     bare.setProperty("role", "bare")
     pressed.setCheckable(True)
     pressed.setChecked(True)
@@ -178,6 +182,7 @@ def test_what_has_the_keyboard_has_a_ring(styled: QApplication, qtbot: QtBot, sc
         *(QPushButton("Push"), QToolButton(), QLineEdit("Text"), QCheckBox("Check"), QRadioButton("One of")),
         *(QSlider(Qt.Orientation.Horizontal), tabs, QTreeWidget(), QTableWidget(2, 2), QListWidget()),
         *(QTextEdit("Text"), QTextBrowser(), QPlainTextEdit("Text"), bare, pressed),
+        *(choice, typed),
         *(VirtualTable(), GridView(), ChunkMapView()),
     )
     for widget in kinds:

@@ -79,7 +79,7 @@ class SafetyDialog(QDialog):
         view.header().setStretchLastSection(False)
         view.header().setSectionResizeMode(_WHAT, QHeaderView.ResizeMode.Stretch)
         for section, width in ((_STATE, 140), (_COUNT, 60), (_WHERE, 220)):
-            view.header().resizeSection(section, width)
+            view.header().resizeSection(section, max(width, view.header().sectionSizeHint(section)))
         view.headerItem().setTextAlignment(
             _COUNT, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
         )

@@ -120,6 +120,7 @@ class ConnectionDialog(QDialog):
         field.setObjectName(f"connection_{name}")
         field.setAccessibleName(label.replace("&", ""))
         field.setPlaceholderText(hint)
+        field.setMinimumWidth(field.fontMetrics().horizontalAdvance(hint) + theme.HUGE)
         field.textChanged.connect(lambda _text: self._check())
         return field
 

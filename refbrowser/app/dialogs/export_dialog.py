@@ -69,7 +69,6 @@ class ExportDialog(QDialog):
         self.setObjectName("exportDialog")
         self.setWindowTitle("Export")
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        self.resize(760, 700)
         self._document = document
         self._job: int | None = None
         self._result = ""
@@ -79,6 +78,7 @@ class ExportDialog(QDialog):
         self._is_check = False
         self._pause = one_shot(self, PAUSE, self._estimate)
         self._build()
+        self.resize(max(760, self.sizeHint().width()), 700)
         if array is not None:
             self.arrays.show_path(array)
         self._format_chosen()

@@ -143,7 +143,7 @@ class TrustSheet(QDialog):
         view.header().setStretchLastSection(False)
         view.header().setSectionResizeMode(0, QHeaderView.ResizeMode.Stretch)
         for section, width in ((1, 110), (2, 100), (3, 90), (4, 110)):
-            view.header().resizeSection(section, width)
+            view.header().resizeSection(section, max(width, view.header().sectionSizeHint(section)))
         for column in (2, 3):
             view.headerItem().setTextAlignment(
                 column, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
