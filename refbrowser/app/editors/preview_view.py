@@ -103,7 +103,7 @@ class PreviewView(QWidget):
         return QSize(720, 320)
 
     def minimumSizeHint(self) -> QSize:
-        return QSize(240, 140)
+        return QSize(240, 130)
 
     # Parts
 
