@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -45,7 +45,10 @@ class DecodeError(ValueError):
 
 
 class ByteCodec(Protocol):
-    """One step from bytes to bytes. Instances are immutable and shared between threads."""
+    """One step from bytes to bytes. Instances are immutable and shared between threads.
+
+    One that makes elements of another type has that type as `stored`, which is None where it makes none.
+    """
 
     def encoded(self, room: Room) -> Room:
         """Return the room of what `encode` makes of `room` bytes.
@@ -67,22 +70,6 @@ class ByteCodec(Protocol):
 
     def encode(self, data: Bytes) -> Bytes:
         """Return the encoded bytes."""
-        ...
-
-
-@runtime_checkable
-class Retyping(Protocol):
-    """A byte codec that makes elements of another type.
-
-    Attributes
-    ----------
-    stored
-        Type of the elements after encoding; None where they have none.
-    """
-
-    @property
-    def stored(self) -> DType | None:
-        """See above."""
         ...
 
 

@@ -6,13 +6,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, cast
 
-from refbrowser.codecs.base import ByteCodec, DType, Retyping, Room
+from refbrowser.codecs.base import ByteCodec, DType, Room
 from refbrowser.codecs.settings import Settings
 from refbrowser.codecs.table import CODECS, Elements, Kind, byte_codec, codec_of_v3, plain_name
 from refbrowser.errors import ErrorKind, RefbrowserError, quoted
 from refbrowser.limits import LIMITS
 from refbrowser.model.dtypes import with_byte_order
 from refbrowser.model.nodes import CodecSpec
+
+#: Stands for the type of the elements where a codec does not change it.
+_SAME: Any = object()
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,8 +53,9 @@ class Row:
         """Append a codec."""
         self.stages.append(Stage(name, codec, self.room))
         self.room = encoded_room(self.stages, self.room)
-        if isinstance(codec, Retyping):
-            self.dtype = codec.stored
+        stored = getattr(codec, "stored", _SAME)
+        if stored is not _SAME:
+            self.dtype = stored
         elif self.room.exact is None:
             self.dtype = None
 

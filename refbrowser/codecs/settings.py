@@ -215,7 +215,11 @@ class Settings:
 
     def __getitem__(self, name: str) -> Any:
         """Return a declared setting, checked."""
-        return next(each for each in self._declared if each.name == name).read(self)
+        # A plain loop: stores of 100,000 arrays make as many codecs.
+        for each in self._declared:
+            if each.name == name:
+                return each.read(self)
+        raise KeyError(name)
 
     def integer(self, name: str, default: int, low: int, high: int) -> int:
         """Return an integer between `low` and `high`, both included."""

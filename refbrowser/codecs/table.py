@@ -12,6 +12,7 @@ import zlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Literal
@@ -72,6 +73,7 @@ class Elements:
 # Classes are imported when a codec is first made: most datasets have one or two of them.
 
 
+@cache
 def _class(name: str) -> Any:
     """Return a class of this package, given as ``module.Class``."""
     module, _, member = name.rpartition(".")
@@ -90,16 +92,15 @@ def _of_numcodecs(codec: Any, decoded: DType, stored: DType) -> ByteCodec:
 
 
 def _blosc(settings: Settings, before: Elements) -> ByteCodec:
-    from refbrowser.codecs.compressors import Blosc
-
     known = before.dtype.itemsize if before.dtype is not None else 1
-    return Blosc(
+    made: ByteCodec = _class("compressors.Blosc")(
         settings["cname"],
         settings["clevel"],
         settings["shuffle"],
         settings["blocksize"],
         min(settings.integer("typesize", known, 1, LIMITS.element_size), 255),
     )
+    return made
 
 
 def _lzma(settings: Settings, before: Elements) -> ByteCodec:
@@ -157,12 +158,11 @@ def _as_type(settings: Settings, before: Elements) -> ByteCodec:
 
 
 def _shuffle(settings: Settings, before: Elements) -> ByteCodec:
-    from refbrowser.codecs.shuffling import Shuffle
-
     size = settings.integer("elementsize", 4, 0, LIMITS.element_size)
     # netcdf-c, also where it writes plain Zarr, leaves the size to the type: 0.
     known = before.dtype.itemsize if before.dtype is not None else 1
-    return Shuffle(size or known)
+    made: ByteCodec = _class("shuffling.Shuffle")(size or known)
+    return made
 
 
 def _bit_round(settings: Settings, before: Elements) -> ByteCodec:
@@ -523,6 +523,8 @@ CODECS: dict[str, Codec] = {row.name: row for row in _ROWS}
 
 def plain_name(name: str) -> str:
     """Return the name in the table of a codec as metadata of Zarr v3 names it; `name` where there is none."""
+    if name in CODECS:
+        return name
     plain = name.removeprefix(PREFIX)
     if plain in CODECS:
         return plain if CODECS[plain].is_of_numcodecs else name
