@@ -102,6 +102,9 @@ class SupplyPane(QWidget):
     def set_stream(self, document: OpenDocument | None, index: StreamIndex | None, until: int | None) -> None:
         """Show another stream, or as it was after another message."""
         if (document, index, until) != (self._document, self._index, self._until):
+            if self._document is not None:
+                # What was looked for before would be taken for what the new stream has.
+                self._document.tasks.cancel_owner(self._document.owner("supply"))
             self._document, self._index, self._until = document, index, until
             self.found = None
             if document is None:

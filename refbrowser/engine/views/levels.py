@@ -162,8 +162,9 @@ def still_fit(levels: Levels, sample: npt.NDArray[Any], complete: bool) -> bool:
 class LevelKeeper:
     """Keeps the levels of one variable still while its pictures change.
 
-    They come from the first data. While a picture fills, and from one slice to the next, they stay as long as
-    they fit; what the user set stays until `auto`.
+    They come from the first data, and again from all of it when that picture is complete, so that they are what
+    their ends are called whatever came first. While a picture fills, and from one slice to the next, they stay
+    as long as they fit; what the user set stays until `auto`.
     """
 
     def __init__(self) -> None:
@@ -176,11 +177,16 @@ class LevelKeeper:
         self.symmetric = False
         #: Whether levels are wanted on a logarithmic scale; they are not where no value is above zero.
         self.log = False
+        self._is_of_part = False
 
     def take(self, sample: npt.NDArray[Any], complete: bool) -> bool:
         """Look at the values that have come; whether the levels changed."""
-        if self.by_user or (self.levels is not None and still_fit(self.levels, sample, complete)):
+        if self.by_user:
             return False
+        is_final = complete and self._is_of_part
+        if self.levels is not None and not is_final and still_fit(self.levels, sample, complete):
+            return False
+        self._is_of_part = not complete
         return self._follow(sample)
 
     def auto(self, sample: npt.NDArray[Any]) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -124,6 +125,25 @@ def test_a_message_selects_its_array_and_its_slice_and_is_framed(
     window.hierarchy.select_node(ocean, "/temp")
     settle()
     assert link.mark.part() is None
+
+
+def test_what_was_looked_for_in_all_messages_is_not_shown_of_some(
+    window: MainWindow, ocean: OpenDocument, settle: Settle
+) -> None:
+    pane = link_of(window).pane
+    pane.switch.set_page(PICTURE)
+    settle()
+    picture, index = pane.picture, ocean.stream.index
+    assert index is not None
+    picture.set_stream(ocean, index, None)
+    picture.found = None
+    picture._follow()
+    # It has ended, and nobody was told so yet.
+    time.sleep(0.2)
+    picture.set_stream(ocean, index, 4)
+    settle()
+    assert picture.found is not None
+    assert max(picture.found.sections.numbers) == 4
 
 
 def test_the_picture_tells_who_supplied_each_element(

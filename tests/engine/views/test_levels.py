@@ -45,6 +45,16 @@ def test_levels_stay_while_they_fit() -> None:
     assert still_fit(levels, np.full(100, np.nan), complete=True)
 
 
+def test_levels_of_a_part_are_those_of_all_once_it_is_there() -> None:
+    keeper, whole = LevelKeeper(), np.linspace(0, 110, 1000)
+    assert keeper.take(whole[:900], complete=False)
+    assert keeper.levels != levels_of(whole)
+    assert not keeper.take(whole[:950], complete=False), "while it fills they stay"
+    assert keeper.take(whole, complete=True)
+    assert keeper.levels == levels_of(whole)
+    assert not keeper.take(whole + 1, complete=True), "from one slice to the next they stay"
+
+
 def test_the_keeper_holds_what_the_user_set() -> None:
     keeper = LevelKeeper()
     assert keeper.take(np.linspace(0, 1, 100), complete=False)
