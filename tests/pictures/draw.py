@@ -69,8 +69,10 @@ def draw(folder: Path, names: tuple[str, ...]) -> None:
     from scenes import SCENES, Stage
 
     from refbrowser.app import theme
+    from refbrowser.app.focus_ring import ring_focus
 
     application.setCursorFlashTime(0)
+    ring_focus(application)
     for each in THEMES:
         (folder / each).mkdir(parents=True, exist_ok=True)
     sizes: dict[str, tuple[int, int]] = {}
