@@ -162,9 +162,9 @@ def still_fit(levels: Levels, sample: npt.NDArray[Any], complete: bool) -> bool:
 class LevelKeeper:
     """Keeps the levels of one variable still while its pictures change.
 
-    They come from the first data, and again from all of it when that picture is complete, so that they are what
-    their ends are called whatever came first. While a picture fills, and from one slice to the next, they stay
-    as long as they fit; what the user set stays until `auto`.
+    They come from the first data, and again from all of it when that picture is complete, so that they are
+    what their ends are called whatever came first. While a picture fills, and from one slice to the next,
+    they stay as long as they fit; what the user set stays until `auto`.
     """
 
     def __init__(self) -> None:
