@@ -34,6 +34,7 @@ from refbrowser.app.main_window import MainWindow
 from refbrowser.app.opening.start_pane import TEXT, StartPane
 from refbrowser.app.plain_text import one_line
 from refbrowser.app.theme import count_text
+from refbrowser.formats.registry import BUILT_IN
 
 Open = Callable[[str | Path], OpenDocument]
 Settle = Callable[[], None]
@@ -177,6 +178,10 @@ def test_words_are_whole_in_a_small_window(
     title = spin.parentWidget().findChild(QLabel, "genTitle")
     assert spin.width() >= spin.sizeHint().width()
     assert title.width() >= title.fontMetrics().horizontalAdvance("Gen rule")
+
+
+def test_the_start_page_says_what_the_table_of_formats_says() -> None:
+    assert "; ".join(each.brief for each in BUILT_IN if each.opener and each.suffixes) == TEXT
 
 
 @pytest.mark.parametrize("width", [420, 520, 900])

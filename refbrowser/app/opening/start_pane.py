@@ -9,7 +9,6 @@ from PySide6.QtGui import QColor, QPainter, QPen
 from PySide6.QtWidgets import QWidget
 
 from refbrowser.app import icons, theme
-from refbrowser.formats.registry import BUILT_IN
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -17,8 +16,8 @@ if TYPE_CHECKING:
     from PySide6.QtGui import QPaintEvent, QResizeEvent
 
 HEADING = "Drop a document or store here"
-#: Of files and folders; formats of other packages are not looked for before the first paint.
-TEXT = "; ".join(each.brief for each in BUILT_IN if each.opener and each.suffixes)
+#: What the table of formats says of files and folders: loading that would put off the first paint.
+TEXT = "kerchunk: JSON or parquet; Zarr and NCZarr: folders, zips, URLs; ncstream (.ncs); Awkward 0 (.awkd)"
 #: Recent documents that are shown.
 SHOWN = 6
 _ICON = 44
