@@ -22,9 +22,6 @@ from refbrowser.io.origins import scheme_of
 from refbrowser.references.content import KnownMetadata, StoreOrigin
 
 if TYPE_CHECKING:
-    from refbrowser.io.cancel import CancelToken
-    from refbrowser.io.fetch import Fetcher
-    from refbrowser.model.nodes import Flavour
     from refbrowser.references.document import ReferenceDocument
 
 Container = Literal["folder", "zip", "url"]
@@ -59,16 +56,9 @@ def open_named_store(opening: Opening) -> Opened:
         access = Access.for_archive(path, opening.allow, opening.settings)
     else:
         access = Access.for_store(path, opening.allow, opening.settings)
-    read = open_zip_store if is_archive else open_store
+    read = _archived if is_archive else _unpacked
     try:
-        document = read(
-            path,
-            access,
-            opening.fetcher(),
-            flavour=opening.flavour,
-            values=opening.values,
-            token=opening.token,
-        )
+        document = read(path, access, opening)
     except NoStoreError as error:
         if seen.local is not None and seen.is_folder:
             raise NotReferencesError(error, found_in_folder(seen.local)) from error
@@ -81,90 +71,36 @@ def open_named_store(opening: Opening) -> Opened:
     return Opened(document, access)
 
 
-def open_store(
-    path: str,
-    access: Access,
-    fetcher: Fetcher,
-    *,
-    flavour: Flavour | None = None,
-    values: Mapping[str, str] | None = None,
-    token: CancelToken | None = None,
-) -> ReferenceDocument:
-    """Open the store in a folder or below a URL.
-
-    Parameters
-    ----------
-    path
-        Of a local folder, or a URL.
-    access
-        What may be read, of `Access.for_store`.
-    fetcher
-        Reads what is not local.
-    flavour
-        Whose rules the metadata follows; found out when None.
-    values
-        Values for templates, used and never saved.
-
-    Raises
-    ------
-    RefbrowserError
-        `NoStoreError`: there is none; else it cannot be read.
-    Cancelled
-        `token` was cancelled.
-    """
+def _unpacked(path: str, access: Access, opening: Opening) -> ReferenceDocument:
+    """Open the store in a folder or below a URL."""
     reader: StoreReader
     if scheme_of(path) in (None, "file"):
-        reader, root, container = FolderReader(access.base, token), access.base, "folder"
+        reader, root, container = FolderReader(access.base, opening.token), access.base, "folder"
     else:
         from refbrowser.formats.stores.remote import UrlReader
 
-        reader, root, container = UrlReader(path, access, fetcher, token), path, "url"
-    contents = read_store(reader, flavour)
+        reader = UrlReader(path, access, opening.fetcher(), opening.token)
+        root, container = path, "url"
+    contents = read_store(reader, opening.flavour)
     if contents is None:
         raise NoStoreError(path)
-    return store_document(contents, root, container, name=path, values=values)  # type: ignore[arg-type]
+    return store_document(contents, root, container, name=path, values=opening.values)  # type: ignore[arg-type]
 
 
-def open_zip_store(
-    path: str,
-    access: Access,
-    fetcher: Fetcher,
-    *,
-    flavour: Flavour | None = None,
-    values: Mapping[str, str] | None = None,
-    token: CancelToken | None = None,
-) -> ReferenceDocument:
-    """Open the store in a zip archive: keys at its top, or under one folder.
-
-    Parameters
-    ----------
-    path
-        Of a local archive, or its URL.
-    access
-        What may be read, of `Access.for_archive`.
-    flavour
-        Whose rules the metadata follows; found out when None.
-    values
-        Values for templates, used and never saved.
-
-    Raises
-    ------
-    RefbrowserError
-        `NotReferencesError`: there is none; else the archive cannot be read.
-    Cancelled
-        `token` was cancelled.
-    """
+def _archived(path: str, access: Access, opening: Opening) -> ReferenceDocument:
+    """Open the store in a zip archive: keys at its top, or under one folder."""
     from refbrowser.formats.stores.zip import ZipReader
 
     archive = access.resolve(path).url
+    fetcher, token = opening.fetcher(), opening.token
     directory = access.memory.archives.directory(archive, access, fetcher, token)
-    contents = read_store(ZipReader(directory, access, fetcher, token), flavour)
+    contents = read_store(ZipReader(directory, access, fetcher, token), opening.flavour)
     if contents is None:
         raise NotReferencesError(NoStoreError(path), Found(FileKind.ZIP))
     text = ZipText(archive, contents.folder)
     add_all_chunks(text, contents)
     origin = StoreOrigin(archive, contents.flavour, "zip", contents.folder)
-    document = document_of(text, contents, origin, name=path, values=values)
+    document = document_of(text, contents, origin, name=path, values=opening.values)
     return replace(document, notes=(*document.notes, *directory.findings()))
 
 
