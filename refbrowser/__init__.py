@@ -11,11 +11,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from refbrowser.engine.api import expand, export, open
+    from refbrowser import ncstream, zarr_draft
+    from refbrowser.api import expand, export, open
     from refbrowser.engine.dataset import Array, Dataset, Group
-    from refbrowser.engine.ncstream import api as ncstream
     from refbrowser.errors import RefbrowserError
-    from refbrowser.formats.zarr_draft import api as zarr_draft
 
 __version__ = "0.1.0"
 
@@ -37,15 +36,11 @@ _PLACES = {
     "Dataset": "refbrowser.engine.dataset",
     "Group": "refbrowser.engine.dataset",
     "RefbrowserError": "refbrowser.errors",
-    "expand": "refbrowser.engine.api",
-    "export": "refbrowser.engine.api",
-    "open": "refbrowser.engine.api",
+    "expand": "refbrowser.api",
+    "export": "refbrowser.api",
+    "open": "refbrowser.api",
 }
-#: Modules under another name.
-_MODULES = {
-    "ncstream": "refbrowser.engine.ncstream.api",
-    "zarr_draft": "refbrowser.formats.zarr_draft.api",
-}
+_MODULES = {"ncstream", "zarr_draft"}
 
 
 def __getattr__(name: str) -> Any:
@@ -54,7 +49,7 @@ def __getattr__(name: str) -> Any:
     from importlib import import_module
 
     if name in _MODULES:
-        value: Any = import_module(_MODULES[name])
+        value: Any = import_module(f"refbrowser.{name}")
     else:
         value = getattr(import_module(_PLACES[name]), name)
     globals()[name] = value

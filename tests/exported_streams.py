@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 
 import refbrowser
-from refbrowser.engine.export.request import ExportReport, ExportRequest
-from refbrowser.engine.export.run import run_export
-from refbrowser.engine.export.stream_options import StreamOptions
+from refbrowser.exporting.request import ExportReport, ExportRequest
+from refbrowser.exporting.run import run_export
+from refbrowser.exporting.stream_options import StreamOptions
 
 
 def inline_document(arrays: dict[str, dict[str, Any]], groups: tuple[str, ...] = ()) -> bytes:

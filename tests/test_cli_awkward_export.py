@@ -12,7 +12,7 @@ import zarr
 
 import refbrowser
 from refbrowser.cli import main
-from refbrowser.engine.export.awkward0_options import Awkward0Writing
+from refbrowser.exporting.awkward0_options import Awkward0Writing
 
 
 @pytest.fixture

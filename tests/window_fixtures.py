@@ -17,10 +17,10 @@ from PySide6.QtWidgets import QApplication, QPushButton
 from pytestqt.qtbot import QtBot
 from window_rest import is_at_rest
 
-from refbrowser.app import theme
 from refbrowser.app.controller.open_document import OpenDocument
-from refbrowser.app.focus_ring import ring_focus
-from refbrowser.app.main_window import MainWindow
+from refbrowser.app.shell.main_window import MainWindow
+from refbrowser.app.widgets import theme
+from refbrowser.app.widgets.focus_ring import ring_focus
 
 
 @pytest.fixture(autouse=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from PySide6.QtCore import QTimer
 
-from refbrowser.app.main_window import MainWindow
+from refbrowser.app.shell.main_window import MainWindow
 
 #: A pause that is longer, in milliseconds, waits for the user and not for work.
 LONGEST_PAUSE = 250

@@ -12,7 +12,7 @@ from refbrowser.cli.progress import ProgressBar, size_text
 from refbrowser.io.cancel import CancelToken
 
 if TYPE_CHECKING:
-    from refbrowser.engine.ncstream.append import AppendReport
+    from refbrowser.exporting.streams.append import AppendReport
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -47,7 +47,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace, token: CancelToken) -> int:
     """Append to the stream and report."""
     from refbrowser.engine.damage import damage_of
-    from refbrowser.engine.ncstream.append import AppendRequest, append_to
+    from refbrowser.exporting.streams.append import AppendRequest, append_to
 
     request = AppendRequest(
         along=arguments.along,

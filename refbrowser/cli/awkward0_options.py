@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from refbrowser.errors import ErrorKind, RefbrowserError
 
 if TYPE_CHECKING:
-    from refbrowser.engine.export.awkward0_options import Awkward0Writing
+    from refbrowser.exporting.awkward0_options import Awkward0Writing
 
 
 def add_awkward0_options(parser: argparse.ArgumentParser) -> None:
@@ -58,8 +58,8 @@ def awkward0_options(arguments: argparse.Namespace) -> Awkward0Writing:
     RefbrowserError
         `E_USAGE`: one has no meaning, alone or with the format.
     """
-    from refbrowser.engine.export.awkward0_options import Awkward0Writing, kind_named
-    from refbrowser.engine.export.request import AWKWARD_FORMAT
+    from refbrowser.exporting.awkward0_options import Awkward0Writing, kind_named
+    from refbrowser.exporting.request import AWKWARD_FORMAT
     from refbrowser.formats.awkward0.writing.policy import policy_of
 
     writing = Awkward0Writing(

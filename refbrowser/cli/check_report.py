@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from refbrowser.cli.console import plain, write_line
 
 if TYPE_CHECKING:
-    from refbrowser.engine.export.check import CheckReport
+    from refbrowser.exporting.check import CheckReport
 
 
 def check_as_json(checked: CheckReport) -> dict[str, Any]:

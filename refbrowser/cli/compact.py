@@ -12,7 +12,7 @@ from refbrowser.cli.progress import ProgressBar, size_text
 from refbrowser.io.cancel import CancelToken
 
 if TYPE_CHECKING:
-    from refbrowser.engine.ncstream.compact import CompactReport
+    from refbrowser.exporting.streams.compact import CompactReport
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -35,7 +35,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace, token: CancelToken) -> int:
     """Write the stream anew and report."""
-    from refbrowser.engine.ncstream.compact import CompactRequest, compact
+    from refbrowser.exporting.streams.compact import CompactRequest, compact
 
     arguments.template = []
     with open_dataset(arguments, token) as dataset, ProgressBar("compacting") as bar:

@@ -13,7 +13,7 @@ from refbrowser.io.cancel import CancelToken
 
 if TYPE_CHECKING:
     from refbrowser.engine.dataset import Dataset
-    from refbrowser.engine.explain.question import Question
+    from refbrowser.views.explain.question import Question
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -31,7 +31,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace, token: CancelToken) -> int:
     """Read the one chunk and explain."""
     from refbrowser.engine.damage import damage_of
-    from refbrowser.engine.explain.explain import explain
+    from refbrowser.views.explain.explain import explain
 
     if (arguments.key is None) == (arguments.array is None):
         raise RefbrowserError(ErrorKind.USAGE, "give either KEY, or --array and --index")
@@ -53,7 +53,7 @@ def run(arguments: argparse.Namespace, token: CancelToken) -> int:
 
 
 def _question(arguments: argparse.Namespace, dataset: Dataset) -> Question:
-    from refbrowser.engine.explain.question import Question
+    from refbrowser.views.explain.question import Question
 
     if arguments.key is not None:
         return Question(key=arguments.key)

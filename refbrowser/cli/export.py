@@ -38,8 +38,8 @@ from refbrowser.io.cancel import Cancelled, CancelToken
 
 if TYPE_CHECKING:
     from refbrowser.engine.dataset import Dataset
-    from refbrowser.engine.export.check import CheckReport
-    from refbrowser.engine.export.request import ArrayChoice, ExportEstimate, ExportReport, ExportRequest
+    from refbrowser.exporting.check import CheckReport
+    from refbrowser.exporting.request import ArrayChoice, ExportEstimate, ExportReport, ExportRequest
 
 
 #: Exit code where other software reads something else.
@@ -112,7 +112,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace, token: CancelToken) -> int:
     """Carry out the export and report."""
     from refbrowser.engine.damage import damage_of
-    from refbrowser.engine.export.request import ExportRequest
+    from refbrowser.exporting.request import ExportRequest
 
     options, stream = store_options(arguments), stream_options(arguments)
     tables, awkward0 = table_options(arguments), awkward0_options(arguments)
@@ -151,8 +151,8 @@ def run(arguments: argparse.Namespace, token: CancelToken) -> int:
 def _export(
     dataset: Dataset, request: ExportRequest, arguments: argparse.Namespace, token: CancelToken
 ) -> ExportReport:
-    from refbrowser.engine.export.run import run_export
-    from refbrowser.engine.export.targets import STORE_FORMATS
+    from refbrowser.exporting.run import run_export
+    from refbrowser.exporting.targets import STORE_FORMATS
 
     try:
         with ProgressBar("exporting") as bar:
@@ -171,7 +171,7 @@ def _export(
 
 
 def _check(dataset: Dataset, request: ExportRequest, token: CancelToken) -> CheckReport:
-    from refbrowser.engine.export.check import check_export
+    from refbrowser.exporting.check import check_export
 
     with ProgressBar("checking") as bar:
         return check_export(dataset, request, job_control(token, bar))
@@ -180,8 +180,8 @@ def _check(dataset: Dataset, request: ExportRequest, token: CancelToken) -> Chec
 def _estimate(
     dataset: Dataset, request: ExportRequest, arguments: argparse.Namespace, token: CancelToken
 ) -> int:
-    from refbrowser.engine.export.request import units_of
-    from refbrowser.engine.export.run import estimate_export
+    from refbrowser.exporting.request import units_of
+    from refbrowser.exporting.run import estimate_export
 
     with ProgressBar("estimating") as bar:
         estimate = estimate_export(dataset, request, job_control(token, bar))
@@ -221,7 +221,7 @@ def _ways(estimate: ExportEstimate) -> list[str]:
 
 
 def _chosen(dataset: Dataset, arrays: list[tuple[str, str]] | None) -> tuple[ArrayChoice, ...] | None:
-    from refbrowser.engine.export.request import ArrayChoice
+    from refbrowser.exporting.request import ArrayChoice
 
     if arrays is None:
         return None
@@ -243,7 +243,7 @@ def _as_json(report: ExportReport) -> dict[str, Any]:
 
 
 def _write_text(report: ExportReport) -> None:
-    from refbrowser.engine.export.request import units_of
+    from refbrowser.exporting.request import units_of
 
     units = units_of(report.format)
     resumed = f", {report.resumed} of them there before" if report.resumed else ""

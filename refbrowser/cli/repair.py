@@ -11,7 +11,7 @@ from refbrowser.cli.progress import ProgressBar, size_text
 from refbrowser.io.cancel import CancelToken
 
 if TYPE_CHECKING:
-    from refbrowser.engine.ncstream.repair import RepairReport
+    from refbrowser.exporting.streams.repair import RepairReport
 
 
 #: Lines about messages that are written.
@@ -34,7 +34,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace, token: CancelToken) -> int:
     """Repair the stream and report."""
-    from refbrowser.engine.ncstream.repair import RepairRequest, repair
+    from refbrowser.exporting.streams.repair import RepairRequest, repair
 
     request = RepairRequest(
         arguments.path,

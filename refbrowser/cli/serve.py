@@ -50,7 +50,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace, token: CancelToken) -> int:
     """Open the dataset, tell where it is offered, and wait for the end."""
-    from refbrowser.engine.serving.service import LOGGER, Service
+    from refbrowser.engine.serve.service import LOGGER, Service
 
     if not 0 <= arguments.port < 65536:
         raise RefbrowserError(ErrorKind.USAGE, f"{arguments.port} is not a port number")

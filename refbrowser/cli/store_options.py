@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 from refbrowser.errors import ErrorKind, RefbrowserError, quoted
 
 if TYPE_CHECKING:
-    from refbrowser.engine.export.store_options import Sides, StoreOptions
+    from refbrowser.exporting.store_options import Sides, StoreOptions
 
 
 def add_store_options(parser: argparse.ArgumentParser) -> None:
     """Add the arguments."""
-    from refbrowser.engine.export.store_options import codec_examples
+    from refbrowser.exporting.store_options import codec_examples
 
     group = parser.add_argument_group("how a store is laid out; as its source is, where nothing is said")
     group.add_argument(
@@ -61,10 +61,10 @@ def store_options(arguments: argparse.Namespace) -> StoreOptions:
     RefbrowserError
         `E_USAGE`: one has no meaning, alone or with the format.
     """
-    from refbrowser.engine.export.request import STREAM_FORMAT
-    from refbrowser.engine.export.store_options import Sides, StoreOptions
-    from refbrowser.engine.export.table_options import TABLE_FORMATS
-    from refbrowser.engine.export.targets import STORE_FORMATS
+    from refbrowser.exporting.request import STREAM_FORMAT
+    from refbrowser.exporting.store_options import Sides, StoreOptions
+    from refbrowser.exporting.table_options import TABLE_FORMATS
+    from refbrowser.exporting.targets import STORE_FORMATS
 
     zipped = arguments.zip or arguments.target.lower().endswith(".zip")
     options = StoreOptions(
@@ -90,7 +90,7 @@ def store_options(arguments: argparse.Namespace) -> StoreOptions:
 
 
 def _array_chunks(text: str) -> tuple[str, Sides]:
-    from refbrowser.engine.export.store_options import Sides
+    from refbrowser.exporting.store_options import Sides
 
     path, equals, sides = text.rpartition("=")
     if not equals or not path:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from refbrowser.errors import ErrorKind, RefbrowserError
 
 if TYPE_CHECKING:
-    from refbrowser.engine.export.stream_options import StreamOptions
+    from refbrowser.exporting.stream_options import StreamOptions
 
 
 def add_stream_options(parser: argparse.ArgumentParser) -> None:
@@ -38,8 +38,8 @@ def stream_options(arguments: argparse.Namespace) -> StreamOptions:
     RefbrowserError
         `E_USAGE`: one has no meaning, alone or with the format.
     """
-    from refbrowser.engine.export.request import STREAM_FORMAT
-    from refbrowser.engine.export.stream_options import (
+    from refbrowser.exporting.request import STREAM_FORMAT
+    from refbrowser.exporting.stream_options import (
         StreamOptions,
         profile_of,
         stream_codec,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from refbrowser.errors import ErrorKind, RefbrowserError
 
 if TYPE_CHECKING:
-    from refbrowser.engine.export.table_options import TableOptions
+    from refbrowser.exporting.table_options import TableOptions
 
 
 def add_table_options(parser: argparse.ArgumentParser) -> None:
@@ -36,7 +36,7 @@ def table_options(arguments: argparse.Namespace) -> TableOptions:
     RefbrowserError
         `E_USAGE`: one has no meaning, alone or with the format.
     """
-    from refbrowser.engine.export.table_options import TABLE_FORMATS, TableOptions, group_size_of
+    from refbrowser.exporting.table_options import TABLE_FORMATS, TableOptions, group_size_of
 
     usual = TableOptions()
     if arguments.format not in TABLE_FORMATS:

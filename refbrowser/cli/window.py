@@ -28,7 +28,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace, token: CancelToken) -> int:
     """Open the window and return its exit code."""
-    from refbrowser.app.launch import run as run_window
+    from refbrowser.app.shell.launch import run as run_window
 
     settings = {}
     if arguments.storage_option:

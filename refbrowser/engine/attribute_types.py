@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from refbrowser.engine.views.typed_values import typed_value
 from refbrowser.errors import ErrorKind, RefbrowserError, quoted
 from refbrowser.model.netcdf.types import AtomicType
+from refbrowser.references.typed_values import typed_value
 
 _WORDS = {
     "nan": "NaN",

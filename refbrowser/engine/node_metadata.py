@@ -8,7 +8,6 @@ from enum import StrEnum
 from typing import Any
 
 from refbrowser.engine.dataset import Dataset
-from refbrowser.engine.views.typed_values import laid_out, parsed
 from refbrowser.errors import RefbrowserError, quoted
 from refbrowser.formats.zarr.documents import (
     ARRAY_V2,
@@ -26,6 +25,7 @@ from refbrowser.references.expansion import REFS
 from refbrowser.references.gen import NotDecided
 from refbrowser.references.json_text import JsonError, parse
 from refbrowser.references.metadata_edit import CONSOLIDATED_V3
+from refbrowser.references.typed_values import laid_out, parsed
 
 #: Flavours whose nodes have one document each, below ``meta/``.
 DRAFTS = (Flavour.DRAFT_2019, Flavour.DRAFT_2020)

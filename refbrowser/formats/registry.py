@@ -403,15 +403,15 @@ def _of_service(seen: Seen) -> Score:
     return Score.LAST if seen.says_nothing and not is_other else Score.NO
 
 
-_EXPORT = "refbrowser.engine.export"
+_EXPORT = "refbrowser.exporting"
 _ZARR = f"{_EXPORT}.target_zarr"
 _REFERENCES = f"{_EXPORT}.references:ReferencesExport"
 _STORE = f"{_EXPORT}.store:StoreExport"
 _TABLES = f"{_EXPORT}.tables.export:TableExport"
 
 _MESSAGES = {
-    "portable": "refbrowser.engine.ncstream.virtual:virtual_document",
-    "foreseen": "refbrowser.engine.ncstream.virtual:foreseen",
+    "portable": "refbrowser.exporting.streams.virtual:virtual_document",
+    "foreseen": "refbrowser.exporting.streams.virtual:foreseen",
 }
 
 REFERENCES = Format(
@@ -476,7 +476,7 @@ STREAM = Format(
         ),
     ),
     parts="messages/0 is the first message of a stream",
-    facets={"check": "refbrowser.engine.ncstream.soundness:payload_findings", **_MESSAGES},
+    facets={"check": "refbrowser.exporting.streams.soundness:payload_findings", **_MESSAGES},
 )
 AWKWARD0 = Format(
     name="awkward0",
@@ -502,7 +502,7 @@ AWKWARD0 = Format(
     facets={
         "complete": "refbrowser.engine.nested.measuring:with_measured",
         "check": "refbrowser.engine.awkward0_soundness:value_findings",
-        "portable": "refbrowser.engine.saving.virtual_awkward0:virtual_document",
+        "portable": "refbrowser.exporting.saving.virtual_awkward0:virtual_document",
         "name": "refbrowser.formats.awkward0.naming:name_of_path",
     },
 )

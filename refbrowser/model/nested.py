@@ -212,3 +212,39 @@ class NestedValues(Protocol):
             None of them can be read.
         """
         ...
+
+
+#: Names of fields, ``[]`` for the elements of a list, ``#1`` for a possibility of a union; from a row down.
+TypePath = tuple[str, ...]
+
+ITEMS = "[]"
+
+
+class _Composed(Protocol):
+    """A type made of types: of a source, or of a target."""
+
+    @property
+    def kind(self) -> TypeKind: ...
+    @property
+    def fields(self) -> Sequence[str]: ...
+    @property
+    def items(self) -> Sequence[object]: ...
+
+
+def parts_of_kind(
+    source: NestedType, kind: TypeKind, path: TypePath = ()
+) -> Iterator[tuple[TypePath, NestedType]]:
+    """Yield the parts of a type that are of a kind, with their places."""
+    if source.kind is kind:
+        yield path, source
+    for step, item in zip(steps_of(source), source.items, strict=True):
+        yield from parts_of_kind(item, kind, (*path, *step))
+
+
+def steps_of(type: _Composed) -> list[TypePath]:
+    """Return the steps of a path that lead to each of the types right below."""
+    if type.kind is TypeKind.RECORD:
+        return [(name,) for name in type.fields]
+    if type.kind is TypeKind.UNION:
+        return [(f"#{number}",) for number in range(len(type.items))]
+    return [(ITEMS,) if type.kind is TypeKind.LIST else ()] * len(type.items)

@@ -14,9 +14,9 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLabel, QLineEdit, QMenu
 from pytestqt.qtbot import QtBot
 
-from refbrowser.app.attributes.attribute_cells import NAME, TYPE, VALUE
 from refbrowser.app.controller.open_document import OpenDocument
-from refbrowser.app.main_window import MainWindow
+from refbrowser.app.panes.attributes.attribute_cells import NAME, TYPE, VALUE
+from refbrowser.app.shell.main_window import MainWindow
 
 Open = Callable[[str | Path], OpenDocument]
 Settle = Callable[[], None]

@@ -14,13 +14,13 @@ from PySide6.QtWidgets import QComboBox, QLabel, QLineEdit, QPushButton, QToolBu
 from pytestqt.qtbot import QtBot
 from small_documents import METADATA, small_document
 
-from refbrowser.app.attributes.attributes_tree import NAME, VALUE, AttributesTree
-from refbrowser.app.attributes.attributes_view import METADATA as METADATA_TAB
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.editors.drafts import drafts_of
 from refbrowser.app.editors.json_field import JsonField
 from refbrowser.app.editors.rows import OutcomeLine
-from refbrowser.app.main_window import MainWindow
+from refbrowser.app.panes.attributes.attributes_tree import NAME, VALUE, AttributesTree
+from refbrowser.app.panes.attributes.attributes_view import METADATA as METADATA_TAB
+from refbrowser.app.shell.main_window import MainWindow
 
 CONTROL = Qt.KeyboardModifier.ControlModifier
 

@@ -20,7 +20,7 @@ from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.dialogs.connection_dialog import ConnectionDialog
 from refbrowser.app.dialogs.open_url_dialog import OpenUrlDialog
 from refbrowser.app.dialogs.trust import TrustSheet
-from refbrowser.app.main_window import MainWindow
+from refbrowser.app.shell.main_window import MainWindow
 from refbrowser.io.origins import Origin
 from refbrowser.io.settings import ConnectionSettings, parse_storage_options
 

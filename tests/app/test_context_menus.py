@@ -14,9 +14,9 @@ from PySide6.QtWidgets import QAbstractScrollArea, QApplication, QMenu, QWidget
 from pytestqt.qtbot import QtBot
 from window_fixtures import Open
 
-from refbrowser.app.centre import PLOT, REFERENCES, TABLE
 from refbrowser.app.controller.open_document import OpenDocument
-from refbrowser.app.main_window import MainWindow
+from refbrowser.app.shell.centre import PLOT, REFERENCES, TABLE
+from refbrowser.app.shell.main_window import MainWindow
 
 Settle = Callable[[], None]
 RIGHT = Qt.MouseButton.RightButton

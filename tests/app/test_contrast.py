@@ -7,8 +7,8 @@ import itertools
 import pytest
 from PySide6.QtGui import QColor
 
-from refbrowser.app import theme
-from refbrowser.app.theme import Colors
+from refbrowser.app.widgets import theme
+from refbrowser.app.widgets.theme import Colors
 
 TEXT, MARK = 4.5, 3.0
 #: What text and marks are drawn on.

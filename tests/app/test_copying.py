@@ -18,11 +18,11 @@ from pytestqt.qtbot import QtBot
 from servers.http_server import HttpServer
 from window_fixtures import Open
 
-from refbrowser.app.centre import PLOT, RAW, REFERENCES
 from refbrowser.app.controller.documents import split_target
 from refbrowser.app.controller.open_document import OpenDocument
-from refbrowser.app.main_window import MainWindow
 from refbrowser.app.plot.pane import PlotPane
+from refbrowser.app.shell.centre import PLOT, RAW, REFERENCES
+from refbrowser.app.shell.main_window import MainWindow
 from refbrowser.engine.keys import written_value
 from refbrowser.model.reference import ByteRange, Inline, Missing, WholeFile
 from refbrowser.references.edits import SetReference
@@ -97,7 +97,7 @@ def shown(plot: PlotPane) -> np.ndarray:
     picture = plot.picture()
     assert picture is not None
     assert picture.all_done
-    from refbrowser.engine.views.interpretation import Interpretation
+    from refbrowser.views.interpretation import Interpretation
 
     return Interpretation(picture.node, plot.is_decoded()).numbers(picture.values)
 

@@ -14,8 +14,8 @@ from PySide6.QtWidgets import QLineEdit
 from pytestqt.qtbot import QtBot
 from window_fixtures import Open
 
-from refbrowser.app.main_window import MainWindow
 from refbrowser.app.plot.pane import PlotPane
+from refbrowser.app.shell.main_window import MainWindow
 
 
 @pytest.fixture

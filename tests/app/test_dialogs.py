@@ -26,9 +26,6 @@ from PySide6.QtWidgets import (
 )
 from window_fixtures import Open
 
-from refbrowser.app.awkward0.allow_dialog import AllowDialog
-from refbrowser.app.awkward0.safety_dialog import SafetyDialog
-from refbrowser.app.awkward0.safety_rows import FUNCTIONS, SafetyRow
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.dialogs.connection_dialog import ConnectionDialog
 from refbrowser.app.dialogs.export_leftover import ask_leftover
@@ -37,12 +34,15 @@ from refbrowser.app.dialogs.recovery import RecoveryPreview
 from refbrowser.app.dialogs.save_dialogs import SaveProspectDialog
 from refbrowser.app.dialogs.stream_dialogs import AppendDialog, CompactDialog, RepairDialog
 from refbrowser.app.dialogs.unsaved_dialog import UnsavedDialog
-from refbrowser.app.elided_label import ElidedLabel
-from refbrowser.app.main_window import MainWindow
-from refbrowser.app.resources import resource
-from refbrowser.app.stream.byte_order_dialog import ByteOrderDialog
+from refbrowser.app.facets.awkward0.allow_dialog import AllowDialog
+from refbrowser.app.facets.awkward0.safety_dialog import SafetyDialog
+from refbrowser.app.facets.awkward0.safety_rows import FUNCTIONS, SafetyRow
+from refbrowser.app.facets.stream.byte_order_dialog import ByteOrderDialog
+from refbrowser.app.shell.main_window import MainWindow
+from refbrowser.app.widgets.elided_label import ElidedLabel
+from refbrowser.app.widgets.resources import resource
 from refbrowser.engine.journal import Recovery
-from refbrowser.engine.saving.prospect import Prospect
+from refbrowser.exporting.saving.prospect import Prospect
 from refbrowser.io.origins import Origin
 from refbrowser.io.settings import ConnectionSettings
 

@@ -13,10 +13,10 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLineEdit
 from pytestqt.qtbot import QtBot
 
-from refbrowser.app import icons, theme
 from refbrowser.app.controller.open_document import OpenDocument
-from refbrowser.app.hierarchy.hierarchy_model import DETAIL_ROLE, ItemKind
-from refbrowser.app.main_window import MainWindow
+from refbrowser.app.panes.hierarchy.hierarchy_model import DETAIL_ROLE, ItemKind
+from refbrowser.app.shell.main_window import MainWindow
+from refbrowser.app.widgets import icons, theme
 
 Open = Callable[[str | Path], OpenDocument]
 Settle = Callable[[], None]

@@ -20,16 +20,16 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from servers.http_server import Fault, HttpServer
 
-from refbrowser.app import theme
-from refbrowser.app.centre import PLOT, REFERENCES, TABLE
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.dialogs.trust import TrustSheet
-from refbrowser.app.explain.explain_text import SCHEME
-from refbrowser.app.explain.explain_view import ExplainPane
-from refbrowser.app.main_window import MainWindow
-from refbrowser.app.virtual_table import VirtualTable
-from refbrowser.engine.explain.question import Question
+from refbrowser.app.panes.explain.explain_text import SCHEME
+from refbrowser.app.panes.explain.explain_view import ExplainPane
+from refbrowser.app.shell.centre import PLOT, REFERENCES, TABLE
+from refbrowser.app.shell.main_window import MainWindow
+from refbrowser.app.widgets import theme
+from refbrowser.app.widgets.virtual_table import VirtualTable
 from refbrowser.references.edits import SetReference
+from refbrowser.views.explain.question import Question
 
 Open = Callable[[str | Path], OpenDocument]
 Settle = Callable[[], None]

@@ -14,9 +14,9 @@ from pytestqt.qtbot import QtBot
 from test_names import unnamed
 from window_fixtures import Open
 
-from refbrowser.app.main_window import MainWindow
 from refbrowser.app.plot.pane import PlotPane
-from refbrowser.app.resources import resource
+from refbrowser.app.shell.main_window import MainWindow
+from refbrowser.app.widgets.resources import resource
 
 
 @pytest.fixture

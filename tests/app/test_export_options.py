@@ -16,10 +16,10 @@ from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.dialogs.export_check import sum_text
 from refbrowser.app.dialogs.export_dialog import ExportDialog
 from refbrowser.app.dialogs.export_formats import FORMATS, offered_codecs, reasons
-from refbrowser.app.main_window import MainWindow
-from refbrowser.engine.export.check import CheckItem, CheckReport, Program
-from refbrowser.engine.export.request import FORMATS as ENGINE_FORMATS
-from refbrowser.engine.export.store_options import CodecChoice
+from refbrowser.app.shell.main_window import MainWindow
+from refbrowser.exporting.check import CheckItem, CheckReport, Program
+from refbrowser.exporting.request import FORMATS as ENGINE_FORMATS
+from refbrowser.exporting.store_options import CodecChoice
 
 Open = Callable[[str | Path], OpenDocument]
 Settle = Callable[[], None]

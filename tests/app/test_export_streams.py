@@ -14,7 +14,7 @@ import refbrowser
 from refbrowser.app.controller.exporting import StreamWanted
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.dialogs.export_dialog import ExportDialog
-from refbrowser.app.main_window import MainWindow
+from refbrowser.app.shell.main_window import MainWindow
 
 Open = Callable[[str | Path], OpenDocument]
 Settle = Callable[[], None]

@@ -11,10 +11,10 @@ from PySide6.QtWidgets import QApplication, QLineEdit
 from pytestqt.qtbot import QtBot
 from window_fixtures import Open
 
-from refbrowser.app.centre import REFERENCES
-from refbrowser.app.finding.command_palette import CommandPalette
-from refbrowser.app.finding.go_to import GoToDialog
-from refbrowser.app.main_window import MainWindow
+from refbrowser.app.panes.finding.command_palette import CommandPalette
+from refbrowser.app.panes.finding.go_to import GoToDialog
+from refbrowser.app.shell.centre import REFERENCES
+from refbrowser.app.shell.main_window import MainWindow
 
 Settle = Callable[[], None]
 

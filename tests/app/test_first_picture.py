@@ -13,7 +13,7 @@ from servers.http_server import HttpServer
 from small_documents import small_document
 
 from refbrowser.app.controller.open_document import OpenDocument
-from refbrowser.app.main_window import MainWindow
+from refbrowser.app.shell.main_window import MainWindow
 
 Open = Callable[[str | Path], OpenDocument]
 Settle = Callable[[], None]

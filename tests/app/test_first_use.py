@@ -23,17 +23,17 @@ from PySide6.QtWidgets import (
 )
 from pytestqt.qtbot import QtBot
 
-from refbrowser.app.cards import ErrorCard, centred
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.controller.reading import SizeQuestion
 from refbrowser.app.editors.drafts import drafts_of
 from refbrowser.app.editors.preview_view import PreviewView
-from refbrowser.app.elided_label import cut_around
-from refbrowser.app.hierarchy.hierarchy_pane import MARGINS, detail_room, fitting
-from refbrowser.app.main_window import MainWindow
 from refbrowser.app.opening.start_pane import TEXT, StartPane
-from refbrowser.app.plain_text import one_line
-from refbrowser.app.theme import count_text
+from refbrowser.app.panes.hierarchy.hierarchy_pane import MARGINS, detail_room, fitting
+from refbrowser.app.shell.main_window import MainWindow
+from refbrowser.app.widgets.cards import ErrorCard, centred
+from refbrowser.app.widgets.elided_label import cut_around
+from refbrowser.app.widgets.plain_text import one_line
+from refbrowser.app.widgets.theme import count_text
 from refbrowser.formats.registry import BUILT_IN
 
 Open = Callable[[str | Path], OpenDocument]

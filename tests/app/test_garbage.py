@@ -8,8 +8,8 @@ import weakref
 
 from pytestqt.qtbot import QtBot
 
-from refbrowser.app import garbage
-from refbrowser.app.garbage import collect_due
+from refbrowser.app.shell import garbage
+from refbrowser.app.shell.garbage import collect_due
 
 
 class Knot:
@@ -36,7 +36,7 @@ import os, sys, threading
 os.environ["QT_QPA_PLATFORM"] = "offscreen"
 from PySide6.QtCore import QObject, QTimer
 from PySide6.QtWidgets import QApplication
-from refbrowser.app import garbage
+from refbrowser.app.shell import garbage
 
 garbage.PAUSE = 50
 garbage.COLLECT_AFTER = (10, 1000, 1000)

@@ -11,15 +11,15 @@ from PySide6.QtWidgets import QApplication, QLineEdit, QTextBrowser
 from pytestqt.qtbot import QtBot
 from window_fixtures import button
 
-from refbrowser.app import theme
 from refbrowser.app.actions.menus import ACTIONS
 from refbrowser.app.help.about import AboutDialog
 from refbrowser.app.help.keys import VIEW_KEYS, sections, title_of
 from refbrowser.app.help.manual import PAGES, read_page
 from refbrowser.app.help.manual_window import ManualWindow
 from refbrowser.app.help.shortcut_list import ShortcutList
-from refbrowser.app.main_window import MainWindow
-from refbrowser.app.preferences import PREFERENCES
+from refbrowser.app.shell.main_window import MainWindow
+from refbrowser.app.shell.preferences import PREFERENCES
+from refbrowser.app.widgets import theme
 from refbrowser.cli.program import VERBS
 
 MANUAL = Path(__file__).resolve().parents[2] / "resources" / "manual"

@@ -12,7 +12,7 @@ from pytestqt.qtbot import QtBot
 from window_fixtures import Open
 
 from refbrowser.app.controller.open_document import OpenDocument
-from refbrowser.app.main_window import MainWindow
+from refbrowser.app.shell.main_window import MainWindow
 from refbrowser.references.edits import SetReference, SetTemplate
 
 Settle = Callable[[], None]

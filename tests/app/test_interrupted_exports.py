@@ -15,9 +15,9 @@ from pytestqt.qtbot import QtBot
 
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.dialogs.export_dialog import ExportDialog
-from refbrowser.app.tasks import Tasks
-from refbrowser.engine.export import running
-from refbrowser.engine.export.folder import partial_of
+from refbrowser.app.shell.tasks import Tasks
+from refbrowser.exporting import running
+from refbrowser.exporting.folder import partial_of
 
 VALUES = list(range(8))
 

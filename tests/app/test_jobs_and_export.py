@@ -15,10 +15,10 @@ from window_fixtures import button
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.dialogs.export_dialog import ExportDialog
 from refbrowser.app.dialogs.export_formats import FORMATS
-from refbrowser.app.jobs_view import SHARE_ROLE
-from refbrowser.app.main_window import MainWindow
-from refbrowser.app.tasks import TaskControl
-from refbrowser.app.widgets import show_progress
+from refbrowser.app.shell.jobs_view import SHARE_ROLE
+from refbrowser.app.shell.main_window import MainWindow
+from refbrowser.app.shell.tasks import TaskControl
+from refbrowser.app.widgets.parts import show_progress
 
 Open = Callable[[str | Path], OpenDocument]
 Settle = Callable[[], None]

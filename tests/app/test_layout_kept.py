@@ -11,8 +11,8 @@ from PySide6.QtWidgets import QTabBar
 from pytestqt.qtbot import QtBot
 from window_fixtures import Open
 
-from refbrowser.app.docks import DOCKS
-from refbrowser.app.main_window import MainWindow
+from refbrowser.app.shell.docks import DOCKS
+from refbrowser.app.shell.main_window import MainWindow
 
 Settle = Callable[[], None]
 

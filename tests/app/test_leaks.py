@@ -16,8 +16,8 @@ from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 from window_fixtures import Open
 
-from refbrowser.app.ahead import Ahead
-from refbrowser.app.main_window import MainWindow
+from refbrowser.app.shell.ahead import Ahead
+from refbrowser.app.shell.main_window import MainWindow
 
 ARRAY_PATHS = ("/temp", "/depth")
 #: How often a document is opened and closed, and how often another array is selected.

@@ -14,13 +14,13 @@ from PySide6.QtWidgets import QApplication, QLineEdit, QMessageBox, QToolButton
 from pytestqt.qtbot import QtBot
 from window_fixtures import button, drop
 
-from refbrowser.app.centre import PLOT, RAW, REFERENCES
 from refbrowser.app.controller.documents import split_target
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.dialogs.open_url_dialog import OpenUrlDialog
-from refbrowser.app.main_window import MainWindow
-from refbrowser.app.row_model import RowStyle
-from refbrowser.engine.saving.write import SaveOrder
+from refbrowser.app.shell.centre import PLOT, RAW, REFERENCES
+from refbrowser.app.shell.main_window import MainWindow
+from refbrowser.app.widgets.row_model import RowStyle
+from refbrowser.exporting.saving.write import SaveOrder
 
 Open = Callable[[str | Path], OpenDocument]
 Settle = Callable[[], None]

@@ -22,8 +22,8 @@ import refbrowser
 from refbrowser.app.actions.menus import ACTIONS, TOOLBAR
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.dialogs.export_dialog import ExportDialog
-from refbrowser.app.main_window import MainWindow
-from refbrowser.app.virtual_table import VirtualTable
+from refbrowser.app.shell.main_window import MainWindow
+from refbrowser.app.widgets.virtual_table import VirtualTable
 
 Open = Callable[[str | Path], OpenDocument]
 ACTED_ON = (

@@ -12,7 +12,7 @@ from pytestqt.qtbot import QtBot
 from window_fixtures import Open, button, drop
 
 from refbrowser.app.controller.open_document import OpenDocument
-from refbrowser.app.main_window import MainWindow
+from refbrowser.app.shell.main_window import MainWindow
 
 Settle = Callable[[], None]
 
@@ -109,7 +109,7 @@ def test_the_stage_behind_the_reading_is_named_and_no_bar_stands_at_its_end(
 ) -> None:
     from PySide6.QtWidgets import QProgressBar
 
-    from refbrowser.app.centre import Centre
+    from refbrowser.app.shell.centre import Centre
 
     seen, show = [], Centre.show_stage
 

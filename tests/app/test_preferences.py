@@ -11,11 +11,11 @@ from PySide6.QtWidgets import QApplication, QCheckBox, QComboBox, QSpinBox, QWid
 from pytestqt.qtbot import QtBot
 from window_fixtures import Open, button
 
-from refbrowser.app import theme
 from refbrowser.app.dialogs.preferences_dialog import PreferencesDialog
-from refbrowser.app.main_window import MainWindow
-from refbrowser.app.preferences import MIB, PREFERENCES, Preferences
-from refbrowser.app.settings import Settings
+from refbrowser.app.shell.main_window import MainWindow
+from refbrowser.app.shell.preferences import MIB, PREFERENCES, Preferences
+from refbrowser.app.shell.settings import Settings
+from refbrowser.app.widgets import theme
 from refbrowser.io.link import LinkModels
 from refbrowser.limits import ADJUSTABLE, LIMITS, Limits, adjust
 

@@ -15,11 +15,11 @@ from pytestqt.qtbot import QtBot
 from small_documents import small_document
 from window_fixtures import Open, button
 
-from refbrowser.app import theme
-from refbrowser.app.centre import RAW, REFERENCES
 from refbrowser.app.controller.open_document import OpenDocument
-from refbrowser.app.main_window import MainWindow
-from refbrowser.app.problems.model import MESSAGE, PLACE, ProblemsModel, Row
+from refbrowser.app.panes.problems.model import MESSAGE, PLACE, ProblemsModel, Row
+from refbrowser.app.shell.centre import RAW, REFERENCES
+from refbrowser.app.shell.main_window import MainWindow
+from refbrowser.app.widgets import theme
 from refbrowser.engine.problems.problem import Origin, Problem
 from refbrowser.errors import ErrorKind, Severity
 from refbrowser.references.edits import SetReference

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from window_fixtures import Open
 
-from refbrowser.app.main_window import MainWindow
-from refbrowser.app.settings import RECENT
+from refbrowser.app.shell.main_window import MainWindow
+from refbrowser.app.shell.settings import RECENT
 
 Settle = Callable[[], None]
 

@@ -15,7 +15,7 @@ from pytestqt.qtbot import QtBot
 
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.dialogs.recovery import RecoveryBar, RecoveryPreview
-from refbrowser.app.main_window import MainWindow
+from refbrowser.app.shell.main_window import MainWindow
 from refbrowser.io.journal import journal_folder
 from refbrowser.references.edits import SetReference
 
@@ -26,7 +26,7 @@ EDITOR = """
 import sys
 from PySide6.QtCore import QCoreApplication, Qt
 from refbrowser.app.controller.open_document import OpenDocument
-from refbrowser.app.tasks import Tasks
+from refbrowser.app.shell.tasks import Tasks
 from refbrowser.references.edits import Compound, RenameTemplate, SetReference, SetRule, SetTemplate
 
 application = QCoreApplication([])

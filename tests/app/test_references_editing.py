@@ -23,13 +23,13 @@ from PySide6.QtWidgets import (
 )
 from pytestqt.qtbot import QtBot
 
-from refbrowser.app.centre import PLOT, REFERENCES
 from refbrowser.app.commands.references import ASKED
 from refbrowser.app.controller.open_document import OpenDocument
-from refbrowser.app.hierarchy.hierarchy_model import CHANGED_ROLE
-from refbrowser.app.main_window import MainWindow
-from refbrowser.app.row_model import RowStyle
-from refbrowser.app.virtual_table import VirtualTable
+from refbrowser.app.panes.hierarchy.hierarchy_model import CHANGED_ROLE
+from refbrowser.app.shell.centre import PLOT, REFERENCES
+from refbrowser.app.shell.main_window import MainWindow
+from refbrowser.app.widgets.row_model import RowStyle
+from refbrowser.app.widgets.virtual_table import VirtualTable
 
 Open = Callable[[str | Path], OpenDocument]
 Settle = Callable[[], None]
@@ -422,8 +422,8 @@ class TestChanged:
     def test_gone_keys_that_are_not_listed_are_counted(
         self, window: MainWindow, document: OpenDocument, settle: Settle, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        from refbrowser.engine.views import changed_rows
         from refbrowser.references.edits import RemoveReference
+        from refbrowser.views import changed_rows
 
         monkeypatch.setattr(changed_rows, "REMOVED", 2)
         for number in range(5):

@@ -12,7 +12,7 @@ from PySide6.QtCore import QTimer
 from pytestqt.qtbot import QtBot
 
 from refbrowser.app.controller.open_document import OpenDocument
-from refbrowser.app.main_window import MainWindow
+from refbrowser.app.shell.main_window import MainWindow
 
 #: Longest gap in seconds that a test accepts; the design's 100 ms, with room for a machine that is shared.
 GAP = 0.35

@@ -16,7 +16,7 @@ from small_documents import small_document
 from window_fixtures import Open, button
 
 from refbrowser.app.dialogs.save_dialogs import FORMS, Form, SaveProspectDialog, path_for
-from refbrowser.app.main_window import MainWindow
+from refbrowser.app.shell.main_window import MainWindow
 from refbrowser.references.document import ReferenceDocument
 from refbrowser.references.edits import SetReference
 

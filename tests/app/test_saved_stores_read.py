@@ -19,7 +19,7 @@ from window_fixtures import Open, button
 
 import refbrowser
 from refbrowser.app.dialogs.save_dialogs import FORMS, SaveProspectDialog
-from refbrowser.app.main_window import MainWindow
+from refbrowser.app.shell.main_window import MainWindow
 from refbrowser.references.edits import SetMetadata
 
 Settle = Callable[[], None]
@@ -202,7 +202,7 @@ def test_members_that_find_no_room_are_told_in_the_window(
 ) -> None:
     import dataclasses
 
-    from refbrowser.engine.saving import portable
+    from refbrowser.exporting.saving import portable
 
     monkeypatch.setattr(portable, "LIMITS", dataclasses.replace(portable.LIMITS, inlined_members=40))
     document = opened(store_of("deflated", tmp_path))

@@ -11,9 +11,9 @@ import zarr
 
 import refbrowser
 from refbrowser.app.controller.work import save_document
-from refbrowser.app.tasks import TaskControl
+from refbrowser.app.shell.tasks import TaskControl
 from refbrowser.engine.jobs import JobControl
-from refbrowser.engine.saving.write import SaveOrder
+from refbrowser.exporting.saving.write import SaveOrder
 from refbrowser.references.edits import SetMetadata
 
 

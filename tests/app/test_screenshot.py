@@ -12,10 +12,11 @@ from PySide6.QtCore import QSettings
 from PySide6.QtGui import QColor, QImage
 from pytestqt.qtbot import QtBot
 
-from refbrowser.app import screenshot, theme
-from refbrowser.app.main_window import MainWindow
-from refbrowser.app.settings import Settings
-from refbrowser.app.tasks import TaskControl
+from refbrowser.app.shell import screenshot
+from refbrowser.app.shell.main_window import MainWindow
+from refbrowser.app.shell.settings import Settings
+from refbrowser.app.shell.tasks import TaskControl
+from refbrowser.app.widgets import theme
 from refbrowser.errors import ErrorKind, RefbrowserError
 
 

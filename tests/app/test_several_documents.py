@@ -13,12 +13,12 @@ from pytestqt.qtbot import QtBot
 from small_documents import small_document
 from window_fixtures import Open, button, drop
 
-from refbrowser.app.centre import RAW
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.dialogs.unsaved_dialog import UnsavedDialog
-from refbrowser.app.hierarchy.hierarchy_model import ItemKind
-from refbrowser.app.main_window import MainWindow
 from refbrowser.app.opening.drops import DROP_LIMIT, read_drop
+from refbrowser.app.panes.hierarchy.hierarchy_model import ItemKind
+from refbrowser.app.shell.centre import RAW
+from refbrowser.app.shell.main_window import MainWindow
 from refbrowser.references.edits import SetReference, SetTemplate
 
 Settle = Callable[[], None]

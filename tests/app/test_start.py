@@ -11,17 +11,18 @@ from pathlib import Path
 import pytest
 from PySide6.QtGui import QImage
 
-from refbrowser.app import launch
-from refbrowser.app.main_window import MainWindow
-from refbrowser.app.messages import send_exceptions_to
+from refbrowser.app.shell import launch
+from refbrowser.app.shell.main_window import MainWindow
+from refbrowser.app.shell.messages import send_exceptions_to
 
 HEAVY = "numpy pyqtgraph jinja2 fsspec zarr numcodecs pandas xarray pyarrow h5py concurrent.futures asyncio"
 
 FIRST_PAINT = f"""
 import os, sys
 from PySide6.QtWidgets import QApplication
-from refbrowser.app import launch, theme
-from refbrowser.app.main_window import MainWindow
+from refbrowser.app.shell import launch
+from refbrowser.app.widgets import theme
+from refbrowser.app.shell.main_window import MainWindow
 application = QApplication([])
 theme.follow_system(application)
 window = MainWindow()
@@ -38,8 +39,8 @@ application.exec()
 LATER = "document gen edits expansion findings history templates writer"
 FIRST_ROWS = f"""
 import os, sys
-from refbrowser.app import launch
-from refbrowser.app.main_window import MainWindow
+from refbrowser.app.shell import launch
+from refbrowser.app.shell.main_window import MainWindow
 show = MainWindow.show
 def shown(window):
     def told(rows):
@@ -84,7 +85,7 @@ def test_first_rows_are_shown_before_what_they_do_not_need_is_loaded(tmp_path: P
 
 def test_screenshot_shows_the_plot(small: Path, tmp_path: Path) -> None:
     picture = tmp_path / "window.png"
-    code = f"from refbrowser.app.launch import run; raise SystemExit(run([{str(small)!r}], " + (
+    code = f"from refbrowser.app.shell.launch import run; raise SystemExit(run([{str(small)!r}], " + (
         f"screenshot={str(picture)!r}, array='/temp', size=(1100, 750)))"
     )
     result = run("-c", code)
@@ -96,7 +97,8 @@ def test_screenshot_shows_the_plot(small: Path, tmp_path: Path) -> None:
 
 
 def test_screenshot_to_an_impossible_place_fails(small: Path, tmp_path: Path) -> None:
-    code = f"from refbrowser.app.launch import run; run([], screenshot={str(tmp_path / 'no' / 'x.png')!r})"
+    target = str(tmp_path / "no" / "x.png")
+    code = f"from refbrowser.app.shell.launch import run; run([], screenshot={target!r})"
     result = run("-c", code)
     assert "could not be written" in result.stderr
 
@@ -106,7 +108,7 @@ def test_screenshot_of_what_is_not_there_shows_it_and_fails(small: Path, tmp_pat
         [(tmp_path / "none.json", None, "none.json"), (small, "/nothing", "no array '/nothing'")]
     ):
         picture = tmp_path / f"{number}.png"
-        code = f"from refbrowser.app.launch import run; run([{str(path)!r}], " + (
+        code = f"from refbrowser.app.shell.launch import run; run([{str(path)!r}], " + (
             f"screenshot={str(picture)!r}, array={array!r})"
         )
         result = run("-c", code)
@@ -145,7 +147,7 @@ def test_qt_names_are_made_by_the_thread_that_is_asked() -> None:
     """Two threads that make classes of PySide6 at once crash the program."""
     code = """
 import sys, threading
-from refbrowser.app.qt_names import QtNames
+from refbrowser.app.widgets.qt_names import QtNames
 from PySide6 import QtWidgets
 names, asked, made = QtNames(), [], []
 main = threading.get_ident()

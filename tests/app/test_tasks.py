@@ -9,7 +9,7 @@ import shiboken6
 from PySide6.QtCore import QObject
 from pytestqt.qtbot import QtBot
 
-from refbrowser.app.tasks import BUDGET, TaskControl, Tasks
+from refbrowser.app.shell.tasks import BUDGET, TaskControl, Tasks
 
 
 @pytest.fixture

@@ -33,13 +33,13 @@ from pytestqt.qtbot import QtBot
 from small_documents import small_document
 from window_fixtures import Open
 
-from refbrowser.app import theme
-from refbrowser.app.centre import PLOT
-from refbrowser.app.chunk_map.view import ChunkMapView
-from refbrowser.app.docks import DOCKS
-from refbrowser.app.main_window import MainWindow
-from refbrowser.app.table.grid import GridView
-from refbrowser.app.virtual_table import VirtualTable
+from refbrowser.app.panes.chunk_map.view import ChunkMapView
+from refbrowser.app.shell.centre import PLOT
+from refbrowser.app.shell.docks import DOCKS
+from refbrowser.app.shell.main_window import MainWindow
+from refbrowser.app.widgets import theme
+from refbrowser.app.widgets.table.grid import GridView
+from refbrowser.app.widgets.virtual_table import VirtualTable
 from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.references.edits import SetReference
 

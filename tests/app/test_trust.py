@@ -14,7 +14,7 @@ from small_documents import small_document
 
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.dialogs.trust import TrustSheet, wants_text
-from refbrowser.app.main_window import MainWindow
+from refbrowser.app.shell.main_window import MainWindow
 from refbrowser.errors import RefbrowserError
 
 Open = Callable[[str | Path], OpenDocument]

@@ -13,11 +13,11 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLineEdit, QPlainTextEdit, QPushButton, QSpinBox, QWidget
 from pytestqt.qtbot import QtBot
 
-from refbrowser.app.centre import REFERENCES
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.editors.drafts import drafts_of
-from refbrowser.app.elided_label import ElidedLabel
-from refbrowser.app.main_window import MainWindow
+from refbrowser.app.shell.centre import REFERENCES
+from refbrowser.app.shell.main_window import MainWindow
+from refbrowser.app.widgets.elided_label import ElidedLabel
 from refbrowser.io.journal import journal_folder
 from refbrowser.references.edits import SetTemplate
 

@@ -18,9 +18,9 @@ from PySide6.QtWidgets import QApplication, QFileDialog
 from pytestqt.qtbot import QtBot
 from window_fixtures import Open
 
-from refbrowser.app import theme
-from refbrowser.app.centre import PLOT, TABLE
-from refbrowser.app.main_window import MainWindow
+from refbrowser.app.shell.centre import PLOT, TABLE
+from refbrowser.app.shell.main_window import MainWindow
+from refbrowser.app.widgets import theme
 
 Settle = Callable[[], None]
 Show = Callable[..., None]

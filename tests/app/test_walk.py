@@ -32,10 +32,10 @@ from pytestqt.qtbot import QtBot
 
 from refbrowser.app.actions.menus import MENUS
 from refbrowser.app.controller.open_document import OpenDocument
-from refbrowser.app.docks import DOCKS
 from refbrowser.app.help.keys import sections
-from refbrowser.app.main_window import MainWindow
-from refbrowser.app.virtual_table import VirtualTable
+from refbrowser.app.shell.docks import DOCKS
+from refbrowser.app.shell.main_window import MainWindow
+from refbrowser.app.widgets.virtual_table import VirtualTable
 
 Open = Callable[[str | Path], OpenDocument]
 Settle = Callable[[], None]

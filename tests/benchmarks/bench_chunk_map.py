@@ -16,10 +16,10 @@ from PySide6.QtWidgets import QApplication
 from report import figure, heading
 from window import Gaps, pause, shown_window, wait
 
-from refbrowser.app.chunk_map.pane import ChunkMapPane
-from refbrowser.app.chunk_map.view import ChunkMapView
-from refbrowser.app.main_window import MainWindow
-from refbrowser.engine.views.chunk_colouring import ColourBy
+from refbrowser.app.panes.chunk_map.pane import ChunkMapPane
+from refbrowser.app.panes.chunk_map.view import ChunkMapView
+from refbrowser.app.shell.main_window import MainWindow
+from refbrowser.views.chunk_colouring import ColourBy
 
 GRID = (1000, 1000)
 STEPS = 60

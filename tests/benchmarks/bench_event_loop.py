@@ -20,11 +20,11 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from servers.http_server import ServerProcess
 
-from refbrowser.app.centre import REFERENCES
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.dialogs.export_dialog import ExportDialog
 from refbrowser.app.editors.jinja_field import JinjaField
-from refbrowser.app.main_window import MainWindow
+from refbrowser.app.shell.centre import REFERENCES
+from refbrowser.app.shell.main_window import MainWindow
 
 SIDE, CHUNK = 1200, 20
 RULE = {

@@ -13,7 +13,7 @@ from pathlib import Path
 from report import figure, heading
 from window import Gaps, pause, shown_window, wait
 
-from refbrowser.app.main_window import MainWindow
+from refbrowser.app.shell.main_window import MainWindow
 
 RUNS = 9
 SAMPLE = Path(__file__).resolve().parents[2] / "resources" / "sample" / "sea_surface.json"
@@ -23,8 +23,8 @@ ARRAY = "/ocean/sst"
 COLD = f"""
 import os
 from PySide6.QtCore import QTimer
-from refbrowser.app import launch
-from refbrowser.app.main_window import MainWindow
+from refbrowser.app.shell import launch
+from refbrowser.app.shell.main_window import MainWindow
 show = MainWindow.show
 def look(window):
     plot = window.centre.plot if window.is_complete else None

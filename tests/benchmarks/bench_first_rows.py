@@ -14,15 +14,15 @@ from documents import small_document, write_large
 from report import figure, heading
 from window import PATIENCE, pause, shown_window, wait
 
-from refbrowser.app.main_window import MainWindow
+from refbrowser.app.shell.main_window import MainWindow
 
 ROWS = 5_000_000
 RUNS = 5
 #: A whole process: prints how long after its first paint the first rows are painted, and ends.
 COLD = """
 import os, sys, time
-from refbrowser.app import launch
-from refbrowser.app.main_window import MainWindow
+from refbrowser.app.shell import launch
+from refbrowser.app.shell.main_window import MainWindow
 show = MainWindow.show
 def shown(window):
     painted = []

@@ -21,8 +21,8 @@ OURS = """
 import os, sys
 import psutil
 from PySide6.QtCore import QTimer
-from refbrowser.app import launch
-from refbrowser.app.main_window import MainWindow
+from refbrowser.app.shell import launch
+from refbrowser.app.shell.main_window import MainWindow
 show = MainWindow.show
 def shown(window):
     calm, steps = [0], [2, 1, 0]

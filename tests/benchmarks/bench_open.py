@@ -17,7 +17,7 @@ REFERENCES = 1_000_000
 OURS = (
     """
 import numpy as np, zstandard
-import refbrowser, refbrowser.engine.api, refbrowser.formats.references, refbrowser.formats.zarr.hierarchy
+import refbrowser, refbrowser.api, refbrowser.formats.references, refbrowser.formats.zarr.hierarchy
 import refbrowser.engine.store
 """,
     """

@@ -19,10 +19,10 @@ from report import figure, heading
 from window import Gaps, wait
 
 from refbrowser.app.controller.open_document import OpenDocument
-from refbrowser.app.garbage import GarbageCollector
-from refbrowser.app.launch import SWITCH_INTERVAL
 from refbrowser.app.plot.pane import PlotPane
-from refbrowser.app.tasks import Tasks
+from refbrowser.app.shell.garbage import GarbageCollector
+from refbrowser.app.shell.launch import SWITCH_INTERVAL
+from refbrowser.app.shell.tasks import Tasks
 
 SIDE = 1000
 
@@ -42,14 +42,14 @@ def drawing() -> None:
 
     from refbrowser.app.plot.colour_maps import table
     from refbrowser.app.plot.image_layer import ImageLayer
-    from refbrowser.engine.views.colouring import LevelColouring
-    from refbrowser.engine.views.interpretation import Interpretation
-    from refbrowser.engine.views.levels import Levels
-    from refbrowser.engine.views.picture import ChunkState, Picture
-    from refbrowser.engine.views.plan import plan_view
-    from refbrowser.engine.views.slicing import SliceState
     from refbrowser.model.grid import RegularChunkGrid
     from refbrowser.model.nodes import ArrayNode
+    from refbrowser.views.colouring import LevelColouring
+    from refbrowser.views.interpretation import Interpretation
+    from refbrowser.views.levels import Levels
+    from refbrowser.views.picture import ChunkState, Picture
+    from refbrowser.views.plan import plan_view
+    from refbrowser.views.slicing import SliceState
 
     for side in (1000, 4000):
         shape = (side, side)

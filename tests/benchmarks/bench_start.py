@@ -32,8 +32,8 @@ application.exec()
 #: `firstPainted` is told before anything is made that was not painted.
 OURS = """
 import os, sys
-from refbrowser.app import launch
-from refbrowser.app.main_window import MainWindow
+from refbrowser.app.shell import launch
+from refbrowser.app.shell.main_window import MainWindow
 show = MainWindow.show
 def painted():
     heavy = ("numpy", "pyqtgraph", "zarr", "jinja2", "fsspec")

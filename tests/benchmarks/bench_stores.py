@@ -19,7 +19,7 @@ from report import figure, heading
 GROUPS, ARRAYS = 100, 100
 OURS = (
     """
-import refbrowser, refbrowser.engine.api, refbrowser.formats.references, refbrowser.formats.zarr.hierarchy
+import refbrowser, refbrowser.api, refbrowser.formats.references, refbrowser.formats.zarr.hierarchy
 import refbrowser.formats.stores.opening, refbrowser.references.document
 """,
     "dataset = refbrowser.open(sys.argv[1]); listing = list(dataset.hierarchy.walk())",

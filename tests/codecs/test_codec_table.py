@@ -23,9 +23,9 @@ from refbrowser.cli import main
 from refbrowser.codecs.base import Bytes, Room, as_bytes
 from refbrowser.codecs.settings import Number
 from refbrowser.codecs.table import CODECS, Codec, Kind, Offer
-from refbrowser.engine.export.codec_names import codecs_v3
-from refbrowser.engine.export.store_options import StoreOptions
 from refbrowser.errors import RefbrowserError
+from refbrowser.exporting.codec_names import codecs_v3
+from refbrowser.exporting.store_options import StoreOptions
 from refbrowser.model.grid import RegularChunkGrid
 from refbrowser.model.nodes import ArrayNode, CodecSpec
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 import refbrowser
-from refbrowser.engine.export.request import ExportReport
+from refbrowser.exporting.request import ExportReport
 
 FLAVOURS = {"zarr-v2": "Zarr v2", "zarr-v3": "Zarr v3", "zarr-v3-draft": "draft of 2019", "nczarr": "NCZarr"}
 KEPT, CHANGED, LEFT_OUT = "kept", "changed", "left out"

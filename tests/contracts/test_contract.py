@@ -26,9 +26,9 @@ from servers.http_server import HttpServer
 import refbrowser
 from refbrowser.engine.jobs import JobControl
 from refbrowser.engine.node_metadata import attributes_key, place_of
-from refbrowser.engine.saving.portable import UNKNOWN, portable_document
-from refbrowser.engine.saving.write import SaveOrder, write_document
 from refbrowser.errors import RefbrowserError
+from refbrowser.exporting.saving.portable import UNKNOWN, portable_document
+from refbrowser.exporting.saving.write import SaveOrder, write_document
 from refbrowser.model.nodes import ArrayNode
 from refbrowser.references.edits import SetMetadata
 

@@ -33,7 +33,7 @@ from servers.http_server import Fault, HttpServer
 from shiboken6 import isValid
 
 from refbrowser.app.controller.open_document import OpenDocument
-from refbrowser.app.main_window import MainWindow
+from refbrowser.app.shell.main_window import MainWindow
 from refbrowser.references.edits import RemoveReference, RenameReference, SetReference, SetTemplate
 
 SHAPE, CHUNK = (6, 40, 60), (1, 20, 20)
@@ -400,7 +400,7 @@ class Monkey:
 
     def save_copy(self) -> None:
         """Save a copy beside the document."""
-        from refbrowser.engine.saving.write import SaveOrder
+        from refbrowser.exporting.saving.write import SaveOrder
 
         current = self.window.documents.current
         if (

@@ -29,9 +29,9 @@ from PySide6.QtWidgets import (
 from pytestqt.qtbot import QtBot
 from window_fixtures import drop
 
-from refbrowser.app.chunk_map.pane import ChunkMapPane
 from refbrowser.app.controller.open_document import OpenDocument
-from refbrowser.app.main_window import MainWindow
+from refbrowser.app.panes.chunk_map.pane import ChunkMapPane
+from refbrowser.app.shell.main_window import MainWindow
 
 Settle = Callable[[], None]
 CTRL, SHIFT = Qt.KeyboardModifier.ControlModifier, Qt.KeyboardModifier.ShiftModifier

@@ -83,7 +83,7 @@ import time
 os.environ["QT_QPA_PLATFORM"] = "offscreen"
 from PySide6.QtWidgets import QApplication
 application = QApplication([])
-from refbrowser.app.main_window import MainWindow
+from refbrowser.app.shell.main_window import MainWindow
 window = MainWindow()
 window.show()
 window.complete()

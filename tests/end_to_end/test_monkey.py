@@ -10,7 +10,7 @@ from monkey import Monkey, make_documents
 from pytestqt.qtbot import QtBot
 from servers.http_server import HttpServer
 
-from refbrowser.app.main_window import MainWindow
+from refbrowser.app.shell.main_window import MainWindow
 
 #: Seconds that the GUI thread may work without a look at its events: the design's 0.1, with room for slow
 #: processors. What it waits for other processes does not count; the benchmark shows both.

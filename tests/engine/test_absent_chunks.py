@@ -12,8 +12,6 @@ import zarr
 from fsspec.implementations.asyn_wrapper import AsyncFileSystemWrapper
 
 import refbrowser
-from refbrowser.engine.explain.explain import explain
-from refbrowser.engine.explain.question import Question
 from refbrowser.engine.pieces import Piece, PieceState
 from refbrowser.errors import AbsentError, ErrorKind, Place, RefbrowserError
 from refbrowser.formats.references import document_chunks
@@ -22,6 +20,8 @@ from refbrowser.io.cancel import CancelToken
 from refbrowser.io.origins import Origin
 from refbrowser.model.selection import Selection
 from refbrowser.references.edits import SetMetadata, SetReference
+from refbrowser.views.explain.explain import explain
+from refbrowser.views.explain.question import Question
 
 KINDS = {
     "raw": {"compressors": None},

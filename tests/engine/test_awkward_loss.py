@@ -19,9 +19,9 @@ from awkward0_encoder import DEFLATED, STORED, Encoder, write_folder, zipped
 import refbrowser
 from refbrowser.cli.program import main
 from refbrowser.engine.awkward0_soundness import _TOGETHER
-from refbrowser.engine.export.request import FORMATS, ArrayChoice, ExportRequest
-from refbrowser.engine.export.run import run_export
 from refbrowser.errors import ErrorKind, RefbrowserError
+from refbrowser.exporting.request import FORMATS, ArrayChoice, ExportRequest
+from refbrowser.exporting.run import run_export
 from refbrowser.formats.awkward0.container import Blob
 from refbrowser.formats.awkward0.origin import Awkward0Origin
 from refbrowser.model.reference import Inline

@@ -17,7 +17,7 @@ from awkward0_encoder import Encoder, for_hdf5, write_folder, write_hdf5, zipped
 
 import refbrowser
 from refbrowser.cli import main
-from refbrowser.engine.saving import virtual_awkward0
+from refbrowser.exporting.saving import virtual_awkward0
 from refbrowser.limits import LIMITS
 
 DATA = Path("/work/shared/data/awkward0")

@@ -15,24 +15,24 @@ import zarr
 from awkward0_encoder import Encoder, zipped
 
 import refbrowser
-from refbrowser.app.damage_bar import damage_words, repaired_words, source_words
+from refbrowser.app.shell.damage_bar import damage_words, repaired_words, source_words
 from refbrowser.cli.program import main
 from refbrowser.engine.damage import damage_of
 from refbrowser.engine.fetching import confirm_later
 from refbrowser.engine.problems.collect import collect
 from refbrowser.engine.problems.failures import failures_of, turns_of
-from refbrowser.engine.serving.application import Application
-from refbrowser.engine.views.picture import ChunkState, Picture
-from refbrowser.engine.views.plan import sampled_plan
-from refbrowser.engine.views.reading import read_picture
-from refbrowser.engine.views.roles import AxisRole
-from refbrowser.engine.views.slicing import first_slice
+from refbrowser.engine.serve.application import Application
 from refbrowser.errors import ErrorKind, Finding, Place, RefbrowserError, Severity
 from refbrowser.formats.ncstream.bytes import MemoryBytes
 from refbrowser.formats.ncstream.left_out import LEFT_OUT
 from refbrowser.formats.ncstream.walk import walk_stream
 from refbrowser.io.cancel import CancelToken
 from refbrowser.model.reference import ReferenceKind
+from refbrowser.views.picture import ChunkState, Picture
+from refbrowser.views.plan import sampled_plan
+from refbrowser.views.reading import read_picture
+from refbrowser.views.roles import AxisRole
+from refbrowser.views.slicing import first_slice
 
 ZARRAY = {
     "zarr_format": 2,

@@ -10,12 +10,12 @@ import pytest
 
 import refbrowser
 from refbrowser.cli import main
-from refbrowser.engine.explain.explain import explain
-from refbrowser.engine.explain.explanation import VerdictKind
-from refbrowser.engine.explain.question import Question
-from refbrowser.engine.saving.write import SaveOrder, write_document
 from refbrowser.errors import ErrorKind, RefbrowserError
+from refbrowser.exporting.saving.write import SaveOrder, write_document
 from refbrowser.references.document import ReferenceDocument
+from refbrowser.views.explain.explain import explain
+from refbrowser.views.explain.explanation import VerdictKind
+from refbrowser.views.explain.question import Question
 
 ZARRAY = {
     "zarr_format": 2,

@@ -18,14 +18,14 @@ from servers.http_server import Fault, HttpServer
 
 import refbrowser
 from refbrowser.engine.dataset import Dataset
-from refbrowser.engine.explain.explain import explain
-from refbrowser.engine.explain.question import Question
 from refbrowser.engine.fetching import confirm_later
 from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.io.cancel import CancelToken
 from refbrowser.io.zip_archives import Confirm
 from refbrowser.limits import LIMITS
 from refbrowser.model.selection import Selection
+from refbrowser.views.explain.explain import explain
+from refbrowser.views.explain.question import Question
 
 VALUES = np.random.default_rng(5).integers(0, 50, (40, 30)).astype("<i4")
 ARRAYS = {

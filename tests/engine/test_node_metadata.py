@@ -17,10 +17,10 @@ from refbrowser.engine.node_metadata import (
     uses_v3,
     with_attributes,
 )
-from refbrowser.engine.views.stored_chunks import stored_chunks
 from refbrowser.formats.references import hierarchy_of
 from refbrowser.references.document import ReferenceDocument
 from refbrowser.references.edits import SetMetadata
+from refbrowser.views.stored_chunks import stored_chunks
 
 ARRAY: dict[str, Any] = {
     "zarr_format": 2, "shape": [4, 4], "chunks": [2, 2], "dtype": "<i2", "order": "C",

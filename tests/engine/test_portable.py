@@ -22,10 +22,10 @@ from servers.http_server import HttpServer
 import refbrowser
 from refbrowser.engine.audit import list_store
 from refbrowser.engine.jobs import JobControl
-from refbrowser.engine.saving import portable
-from refbrowser.engine.saving.portable import portable_document
-from refbrowser.engine.saving.write import SaveOrder, write_document
 from refbrowser.errors import RefbrowserError
+from refbrowser.exporting.saving import portable
+from refbrowser.exporting.saving.portable import portable_document
+from refbrowser.exporting.saving.write import SaveOrder, write_document
 from refbrowser.io.cancel import Cancelled, CancelToken
 from refbrowser.references.edits import SetMetadata
 from refbrowser.references.rule_edits import InsertRule

@@ -15,9 +15,9 @@ from stores_made import fill, store_in
 
 import refbrowser
 from refbrowser.engine.jobs import JobControl
-from refbrowser.engine.saving import consolidated, portable, prospect
-from refbrowser.engine.saving.consolidated import with_consolidated
-from refbrowser.engine.saving.portable import portable_document
+from refbrowser.exporting.saving import consolidated, portable, prospect
+from refbrowser.exporting.saving.consolidated import with_consolidated
+from refbrowser.exporting.saving.portable import portable_document
 from refbrowser.references.edits import SetMetadata, SetReference, SetVersion
 
 

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from refbrowser.engine.saving.prospect import prospect_of, version0_size
-from refbrowser.engine.saving.write import SaveOrder, write_document
 from refbrowser.errors import RefbrowserError
+from refbrowser.exporting.saving.prospect import prospect_of, version0_size
+from refbrowser.exporting.saving.write import SaveOrder, write_document
 from refbrowser.formats.references import open_references
 from refbrowser.references.document import ReferenceDocument
 

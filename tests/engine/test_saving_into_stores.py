@@ -18,15 +18,15 @@ import refbrowser
 from refbrowser.engine.attribute_edits import AttributeChange, attributes_edit
 from refbrowser.engine.dataset import Dataset
 from refbrowser.engine.node_metadata import read_metadata
-from refbrowser.engine.saving import store as saving
-from refbrowser.engine.saving.store import (
+from refbrowser.errors import RefbrowserError
+from refbrowser.exporting.saving import store as saving
+from refbrowser.exporting.saving.store import (
     BACKUP,
     PartlyWrittenError,
     StoreWritten,
     save_into_store,
     store_change,
 )
-from refbrowser.errors import RefbrowserError
 from refbrowser.io import atomic
 from refbrowser.io.cancel import CancelToken
 from refbrowser.references.document import ReferenceDocument

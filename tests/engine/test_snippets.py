@@ -16,12 +16,12 @@ from servers.http_server import HttpServer
 from stores_made import packed, store_in
 
 import refbrowser
-from refbrowser.engine import snippet_store
 from refbrowser.engine.dataset import Dataset
-from refbrowser.engine.snippet_store import source_of
-from refbrowser.engine.snippets import SnippetView, xarray_snippet, zarr_snippet
-from refbrowser.engine.views.slicing import SliceState, dimension_names
 from refbrowser.model.nodes import ArrayNode
+from refbrowser.views import snippet_store
+from refbrowser.views.slicing import SliceState, dimension_names
+from refbrowser.views.snippet_store import source_of
+from refbrowser.views.snippets import SnippetView, xarray_snippet, zarr_snippet
 
 SAMPLE = Path(__file__).resolve().parents[2] / "resources" / "sample" / "sea_surface.json"
 #: Runs several pieces of code, each for itself, and keeps what they leave in ``values`` and ``dates``.

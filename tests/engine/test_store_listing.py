@@ -20,12 +20,12 @@ from refbrowser.cli import main
 from refbrowser.engine.audit import can_be_listed, list_store
 from refbrowser.engine.jobs import JobControl
 from refbrowser.engine.problems.collect import collect
-from refbrowser.engine.views.stored_chunks import stored_chunks
 from refbrowser.io.cancel import Cancelled, CancelToken
 from refbrowser.model.nodes import ArrayNode
 from refbrowser.model.reference import ReferenceKind
 from refbrowser.model.selection import Selection
 from refbrowser.references.rule_edits import InsertRule
+from refbrowser.views.stored_chunks import stored_chunks
 
 
 def node_of(dataset: refbrowser.Dataset, path: str) -> ArrayNode:

@@ -18,10 +18,10 @@ from servers.http_server import HttpServer
 
 import refbrowser
 from refbrowser.cli import main
-from refbrowser.engine.explain.explain import explain
-from refbrowser.engine.explain.question import Question
 from refbrowser.errors import RefbrowserError, Severity
 from refbrowser.references.edits import SetMetadata
+from refbrowser.views.explain.explain import explain
+from refbrowser.views.explain.question import Question
 
 TIME, X = encode.dimension("time", 3, unlimited=True), encode.dimension("x", 2)
 FLOAT_ATTRIBUTES = [

@@ -25,9 +25,9 @@ from refbrowser.app.dialogs.questions import open_filter
 from refbrowser.app.help.manual import read_page
 from refbrowser.app.opening.drops import Drop
 from refbrowser.cli.program import main
-from refbrowser.engine.export.request import ExportRequest
-from refbrowser.engine.export.run import run_export
 from refbrowser.errors import ErrorKind, RefbrowserError
+from refbrowser.exporting.request import ExportRequest
+from refbrowser.exporting.run import run_export
 from refbrowser.formats.registry import (
     AWKWARD0,
     BUILT_IN,
@@ -158,11 +158,11 @@ def test_readme_and_manual_name_every_format() -> None:
     readme = (checkout / "README.md").read_text("utf-8")
     row = next(line for line in readme.splitlines() if "--to FORMAT" in line)
     opens, exports = read_page("index").text, read_page("export").text
-    assert refbrowser.export.__doc__ is not None
+    assert refbrowser.exporting.__doc__ is not None
     for name in written():
         assert f"`{name}`" in row, name
         assert f"`{name}`" in exports, name
-        assert f"``{name}``" in refbrowser.export.__doc__, name
+        assert f"``{name}``" in refbrowser.exporting.__doc__, name
     dropped = Drop(()).words(False)[1]
     for format in openable():
         assert format.title.lower() in opens.lower(), format.name

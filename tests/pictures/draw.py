@@ -55,7 +55,7 @@ def draw(folder: Path, names: tuple[str, ...]) -> None:
     from PySide6.QtGui import QFont, QFontInfo
     from PySide6.QtWidgets import QApplication
 
-    from refbrowser.app.launch import STYLE
+    from refbrowser.app.shell.launch import STYLE
 
     application = QApplication(["refbrowser", *STYLE])
     application.setFont(QFont(FONT, 9))
@@ -68,8 +68,8 @@ def draw(folder: Path, names: tuple[str, ...]) -> None:
     import stream_scenes  # noqa: F401
     from scenes import SCENES, Stage
 
-    from refbrowser.app import theme
-    from refbrowser.app.focus_ring import ring_focus
+    from refbrowser.app.widgets import theme
+    from refbrowser.app.widgets.focus_ring import ring_focus
 
     application.setCursorFlashTime(0)
     ring_focus(application)

@@ -30,8 +30,8 @@ from window_rest import is_at_rest
 
 from refbrowser.app.controller import exporting
 from refbrowser.app.controller.open_document import OpenDocument
-from refbrowser.app.main_window import MainWindow
-from refbrowser.app.settings import Settings
+from refbrowser.app.shell.main_window import MainWindow
+from refbrowser.app.shell.settings import Settings
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 SAMPLE = CHECKOUT / "resources" / "sample"
@@ -555,7 +555,7 @@ def export_store(stage: Stage) -> QWidget:
 
 @scene
 def export_checked(stage: Stage) -> QWidget:
-    from refbrowser.engine.export.check import CheckItem, CheckReport, Program
+    from refbrowser.exporting.check import CheckItem, CheckReport, Program
 
     buoys(stage)
     dialog: Any = stage.dialog("export")

@@ -8,9 +8,10 @@ from collections.abc import Callable
 
 import pytest
 
+import refbrowser.api
+
 # Modules that are imported late would be too late for `limits`.
 import refbrowser.cli.program
-import refbrowser.engine.api
 import refbrowser.formats.references
 import refbrowser.io.http_client
 import refbrowser.references.check

@@ -8,9 +8,9 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QAction, QKeySequence
 from PySide6.QtWidgets import QMainWindow, QMenu, QMenuBar, QToolBar, QWidget
 
-from refbrowser.app import icons
 from refbrowser.app.actions.menus import ACTIONS, MENUS, TOOLBAR
 from refbrowser.app.actions.spec import ActionSpec
+from refbrowser.app.widgets import icons
 
 
 class Actions:

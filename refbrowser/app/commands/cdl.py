@@ -9,8 +9,8 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFileDialog
 
 from refbrowser.app.commands.group import CommandGroup, by_name
-from refbrowser.app.plain_text import one_line
-from refbrowser.app.tasks import TaskControl
+from refbrowser.app.shell.tasks import TaskControl
+from refbrowser.app.widgets.plain_text import one_line
 
 
 class CdlCommands(CommandGroup):

@@ -30,7 +30,7 @@ from refbrowser.app.commands.values import ValueCommands
 from refbrowser.app.commands.view import ViewCommands
 
 if TYPE_CHECKING:
-    from refbrowser.app.main_window import MainWindow
+    from refbrowser.app.shell.main_window import MainWindow
 
 
 class Commands(QObject):

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, QPoint, Qt, QTimer
 from PySide6.QtGui import QAction
 
-from refbrowser.app.context_menu import pop_up, separator
-from refbrowser.app.hierarchy.hierarchy_model import ItemKind
+from refbrowser.app.panes.hierarchy.hierarchy_model import ItemKind
+from refbrowser.app.widgets.context_menu import pop_up, separator
 
 if TYPE_CHECKING:
     from PySide6.QtWidgets import QWidget
 
-    from refbrowser.app.main_window import MainWindow
+    from refbrowser.app.shell.main_window import MainWindow
 
 #: Names of the actions of each menu; None is a separator.
 Names = tuple[str | None, ...]

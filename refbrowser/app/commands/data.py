@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 from refbrowser.app.commands.group import CommandGroup, by_name
 
 if TYPE_CHECKING:
-    from refbrowser.app.main_window import MainWindow
     from refbrowser.app.plot.look import Look
     from refbrowser.app.plot.options import PlotOptions
     from refbrowser.app.plot.pane import PlotPane
+    from refbrowser.app.shell.main_window import MainWindow
 
 
 class DataCommands(CommandGroup):

@@ -10,13 +10,13 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QFileDialog
 
 from refbrowser.app.commands.group import CommandGroup, by_name
-from refbrowser.app.plain_text import one_line
-from refbrowser.app.tasks import TaskControl
+from refbrowser.app.shell.tasks import TaskControl
+from refbrowser.app.widgets.plain_text import one_line
 
 if TYPE_CHECKING:
-    from refbrowser.app.main_window import MainWindow
     from refbrowser.app.plot.pane import PlotPane
     from refbrowser.app.plot.tools import PlotTools
+    from refbrowser.app.shell.main_window import MainWindow
 
 _CONDITIONS = ("can_profile", "is_profile", "can_series", "is_series", "is_playing")
 
@@ -70,8 +70,8 @@ class ExploreCommands(CommandGroup):
         name = one_line(Path(path).name)
 
         def write(control: TaskControl) -> None:
-            from refbrowser.engine.views.saving import csv_lines
             from refbrowser.io.atomic import write_atomically
+            from refbrowser.views.saving import csv_lines
 
             write_atomically(path, csv_lines(rows), cancel=control.token)
 
@@ -89,7 +89,7 @@ class ExploreCommands(CommandGroup):
             return
 
         def make(_control: TaskControl) -> str:
-            from refbrowser.engine.views.saving import tsv_text
+            from refbrowser.views.saving import tsv_text
 
             return tsv_text(rows)
 

@@ -9,7 +9,7 @@ from PySide6.QtCore import QObject
 
 if TYPE_CHECKING:
     from refbrowser.app.controller.open_document import OpenDocument
-    from refbrowser.app.main_window import MainWindow
+    from refbrowser.app.shell.main_window import MainWindow
 
 
 class CommandGroup(QObject):

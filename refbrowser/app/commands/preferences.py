@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import partial
 
 from refbrowser.app.commands.group import CommandGroup, by_name
-from refbrowser.app.preferences import THEMES
+from refbrowser.app.shell.preferences import THEMES
 
 
 class PreferenceCommands(CommandGroup):

@@ -49,7 +49,7 @@ class ProblemCommands(CommandGroup):
 
     def go_to(self, document: OpenDocument, problem: Problem) -> None:
         """Show the place of a problem."""
-        from refbrowser.app.problems.going import go_to_problem
+        from refbrowser.app.panes.problems.going import go_to_problem
 
         go_to_problem(self._window, document, problem)
 

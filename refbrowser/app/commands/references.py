@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt
 
-from refbrowser.app.centre import REFERENCES
 from refbrowser.app.commands.group import CommandGroup, by_name
-from refbrowser.app.hierarchy.hierarchy_model import ItemKind
-from refbrowser.app.plain_text import one_line
-from refbrowser.app.theme import count_text
+from refbrowser.app.panes.hierarchy.hierarchy_model import ItemKind
+from refbrowser.app.shell.centre import REFERENCES
+from refbrowser.app.widgets.plain_text import one_line
+from refbrowser.app.widgets.theme import count_text
 
 if TYPE_CHECKING:
-    from refbrowser.app.references.references_view import ReferencesPane
-    from refbrowser.app.references.selected_rows import SelectedRows
+    from refbrowser.app.panes.references.references_view import ReferencesPane
+    from refbrowser.app.panes.references.selected_rows import SelectedRows
     from refbrowser.references.document import ReferenceDocument
 
 #: Keys of which more are not deleted without being asked.

@@ -12,12 +12,12 @@ from PySide6.QtCore import QTimer
 from refbrowser.app.commands.group import CommandGroup, by_name
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.dialogs.questions import Unsaved
-from refbrowser.app.tasks import TaskControl
+from refbrowser.app.shell.tasks import TaskControl
 
 if TYPE_CHECKING:
     from refbrowser.app.editors.typed import Refused
-    from refbrowser.app.main_window import MainWindow
-    from refbrowser.engine.saving.store import StoreChange
+    from refbrowser.app.shell.main_window import MainWindow
+    from refbrowser.exporting.saving.store import StoreChange
 
 #: What to do where a path is that of what is open.
 #: In the heading of each save that failed.
@@ -181,7 +181,7 @@ class SaveCommands(CommandGroup):
 
     def _refuse(self, document: OpenDocument, left: tuple[Refused, ...]) -> None:
         """Show the first of what is typed and not valid."""
-        from refbrowser.app.problems.going import go_to_typed
+        from refbrowser.app.panes.problems.going import go_to_typed
         from refbrowser.errors import RefbrowserError
 
         words = self.typed_words(document)
@@ -268,8 +268,8 @@ class SaveCommands(CommandGroup):
         given_up: Callable[[], object] = lambda: None,
     ) -> None:
         """Write a document to a path, after saying what that means where it means more."""
-        from refbrowser.engine.saving.prospect import Prospect, prospect_of
-        from refbrowser.engine.saving.write import SaveOrder
+        from refbrowser.exporting.saving.prospect import Prospect, prospect_of
+        from refbrowser.exporting.saving.write import SaveOrder
 
         state, access = document.document, document.access
         path = os.path.abspath(path)
@@ -344,7 +344,7 @@ class SaveCommands(CommandGroup):
         from refbrowser.app.controller.work import is_changed_on_disk
 
         if is_changed_on_disk(error):
-            from refbrowser.engine.saving.write import SaveOrder
+            from refbrowser.exporting.saving.write import SaveOrder
 
             order = SaveOrder(document.path, overwrite=True)
             self._window.questions.overwrite(document, lambda: document.saving.save(order), self.compare)

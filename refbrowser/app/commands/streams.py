@@ -6,12 +6,12 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from refbrowser.app.commands.group import CommandGroup, by_name
-from refbrowser.app.serving import Serving
+from refbrowser.app.shell.serving import Serving
 
 if TYPE_CHECKING:
     from refbrowser.app.controller.open_document import OpenDocument
     from refbrowser.app.dialogs.stream_dialogs import StreamDialog
-    from refbrowser.app.main_window import MainWindow
+    from refbrowser.app.shell.main_window import MainWindow
 
 
 class StreamCommands(CommandGroup):

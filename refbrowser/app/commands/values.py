@@ -9,17 +9,17 @@ from typing import TYPE_CHECKING, Any
 from PySide6.QtGui import QGuiApplication, QImage
 from PySide6.QtWidgets import QFileDialog
 
-from refbrowser.app import theme
 from refbrowser.app.commands.group import CommandGroup, by_name
-from refbrowser.app.plain_text import one_line
-from refbrowser.app.shown import Shown, shown_beside, shown_by
-from refbrowser.app.tasks import TaskControl
+from refbrowser.app.shell.shown import Shown, shown_beside, shown_by
+from refbrowser.app.shell.tasks import TaskControl
+from refbrowser.app.widgets import theme
+from refbrowser.app.widgets.plain_text import one_line
 
 if TYPE_CHECKING:
     from PySide6.QtWidgets import QWidget
 
-    from refbrowser.app.view_picture import ViewPicture
-    from refbrowser.engine.views.saving import ShownValues
+    from refbrowser.app.widgets.view_picture import ViewPicture
+    from refbrowser.views.saving import ShownValues
 
 #: What a view can be written as: the suffix, and the words of the dialog.
 FORMS = {
@@ -72,7 +72,7 @@ class ValueCommands(CommandGroup):
             self._window.settings.set_view(table.grid.objectName(), numbers)
 
     def _show_plot(self) -> None:
-        from refbrowser.app.centre import PLOT
+        from refbrowser.app.shell.centre import PLOT
 
         self._window.centre.show_tab(PLOT)
 
@@ -128,7 +128,7 @@ class ValueCommands(CommandGroup):
 
     def _write_picture(self, path: str, drawn: QImage | bytes) -> None:
         def write(control: TaskControl) -> None:
-            from refbrowser.app.view_picture import png_bytes
+            from refbrowser.app.widgets.view_picture import png_bytes
             from refbrowser.io.atomic import write_atomically
 
             data = drawn if isinstance(drawn, bytes) else png_bytes(drawn)
@@ -148,8 +148,8 @@ class ValueCommands(CommandGroup):
         read = self._reading(shown)
 
         def write(control: TaskControl) -> None:
-            from refbrowser.engine.views.saving import csv_blocks, npy_bytes
             from refbrowser.io.atomic import write_atomically
+            from refbrowser.views.saving import csv_blocks, npy_bytes
 
             values = read(control)
             blocks = csv_blocks(values) if suffix == ".csv" else [npy_bytes(values)]
@@ -178,7 +178,7 @@ class ValueCommands(CommandGroup):
         read = self._reading(shown)
 
         def make(control: TaskControl) -> str:
-            from refbrowser.engine.views.saving import rows_with_headers, tsv_text
+            from refbrowser.views.saving import rows_with_headers, tsv_text
 
             return tsv_text(rows_with_headers(read(control)))
 
@@ -203,7 +203,7 @@ class ValueCommands(CommandGroup):
         assert dataset is not None
 
         def read(control: TaskControl) -> ShownValues:
-            from refbrowser.engine.views.saving import read_shown
+            from refbrowser.views.saving import read_shown
 
             return read_shown(
                 dataset.session, dataset.access, shown.layout, shown.ranges, control.token, control.progress
@@ -227,7 +227,7 @@ class ValueCommands(CommandGroup):
         window.tasks.run(f"view: {title}", title, work, done, failed)
 
     def _picture(self) -> ViewPicture | None:
-        from refbrowser.app.view_picture import ViewPicture
+        from refbrowser.app.widgets.view_picture import ViewPicture
 
         centre = self._window.centre
         shown = self._shown()

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from refbrowser.app.centre import EXPRESSIONS, VALUES
 from refbrowser.app.commands.group import CommandGroup, by_name
-from refbrowser.app.tab_order import move_to_pane
+from refbrowser.app.shell.centre import EXPRESSIONS, VALUES
+from refbrowser.app.shell.tab_order import move_to_pane
 
 
 class ViewCommands(CommandGroup):

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
 
-from refbrowser.app.tasks import TaskControl
+from refbrowser.app.shell.tasks import TaskControl
 from refbrowser.formats.registry import AWKWARD0
 
 if TYPE_CHECKING:
-    from refbrowser.app.awkward0.safety_rows import SafetyRow
     from refbrowser.app.controller.open_document import OpenDocument
+    from refbrowser.app.facets.awkward0.safety_rows import SafetyRow
     from refbrowser.formats.awkward0.arrays import Awkward0Array
     from refbrowser.formats.awkward0.origin import Awkward0Origin
 
@@ -69,7 +69,7 @@ class DocumentAwkward(QObject):
         self._looked_at, self.rows = origin, None
 
         def look(control: TaskControl) -> list[SafetyRow]:
-            from refbrowser.app.awkward0.safety_source import safety_rows
+            from refbrowser.app.facets.awkward0.safety_source import safety_rows
 
             return safety_rows(origin, control.check)
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
 
-from refbrowser.app.tasks import TaskControl
+from refbrowser.app.shell.tasks import TaskControl
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -9,12 +9,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
-from refbrowser.app.tasks import TaskControl
-from refbrowser.app.theme import count_text, size_text
+from refbrowser.app.shell.tasks import TaskControl
+from refbrowser.app.widgets.theme import count_text, size_text
 from refbrowser.engine.dataset import Dataset
-from refbrowser.engine.export.awkward0_options import Awkward0Writing, kind_named
-from refbrowser.engine.export.check import CheckReport, check_export
-from refbrowser.engine.export.request import (
+from refbrowser.errors import ErrorKind, Place, RefbrowserError
+from refbrowser.exporting.awkward0_options import Awkward0Writing, kind_named
+from refbrowser.exporting.check import CheckReport, check_export
+from refbrowser.exporting.request import (
     ArrayChoice,
     ExportEstimate,
     ExportReport,
@@ -24,11 +25,10 @@ from refbrowser.engine.export.request import (
     unit_of,
     units_of,
 )
-from refbrowser.engine.export.run import estimate_export, run_export
-from refbrowser.engine.export.store_options import Sides, StoreOptions
-from refbrowser.engine.export.stream_options import StreamOptions, profile_of, tile_size_of
-from refbrowser.engine.export.table_options import TableOptions, group_size_of
-from refbrowser.errors import ErrorKind, Place, RefbrowserError
+from refbrowser.exporting.run import estimate_export, run_export
+from refbrowser.exporting.store_options import Sides, StoreOptions
+from refbrowser.exporting.stream_options import StreamOptions, profile_of, tile_size_of
+from refbrowser.exporting.table_options import TableOptions, group_size_of
 
 #: What is told of an export that was interrupted.
 _LEFTOVERS = {

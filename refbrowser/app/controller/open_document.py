@@ -20,20 +20,20 @@ from refbrowser.app.controller.saving import DocumentSaving
 from refbrowser.app.controller.shared_session import SharedSession
 from refbrowser.app.controller.store import DocumentStore
 from refbrowser.app.controller.stream import DocumentStream
-from refbrowser.app.tasks import TaskControl, Tasks
+from refbrowser.app.shell.tasks import TaskControl, Tasks
 
 if TYPE_CHECKING:
     from refbrowser.app.controller.reading import FirstRows, SizeQuestion
     from refbrowser.app.controller.work import DatasetState, Identity, Opened, Saved
     from refbrowser.engine.dataset import Dataset
     from refbrowser.engine.session import Session
-    from refbrowser.engine.views.row_changes import Difference
     from refbrowser.io.access import Access, Want
     from refbrowser.io.origins import Origin
     from refbrowser.io.settings import ConnectionSettings
     from refbrowser.model.nodes import Hierarchy
     from refbrowser.references.document import ReferenceDocument
     from refbrowser.references.history import History
+    from refbrowser.views.row_changes import Difference
 
 _numbers = itertools.count(1)
 

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
 
-from refbrowser.app.tasks import Priority, TaskControl
-from refbrowser.app.timers import one_shot
+from refbrowser.app.shell.tasks import Priority, TaskControl
+from refbrowser.app.widgets.timers import one_shot
 from refbrowser.engine.problems.problem import Fix, Problem, Problems, Remedy
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import threading
 from typing import Any
 
-from refbrowser.app.tasks import TaskControl
+from refbrowser.app.shell.tasks import TaskControl
 from refbrowser.formats.registry import OpenProgress
 from refbrowser.references.refs import References
 

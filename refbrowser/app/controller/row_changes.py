@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
 
-from refbrowser.app.tasks import TaskControl
+from refbrowser.app.shell.tasks import TaskControl
 from refbrowser.engine.jobs import Priority
 
 if TYPE_CHECKING:
     from refbrowser.app.controller.open_document import OpenDocument
-    from refbrowser.engine.views.changed_rows import ChangedRows
-    from refbrowser.engine.views.row_changes import Difference
     from refbrowser.references.document import ReferenceDocument
+    from refbrowser.views.changed_rows import ChangedRows
+    from refbrowser.views.row_changes import Difference
 
 
 class DocumentChanges(QObject):
@@ -51,7 +51,7 @@ class DocumentChanges(QObject):
 
         def find(control: TaskControl) -> ChangedRows:
             from refbrowser.app.editors.pace import Pace
-            from refbrowser.engine.views.changed_rows import changed_rows
+            from refbrowser.views.changed_rows import changed_rows
 
             return changed_rows(difference, Pace(control.check))
 

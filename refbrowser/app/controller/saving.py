@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject
 
-from refbrowser.app.tasks import TaskControl
+from refbrowser.app.shell.tasks import TaskControl
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from refbrowser.app.controller.open_document import OpenDocument
     from refbrowser.app.controller.work import Saved
-    from refbrowser.engine.saving.write import SaveOrder
+    from refbrowser.exporting.saving.write import SaveOrder
     from refbrowser.references.document import ReferenceDocument
 
 
@@ -37,7 +37,7 @@ class DocumentSaving(QObject):
         What was written is then the document, unless a copy is ordered or the document was edited meanwhile
         and what was written is not one of its states.
         """
-        from refbrowser.engine.saving.write import SaveOrder
+        from refbrowser.exporting.saving.write import SaveOrder
 
         opened = self._document
         document, dataset, before = opened.document, opened.dataset, opened.identity

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
 
-from refbrowser.app.tasks import Priority, TaskControl
+from refbrowser.app.shell.tasks import Priority, TaskControl
 
 if TYPE_CHECKING:
     from refbrowser.app.controller.open_document import OpenDocument
     from refbrowser.engine.dataset import Dataset
-    from refbrowser.engine.saving.store import StoreChange, StoreWritten
+    from refbrowser.exporting.saving.store import StoreChange, StoreWritten
     from refbrowser.io.identity import FileIdentity
     from refbrowser.model.listing import StoreListing
 
@@ -74,7 +74,7 @@ class DocumentStore(QObject):
 
     def not_saved(self, error: BaseException) -> None:
         """Take over what a save that failed has written: the store is not what was saved last any more."""
-        from refbrowser.engine.saving.store import PartlyWrittenError
+        from refbrowser.exporting.saving.store import PartlyWrittenError
 
         history = self._document.history
         if history is not None and isinstance(error, PartlyWrittenError) and error.ours:
@@ -100,7 +100,7 @@ class DocumentStore(QObject):
             return
 
         def look(_control: TaskControl) -> StoreChange:
-            from refbrowser.engine.saving.store import store_change
+            from refbrowser.exporting.saving.store import store_change
 
             return store_change(state, saved, ours)
 

@@ -6,8 +6,8 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from refbrowser.app.tasks import TaskControl
-from refbrowser.app.theme import count_text, size_text
+from refbrowser.app.shell.tasks import TaskControl
+from refbrowser.app.widgets.theme import count_text, size_text
 from refbrowser.engine.dataset import Dataset
 from refbrowser.errors import ErrorKind, Place, RefbrowserError
 
@@ -48,7 +48,7 @@ def repaired(path: str, target: str, cut: bool, force: bool, control: TaskContro
     RefbrowserError
         As `repair`.
     """
-    from refbrowser.engine.ncstream.repair import RepairRequest, repair
+    from refbrowser.exporting.streams.repair import RepairRequest, repair
 
     report = repair(RepairRequest(path, _checked(target), cut=cut, force=force), control)
     lines = [
@@ -70,7 +70,7 @@ def compacted(
     RefbrowserError
         As `compact`.
     """
-    from refbrowser.engine.ncstream.compact import CompactRequest, compact
+    from refbrowser.exporting.streams.compact import CompactRequest, compact
 
     request = CompactRequest(target=_checked(target), level=level, checksum=checksum, force=force)
     report = compact(dataset, request, control)
@@ -94,7 +94,7 @@ def appended(
     RefbrowserError
         The source cannot be opened; else as `append_to`.
     """
-    from refbrowser.engine.ncstream.append import AppendRequest, append_to
+    from refbrowser.exporting.streams.append import AppendRequest, append_to
 
     request = AppendRequest(along=along or None, overwrite=overwrite, force=force)
     if isinstance(source, Dataset):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from refbrowser.app.controller.work import DatasetState, Identity, Opened
-from refbrowser.app.tasks import TaskControl
+from refbrowser.app.shell.tasks import TaskControl
 from refbrowser.formats.ncstream.opening import StreamOrigin, document_of_stream
 from refbrowser.formats.ncstream.options import StreamOptions
 from refbrowser.references.history import History

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from refbrowser.app.controller.reading import BUILDING, ReadingHooks
 from refbrowser.app.controller.sources import sources_of
-from refbrowser.app.tasks import TaskControl
+from refbrowser.app.shell.tasks import TaskControl
 from refbrowser.engine.collecting import collected_later
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
 from refbrowser.formats.ncstream.options import ORDERS, StreamOptions
@@ -27,13 +27,13 @@ from refbrowser.model.nodes import Flavour
 if TYPE_CHECKING:
     from refbrowser.app.controller.shared_session import SharedSession
     from refbrowser.engine.dataset import Dataset
-    from refbrowser.engine.export.request import Loss
-    from refbrowser.engine.saving.store import StoreWritten
-    from refbrowser.engine.saving.write import SaveOrder, Written
-    from refbrowser.engine.views.row_changes import Difference
+    from refbrowser.exporting.request import Loss
+    from refbrowser.exporting.saving.store import StoreWritten
+    from refbrowser.exporting.saving.write import SaveOrder, Written
     from refbrowser.references.content import StoreOrigin
     from refbrowser.references.document import Edit, ReferenceDocument
     from refbrowser.references.history import History
+    from refbrowser.views.row_changes import Difference
 
 Identity = FileIdentity | ObjectIdentity
 
@@ -184,7 +184,7 @@ def _state(dataset: Dataset, saved: ReferenceDocument | None) -> DatasetState:
     wants = tuple(dataset.access.wanted(sources_of(document)))
     difference = None
     if saved is not None and saved is not document:
-        from refbrowser.engine.views.row_changes import Difference
+        from refbrowser.views.row_changes import Difference
 
         difference = Difference(document, saved)
     return DatasetState(dataset, wants, difference)
@@ -245,7 +245,7 @@ def save_document(
     RefbrowserError
         It cannot be written in that version, or not at all.
     """
-    from refbrowser.engine.saving.write import write_document
+    from refbrowser.exporting.saving.write import write_document
     from refbrowser.io.permissions import Permissions
 
     kept = expected if isinstance(expected, FileIdentity) else None
@@ -276,11 +276,11 @@ def save_into_store(
     Raises
     ------
     RefbrowserError
-        As `refbrowser.engine.saving.store.save_into_store`.
+        As `refbrowser.exporting.saving.store.save_into_store`.
     """
     from refbrowser.app.controller.store_files import identity_of_store
-    from refbrowser.engine.saving.store import save_into_store as into
-    from refbrowser.engine.saving.write import Written
+    from refbrowser.exporting.saving.store import save_into_store as into
+    from refbrowser.exporting.saving.write import Written
 
     done = into(document, before, control.token, ours)
     identity = None if document.store is None else identity_of_store(document.store)
@@ -293,8 +293,8 @@ def _portable(
     """Return a document as other software reads it, and what that cannot: chunks that are there are named."""
     if document.store is None:
         return document, ()
-    from refbrowser.engine.saving.consolidated import with_consolidated
-    from refbrowser.engine.saving.portable import portable_document
+    from refbrowser.exporting.saving.consolidated import with_consolidated
+    from refbrowser.exporting.saving.portable import portable_document
 
     portable = portable_document(dataset.with_document(document, control), control, version)
     made, lost = with_consolidated(portable.document, document.store)
@@ -390,7 +390,7 @@ def load_panes(check: Callable[[], object]) -> None:
     from importlib import import_module
     from pkgutil import walk_packages
 
-    for package in map(import_module, ("refbrowser.app", "refbrowser.references", "refbrowser.engine.views")):
+    for package in map(import_module, ("refbrowser.app", "refbrowser.references", "refbrowser.views")):
         for module in walk_packages(package.__path__, f"{package.__name__}."):
             check()
             import_module(module.name)
@@ -407,6 +407,6 @@ def sample_path() -> str:
     RefbrowserError
         It is not installed.
     """
-    from refbrowser.app.resources import resource
+    from refbrowser.app.widgets.resources import resource
 
     return os.fspath(resource(SAMPLE))

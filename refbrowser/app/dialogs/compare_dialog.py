@@ -17,11 +17,11 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from refbrowser.app import icons, theme
-from refbrowser.app.cards import error_text
 from refbrowser.app.controller.open_document import OpenDocument
-from refbrowser.app.plain_text import one_line, plain_lines
-from refbrowser.app.widgets import plain_label, push_button
+from refbrowser.app.widgets import icons, theme
+from refbrowser.app.widgets.cards import error_text
+from refbrowser.app.widgets.parts import plain_label, push_button
+from refbrowser.app.widgets.plain_text import one_line, plain_lines
 from refbrowser.references.text_difference import from_difference
 
 if TYPE_CHECKING:

@@ -14,9 +14,9 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from refbrowser.app import theme
-from refbrowser.app.plain_text import one_line
-from refbrowser.app.widgets import grow_to_words, plain_label
+from refbrowser.app.widgets import theme
+from refbrowser.app.widgets.parts import grow_to_words, plain_label
+from refbrowser.app.widgets.plain_text import one_line
 from refbrowser.errors import RefbrowserError
 
 if TYPE_CHECKING:

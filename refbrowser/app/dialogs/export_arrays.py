@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtWidgets import QAbstractItemView, QHeaderView, QTreeWidget, QTreeWidgetItem, QWidget
 
-from refbrowser.app import theme
-from refbrowser.app.hierarchy.array_words import shape_text, type_text
-from refbrowser.app.hierarchy.parts import is_buffer
-from refbrowser.app.plain_text import one_line
+from refbrowser.app.panes.hierarchy.array_words import shape_text, type_text
+from refbrowser.app.panes.hierarchy.parts import is_buffer
+from refbrowser.app.widgets import theme
+from refbrowser.app.widgets.plain_text import one_line
 from refbrowser.model.nodes import GroupNode
 
 if TYPE_CHECKING:

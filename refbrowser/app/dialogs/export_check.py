@@ -17,12 +17,12 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from refbrowser.app import theme
-from refbrowser.app.plain_text import one_line
-from refbrowser.app.widgets import plain_label, push_button
+from refbrowser.app.widgets import theme
+from refbrowser.app.widgets.parts import plain_label, push_button
+from refbrowser.app.widgets.plain_text import one_line
 
 if TYPE_CHECKING:
-    from refbrowser.engine.export.check import CheckItem, CheckReport
+    from refbrowser.exporting.check import CheckItem, CheckReport
 
 #: Comparisons that are listed at most.
 LISTED = 2_000

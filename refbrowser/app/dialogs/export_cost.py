@@ -5,8 +5,8 @@ from __future__ import annotations
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFrame, QScrollArea, QVBoxLayout
 
-from refbrowser.app import theme
-from refbrowser.app.widgets import plain_label
+from refbrowser.app.widgets import theme
+from refbrowser.app.widgets.parts import plain_label
 
 #: What the command line calls its options, and what they are called here.
 _OPTIONS = {

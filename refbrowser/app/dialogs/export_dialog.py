@@ -25,8 +25,6 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from refbrowser.app import theme
-from refbrowser.app.cards import error_text
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.dialogs.export_arrays import ArraysTable
 from refbrowser.app.dialogs.export_awkward_options import AwkwardOptionsForm
@@ -37,16 +35,18 @@ from refbrowser.app.dialogs.export_leftover import ask_leftover
 from refbrowser.app.dialogs.export_options import StoreOptionsForm
 from refbrowser.app.dialogs.export_stream_options import StreamOptionsForm
 from refbrowser.app.dialogs.export_table_options import TableOptionsForm
-from refbrowser.app.plain_text import one_line
-from refbrowser.app.tasks import Priority, TaskControl
-from refbrowser.app.timers import one_shot
-from refbrowser.app.widgets import framed, plain_label, push_button, show_progress
+from refbrowser.app.shell.tasks import Priority, TaskControl
+from refbrowser.app.widgets import theme
+from refbrowser.app.widgets.cards import error_text
+from refbrowser.app.widgets.parts import framed, plain_label, push_button, show_progress
+from refbrowser.app.widgets.plain_text import one_line
+from refbrowser.app.widgets.timers import one_shot
 
 if TYPE_CHECKING:
     from refbrowser.app.controller.exporting import Cost, Order
-    from refbrowser.engine.export.check import CheckReport
-    from refbrowser.engine.export.request import ExportReport
     from refbrowser.engine.jobs import JobStatus
+    from refbrowser.exporting.check import CheckReport
+    from refbrowser.exporting.request import ExportReport
 
 OptionsForm = StoreOptionsForm | StreamOptionsForm | TableOptionsForm | AwkwardOptionsForm
 #: The cost is computed after this pause, in milliseconds.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from refbrowser.codecs.table import Codec, Offer, offered
-from refbrowser.engine.export.store_options import has_codec
+from refbrowser.exporting.store_options import has_codec
 from refbrowser.formats.registry import written
 
 

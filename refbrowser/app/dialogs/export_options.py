@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtWidgets import QCheckBox, QComboBox, QGridLayout, QLabel, QLineEdit, QSpinBox, QWidget
 
-from refbrowser.app import theme
 from refbrowser.app.dialogs.export_formats import ExportFormat, offered_codecs, reasons
 from refbrowser.app.editors.rows import named
-from refbrowser.app.widgets import plain_label
+from refbrowser.app.widgets import theme
+from refbrowser.app.widgets.parts import plain_label
 
 if TYPE_CHECKING:
     from refbrowser.app.controller.exporting import Layout

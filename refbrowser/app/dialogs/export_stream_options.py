@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QCheckBox, QComboBox, QGridLayout, QLabel, QLineEdit, QWidget
 
-from refbrowser.app import theme
 from refbrowser.app.editors.rows import named
-from refbrowser.app.widgets import plain_label
+from refbrowser.app.widgets import theme
+from refbrowser.app.widgets.parts import plain_label
 
 if TYPE_CHECKING:
     from refbrowser.app.controller.exporting import StreamWanted

@@ -14,9 +14,9 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from refbrowser.app import theme
 from refbrowser.app.actions.file import FLAVOURS
-from refbrowser.app.widgets import grow_to_words, plain_label, push_button
+from refbrowser.app.widgets import theme
+from refbrowser.app.widgets.parts import grow_to_words, plain_label, push_button
 
 _REMOTE = "cdmremote:"
 

@@ -16,9 +16,9 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from refbrowser.app import theme
-from refbrowser.app.preferences import PREFERENCES, Preference, Preferences
-from refbrowser.app.widgets import framed, plain_label, push_button
+from refbrowser.app.shell.preferences import PREFERENCES, Preference, Preferences
+from refbrowser.app.widgets import theme
+from refbrowser.app.widgets.parts import framed, plain_label, push_button
 
 #: Least widths of a label and of a field.
 _LABEL, _FIELD = 210, 210

@@ -18,14 +18,14 @@ from refbrowser.app.dialogs.save_dialogs import SaveProspectDialog, file_dialog,
 from refbrowser.app.dialogs.template_values_dialog import TemplateValuesDialog
 from refbrowser.app.dialogs.trust import TrustSheet
 from refbrowser.app.dialogs.unsaved_dialog import UnsavedDialog
-from refbrowser.app.plain_text import one_line
-from refbrowser.app.theme import count_text
+from refbrowser.app.widgets.plain_text import one_line
+from refbrowser.app.widgets.theme import count_text
 from refbrowser.formats.registry import openable
 
 if TYPE_CHECKING:
     from refbrowser.engine.journal import Recovery
-    from refbrowser.engine.saving.prospect import Prospect
-    from refbrowser.engine.saving.store import StoreChange
+    from refbrowser.exporting.saving.prospect import Prospect
+    from refbrowser.exporting.saving.store import StoreChange
     from refbrowser.io.origins import Origin
     from refbrowser.io.settings import ConnectionSettings
 
@@ -142,7 +142,7 @@ class Questions(QObject):
         refused: Callable[[], object],
     ) -> None:
         """Ask whether edits go into the opened store (True), or into a file of references beside it."""
-        from refbrowser.engine.saving.store import BACKUP
+        from refbrowser.exporting.saving.store import BACKUP
 
         name = one_line(document.name)
         box = self._box("saveStoreQuestion", f"Where do the edits of {name} go?")

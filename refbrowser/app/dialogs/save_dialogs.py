@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from PySide6.QtWidgets import QDialog, QFileDialog, QHBoxLayout, QRadioButton, QVBoxLayout, QWidget
 
-from refbrowser.app import theme
 from refbrowser.app.controller.open_document import OpenDocument
-from refbrowser.app.plain_text import one_line
-from refbrowser.app.widgets import plain_label, push_button
+from refbrowser.app.widgets import theme
+from refbrowser.app.widgets.parts import plain_label, push_button
+from refbrowser.app.widgets.plain_text import one_line
 
 if TYPE_CHECKING:
-    from refbrowser.engine.saving.prospect import Prospect
+    from refbrowser.exporting.saving.prospect import Prospect
 
 
 class Form(NamedTuple):
@@ -54,7 +54,7 @@ def file_dialog(
     document: OpenDocument, parent: QWidget, chosen: Callable[[str, int], object], *, is_copy: bool
 ) -> QFileDialog:
     """Return the dialog that asks for a path and a form, beginning with those of the document."""
-    from refbrowser.engine.saving.prospect import proposed_version
+    from refbrowser.exporting.saving.prospect import proposed_version
 
     is_local = "://" not in document.path
     folder = str(Path(document.path).parent) if is_local else ""

@@ -23,12 +23,12 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from refbrowser.app import theme
-from refbrowser.app.cards import error_text
 from refbrowser.app.controller.open_document import OpenDocument
-from refbrowser.app.plain_text import one_line
-from refbrowser.app.tasks import TaskControl
-from refbrowser.app.widgets import plain_label, push_button, show_progress
+from refbrowser.app.shell.tasks import TaskControl
+from refbrowser.app.widgets import theme
+from refbrowser.app.widgets.cards import error_text
+from refbrowser.app.widgets.parts import plain_label, push_button, show_progress
+from refbrowser.app.widgets.plain_text import one_line
 
 if TYPE_CHECKING:
     from refbrowser.app.controller.stream_changes import Done

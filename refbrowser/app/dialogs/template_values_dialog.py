@@ -12,10 +12,10 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from refbrowser.app import theme
 from refbrowser.app.controller.open_document import OpenDocument
-from refbrowser.app.plain_text import one_line
-from refbrowser.app.widgets import plain_label
+from refbrowser.app.widgets import theme
+from refbrowser.app.widgets.parts import plain_label
+from refbrowser.app.widgets.plain_text import one_line
 
 #: Templates that get a field; a document may have 10,000.
 SHOWN = 200

@@ -17,10 +17,10 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from refbrowser.app import theme
 from refbrowser.app.controller.open_document import OpenDocument
-from refbrowser.app.plain_text import one_line
-from refbrowser.app.widgets import IconLabel, plain_label, push_button
+from refbrowser.app.widgets import theme
+from refbrowser.app.widgets.parts import IconLabel, plain_label, push_button
+from refbrowser.app.widgets.plain_text import one_line
 
 if TYPE_CHECKING:
     from refbrowser.io.access import Want

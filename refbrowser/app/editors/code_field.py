@@ -9,8 +9,8 @@ from PySide6.QtCore import QEvent, QMimeData, Signal
 from PySide6.QtGui import QColor, QTextCharFormat, QTextCursor, QTextDocument
 from PySide6.QtWidgets import QFrame, QPlainTextEdit, QTextEdit, QWidget
 
-from refbrowser.app import theme
 from refbrowser.app.editors.text_units import utf16_offsets
+from refbrowser.app.widgets import theme
 from refbrowser.errors import RefbrowserError
 
 

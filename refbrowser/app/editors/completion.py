@@ -8,10 +8,10 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QBrush, QColor, QKeyEvent, QTextCursor
 from PySide6.QtWidgets import QAbstractItemView, QFrame, QHeaderView, QTreeWidget, QTreeWidgetItem
 
-from refbrowser.app import theme
 from refbrowser.app.editors.names import Names
 from refbrowser.app.editors.text_units import character_offset, utf16_offsets
-from refbrowser.app.plain_text import one_line
+from refbrowser.app.widgets import theme
+from refbrowser.app.widgets.plain_text import one_line
 
 if TYPE_CHECKING:
     from refbrowser.app.editors.completed_field import CompletedField

@@ -27,9 +27,9 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from refbrowser.app import theme
 from refbrowser.app.editors.draft import DimensionDraft, DimensionKind
-from refbrowser.app.titled_model import ROOT, Index, TitledModel
+from refbrowser.app.widgets import theme
+from refbrowser.app.widgets.titled_model import ROOT, Index, TitledModel
 
 COLUMNS = ("Name", "Kind", "Start", "Stop", "Step", "Values")
 NAME, KIND, START, STOP, STEP, SIZE = range(6)

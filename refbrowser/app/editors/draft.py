@@ -223,8 +223,8 @@ class RuleDraft:
 
     def with_json(self, text: str) -> RuleDraft:
         """Return the draft that a JSON text is; where it is no object, this one with text and fault."""
-        from refbrowser.engine.views.typed_values import parsed
         from refbrowser.errors import ErrorKind, RefbrowserError
+        from refbrowser.references.typed_values import parsed
 
         try:
             fields = parsed(text)
@@ -236,7 +236,7 @@ class RuleDraft:
 
     def json(self) -> str:
         """Return the JSON text: as it was typed, or laid out."""
-        from refbrowser.engine.views.typed_values import laid_out
+        from refbrowser.references.typed_values import laid_out
 
         return laid_out(self.fields()) if self.source is None else self.source
 

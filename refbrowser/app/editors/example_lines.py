@@ -6,8 +6,8 @@ from PySide6.QtCore import QRect, QSize, Qt
 from PySide6.QtGui import QColor, QFont, QFontMetrics, QPainter, QPaintEvent
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
-from refbrowser.app import theme
-from refbrowser.app.plain_text import one_line
+from refbrowser.app.widgets import theme
+from refbrowser.app.widgets.plain_text import one_line
 
 #: Marks of the three lines of an example, which tell them apart without colour.
 NAME, BEFORE, AFTER = "", "−", "+"

@@ -67,7 +67,7 @@ class AttributeDraft:
     def _change(self, node: Node, at: tuple[str, str]) -> AttributeChange:
         from refbrowser.engine.attribute_edits import AttributeChange
         from refbrowser.engine.attribute_types import type_of, value_in
-        from refbrowser.engine.views.typed_values import typed_value
+        from refbrowser.references.typed_values import typed_value
 
         if self.name is not None:
             mistake = ""

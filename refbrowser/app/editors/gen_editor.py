@@ -18,7 +18,6 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from refbrowser.app import theme
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.editors.dimensions_table import DimensionsTable
 from refbrowser.app.editors.draft import TEXT_FIELDS, RuleDraft, json_text, rule_fields
@@ -28,7 +27,8 @@ from refbrowser.app.editors.jinja_field import JinjaField
 from refbrowser.app.editors.preview_source import NoSource
 from refbrowser.app.editors.rows import OutcomeLine, named, tool_button
 from refbrowser.app.editors.rule_json import RuleJson
-from refbrowser.app.theme import count_text
+from refbrowser.app.widgets import theme
+from refbrowser.app.widgets.theme import count_text
 
 if TYPE_CHECKING:
     from refbrowser.app.editors.rule_outcome import RuleOutcome

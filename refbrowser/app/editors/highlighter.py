@@ -6,9 +6,9 @@ import re
 
 from PySide6.QtGui import QColor, QFont, QSyntaxHighlighter, QTextCharFormat, QTextDocument
 
-from refbrowser.app import theme
 from refbrowser.app.editors.names import Names
 from refbrowser.app.editors.text_units import utf16_offsets
+from refbrowser.app.widgets import theme
 from refbrowser.references.highlight import HighlightToken, TokenKind, highlight
 
 #: Formats of names, beside those of `TokenKind`.

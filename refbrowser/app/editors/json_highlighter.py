@@ -6,10 +6,10 @@ import re
 
 from PySide6.QtGui import QColor, QFont, QSyntaxHighlighter, QTextCharFormat, QTextDocument
 
-from refbrowser.app import theme
 from refbrowser.app.editors.highlighter import JinjaInks
 from refbrowser.app.editors.names import Names
 from refbrowser.app.editors.text_units import utf16_offsets
+from refbrowser.app.widgets import theme
 from refbrowser.references.highlight import TokenKind, highlight
 
 NAME, WORD, MARK, BROKEN = "name of a member", "true, false or null", "mark", "broken"

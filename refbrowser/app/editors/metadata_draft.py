@@ -58,9 +58,9 @@ def metadata_edit(draft: MetadataDraft) -> SetMetadata:
     RefbrowserError
         `E_JSON`: the text is not JSON. `E_USAGE`: it is not an object.
     """
-    from refbrowser.engine.views.typed_values import parsed
     from refbrowser.errors import ErrorKind
     from refbrowser.references.edits import SetMetadata
+    from refbrowser.references.typed_values import parsed
 
     value = parsed(draft.text)
     if not isinstance(value, dict):

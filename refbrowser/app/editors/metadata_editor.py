@@ -9,16 +9,16 @@ from PySide6.QtCore import QSignalBlocker, Qt, Signal
 from PySide6.QtGui import QKeySequence, QShortcut, QShowEvent
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
-from refbrowser.app import theme
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.editors.code_field import FaultSpan
 from refbrowser.app.editors.drafts import drafts_of
 from refbrowser.app.editors.json_field import JsonField
 from refbrowser.app.editors.metadata_draft import MetadataDraft, metadata_edit
 from refbrowser.app.editors.rows import OutcomeLine, named
-from refbrowser.app.plain_text import one_line
-from refbrowser.app.timers import one_shot
-from refbrowser.app.widgets import plain_label, push_button
+from refbrowser.app.widgets import theme
+from refbrowser.app.widgets.parts import plain_label, push_button
+from refbrowser.app.widgets.plain_text import one_line
+from refbrowser.app.widgets.timers import one_shot
 
 if TYPE_CHECKING:
     from refbrowser.engine.node_metadata import MetadataText
@@ -302,7 +302,7 @@ class MetadataEditor(QWidget):
         self.field.settle()
         if not draft.is_changed:
             return
-        from refbrowser.engine.views.typed_values import laid_out, parsed
+        from refbrowser.references.typed_values import laid_out, parsed
 
         json = parsed(draft.text)
         laid = laid_out(json)
@@ -334,8 +334,8 @@ class Check(NamedTuple):
 def check(draft: MetadataDraft) -> Check:
     """Parse what is typed, and see whether it is metadata."""
     from refbrowser.engine.node_metadata import metadata_fault
-    from refbrowser.engine.views.typed_values import parsed
     from refbrowser.errors import RefbrowserError
+    from refbrowser.references.typed_values import parsed
 
     try:
         value = parsed(draft.text)

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QComboBox, QLabel, QPushButton, QWidget
 
-from refbrowser.app import theme
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.editors.drafts import drafts_of
 from refbrowser.app.editors.example_lines import ExampleLines
@@ -16,10 +15,11 @@ from refbrowser.app.editors.form import EditorForm
 from refbrowser.app.editors.preview_source import NoSource
 from refbrowser.app.editors.rows import OutcomeLine, TextLine, named
 from refbrowser.app.editors.typed import DraftKind, Typed
-from refbrowser.app.plain_text import one_line
-from refbrowser.app.tasks import TaskControl
-from refbrowser.app.theme import count_text
-from refbrowser.app.timers import one_shot
+from refbrowser.app.shell.tasks import TaskControl
+from refbrowser.app.widgets import theme
+from refbrowser.app.widgets.plain_text import one_line
+from refbrowser.app.widgets.theme import count_text
+from refbrowser.app.widgets.timers import one_shot
 
 if TYPE_CHECKING:
     from refbrowser.app.editors.prefix_changes import PrefixChanges, Suggestion

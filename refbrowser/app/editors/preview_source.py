@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import Flag
 from typing import NamedTuple, Protocol
 
-from refbrowser.app.theme import count_text
+from refbrowser.app.widgets.theme import count_text
 from refbrowser.references.text_difference import from_difference
 
 

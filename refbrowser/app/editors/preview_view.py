@@ -8,7 +8,6 @@ from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QHideEvent, QKeySequence, QResizeEvent, QShortcut, QShowEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QLineEdit, QVBoxLayout, QWidget
 
-from refbrowser.app import theme
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.editors.flow_layout import FlowLayout
 from refbrowser.app.editors.preview_model import PreviewModel
@@ -22,10 +21,11 @@ from refbrowser.app.editors.preview_source import (
 )
 from refbrowser.app.editors.rows import OutcomeLine, named, tool_button
 from refbrowser.app.editors.tally_chip import TallyChip
-from refbrowser.app.plain_text import one_line
-from refbrowser.app.tasks import TaskControl
-from refbrowser.app.timers import one_shot
-from refbrowser.app.virtual_table import VirtualTable
+from refbrowser.app.shell.tasks import TaskControl
+from refbrowser.app.widgets import theme
+from refbrowser.app.widgets.plain_text import one_line
+from refbrowser.app.widgets.timers import one_shot
+from refbrowser.app.widgets.virtual_table import VirtualTable
 
 #: A check of all rows starts after this pause in typing, in milliseconds.
 PAUSE = 120

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QComboBox, QLabel, QPlainTextEdit, QPushButton, QWidget
 
-from refbrowser.app import theme
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.editors.drafts import drafts_of
 from refbrowser.app.editors.form import EditorForm, follow
@@ -19,6 +18,7 @@ from refbrowser.app.editors.preview_source import NoSource
 from refbrowser.app.editors.reference_draft import ReferenceDraft, ReferenceKind, reference_edit, stored_draft
 from refbrowser.app.editors.rows import OutcomeLine, TextLine, named, tool_button
 from refbrowser.app.editors.typed import Typed
+from refbrowser.app.widgets import theme
 from refbrowser.errors import RefbrowserError
 
 if TYPE_CHECKING:

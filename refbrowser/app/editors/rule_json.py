@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QSizePolicy, QVBoxLayout, QWidget
 
-from refbrowser.app import theme
 from refbrowser.app.editors.code_field import FaultSpan
 from refbrowser.app.editors.draft import RuleDraft, json_reason
 from refbrowser.app.editors.json_field import JsonField
 from refbrowser.app.editors.names import Names
 from refbrowser.app.editors.rows import OutcomeLine
+from refbrowser.app.widgets import theme
 
 if TYPE_CHECKING:
     from refbrowser.app.editors.rule_outcome import RuleOutcome

@@ -13,7 +13,7 @@ from refbrowser.app.editors.pace import Pace
 from refbrowser.app.editors.preview_source import NOT_THERE, Change, CheckReport, Mark, PreviewRow, Tally
 from refbrowser.app.editors.rule_checks import duplicates, faults
 from refbrowser.app.editors.rule_collisions import collisions
-from refbrowser.app.theme import count_text
+from refbrowser.app.widgets.theme import count_text
 from refbrowser.errors import RefbrowserError
 from refbrowser.references.gen import GenRows, GenRule
 from refbrowser.references.gen_changes import RowCount, rule_changes, same_keys

@@ -8,9 +8,9 @@ from PySide6.QtCore import QEvent, Qt
 from PySide6.QtGui import QColor, QPalette
 from PySide6.QtWidgets import QToolButton
 
-from refbrowser.app import theme
 from refbrowser.app.editors.preview_source import Tally
 from refbrowser.app.editors.rows import named
+from refbrowser.app.widgets import theme
 
 WAITING, NONE, OPEN = "…", "✓", "?"
 

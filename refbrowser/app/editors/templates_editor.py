@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QCheckBox, QMessageBox, QWidget
 
-from refbrowser.app import theme
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.editors.drafts import drafts_of
 from refbrowser.app.editors.form import EditorForm, follow
@@ -21,9 +20,10 @@ from refbrowser.app.editors.templates_table import TemplateRow, TemplatesTable
 from refbrowser.app.editors.try_out import TryOut
 from refbrowser.app.editors.typed import Typed
 from refbrowser.app.editors.uses_list import UsesList, uses_words
-from refbrowser.app.plain_text import one_line
-from refbrowser.app.tasks import TaskControl
-from refbrowser.app.theme import count_text
+from refbrowser.app.shell.tasks import TaskControl
+from refbrowser.app.widgets import theme
+from refbrowser.app.widgets.plain_text import one_line
+from refbrowser.app.widgets.theme import count_text
 from refbrowser.errors import RefbrowserError
 
 if TYPE_CHECKING:

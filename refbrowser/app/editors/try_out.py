@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from PySide6.QtWidgets import QFormLayout, QGroupBox, QLineEdit, QVBoxLayout
 
-from refbrowser.app import theme
 from refbrowser.app.editors.draft import integer
 from refbrowser.app.editors.rows import OutcomeLine, named
+from refbrowser.app.widgets import theme
 from refbrowser.errors import RefbrowserError
 
 if TYPE_CHECKING:

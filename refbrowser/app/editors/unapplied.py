@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.editors.drafts import drafts_of
 from refbrowser.app.editors.typed import Edited, Refused, Typed
-from refbrowser.app.tasks import TaskControl
+from refbrowser.app.shell.tasks import TaskControl
 from refbrowser.errors import RefbrowserError
 
 if TYPE_CHECKING:

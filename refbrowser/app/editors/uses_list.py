@@ -8,10 +8,10 @@ from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QBrush, QColor, QKeyEvent
 from PySide6.QtWidgets import QHeaderView, QLabel, QTreeWidget, QTreeWidgetItem, QVBoxLayout, QWidget
 
-from refbrowser.app import theme
 from refbrowser.app.editors.rows import named
-from refbrowser.app.plain_text import one_line
-from refbrowser.app.theme import count_text
+from refbrowser.app.widgets import theme
+from refbrowser.app.widgets.plain_text import one_line
+from refbrowser.app.widgets.theme import count_text
 
 if TYPE_CHECKING:
     from refbrowser.app.editors.template_uses import TemplateUse, UsesListed

@@ -11,9 +11,9 @@ from PySide6.QtGui import QGuiApplication, QIcon
 from PySide6.QtWidgets import QDialog, QHBoxLayout, QLabel, QPlainTextEdit, QVBoxLayout, QWidget
 
 from refbrowser import __version__
-from refbrowser.app import theme
-from refbrowser.app.resources import resource
-from refbrowser.app.widgets import plain_label, push_button
+from refbrowser.app.widgets import theme
+from refbrowser.app.widgets.parts import plain_label, push_button
+from refbrowser.app.widgets.resources import resource
 
 #: Packages whose version matters when something goes wrong.
 PACKAGES = (

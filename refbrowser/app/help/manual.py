@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from refbrowser.app.help.keys import as_markdown
-from refbrowser.app.plain_text import one_line
-from refbrowser.app.resources import resource
+from refbrowser.app.widgets.plain_text import one_line
+from refbrowser.app.widgets.resources import resource
 from refbrowser.formats.registry import foreign
 
 #: The pages in their order.

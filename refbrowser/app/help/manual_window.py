@@ -31,12 +31,12 @@ from PySide6.QtWidgets import (
     QVBoxLayout,
 )
 
-from refbrowser.app import theme
 from refbrowser.app.help.manual import PAGES, Page, read_page
-from refbrowser.app.widgets import push_button
+from refbrowser.app.widgets import theme
+from refbrowser.app.widgets.parts import push_button
 
 if TYPE_CHECKING:
-    from refbrowser.app.main_window import MainWindow
+    from refbrowser.app.shell.main_window import MainWindow
 
 _NAME_ROLE = Qt.ItemDataRole.UserRole
 _LIST_WIDTH = 190

@@ -14,9 +14,9 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from refbrowser.app import theme
 from refbrowser.app.help.keys import sections
-from refbrowser.app.widgets import plain_label
+from refbrowser.app.widgets import theme
+from refbrowser.app.widgets.parts import plain_label
 
 
 class ShortcutList(QDialog):

@@ -6,7 +6,7 @@ from PySide6.QtCore import QRectF, Qt
 from PySide6.QtGui import QColor, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QFrame, QWidget
 
-from refbrowser.app import icons, theme
+from refbrowser.app.widgets import icons, theme
 
 
 class DropOverlay(QFrame):

@@ -11,7 +11,7 @@ from refbrowser.app.opening.drop_overlay import DropOverlay
 from refbrowser.app.opening.drops import read_drop
 
 if TYPE_CHECKING:
-    from refbrowser.app.main_window import MainWindow
+    from refbrowser.app.shell.main_window import MainWindow
 
 
 class DropTarget(QObject):

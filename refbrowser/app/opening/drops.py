@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from PySide6.QtCore import QMimeData, QUrl
 
-from refbrowser.app.plain_text import one_line
+from refbrowser.app.widgets.plain_text import one_line
 from refbrowser.formats.registry import REFERENCES, formats
 
 #: Documents that one drop opens at most.

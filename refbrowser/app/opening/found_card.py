@@ -10,9 +10,9 @@ from PySide6.QtCore import Signal
 from PySide6.QtGui import QFontMetrics, QGuiApplication
 from PySide6.QtWidgets import QPlainTextEdit, QWidget
 
-from refbrowser.app import theme
-from refbrowser.app.cards import Card, error_kind, error_text
-from refbrowser.app.plain_text import one_line
+from refbrowser.app.widgets import theme
+from refbrowser.app.widgets.cards import Card, error_kind, error_text
+from refbrowser.app.widgets.plain_text import one_line
 
 if TYPE_CHECKING:
     from refbrowser.formats.sniffing import Found

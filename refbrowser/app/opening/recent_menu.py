@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject
 from PySide6.QtGui import QAction
 
-from refbrowser.app.plain_text import one_line
-from refbrowser.app.theme import plain_tooltip
+from refbrowser.app.widgets.plain_text import one_line
+from refbrowser.app.widgets.theme import plain_tooltip
 
 if TYPE_CHECKING:
-    from refbrowser.app.main_window import MainWindow
+    from refbrowser.app.shell.main_window import MainWindow
 
 #: Characters of a path that are shown.
 _SHOWN = 72

@@ -8,7 +8,7 @@ from PySide6.QtCore import QRect, QRectF, Qt, Signal
 from PySide6.QtGui import QColor, QPainter, QPen
 from PySide6.QtWidgets import QWidget
 
-from refbrowser.app import icons, theme
+from refbrowser.app.widgets import icons, theme
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -57,7 +57,7 @@ class StartPane(QWidget):
         """Add the buttons and the documents that were opened lately."""
         from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout
 
-        from refbrowser.app.widgets import push_button
+        from refbrowser.app.widgets.parts import push_button
 
         # Not before: alone in the window it would keep that from a small screen.
         self.setMinimumSize(420, 300)
@@ -90,7 +90,7 @@ class StartPane(QWidget):
         self._list()
 
     def _list(self) -> None:
-        from refbrowser.app.widgets import plain_label
+        from refbrowser.app.widgets.parts import plain_label
 
         for widget in self._recent:
             widget.deleteLater()
@@ -111,8 +111,8 @@ class StartPane(QWidget):
         self.update()
 
     def _button(self, path: str, name: str, more: str) -> QWidget:
-        from refbrowser.app.plain_text import one_line
-        from refbrowser.app.widgets import push_button
+        from refbrowser.app.widgets.parts import push_button
+        from refbrowser.app.widgets.plain_text import one_line
 
         words = one_line(path)
         shown = words if len(words) <= 72 else f"…{words[-71:]}"

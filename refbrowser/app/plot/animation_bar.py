@@ -6,10 +6,10 @@ from PySide6.QtCore import QEvent, Qt
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QComboBox, QDoubleSpinBox, QHBoxLayout, QWidget
 
-from refbrowser.app import icons, theme
 from refbrowser.app.plot.animation import FASTEST, SLOWEST, Animation
-from refbrowser.app.widgets import plain_label, tool_button
-from refbrowser.engine.views.frames import Ending
+from refbrowser.app.widgets import icons, theme
+from refbrowser.app.widgets.parts import plain_label, tool_button
+from refbrowser.views.frames import Ending
 
 #: A speed below this part of the one that is wanted is worth a word.
 _SLOW = 0.8

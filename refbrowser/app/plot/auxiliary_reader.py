@@ -6,9 +6,9 @@ from PySide6.QtCore import QObject, Signal
 
 from refbrowser.app.plot import background
 from refbrowser.app.plot.source import PlotSource
-from refbrowser.engine.views.auxiliary import Auxiliary, AuxiliaryNode, auxiliary_nodes
-from refbrowser.engine.views.plan import ViewPlan
 from refbrowser.model.nodes import ArrayNode
+from refbrowser.views.auxiliary import Auxiliary, AuxiliaryNode, auxiliary_nodes
+from refbrowser.views.plan import ViewPlan
 
 
 class AuxiliaryReader(QObject):

@@ -7,9 +7,9 @@ from PySide6.QtCore import QPointF, Qt
 from PySide6.QtGui import QFocusEvent, QMouseEvent
 from PySide6.QtWidgets import QWidget
 
-from refbrowser.app import theme
 from refbrowser.app.plot.axis import CoordinateAxis
 from refbrowser.app.plot.box import PlotBox
+from refbrowser.app.widgets import theme
 
 
 class AxesView(GraphicsLayoutWidget):

@@ -10,9 +10,9 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QFontMetricsF
 from PySide6.QtWidgets import QApplication
 
-from refbrowser.app import theme
-from refbrowser.engine.views.coordinates import AxisScale, plain_coordinate
-from refbrowser.engine.views.numbers import log_ticks
+from refbrowser.app.widgets import theme
+from refbrowser.views.coordinates import AxisScale, plain_coordinate
+from refbrowser.views.numbers import log_ticks
 
 #: Free space between tick texts, in pixels.
 _GAP = 22

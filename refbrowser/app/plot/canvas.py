@@ -10,14 +10,14 @@ from PySide6.QtCore import QEvent, QMargins, QRectF, Qt, Signal
 from PySide6.QtGui import QContextMenuEvent, QKeyEvent, QMouseEvent, QResizeEvent
 from PySide6.QtWidgets import QGraphicsRectItem, QWidget
 
-from refbrowser.app import theme
-from refbrowser.app.cards import plain_label
 from refbrowser.app.plot.axes_view import AxesView
 from refbrowser.app.plot.chunk_states import ChunkStateItem
 from refbrowser.app.plot.image_layer import ImageLayer, View
 from refbrowser.app.plot.line_layer import LineLayer
 from refbrowser.app.plot.patterns import ground_color
-from refbrowser.engine.views.coordinates import AxisScale
+from refbrowser.app.widgets import theme
+from refbrowser.app.widgets.cards import plain_label
+from refbrowser.views.coordinates import AxisScale
 
 #: Around the axes: left, top, right, bottom.
 _MARGINS = (2, 10, 26, 2)

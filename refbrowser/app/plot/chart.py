@@ -13,14 +13,14 @@ from PySide6.QtCore import QEvent, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QMouseEvent, QResizeEvent
 from PySide6.QtWidgets import QWidget
 
-from refbrowser.app import theme
 from refbrowser.app.plot.axes_view import AxesView
-from refbrowser.app.timers import one_shot
-from refbrowser.engine.views.coordinates import AxisScale, Coordinate
-from refbrowser.engine.views.dates import DateScale
-from refbrowser.engine.views.levels import FARTHEST, finite
-from refbrowser.engine.views.painting import extremes
-from refbrowser.engine.views.picture import ChunkState
+from refbrowser.app.widgets import theme
+from refbrowser.app.widgets.timers import one_shot
+from refbrowser.views.coordinates import AxisScale, Coordinate
+from refbrowser.views.dates import DateScale
+from refbrowser.views.levels import FARTHEST, finite
+from refbrowser.views.painting import extremes
+from refbrowser.views.picture import ChunkState
 
 #: Around the axes: left, top, right, bottom.
 _MARGINS = (2, 6, 26, 2)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QHBoxLayout, QToolButton, QVBoxLayout, QWidget
 
-from refbrowser.app import icons, theme
-from refbrowser.app.elided_label import ElidedLabel
 from refbrowser.app.plot.chart import LineChart
-from refbrowser.app.widgets import plain_label
+from refbrowser.app.widgets import icons, theme
+from refbrowser.app.widgets.elided_label import ElidedLabel
+from refbrowser.app.widgets.parts import plain_label
 
 
 class ChartPane(QWidget):

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QVBoxLayout, QWidget
 from refbrowser.app.plot.header import PlotHeader
 
 if TYPE_CHECKING:
-    from refbrowser.app.nested.charts_pane import ChartsPane
+    from refbrowser.app.facets.nested.charts_pane import ChartsPane
     from refbrowser.app.plot.source import PlotSource
     from refbrowser.model.nodes import ArrayNode
 
@@ -73,7 +73,7 @@ class ChartsPage(QWidget):
             self.pane.read_again()
 
     def _made(self) -> ChartsPane:
-        from refbrowser.app.nested.charts_pane import ChartsPane
+        from refbrowser.app.facets.nested.charts_pane import ChartsPane
 
         if self.pane is None:
             self.pane = ChartsPane()

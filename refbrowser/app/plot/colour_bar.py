@@ -6,15 +6,15 @@ from PySide6.QtCore import QLocale, QSize, Signal
 from PySide6.QtGui import QDoubleValidator, QResizeEvent
 from PySide6.QtWidgets import QLineEdit, QPushButton, QVBoxLayout, QWidget
 
-from refbrowser.app import theme
-from refbrowser.app.elided_label import LineLabel
-from refbrowser.app.plain_text import one_line
 from refbrowser.app.plot.colour_maps import Table
 from refbrowser.app.plot.colour_strip import HISTOGRAM, WIDTH, ColourStrip
-from refbrowser.engine.views.coordinates import Coordinate
-from refbrowser.engine.views.dates import DateScale
-from refbrowser.engine.views.histogram import Histogram
-from refbrowser.engine.views.levels import BY_USER, EXTREMES, PERCENTILES, Levels
+from refbrowser.app.widgets import theme
+from refbrowser.app.widgets.elided_label import LineLabel
+from refbrowser.app.widgets.plain_text import one_line
+from refbrowser.views.coordinates import Coordinate
+from refbrowser.views.dates import DateScale
+from refbrowser.views.histogram import Histogram
+from refbrowser.views.levels import BY_USER, EXTREMES, PERCENTILES, Levels
 
 _NAMES = ("Lower level of the colours", "Upper level of the colours")
 #: A lower bar, in pixels, has no room for words over and under the fields, and for the button. What the ends

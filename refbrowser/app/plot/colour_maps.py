@@ -9,9 +9,9 @@ import numpy as np
 import numpy.typing as npt
 from PySide6.QtGui import QIcon, QImage, QPixmap
 
-from refbrowser.engine.views.colouring import OTHER
-from refbrowser.engine.views.painting import COLOURS, NO_VALUE
-from refbrowser.engine.views.quantity import Quantity
+from refbrowser.views.colouring import OTHER
+from refbrowser.views.painting import COLOURS, NO_VALUE
+from refbrowser.views.quantity import Quantity
 
 
 @dataclass(frozen=True, slots=True)

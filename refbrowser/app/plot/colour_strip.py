@@ -9,13 +9,13 @@ from PySide6.QtCore import QPointF, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QColor, QImage, QMouseEvent, QPainter, QPaintEvent, QPen, QPolygonF
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
-from refbrowser.app import theme
 from refbrowser.app.plot.colour_maps import DEFAULT_MAP, Table, table
-from refbrowser.engine.views.coordinates import Coordinate
-from refbrowser.engine.views.histogram import Histogram
-from refbrowser.engine.views.levels import Levels
-from refbrowser.engine.views.numbers import log_ticks
-from refbrowser.engine.views.painting import COLOURS
+from refbrowser.app.widgets import theme
+from refbrowser.views.coordinates import Coordinate
+from refbrowser.views.histogram import Histogram
+from refbrowser.views.levels import Levels
+from refbrowser.views.numbers import log_ticks
+from refbrowser.views.painting import COLOURS
 
 BAR, HISTOGRAM = 18, 46
 WIDTH = 108

@@ -12,9 +12,9 @@ from PySide6.QtCore import QObject, QPointF, QRectF
 from refbrowser.app.plot.canvas import PlotCanvas, View
 from refbrowser.app.plot.colour_bar import ColourBar
 from refbrowser.app.plot.palette import Palette
-from refbrowser.app.timers import one_shot
-from refbrowser.engine.views.auxiliary import Auxiliary
-from refbrowser.engine.views.coordinates import (
+from refbrowser.app.widgets.timers import one_shot
+from refbrowser.views.auxiliary import Auxiliary
+from refbrowser.views.coordinates import (
     AxisScale,
     Coordinate,
     cell_aspect,
@@ -22,11 +22,11 @@ from refbrowser.engine.views.coordinates import (
     line_scale,
     plain_coordinate,
 )
-from refbrowser.engine.views.histogram import histogram
-from refbrowser.engine.views.interpretation import Interpretation
-from refbrowser.engine.views.levels import LevelKeeper, Levels, beyond
-from refbrowser.engine.views.picture import Picture
-from refbrowser.engine.views.slicing import SliceState
+from refbrowser.views.histogram import histogram
+from refbrowser.views.interpretation import Interpretation
+from refbrowser.views.levels import LevelKeeper, Levels, beyond
+from refbrowser.views.picture import Picture
+from refbrowser.views.slicing import SliceState
 
 #: Between two drawings while the user zooms or pans, in milliseconds.
 FRAME = 16

@@ -8,13 +8,13 @@ from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QColor, QIcon, QPainter, QPen, QPixmap
 from PySide6.QtWidgets import QListWidget, QListWidgetItem, QPushButton, QVBoxLayout, QWidget
 
-from refbrowser.app import theme
-from refbrowser.app.cards import plain_label
 from refbrowser.app.plot.colour_maps import Table
-from refbrowser.engine.views.colouring import OTHER
-from refbrowser.engine.views.interpretation import flag_title
-from refbrowser.engine.views.numbers import value_text
+from refbrowser.app.widgets import theme
+from refbrowser.app.widgets.cards import plain_label
 from refbrowser.model.cf_flags import Flag, FlagSet
+from refbrowser.views.colouring import OTHER
+from refbrowser.views.interpretation import flag_title
+from refbrowser.views.numbers import value_text
 
 _WIDTH = 216
 _SWATCH = 14

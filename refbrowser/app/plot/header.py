@@ -8,15 +8,15 @@ from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QToolButton, QVBoxLayout, QWidget
 
-from refbrowser.app import icons, theme
-from refbrowser.app.elided_label import ElidedLabel
-from refbrowser.app.plain_text import one_line
 from refbrowser.app.plot import colour_maps
 from refbrowser.app.plot.element_choice import CHARTS, ROWS
 from refbrowser.app.plot.options import PlotOptions
-from refbrowser.app.widgets import plain_label, tool_button
-from refbrowser.engine.views.element_parts import LENGTH
-from refbrowser.engine.views.slicing import SliceState
+from refbrowser.app.widgets import icons, theme
+from refbrowser.app.widgets.elided_label import ElidedLabel
+from refbrowser.app.widgets.parts import plain_label, tool_button
+from refbrowser.app.widgets.plain_text import one_line
+from refbrowser.views.element_parts import LENGTH
+from refbrowser.views.slicing import SliceState
 
 _LINE = "none (a line)"
 _ALL_FIELDS = "all fields"

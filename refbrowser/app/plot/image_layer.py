@@ -10,10 +10,10 @@ from pyqtgraph import ImageItem
 from PySide6.QtCore import QRectF
 
 from refbrowser.app.plot.colour_maps import Table
-from refbrowser.engine.views.colouring import Colouring
-from refbrowser.engine.views.interpretation import Interpretation
-from refbrowser.engine.views.painting import NO_VALUE, boxes_of, decimation, window
-from refbrowser.engine.views.picture import ChunkState, Picture
+from refbrowser.views.colouring import Colouring
+from refbrowser.views.interpretation import Interpretation
+from refbrowser.views.painting import NO_VALUE, boxes_of, decimation, window
+from refbrowser.views.picture import ChunkState, Picture
 
 #: Chunks that come at once are coloured box by box up to so many boxes, else all cells around them.
 BOXES_MOST = 16

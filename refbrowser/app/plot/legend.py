@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QToolButton, QWidget
 
-from refbrowser.app import theme
-from refbrowser.app.cards import plain_label
 from refbrowser.app.plot.patterns import STATE_NAMES, swatch
-from refbrowser.engine.views.picture import ChunkState, Picture
+from refbrowser.app.widgets import theme
+from refbrowser.app.widgets.cards import plain_label
+from refbrowser.views.picture import ChunkState, Picture
 
 
 class StateLegend(QWidget):

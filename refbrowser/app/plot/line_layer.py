@@ -8,12 +8,12 @@ import numpy as np
 import numpy.typing as npt
 from pyqtgraph import PlotDataItem, mkPen
 
-from refbrowser.app import theme
-from refbrowser.engine.views.coordinates import AxisScale
-from refbrowser.engine.views.interpretation import Interpretation
-from refbrowser.engine.views.levels import FARTHEST, Levels, finite
-from refbrowser.engine.views.painting import extremes
-from refbrowser.engine.views.picture import ChunkState, Picture
+from refbrowser.app.widgets import theme
+from refbrowser.views.coordinates import AxisScale
+from refbrowser.views.interpretation import Interpretation
+from refbrowser.views.levels import FARTHEST, Levels, finite
+from refbrowser.views.painting import extremes
+from refbrowser.views.picture import ChunkState, Picture
 
 #: Lines of at most so many points show each of them.
 _MARKED_POINTS = 80

@@ -12,9 +12,9 @@ from refbrowser.app.plot.parts import PaneParts
 from refbrowser.app.plot.source import PlotSource
 from refbrowser.app.plot.stage import Stage
 from refbrowser.app.plot.subject import Subject
-from refbrowser.engine.views.levels import Levels
-from refbrowser.engine.views.quantity import Quantity, quantity_of
 from refbrowser.model.nodes import ArrayNode
+from refbrowser.views.levels import Levels
+from refbrowser.views.quantity import Quantity, quantity_of
 
 #: Arrays whose choices are remembered.
 _REMEMBERED = 500

@@ -9,7 +9,7 @@ from pyqtgraph.graphicsItems.ScatterPlotItem import drawSymbol
 from PySide6.QtCore import QPointF, Qt
 from PySide6.QtGui import QPainter, QPixmap
 
-from refbrowser.app import theme
+from refbrowser.app.widgets import theme
 
 
 class Mark(NamedTuple):

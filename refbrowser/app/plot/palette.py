@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy.typing as npt
 
-from refbrowser.app import theme
 from refbrowser.app.plot.colour_maps import DEFAULT_MAP, MAPS, Table, flag_table, table
-from refbrowser.engine.views.colouring import Colouring, FlagColouring, LevelColouring
-from refbrowser.engine.views.levels import LevelKeeper, Levels
+from refbrowser.app.widgets import theme
+from refbrowser.views.colouring import Colouring, FlagColouring, LevelColouring
+from refbrowser.views.levels import LevelKeeper, Levels
 
 
 class Palette:

@@ -8,8 +8,6 @@ from PySide6.QtCore import QEvent, Qt, QTimer, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QSplitter, QStackedWidget, QVBoxLayout, QWidget
 
-from refbrowser.app import theme
-from refbrowser.app.elided_label import ElidedLabel
 from refbrowser.app.plot.canvas import PlotCanvas
 from refbrowser.app.plot.charts_page import ChartsPage
 from refbrowser.app.plot.colour_bar import ColourBar
@@ -24,16 +22,18 @@ from refbrowser.app.plot.sliders import DimensionSliders
 from refbrowser.app.plot.source import PlotSource
 from refbrowser.app.plot.tools import LEAST_PLOT, PlotTools
 from refbrowser.app.plot.values_view import ValuesView
-from refbrowser.engine.views.picture import ChunkState
+from refbrowser.app.widgets import theme
+from refbrowser.app.widgets.elided_label import ElidedLabel
+from refbrowser.views.picture import ChunkState
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from refbrowser.app.plot.look import Look
-    from refbrowser.engine.views.coordinates import Coordinate
-    from refbrowser.engine.views.picture import Picture
-    from refbrowser.engine.views.slicing import SliceState
     from refbrowser.model.nodes import ArrayNode
+    from refbrowser.views.coordinates import Coordinate
+    from refbrowser.views.picture import Picture
+    from refbrowser.views.slicing import SliceState
 
 
 #: A pane that is at least so high, in pixels, has room for all its lines beside picture and charts.

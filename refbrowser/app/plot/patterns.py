@@ -5,8 +5,8 @@ from __future__ import annotations
 from PySide6.QtCore import QPointF, QRectF, QSize, Qt
 from PySide6.QtGui import QBrush, QColor, QPainter, QPen, QPixmap
 
-from refbrowser.app import theme
-from refbrowser.engine.views.picture import ChunkState
+from refbrowser.app.widgets import theme
+from refbrowser.views.picture import ChunkState
 
 _TILE = 10
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QStackedWidget, QWidget
 
-from refbrowser.app import theme
-from refbrowser.app.cards import Card, ErrorCard, centred
-from refbrowser.app.widgets import scrolled
-from refbrowser.engine.views.plan import ViewPlan
+from refbrowser.app.widgets import theme
+from refbrowser.app.widgets.cards import Card, ErrorCard, centred
+from refbrowser.app.widgets.parts import scrolled
 from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.io.cancel import Cancelled
 from refbrowser.limits import LIMITS
+from refbrowser.views.plan import ViewPlan
 
 
 class PlotCards(QStackedWidget):

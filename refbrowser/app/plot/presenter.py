@@ -16,18 +16,18 @@ from refbrowser.app.plot.parts import PaneParts
 from refbrowser.app.plot.source import PlotSource
 from refbrowser.app.plot.stage import Stage
 from refbrowser.app.plot.subject import Subject
-from refbrowser.app.timers import one_shot
-from refbrowser.engine.views.plan import ViewPlan, first_values_plan, middle_plan, plan_view, sampled_plan
-from refbrowser.engine.views.reading import coordinate_nodes, reads_the_same, roles_of, same_packing
-from refbrowser.engine.views.slicing import (
+from refbrowser.app.widgets.timers import one_shot
+from refbrowser.limits import LIMITS
+from refbrowser.model.nodes import ArrayNode
+from refbrowser.views.plan import ViewPlan, first_values_plan, middle_plan, plan_view, sampled_plan
+from refbrowser.views.reading import coordinate_nodes, reads_the_same, roles_of, same_packing
+from refbrowser.views.slicing import (
     SliceMemory,
     SliceState,
     chunk_window,
     dimension_names,
     grown_slice,
 )
-from refbrowser.limits import LIMITS
-from refbrowser.model.nodes import ArrayNode
 
 #: A view that stands still this long, in milliseconds, is read in more detail where there is more.
 IDLE = 200

@@ -9,14 +9,14 @@ from PySide6.QtCore import QEvent, QObject, QPointF, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import QToolButton, QWidget
 
-from refbrowser.app import theme
-from refbrowser.app.plain_text import one_line
 from refbrowser.app.plot.chart import chart_line
 from refbrowser.app.plot.chart_pane import ChartPane
 from refbrowser.app.plot.profile_line import NAMES, ProfileLine
-from refbrowser.app.timers import one_shot
-from refbrowser.engine.views.picture import ChunkState, Picture
-from refbrowser.engine.views.profile import (
+from refbrowser.app.widgets import theme
+from refbrowser.app.widgets.plain_text import one_line
+from refbrowser.app.widgets.timers import one_shot
+from refbrowser.views.picture import ChunkState, Picture
+from refbrowser.views.profile import (
     Element,
     Profile,
     first_line,

@@ -6,9 +6,9 @@ from pyqtgraph import PlotCurveItem, ScatterPlotItem, TargetItem, TextItem, mkBr
 from PySide6.QtCore import QObject, QPointF, Qt, Signal
 from PySide6.QtGui import QFont
 
-from refbrowser.app import theme
 from refbrowser.app.plot.box import PlotBox
-from refbrowser.engine.views.profile import Element
+from refbrowser.app.widgets import theme
+from refbrowser.views.profile import Element
 
 NAMES = ("A", "B")
 _SIZE = 15

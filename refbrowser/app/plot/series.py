@@ -9,17 +9,18 @@ from typing import TYPE_CHECKING, Any, TypeGuard
 from pyqtgraph import ScatterPlotItem, mkBrush, mkPen
 from PySide6.QtCore import QObject, Signal
 
-from refbrowser.app import theme
-from refbrowser.app.cards import error_text
 from refbrowser.app.plot.chart import ChartLine, chart_line
 from refbrowser.app.plot.marks import MARKS, Mark
 from refbrowser.app.plot.series_pane import PointRow, SeriesPane
 from refbrowser.app.plot.series_reader import SeriesRead, SeriesReader
-from refbrowser.engine.views.coordinates import AxisScale, line_scale
-from refbrowser.engine.views.interpretation import Interpretation
-from refbrowser.engine.views.picture import ChunkState
-from refbrowser.engine.views.reading import reads_the_same
-from refbrowser.engine.views.series import (
+from refbrowser.app.widgets import theme
+from refbrowser.app.widgets.cards import error_text
+from refbrowser.io.cancel import Cancelled
+from refbrowser.views.coordinates import AxisScale, line_scale
+from refbrowser.views.interpretation import Interpretation
+from refbrowser.views.picture import ChunkState
+from refbrowser.views.reading import reads_the_same
+from refbrowser.views.series import (
     MOST,
     SeriesCost,
     choices,
@@ -28,7 +29,6 @@ from refbrowser.engine.views.series import (
     series_of,
     series_rows,
 )
-from refbrowser.io.cancel import Cancelled
 
 if TYPE_CHECKING:
     from refbrowser.app.plot.presenter import Presenter

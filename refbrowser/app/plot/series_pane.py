@@ -20,11 +20,11 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from refbrowser.app import icons, theme
-from refbrowser.app.elided_label import ElidedLabel
 from refbrowser.app.plot.chart_pane import ChartPane
 from refbrowser.app.plot.marks import Mark, mark_pixmap
-from refbrowser.app.widgets import hint_label, plain_label, push_button
+from refbrowser.app.widgets import icons, theme
+from refbrowser.app.widgets.elided_label import ElidedLabel
+from refbrowser.app.widgets.parts import hint_label, plain_label, push_button
 
 #: Width of the list: a part of the pane's, at least and at most; with the values from `_ROOMY` on.
 _LIST_SHARE, _LIST_LEAST, _LIST_MOST, _ROOMY = 0.42, 130, 300, 200

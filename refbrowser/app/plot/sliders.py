@@ -18,11 +18,11 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from refbrowser.app import icons, theme
-from refbrowser.app.cards import plain_label
-from refbrowser.app.plain_text import one_line
-from refbrowser.engine.views.coordinates import Coordinate
-from refbrowser.engine.views.slicing import SliceState
+from refbrowser.app.widgets import icons, theme
+from refbrowser.app.widgets.cards import plain_label
+from refbrowser.app.widgets.plain_text import one_line
+from refbrowser.views.coordinates import Coordinate
+from refbrowser.views.slicing import SliceState
 
 #: Rows that are seen at once; more are scrolled.
 ROWS_SEEN = 4

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Protocol
 
-from refbrowser.app.tasks import Tasks
+from refbrowser.app.shell.tasks import Tasks
 
 if TYPE_CHECKING:
     from refbrowser.engine.dataset import Dataset

@@ -14,10 +14,10 @@ from refbrowser.app.plot.refiner import Refiner
 from refbrowser.app.plot.source import PlotSource
 from refbrowser.app.plot.subject import Subject
 from refbrowser.app.plot.values_view import PictureRows
-from refbrowser.engine.views.colouring import flag_shares
-from refbrowser.engine.views.picture import ChunkState, Picture
-from refbrowser.engine.views.readout import notes_of, value_at
 from refbrowser.model.nodes import ArrayNode
+from refbrowser.views.colouring import flag_shares
+from refbrowser.views.picture import ChunkState, Picture
+from refbrowser.views.readout import notes_of, value_at
 
 _UNWRITTEN = "the default fill of netCDF: nothing was ever written"
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from refbrowser.app.plot.canvas import View
 from refbrowser.app.plot.source import PlotSource
-from refbrowser.engine.views.coordinates import attribute_text
-from refbrowser.engine.views.interpretation import Interpretation
-from refbrowser.engine.views.slicing import SliceState
 from refbrowser.model.nodes import ArrayNode
+from refbrowser.views.coordinates import attribute_text
+from refbrowser.views.interpretation import Interpretation
+from refbrowser.views.slicing import SliceState
 
 
 class Subject:

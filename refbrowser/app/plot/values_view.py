@@ -8,19 +8,19 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QSplitter, QStackedWidget, QVBoxLayout, QWidget
 
-from refbrowser.app import theme
-from refbrowser.app.cards import plain_label
-from refbrowser.app.virtual_table import Column, NoRows, VirtualTable
-from refbrowser.engine.views.coordinates import Coordinate
-from refbrowser.engine.views.interpretation import NUMBER_KINDS, Interpretation
-from refbrowser.engine.views.numbers import value_text
-from refbrowser.engine.views.picture import ChunkState, Picture
-from refbrowser.engine.views.table import ROW_COLUMNS, named_text
+from refbrowser.app.widgets import theme
+from refbrowser.app.widgets.cards import plain_label
+from refbrowser.app.widgets.virtual_table import Column, NoRows, VirtualTable
 from refbrowser.model.member_types import names_of
 from refbrowser.model.nodes import ArrayNode
+from refbrowser.views.coordinates import Coordinate
+from refbrowser.views.interpretation import NUMBER_KINDS, Interpretation
+from refbrowser.views.numbers import value_text
+from refbrowser.views.picture import ChunkState, Picture
+from refbrowser.views.table import ROW_COLUMNS, named_text
 
 if TYPE_CHECKING:
-    from refbrowser.app.ragged.row_charts import RowCharts
+    from refbrowser.app.facets.ragged.row_charts import RowCharts
 
 _STATE_TEXTS = {
     ChunkState.PENDING: "…",
@@ -129,7 +129,7 @@ class ValuesView(QStackedWidget):
             self.charts.setVisible(is_ragged)
 
     def _made_charts(self) -> RowCharts:
-        from refbrowser.app.ragged.row_charts import RowCharts
+        from refbrowser.app.facets.ragged.row_charts import RowCharts
 
         if self.charts is None:
             self.charts = RowCharts()

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from refbrowser.engine.export.nested.plain_contents import content_of
-from refbrowser.engine.export.nested.plain_types import row_type
+from refbrowser.engine.nested.plain_contents import content_of
+from refbrowser.engine.nested.plain_types import row_type
 from refbrowser.engine.nested.reading import unread_error, warn_of
 from refbrowser.model.selection import Selection
 

@@ -15,13 +15,13 @@ from pytestqt.qtbot import QtBot
 from test_names import unnamed
 from window_fixtures import Open, button, drop
 
-from refbrowser.app.awkward0.allow_dialog import AllowDialog
-from refbrowser.app.awkward0.expressions_link import ExpressionsLink
-from refbrowser.app.awkward0.safety_dialog import SafetyDialog
-from refbrowser.app.centre import EXPRESSIONS, PLOT, RAW
 from refbrowser.app.controller.open_document import OpenDocument
-from refbrowser.app.hierarchy.hierarchy_model import DETAIL_ROLE, ItemKind
-from refbrowser.app.main_window import MainWindow
+from refbrowser.app.facets.awkward0.allow_dialog import AllowDialog
+from refbrowser.app.facets.awkward0.expressions_link import ExpressionsLink
+from refbrowser.app.facets.awkward0.safety_dialog import SafetyDialog
+from refbrowser.app.panes.hierarchy.hierarchy_model import DETAIL_ROLE, ItemKind
+from refbrowser.app.shell.centre import EXPRESSIONS, PLOT, RAW
+from refbrowser.app.shell.main_window import MainWindow
 
 Settle = Callable[[], None]
 

@@ -18,13 +18,13 @@ from PySide6.QtWidgets import QFileDialog, QLabel, QToolButton
 from pytestqt.qtbot import QtBot
 from window_fixtures import button
 
-from refbrowser.app.cdl import found_lines, text_view
-from refbrowser.app.cdl.found_lines import Lines
-from refbrowser.app.cdl.pane import CdlPane
-from refbrowser.app.cdl.text_view import TextView
-from refbrowser.app.cdl.tokens import CdlToken, tokens
 from refbrowser.app.controller.open_document import OpenDocument
-from refbrowser.app.main_window import MainWindow
+from refbrowser.app.panes.cdl import found_lines, text_view
+from refbrowser.app.panes.cdl.found_lines import Lines
+from refbrowser.app.panes.cdl.pane import CdlPane
+from refbrowser.app.panes.cdl.text_view import TextView
+from refbrowser.app.panes.cdl.tokens import CdlToken, tokens
+from refbrowser.app.shell.main_window import MainWindow
 from refbrowser.references.edits import SetMetadata
 
 Open = Callable[[str | Path], OpenDocument]

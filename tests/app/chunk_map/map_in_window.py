@@ -15,10 +15,10 @@ from PySide6.QtGui import QWheelEvent
 from PySide6.QtWidgets import QApplication, QToolButton
 from pytestqt.qtbot import QtBot
 
-from refbrowser.app.chunk_map.pane import ChunkMapPane
-from refbrowser.app.chunk_map.view import ChunkMapView
 from refbrowser.app.controller.open_document import OpenDocument
-from refbrowser.app.main_window import MainWindow
+from refbrowser.app.panes.chunk_map.pane import ChunkMapPane
+from refbrowser.app.panes.chunk_map.view import ChunkMapView
+from refbrowser.app.shell.main_window import MainWindow
 
 SHAPE, CHUNKS = (4, 40, 60), (1, 10, 20)
 MISSING, INLINE, GONE = (1, 2, 0), (2, 0, 0), (3, 3, 0)

@@ -13,10 +13,10 @@ from PySide6.QtWidgets import QApplication, QComboBox, QLabel, QMenu, QSpinBox, 
 from test_names import unnamed
 from window_fixtures import Open
 
-from refbrowser.app import theme
-from refbrowser.app.main_window import MainWindow
-from refbrowser.engine.views.chunk_map import ChunkMapValues
+from refbrowser.app.shell.main_window import MainWindow
+from refbrowser.app.widgets import theme
 from refbrowser.references.edits import ReplaceUrlPrefix
+from refbrowser.views.chunk_map import ChunkMapValues
 
 Key, Modifier = Qt.Key, Qt.KeyboardModifier
 
@@ -71,11 +71,11 @@ class TestStates:
         assert mapped.legend()["read"] == 7
 
     def test_each_state_has_a_look_of_its_own_beside_its_colour(self, mapped: Mapped) -> None:
-        from refbrowser.app.chunk_map.patterns import GLYPHS, look_of
+        from refbrowser.app.panes.chunk_map.patterns import GLYPHS, look_of
 
         for style in ("read", "inline", "missing", "pending", "failed", "changed", "added", "removed"):
             assert GLYPHS[style]
-        from refbrowser.engine.views.chunk_colouring import MapClass
+        from refbrowser.views.chunk_colouring import MapClass
 
         patterns = {style: look_of(MapClass(style))[2] for style in ("missing", "pending", "failed", "whole")}
         assert len(set(patterns.values())) == 4
@@ -329,7 +329,7 @@ class TestEdits:
     def test_what_was_read_stays_known_when_the_document_is_saved(
         self, mapped: Mapped, tmp_path: Path
     ) -> None:
-        from refbrowser.engine.saving.write import SaveOrder
+        from refbrowser.exporting.saving.write import SaveOrder
         from refbrowser.references.edits import SetReference
 
         mapped.window.centre.plot.set_index(0, 1)

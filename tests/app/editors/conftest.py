@@ -15,7 +15,7 @@ from refbrowser.app.editors.gen_editor import GenEditor
 from refbrowser.app.editors.prefix_editor import PrefixEditor
 from refbrowser.app.editors.reference_editor import ReferenceEditor
 from refbrowser.app.editors.templates_editor import TemplatesEditor
-from refbrowser.app.tasks import Tasks
+from refbrowser.app.shell.tasks import Tasks
 from refbrowser.references.document import ReferenceDocument
 from refbrowser.references.history import History
 

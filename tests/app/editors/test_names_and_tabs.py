@@ -80,7 +80,7 @@ def test_a_dimension_is_edited_by_keys_alone(gen: Make) -> None:
 
 
 def test_dark_and_light_follow_the_application(gen: Make, qapp: Any) -> None:
-    from refbrowser.app import theme
+    from refbrowser.app.widgets import theme
 
     place = gen()
     try:

@@ -13,13 +13,13 @@ from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 from test_names import unnamed
 
-from refbrowser.app import theme
-from refbrowser.app.nested import charts_pane
-from refbrowser.app.nested.chart_choice import ChartKind
-from refbrowser.app.nested.charts_pane import ChartsPane
-from refbrowser.engine.views import nested_collect
+from refbrowser.app.facets.nested import charts_pane
+from refbrowser.app.facets.nested.chart_choice import ChartKind
+from refbrowser.app.facets.nested.charts_pane import ChartsPane
+from refbrowser.app.widgets import theme
 from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.model.nested import NestedFault
+from refbrowser.views import nested_collect
 
 
 def charts(pane: ChartsPane, qtbot: QtBot, kind: ChartKind, *fields: str) -> None:

@@ -16,11 +16,11 @@ from PySide6.QtWidgets import QMenu
 from pytestqt.qtbot import QtBot
 from test_names import unnamed
 
-from refbrowser.app.nested.nested_pane import NestedPane
-from refbrowser.engine.views.table import Mark
+from refbrowser.app.facets.nested.nested_pane import NestedPane
 from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.model.nested import NestedFault
 from refbrowser.model.nodes import ArrayNode
+from refbrowser.views.table import Mark
 
 
 def lines(pane: NestedPane, count: int) -> list[list[str]]:

@@ -12,9 +12,9 @@ from pytestqt.qtbot import QtBot
 from test_names import unnamed
 from window_fixtures import Open
 
-from refbrowser.app.centre import PLOT, TABLE, VALUES
-from refbrowser.app.main_window import MainWindow
-from refbrowser.app.nested.chart_choice import ChartKind
+from refbrowser.app.facets.nested.chart_choice import ChartKind
+from refbrowser.app.shell.centre import PLOT, TABLE, VALUES
+from refbrowser.app.shell.main_window import MainWindow
 
 Settle = Callable[[], None]
 

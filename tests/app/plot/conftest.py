@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from refbrowser.app.plot.pane import PlotPane
-from refbrowser.app.tasks import Tasks
+from refbrowser.app.shell.tasks import Tasks
 from refbrowser.model.nodes import ArrayNode
 
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from PySide6.QtCore import QObject, Signal
 
-from refbrowser.app.tasks import Tasks
+from refbrowser.app.shell.tasks import Tasks
 from refbrowser.engine.pieces import Piece, PieceState
 from refbrowser.errors import ErrorKind, Place, RefbrowserError
 from refbrowser.io.access import Access

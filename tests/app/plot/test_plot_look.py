@@ -14,13 +14,13 @@ from PySide6.QtGui import QColor, QImage
 from PySide6.QtWidgets import QApplication, QListWidget, QPushButton, QToolButton
 from pytestqt.qtbot import QtBot
 
-from refbrowser.app import theme
 from refbrowser.app.plot import colour_maps
 from refbrowser.app.plot.colour_bar import ColourBar
 from refbrowser.app.plot.pane import PlotPane
 from refbrowser.app.plot.patterns import ground_color
-from refbrowser.engine.views.levels import Levels
-from refbrowser.engine.views.painting import NO_VALUE
+from refbrowser.app.widgets import theme
+from refbrowser.views.levels import Levels
+from refbrowser.views.painting import NO_VALUE
 
 Plotted = Callable[..., MemoryDocument]
 
@@ -485,7 +485,7 @@ def test_a_chunk_is_shown(plotted: Plotted, pane: PlotPane, qtbot: QtBot) -> Non
 def test_a_chunk_of_what_is_too_large_is_shown_at_once(
     plotted: Plotted, pane: PlotPane, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from refbrowser.engine.views import plan
+    from refbrowser.views import plan
 
     monkeypatch.setattr(plan, "LIMITS", replace(plan.LIMITS, view_chunks=9))
     plotted(array("/field", np.zeros((100, 100)), ("y", "x"), (10, 10)))

@@ -12,9 +12,9 @@ from PySide6.QtCore import QPoint, QPointF, Qt
 from PySide6.QtWidgets import QApplication, QToolButton, QWidget
 from pytestqt.qtbot import QtBot
 
-from refbrowser.app import theme
 from refbrowser.app.plot.pane import PlotPane
 from refbrowser.app.plot.profile import ProfileTool
+from refbrowser.app.widgets import theme
 from refbrowser.engine.read import PieceState
 
 Plotted = Callable[..., MemoryDocument]

@@ -14,7 +14,7 @@ from pytestqt.qtbot import QtBot
 
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.plot.pane import PlotPane
-from refbrowser.app.tasks import Tasks
+from refbrowser.app.shell.tasks import Tasks
 from refbrowser.model.nodes import ArrayNode
 
 netCDF4 = pytest.importorskip("netCDF4")

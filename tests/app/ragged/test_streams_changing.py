@@ -17,12 +17,12 @@ from PySide6.QtWidgets import QCheckBox, QLineEdit, QPushButton
 from pytestqt.qtbot import QtBot
 from window_fixtures import Open
 
-from refbrowser.app.centre import TABLE
 from refbrowser.app.controller.open_document import OpenDocument
-from refbrowser.app.damage_bar import damage_words
 from refbrowser.app.dialogs.open_url_dialog import OpenRemoteDialog
 from refbrowser.app.dialogs.stream_dialogs import AppendDialog, CompactDialog, RepairDialog, StreamDialog
-from refbrowser.app.main_window import MainWindow
+from refbrowser.app.shell.centre import TABLE
+from refbrowser.app.shell.damage_bar import damage_words
+from refbrowser.app.shell.main_window import MainWindow
 from refbrowser.engine.opening import OpenRequest, open_dataset
 from refbrowser.references.edits import SetMetadata
 

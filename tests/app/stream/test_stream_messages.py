@@ -15,16 +15,16 @@ from streams_made import SHAPE, ocean_messages, temperature, write_ocean
 from test_names import unnamed
 from window_fixtures import Open
 
-from refbrowser.app import theme
-from refbrowser.app.centre import MESSAGES, PLOT
 from refbrowser.app.controller.open_document import OpenDocument
-from refbrowser.app.main_window import MainWindow
-from refbrowser.app.row_model import RowStyle
-from refbrowser.app.stream.fields_view import FieldsView
-from refbrowser.app.stream.messages_link import MessagesLink
-from refbrowser.app.stream.page_switch import LIST, PICTURE
-from refbrowser.app.stream.supply_looks import ground_of
-from refbrowser.app.virtual_table import StyledRowModel
+from refbrowser.app.facets.stream.fields_view import FieldsView
+from refbrowser.app.facets.stream.messages_link import MessagesLink
+from refbrowser.app.facets.stream.page_switch import LIST, PICTURE
+from refbrowser.app.facets.stream.supply_looks import ground_of
+from refbrowser.app.shell.centre import MESSAGES, PLOT
+from refbrowser.app.shell.main_window import MainWindow
+from refbrowser.app.widgets import theme
+from refbrowser.app.widgets.row_model import RowStyle
+from refbrowser.app.widgets.virtual_table import StyledRowModel
 
 Settle = Callable[[], None]
 

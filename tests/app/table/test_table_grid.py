@@ -13,9 +13,9 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
-from refbrowser.app.table.columns import ColumnKind
-from refbrowser.app.table.grid import GridView
-from refbrowser.engine.views.table import Cells, Mark
+from refbrowser.app.widgets.table.columns import ColumnKind
+from refbrowser.app.widgets.table.grid import GridView
+from refbrowser.views.table import Cells, Mark
 
 KEY, CONTROL, SHIFT = Qt.Key, Qt.KeyboardModifier.ControlModifier, Qt.KeyboardModifier.ShiftModifier
 

@@ -16,11 +16,11 @@ from pytestqt.qtbot import QtBot
 from servers.http_server import HttpServer
 from window_fixtures import Open
 
-from refbrowser.app.centre import PLOT, TABLE
-from refbrowser.app.main_window import MainWindow
-from refbrowser.app.table.pane import TablePane
-from refbrowser.engine.views.table import Mark
+from refbrowser.app.shell.centre import PLOT, TABLE
+from refbrowser.app.shell.main_window import MainWindow
+from refbrowser.app.widgets.table.pane import TablePane
 from refbrowser.references.edits import SetReference
+from refbrowser.views.table import Mark
 
 Shown = Callable[[str], TablePane]
 Settle = Callable[[], None]
@@ -171,7 +171,7 @@ class TestCopying:
     def test_too_many_are_refused(
         self, table_of: Shown, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        from refbrowser.app.table import pane
+        from refbrowser.app.widgets.table import pane
 
         table = table_of("cube")
         monkeypatch.setattr(pane, "COPY_CELLS", 3)

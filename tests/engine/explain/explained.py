@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import refbrowser
-from refbrowser.engine.explain.explain import explain
-from refbrowser.engine.explain.explanation import Explanation, Step, StepState
-from refbrowser.engine.explain.question import Question
+from refbrowser.views.explain.explain import explain
+from refbrowser.views.explain.explanation import Explanation, Step, StepState
+from refbrowser.views.explain.question import Question
 
 ZARRAY = {
     "zarr_format": 2,

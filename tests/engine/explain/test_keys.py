@@ -13,10 +13,10 @@ from awkward_files import write_events
 from explained import ZARRAY, dataset, document, faults, line, of_element, of_key
 from streams_made import write_ocean
 
-from refbrowser.engine.explain.explain import explain
-from refbrowser.engine.explain.explanation import HexBlock, LinkKind, StepState, VerdictKind
-from refbrowser.engine.explain.question import Question
 from refbrowser.errors import RefbrowserError
+from refbrowser.views.explain.explain import explain
+from refbrowser.views.explain.explanation import HexBlock, LinkKind, StepState, VerdictKind
+from refbrowser.views.explain.question import Question
 
 RULE = {
     "key": "a/{{i}}.{{j}}",

@@ -19,10 +19,10 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from documents_made import DocumentMaker
 from servers.http_server import Fault, HttpServer
 
-from refbrowser.engine.explain.explain import explain
-from refbrowser.engine.explain.explanation import LinkKind, StepState, VerdictKind
-from refbrowser.engine.explain.question import Question
 from refbrowser.io.cancel import Cancelled, CancelToken
+from refbrowser.views.explain.explain import explain
+from refbrowser.views.explain.explanation import LinkKind, StepState, VerdictKind
+from refbrowser.views.explain.question import Question
 
 CHUNK = np.arange(6, dtype="<i2").reshape(2, 3)
 ZLIB = {"compressor": {"id": "zlib", "level": 1}}

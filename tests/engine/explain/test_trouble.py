@@ -9,14 +9,14 @@ import pytest
 from explained import checked, dataset, document, line, of_key
 
 import refbrowser
-from refbrowser.engine.explain.explain import explain
-from refbrowser.engine.explain.explanation import Explanation, LinkKind, StepState, VerdictKind
-from refbrowser.engine.explain.question import Question
-from refbrowser.engine.explain.trouble import explain_problem
 from refbrowser.engine.problems.collect import collect
 from refbrowser.engine.problems.problem import Origin, Problem, problem_of_opening
 from refbrowser.errors import RefbrowserError
 from refbrowser.io.access import Source
+from refbrowser.views.explain.explain import explain
+from refbrowser.views.explain.explanation import Explanation, LinkKind, StepState, VerdictKind
+from refbrowser.views.explain.question import Question
+from refbrowser.views.explain.trouble import explain_problem
 
 
 def problems(opened: refbrowser.Dataset) -> list[Problem]:

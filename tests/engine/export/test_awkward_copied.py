@@ -14,10 +14,10 @@ from awkward0_encoder import Encoder, zipped
 
 import refbrowser
 from refbrowser.cli.program import main
-from refbrowser.engine.export.awkward0_options import Awkward0Writing
-from refbrowser.engine.export.request import ArrayChoice, ExportReport, ExportRequest
-from refbrowser.engine.export.run import run_export
 from refbrowser.errors import ErrorKind, RefbrowserError
+from refbrowser.exporting.awkward0_options import Awkward0Writing
+from refbrowser.exporting.request import ArrayChoice, ExportReport, ExportRequest
+from refbrowser.exporting.run import run_export
 from refbrowser.formats.awkward0.writing.blobs import MemorySink
 from refbrowser.formats.awkward0.writing.expressions import Said
 from refbrowser.formats.awkward0.writing.serialize import serialize

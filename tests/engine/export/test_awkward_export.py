@@ -16,13 +16,13 @@ import zarr
 
 import refbrowser
 from refbrowser.engine.dataset import Dataset
-from refbrowser.engine.export.awkward0 import blocks
-from refbrowser.engine.export.awkward0.archive import ArchiveWriter
-from refbrowser.engine.export.awkward0_options import Awkward0Writing
-from refbrowser.engine.export.request import ArrayChoice, ExportReport, ExportRequest
-from refbrowser.engine.export.run import estimate_export, run_export
 from refbrowser.engine.jobs import JobControl
 from refbrowser.errors import ErrorKind, RefbrowserError
+from refbrowser.exporting.awkward0 import blocks
+from refbrowser.exporting.awkward0.archive import ArchiveWriter
+from refbrowser.exporting.awkward0_options import Awkward0Writing
+from refbrowser.exporting.request import ArrayChoice, ExportReport, ExportRequest
+from refbrowser.exporting.run import estimate_export, run_export
 from refbrowser.formats.awkward0.writing.serialize import serialize
 from refbrowser.io.atomic import ChangedOnDiskError
 from refbrowser.io.cancel import Cancelled, CancelToken
@@ -405,7 +405,7 @@ def test_a_failure_leaves_the_target_as_it_was(
     def fail(*_: Any) -> None:
         raise RefbrowserError(ErrorKind.DECODE, "no")
 
-    monkeypatch.setattr("refbrowser.engine.export.awkward0.rows.feed", fail)
+    monkeypatch.setattr("refbrowser.exporting.awkward0.rows.feed", fail)
     with pytest.raises(RefbrowserError):
         export(nested, f"{tmp_path}/{target}", append=True, compression=ROWS)
     assert kept(tmp_path) == before

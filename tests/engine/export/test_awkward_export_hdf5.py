@@ -10,8 +10,8 @@ import pytest
 import zarr
 
 import refbrowser
-from refbrowser.engine.export.awkward0_options import Awkward0Writing
 from refbrowser.errors import ErrorKind, RefbrowserError
+from refbrowser.exporting.awkward0_options import Awkward0Writing
 from refbrowser.formats.awkward0.containers.hdf5_process import ask_hdf5
 
 h5py = pytest.importorskip("h5py")

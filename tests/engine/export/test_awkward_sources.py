@@ -13,9 +13,9 @@ import zarr
 
 import refbrowser
 from refbrowser.cli.program import main
-from refbrowser.engine.export.awkward0_options import Awkward0Writing
-from refbrowser.engine.export.request import ArrayChoice, ExportRequest
-from refbrowser.engine.export.run import estimate_export, run_export
+from refbrowser.exporting.awkward0_options import Awkward0Writing
+from refbrowser.exporting.request import ArrayChoice, ExportRequest
+from refbrowser.exporting.run import estimate_export, run_export
 
 INTEGERS, FLOATS = np.arange(3), np.array([0.5, 1.5, 2.5])
 

@@ -13,11 +13,11 @@ from documents_made import DocumentMaker
 
 import refbrowser
 from refbrowser.cli import main
-from refbrowser.engine.export import check, check_child
-from refbrowser.engine.export.check import CheckReport, check_export
-from refbrowser.engine.export.request import ExportRequest
-from refbrowser.engine.export.run import run_export
-from refbrowser.engine.export.store_options import Sides, StoreOptions
+from refbrowser.exporting import check, check_child
+from refbrowser.exporting.check import CheckReport, check_export
+from refbrowser.exporting.request import ExportRequest
+from refbrowser.exporting.run import run_export
+from refbrowser.exporting.store_options import Sides, StoreOptions
 from refbrowser.io.cancel import CancelToken
 from refbrowser.io.processes import run_program
 

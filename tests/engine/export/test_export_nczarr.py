@@ -9,10 +9,10 @@ import zarr
 from netcdf_stores import described, plain
 
 import refbrowser
-from refbrowser.engine.export.request import ArrayChoice, ExportRequest
-from refbrowser.engine.export.run import estimate_export, run_export
-from refbrowser.engine.export.store_options import Sides, StoreOptions
 from refbrowser.errors import RefbrowserError
+from refbrowser.exporting.request import ArrayChoice, ExportRequest
+from refbrowser.exporting.run import estimate_export, run_export
+from refbrowser.exporting.store_options import Sides, StoreOptions
 from refbrowser.model.nodes import Flavour
 
 DEFAULT = 9.969209968386869e36

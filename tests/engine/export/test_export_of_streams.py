@@ -17,8 +17,8 @@ from stream_encoder import (
 )
 
 import refbrowser
-from refbrowser.engine.export.store_options import Sides, StoreOptions
 from refbrowser.errors import ErrorKind, RefbrowserError
+from refbrowser.exporting.store_options import Sides, StoreOptions
 
 FORMATS = ("zarr-v2", "zarr-v3", "nczarr")
 N3 = dimension("n", 3)
@@ -196,8 +196,8 @@ def test_structures_and_sequences_are_split_for_nczarr(tmp_path):
 
 
 def test_an_estimate_reads_nothing(tmp_path):
-    from refbrowser.engine.export.request import ExportRequest
-    from refbrowser.engine.export.store import StoreExport
+    from refbrowser.exporting.request import ExportRequest
+    from refbrowser.exporting.store import StoreExport
     from refbrowser.io.cancel import CancelToken
 
     with structures(tmp_path) as dataset:

@@ -23,10 +23,10 @@ import zarr
 from exported_streams import inline_document, opened, read_by_siphon
 
 import refbrowser
-from refbrowser.engine.export.request import ExportRequest
-from refbrowser.engine.export.run import estimate_export, run_export
-from refbrowser.engine.export.store_options import StoreOptions
-from refbrowser.engine.export.stream_options import StreamOptions
+from refbrowser.exporting.request import ExportRequest
+from refbrowser.exporting.run import estimate_export, run_export
+from refbrowser.exporting.store_options import StoreOptions
+from refbrowser.exporting.stream_options import StreamOptions
 
 #: A fact that a target has no words for, and that its readers need none for.
 ANY = object()

@@ -9,14 +9,14 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from refbrowser.engine.export.paths import (
+from refbrowser.errors import ErrorKind, RefbrowserError
+from refbrowser.exporting.paths import (
     PART_LIMIT,
     check_collisions,
     escaped_key,
     path_below,
     unescaped_key,
 )
-from refbrowser.errors import ErrorKind, RefbrowserError
 
 
 @given(st.text(st.characters() | st.sampled_from("./%~ \\:"), max_size=300))

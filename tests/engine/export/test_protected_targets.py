@@ -9,9 +9,9 @@ import awkward as ak
 import pytest
 from nested_datasets import nested_dataset
 
-from refbrowser.engine.export.request import FORMATS, ExportRequest
-from refbrowser.engine.export.run import run_export
 from refbrowser.errors import ErrorKind, RefbrowserError
+from refbrowser.exporting.request import FORMATS, ExportRequest
+from refbrowser.exporting.run import run_export
 
 
 @pytest.mark.parametrize("format", [each for each in FORMATS if not each.startswith("refs")])

@@ -20,13 +20,13 @@ from hypothesis import strategies as st
 from zarr.storage import ZipStore
 
 import refbrowser
-from refbrowser.engine.export import blocks, chunks
-from refbrowser.engine.export.folder import TargetFolder
-from refbrowser.engine.export.request import ArrayChoice, ExportReport, ExportRequest
-from refbrowser.engine.export.run import estimate_export, run_export
-from refbrowser.engine.export.store_options import Sides, StoreOptions
-from refbrowser.engine.export.zip_file import TargetZip
 from refbrowser.errors import ErrorKind, RefbrowserError
+from refbrowser.exporting import blocks, chunks
+from refbrowser.exporting.folder import TargetFolder
+from refbrowser.exporting.request import ArrayChoice, ExportReport, ExportRequest
+from refbrowser.exporting.run import estimate_export, run_export
+from refbrowser.exporting.store_options import Sides, StoreOptions
+from refbrowser.exporting.zip_file import TargetZip
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 
@@ -297,7 +297,7 @@ def test_an_object_of_another_size_touches_no_other(tmp_path: Path, pieces: list
 
 
 def test_wide_zip_files_have_wide_directories(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from refbrowser.engine.export import zip_file
+    from refbrowser.exporting import zip_file
 
     monkeypatch.setattr(zip_file, "_MOST16", 3)
     path = made(tmp_path, STEPS, (6, 20, 18))
@@ -330,8 +330,8 @@ def test_sides() -> None:
 MEASURED = """
 import sys
 import refbrowser
-from refbrowser.engine.export import blocks, chunks
-from refbrowser.engine.export.store_options import Sides, StoreOptions
+from refbrowser.exporting import blocks, chunks
+from refbrowser.exporting.store_options import Sides, StoreOptions
 from refbrowser.limits import LIMITS
 MIB = 1 << 20
 for name, value in {"export_block": 4, "export_memory": 16, "export_coding": 8}.items():

@@ -5,9 +5,9 @@ import json
 import pytest
 
 import refbrowser
-from refbrowser.engine.export.request import ExportRequest
-from refbrowser.engine.export.run import estimate_export, run_export
-from refbrowser.engine.export.store_options import StoreOptions
+from refbrowser.exporting.request import ExportRequest
+from refbrowser.exporting.run import estimate_export, run_export
+from refbrowser.exporting.store_options import StoreOptions
 
 ZARRAY = {
     "zarr_format": 2,

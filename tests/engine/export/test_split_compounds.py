@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 
 import refbrowser
-from refbrowser.engine.export import blocks, chunks
-from refbrowser.engine.export.check import check_export
-from refbrowser.engine.export.request import ArrayChoice, ExportRequest
-from refbrowser.engine.export.run import estimate_export, run_export
-from refbrowser.engine.export.store_options import Sides, StoreOptions
 from refbrowser.errors import RefbrowserError
+from refbrowser.exporting import blocks, chunks
+from refbrowser.exporting.check import check_export
+from refbrowser.exporting.request import ArrayChoice, ExportRequest
+from refbrowser.exporting.run import estimate_export, run_export
+from refbrowser.exporting.store_options import Sides, StoreOptions
 
 STATION = np.dtype(
     [

@@ -12,12 +12,12 @@ import pytest
 from exported_streams import attributes_by_siphon, exported, opened, read_by_siphon
 
 import refbrowser
-from refbrowser.engine.export.check import check_export
-from refbrowser.engine.export.request import ExportRequest
-from refbrowser.engine.export.run import estimate_export, run_export
-from refbrowser.engine.export.stream_options import KEPT_LEVEL, PROFILES, StreamOptions, stream_codec
 from refbrowser.engine.jobs import JobControl
 from refbrowser.errors import RefbrowserError
+from refbrowser.exporting.check import check_export
+from refbrowser.exporting.request import ExportRequest
+from refbrowser.exporting.run import estimate_export, run_export
+from refbrowser.exporting.stream_options import KEPT_LEVEL, PROFILES, StreamOptions, stream_codec
 from refbrowser.formats.ncstream import header_parts, stream_file
 from refbrowser.formats.ncstream.bytes import LocalBytes
 from refbrowser.formats.ncstream.messages import MessageKind

@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from refbrowser.engine.export.ncstream import geometry
+from refbrowser.exporting.ncstream import geometry
 
 SHAPES = st.lists(st.integers(1, 20), max_size=4).map(tuple)
 

@@ -16,11 +16,11 @@ import zarr
 from documents_made import DocumentMaker
 
 import refbrowser
-from refbrowser.engine.export.folder import TargetFolder
-from refbrowser.engine.export.request import ArrayChoice, ExportRequest
-from refbrowser.engine.export.run import estimate_export, run_export
 from refbrowser.engine.jobs import JobControl
 from refbrowser.errors import ErrorKind, RefbrowserError
+from refbrowser.exporting.folder import TargetFolder
+from refbrowser.exporting.request import ArrayChoice, ExportRequest
+from refbrowser.exporting.run import estimate_export, run_export
 from refbrowser.io.cancel import Cancelled, CancelToken
 
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
@@ -156,7 +156,7 @@ def test_selections(document: Path, tmp_path: Path, format: str, index, copied: 
 
 
 def test_a_large_uncompressed_chunk_is_cut(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from refbrowser.engine.export import layout
+    from refbrowser.exporting import layout
 
     monkeypatch.setattr(layout, "SPLIT_SIZE", 1000)
     monkeypatch.setattr(layout, "LIMITS", type("Small", (), {"chunk_question": 2000}))
@@ -309,7 +309,7 @@ def test_another_export_cannot_be_gone_on_with(document: Path, tmp_path: Path) -
 
 KILLED = """
 import os, signal, sys
-from refbrowser.engine.export.journal import Journal
+from refbrowser.exporting.journal import Journal
 add = Journal.add
 def stop_at_half(self, entry):
     add(self, entry)

@@ -19,8 +19,8 @@ from structure_constructs import ALL
 import refbrowser
 from refbrowser.cli.program import main
 from refbrowser.engine.jobs import JobControl
-from refbrowser.engine.ncstream.append import AppendReport, AppendRequest, append_to
 from refbrowser.errors import ErrorKind, RefbrowserError
+from refbrowser.exporting.streams.append import AppendReport, AppendRequest, append_to
 from refbrowser.formats.ncstream import walk
 from refbrowser.formats.ncstream.bytes import MemoryBytes
 from refbrowser.formats.ncstream.messages import StreamIndex

@@ -18,8 +18,8 @@ from temperature_rows import SIDE, head, rows_of
 import refbrowser
 from refbrowser.cli.program import main
 from refbrowser.engine.jobs import JobControl
-from refbrowser.engine.ncstream.compact import CompactReport, CompactRequest, compact
 from refbrowser.errors import ErrorKind, RefbrowserError
+from refbrowser.exporting.streams.compact import CompactReport, CompactRequest, compact
 from refbrowser.formats.ncstream.bytes import MemoryBytes
 from refbrowser.formats.ncstream.messages import MessageKind, StreamIndex
 from refbrowser.formats.ncstream.walk import walk_stream

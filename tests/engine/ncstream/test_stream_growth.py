@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from refbrowser.engine.ncstream.growth import attribute_growth, growth_of
 from refbrowser.errors import ErrorKind, RefbrowserError
+from refbrowser.exporting.streams.growth import attribute_growth, growth_of
 from refbrowser.formats.ncstream.definition import (
     DataType,
     StreamAttribute,

@@ -11,8 +11,8 @@ import stream_encoder as enc
 
 import refbrowser
 from refbrowser.engine.jobs import JobControl
-from refbrowser.engine.ncstream.readings import readings_of
-from refbrowser.engine.ncstream.sample import sample_readings
+from refbrowser.exporting.streams.readings import readings_of
+from refbrowser.exporting.streams.sample import sample_readings
 
 SMOOTH = 280 + 10 * np.sin(np.linspace(0, 20, 4_000))
 

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from servers.http_server import HttpServer
 
 from refbrowser.cli.program import main
-from refbrowser.engine.ncstream.repair import RepairReport, RepairRequest, repair
 from refbrowser.errors import ErrorKind, RefbrowserError
+from refbrowser.exporting.streams.repair import RepairReport, RepairRequest, repair
 from refbrowser.formats.ncstream.bytes import MemoryBytes
 from refbrowser.formats.ncstream.left_out import LEFT_OUT
 from refbrowser.formats.ncstream.messages import StreamIndex

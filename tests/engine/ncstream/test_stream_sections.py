@@ -11,11 +11,11 @@ from servers.http_server import HttpServer
 from streams_made import SHAPE, ocean_messages, write_doubtful, write_ocean
 
 from refbrowser.engine.jobs import JobControl
-from refbrowser.engine.ncstream.fields import fields_of
-from refbrowser.engine.ncstream.readings import doubtful_arrays, ordered_arrays
-from refbrowser.engine.ncstream.sample import sample_of, sample_readings
-from refbrowser.engine.ncstream.sections import messages_of, section_of, supplied_sections
 from refbrowser.engine.opening import OpenRequest, open_dataset
+from refbrowser.exporting.streams.fields import fields_of
+from refbrowser.exporting.streams.readings import doubtful_arrays, ordered_arrays
+from refbrowser.exporting.streams.sample import sample_of, sample_readings
+from refbrowser.exporting.streams.sections import messages_of, section_of, supplied_sections
 from refbrowser.formats.ncstream.bytes import MemoryBytes
 from refbrowser.formats.ncstream.completed import StreamOrigin
 from refbrowser.formats.ncstream.messages import StreamIndex

@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from refbrowser.engine.ncstream import splicing
-from refbrowser.engine.ncstream.splicing import Spliced
+from refbrowser.exporting.streams import splicing
+from refbrowser.exporting.streams.splicing import Spliced
 from refbrowser.formats.ncstream.bytes import MemoryBytes
 from refbrowser.io.cancel import CancelToken
 

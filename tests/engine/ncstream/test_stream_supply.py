@@ -13,8 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from refbrowser import limits
-from refbrowser.engine.ncstream import supply as module
-from refbrowser.engine.ncstream.supply import (
+from refbrowser.exporting.streams import supply as module
+from refbrowser.exporting.streams.supply import (
     LOST,
     NEVER,
     UNDECIDED,
@@ -24,7 +24,7 @@ from refbrowser.engine.ncstream.supply import (
     supply_of,
     taken_for,
 )
-from refbrowser.engine.ncstream.supply_classes import MOST_ALONE, TOGETHER, SupplyKind, coloured, labels
+from refbrowser.exporting.streams.supply_classes import MOST_ALONE, TOGETHER, SupplyKind, coloured, labels
 from refbrowser.formats.ncstream.tiles import Sections
 from refbrowser.io.cancel import Cancelled, CancelToken
 

@@ -18,8 +18,8 @@ from structure_constructs import ALL
 from temperature_rows import SIDE, head, rows_of
 
 import refbrowser
-from refbrowser.engine.export.request import ExportReport
-from refbrowser.engine.ncstream import virtual
+from refbrowser.exporting.request import ExportReport
+from refbrowser.exporting.streams import virtual
 from refbrowser.limits import LIMITS
 
 FILL = 9.969209968386869e36

@@ -21,15 +21,15 @@ from hypothesis import strategies as st
 import refbrowser
 from refbrowser.cli import main
 from refbrowser.cli.values import _deep_text, json_text
-from refbrowser.engine.export.request import ExportRequest
-from refbrowser.engine.export.run import run_export
 from refbrowser.engine.nested.python_values import check_number, python_values
 from refbrowser.engine.nested.reading import UnreadError, read_rows
 from refbrowser.engine.pieces import PieceState
-from refbrowser.engine.views.nested_values import row_value
 from refbrowser.errors import ErrorKind, RefbrowserError
+from refbrowser.exporting.request import ExportRequest
+from refbrowser.exporting.run import run_export
 from refbrowser.limits import LIMITS
 from refbrowser.model.selection import Selection
+from refbrowser.views.nested_values import row_value
 
 DAYS = np.array(["2020-01-01", "NaT"], "M8[D]")
 

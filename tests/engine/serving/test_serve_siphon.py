@@ -16,7 +16,7 @@ import zarr
 from documents_of_values import CUBE, ValueDocument
 
 import refbrowser
-from refbrowser.engine.serving.service import Service
+from refbrowser.engine.serve.service import Service
 
 siphon = pytest.importorskip("siphon.cdmr")
 

@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 from view_arrays import node
 
-from refbrowser.engine.views.auxiliary import AuxiliaryNode, auxiliary_nodes, read_auxiliary
-from refbrowser.engine.views.plan import plan_view
-from refbrowser.engine.views.slicing import SliceState, dimension_names
 from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.model.nodes import ArrayNode, GroupNode, Hierarchy
+from refbrowser.views.auxiliary import AuxiliaryNode, auxiliary_nodes, read_auxiliary
+from refbrowser.views.plan import plan_view
+from refbrowser.views.slicing import SliceState, dimension_names
 
 LATITUDES = np.linspace(40, 60, 20).reshape(4, 5)
 

@@ -10,9 +10,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from refbrowser.engine.views import changed_rows as module
-from refbrowser.engine.views.changed_rows import ChangedRows, changed_rows
-from refbrowser.engine.views.row_changes import Difference
 from refbrowser.errors import RefbrowserError
 from refbrowser.references.document import ReferenceDocument
 from refbrowser.references.edits import (
@@ -27,6 +24,9 @@ from refbrowser.references.edits import (
 )
 from refbrowser.references.many_edits import RemoveReferences, ReplacePrefixIn
 from refbrowser.references.prefix_scope import PrefixScope, ScopeKind
+from refbrowser.views import changed_rows as module
+from refbrowser.views.changed_rows import ChangedRows, changed_rows
+from refbrowser.views.row_changes import Difference
 
 RULE = {
     "key": "t/{{i}}.{{j}}",

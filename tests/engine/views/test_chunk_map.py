@@ -14,12 +14,6 @@ import pytest
 from view_arrays import node
 
 from refbrowser.engine.chunk_log import ArrayLog, ReadState, marks_of
-from refbrowser.engine.views import chunk_map
-from refbrowser.engine.views.chunk_changes import Change, manifest_in
-from refbrowser.engine.views.chunk_colouring import ColourBy, ColouredMap, coloured
-from refbrowser.engine.views.chunk_facts import chunk_facts
-from refbrowser.engine.views.chunk_layout import ChunkLayout, first_chunk_slice
-from refbrowser.engine.views.chunk_map import NOTHING, OTHER_URL, ChunkMapValues, MapSource
 from refbrowser.formats.expansion_manifest import ExpansionManifest
 from refbrowser.limits import LIMITS
 from refbrowser.model.chunk_keys import ChunkKeyEncoding
@@ -27,6 +21,12 @@ from refbrowser.model.nodes import ArrayNode
 from refbrowser.model.reference import ReferenceKind
 from refbrowser.references.document import ReferenceDocument
 from refbrowser.references.edits import RemoveReference, ReplaceUrlPrefix, SetReference
+from refbrowser.views import chunk_map
+from refbrowser.views.chunk_changes import Change, manifest_in
+from refbrowser.views.chunk_colouring import ColourBy, ColouredMap, coloured
+from refbrowser.views.chunk_facts import chunk_facts
+from refbrowser.views.chunk_layout import ChunkLayout, first_chunk_slice
+from refbrowser.views.chunk_map import NOTHING, OTHER_URL, ChunkMapValues, MapSource
 
 GRID = (6, 50)
 MISSING, INLINE, WHOLE, FAULTY = (1, 1), (2, 3), (3, 4), (5, 5)

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from refbrowser.engine.views.compound_fields import FieldRow, fields_of
 from refbrowser.model.member_types import named_values, rows_type
+from refbrowser.views.compound_fields import FieldRow, fields_of
 
 
 def test_fields_have_types_and_places():

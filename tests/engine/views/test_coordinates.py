@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from refbrowser.engine.views.coordinates import (
+from refbrowser.model.cf import TimeUnits
+from refbrowser.views.coordinates import (
     AxisScale,
     Coordinate,
     cell_aspect,
@@ -15,11 +16,10 @@ from refbrowser.engine.views.coordinates import (
     line_scale,
     plain_coordinate,
 )
-from refbrowser.engine.views.dates import DateScale
-from refbrowser.engine.views.exact import coordinate_text
-from refbrowser.engine.views.numbers import nice_numbers, stepped_text, value_text
-from refbrowser.engine.views.roles import AxisRole
-from refbrowser.model.cf import TimeUnits
+from refbrowser.views.dates import DateScale
+from refbrowser.views.exact import coordinate_text
+from refbrowser.views.numbers import nice_numbers, stepped_text, value_text
+from refbrowser.views.roles import AxisRole
 
 
 def coordinate(values: object, role: AxisRole = AxisRole.OTHER, **more: object) -> Coordinate:

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from refbrowser.engine.views import dimension_uses
-from refbrowser.engine.views.compound_fields import fields_of
-from refbrowser.engine.views.dimension_uses import (
+from refbrowser.model.nodes import ArrayNode, Dimension, GroupNode, Hierarchy
+from refbrowser.views import dimension_uses
+from refbrowser.views.compound_fields import fields_of
+from refbrowser.views.dimension_uses import (
     declared_paths,
     dimension_at,
     dimension_path,
     is_coordinate,
     variables_of,
 )
-from refbrowser.model.nodes import ArrayNode, Dimension, GroupNode, Hierarchy
 
 
 def array(path: str, *dimensions: tuple[str | None, int], paths: tuple[str | None, ...] = ()) -> ArrayNode:

@@ -5,9 +5,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from refbrowser.engine.views.first_array import first_array
 from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.model.nodes import ArrayNode, GroupNode, Hierarchy
+from refbrowser.views.first_array import first_array
 
 
 def node(path: str, *dimensions: str, size: int = 4, dtype: str = "<f4", **more: Any) -> ArrayNode:

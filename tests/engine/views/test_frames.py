@@ -3,9 +3,9 @@ from __future__ import annotations
 import pytest
 from view_arrays import node
 
-from refbrowser.engine.views import frames
-from refbrowser.engine.views.frames import Course, Ending, Tempo, plans_ahead
-from refbrowser.engine.views.slicing import SliceState
+from refbrowser.views import frames
+from refbrowser.views.frames import Course, Ending, Tempo, plans_ahead
+from refbrowser.views.slicing import SliceState
 
 
 def run(course: Course, index: int, count: int) -> list[int]:

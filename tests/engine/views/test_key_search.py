@@ -10,7 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from refbrowser.engine.views.key_search import (
+from refbrowser.formats.references import hierarchy_of, open_references
+from refbrowser.io.cancel import Cancelled
+from refbrowser.references.chunk_code import pack
+from refbrowser.references.document import ReferenceDocument
+from refbrowser.references.edits import RemoveReference, RenameReference, SetReference
+from refbrowser.views.key_search import (
     EACH,
     Hit,
     HitKind,
@@ -19,11 +24,6 @@ from refbrowser.engine.views.key_search import (
     starting_with,
     tail_of,
 )
-from refbrowser.formats.references import hierarchy_of, open_references
-from refbrowser.io.cancel import Cancelled
-from refbrowser.references.chunk_code import pack
-from refbrowser.references.document import ReferenceDocument
-from refbrowser.references.edits import RemoveReference, RenameReference, SetReference
 
 ARRAY = json.dumps({
     "zarr_format": 2, "shape": [30, 30], "chunks": [1, 1], "dtype": "<i2", "compressor": None,

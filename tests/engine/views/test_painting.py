@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from refbrowser.engine.views.levels import Levels
-from refbrowser.engine.views.painting import (
+from refbrowser.views.levels import Levels
+from refbrowser.views.painting import (
     NO_VALUE,
     PIXELS_MOST,
     boxes_of,

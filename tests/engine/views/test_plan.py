@@ -8,11 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from view_arrays import node
 
-from refbrowser.engine.views.plan import first_values_plan, middle_plan, plan_view, sampled_plan, widened
-from refbrowser.engine.views.roles import AxisRole
-from refbrowser.engine.views.slicing import first_slice
 from refbrowser.limits import LIMITS
 from refbrowser.model.nodes import ArrayNode
+from refbrowser.views.plan import first_values_plan, middle_plan, plan_view, sampled_plan, widened
+from refbrowser.views.roles import AxisRole
+from refbrowser.views.slicing import first_slice
 
 
 def whole(array: ArrayNode):  # type: ignore[no-untyped-def]

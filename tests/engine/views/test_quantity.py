@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from refbrowser.engine.views.quantity import Quantity, quantity_of
 from refbrowser.model.nodes import ArrayNode
+from refbrowser.views.quantity import Quantity, quantity_of
 
 
 def quantity(path: str = "/field", **attributes: object) -> Quantity:

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 from view_arrays import node
 
-from refbrowser.engine.views.exact import exact_text
-from refbrowser.engine.views.numbers import value_text
-from refbrowser.engine.views.picture import ChunkState, Picture
-from refbrowser.engine.views.plan import plan_view
-from refbrowser.engine.views.readout import notes_of
-from refbrowser.engine.views.slicing import SliceState
+from refbrowser.views.exact import exact_text
+from refbrowser.views.numbers import value_text
+from refbrowser.views.picture import ChunkState, Picture
+from refbrowser.views.plan import plan_view
+from refbrowser.views.readout import notes_of
+from refbrowser.views.slicing import SliceState
 
 
 def line(values: np.ndarray, axis: int) -> Picture:

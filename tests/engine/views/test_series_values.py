@@ -7,11 +7,12 @@ import numpy as np
 import pytest
 from view_arrays import node
 
-from refbrowser.engine.views.coordinates import Coordinate, plain_coordinate
-from refbrowser.engine.views.interpretation import Interpretation
-from refbrowser.engine.views.picture import ChunkState, Picture
-from refbrowser.engine.views.roles import AxisRole
-from refbrowser.engine.views.series import (
+from refbrowser.io.ranges import Request
+from refbrowser.views.coordinates import Coordinate, plain_coordinate
+from refbrowser.views.interpretation import Interpretation
+from refbrowser.views.picture import ChunkState, Picture
+from refbrowser.views.roles import AxisRole
+from refbrowser.views.series import (
     ASK_BYTES,
     ASK_CHUNKS,
     SeriesCost,
@@ -24,8 +25,7 @@ from refbrowser.engine.views.series import (
     series_of,
     series_rows,
 )
-from refbrowser.engine.views.slicing import SliceState
-from refbrowser.io.ranges import Request
+from refbrowser.views.slicing import SliceState
 
 SHAPE = (12, 3, 20, 30)
 STATE = SliceState(SHAPE, ("time", "level", "y", "x"), 3, 2, (4, 1, 0, 0))

@@ -15,11 +15,14 @@ from hypothesis import strategies as st
 
 import refbrowser
 from refbrowser.engine.dataset import Dataset
-from refbrowser.engine.views import saving
-from refbrowser.engine.views.coordinates import Coordinate, plain_coordinate
-from refbrowser.engine.views.exact import coordinate_text, exact_text
-from refbrowser.engine.views.interpretation import Interpretation
-from refbrowser.engine.views.saving import (
+from refbrowser.errors import ErrorKind, RefbrowserError
+from refbrowser.limits import LIMITS
+from refbrowser.model.nodes import ArrayNode
+from refbrowser.views import saving
+from refbrowser.views.coordinates import Coordinate, plain_coordinate
+from refbrowser.views.exact import coordinate_text, exact_text
+from refbrowser.views.interpretation import Interpretation
+from refbrowser.views.saving import (
     ShownValues,
     cells_as_tsv,
     csv_blocks,
@@ -29,11 +32,8 @@ from refbrowser.engine.views.saving import (
     rows_with_headers,
     tsv_text,
 )
-from refbrowser.engine.views.slicing import SliceState, dimension_names
-from refbrowser.engine.views.table import TableLayout
-from refbrowser.errors import ErrorKind, RefbrowserError
-from refbrowser.limits import LIMITS
-from refbrowser.model.nodes import ArrayNode
+from refbrowser.views.slicing import SliceState, dimension_names
+from refbrowser.views.table import TableLayout
 
 
 @pytest.fixture

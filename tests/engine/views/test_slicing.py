@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from view_arrays import node
 
-from refbrowser.engine.views.roles import AxisRole, role_of
-from refbrowser.engine.views.slicing import (
+from refbrowser.views.roles import AxisRole, role_of
+from refbrowser.views.slicing import (
     SliceMemory,
     SliceState,
     chunk_window,

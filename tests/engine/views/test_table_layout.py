@@ -4,15 +4,15 @@ import numpy as np
 import pytest
 from view_arrays import node
 
-from refbrowser.engine.views.cell_names import cell_from_text
-from refbrowser.engine.views.coordinates import Coordinate, plain_coordinate
-from refbrowser.engine.views.interpretation import Interpretation
-from refbrowser.engine.views.picture import ChunkState, Picture
-from refbrowser.engine.views.slicing import SliceState
-from refbrowser.engine.views.table import Mark, TableLayout
 from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.limits import LIMITS
 from refbrowser.model.nodes import ArrayNode
+from refbrowser.views.cell_names import cell_from_text
+from refbrowser.views.coordinates import Coordinate, plain_coordinate
+from refbrowser.views.interpretation import Interpretation
+from refbrowser.views.picture import ChunkState, Picture
+from refbrowser.views.slicing import SliceState
+from refbrowser.views.table import Mark, TableLayout
 
 
 def layout(

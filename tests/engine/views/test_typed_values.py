@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from refbrowser.engine.views.typed_values import (
+from refbrowser.errors import RefbrowserError
+from refbrowser.references.typed_values import (
     kind_words,
     laid_out,
     parsed,
@@ -18,7 +19,6 @@ from refbrowser.engine.views.typed_values import (
     typed_text,
     typed_value,
 )
-from refbrowser.errors import RefbrowserError
 
 JSON = st.recursive(
     st.none()

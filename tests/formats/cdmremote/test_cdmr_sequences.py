@@ -10,7 +10,7 @@ import stream_encoder as wire
 from servers.http_server import Fault, HttpServer
 
 import refbrowser
-from refbrowser.engine.serving.service import Service
+from refbrowser.engine.serve.service import Service
 from refbrowser.errors import RefbrowserError
 
 MEMBERS = [wire.variable("a", wire.INT), wire.variable("w", wire.STRING)]

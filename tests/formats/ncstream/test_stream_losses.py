@@ -15,10 +15,9 @@ from hypothesis import strategies as st
 
 import refbrowser
 from refbrowser.cli.program import main
-from refbrowser.engine.ncstream.sections import supplied_sections
-from refbrowser.engine.ncstream.supply import LOST, NEVER, is_lost, messages_of_element, supply_of
-from refbrowser.engine.views.stored_chunks import stored_chunks
 from refbrowser.errors import RefbrowserError
+from refbrowser.exporting.streams.sections import supplied_sections
+from refbrowser.exporting.streams.supply import LOST, NEVER, is_lost, messages_of_element, supply_of
 from refbrowser.formats.ncstream import sources
 from refbrowser.formats.ncstream.bytes import MemoryBytes
 from refbrowser.formats.ncstream.completed import StreamOrigin
@@ -26,6 +25,7 @@ from refbrowser.formats.ncstream.losses import spreading_of
 from refbrowser.formats.ncstream.walk import walk_stream
 from refbrowser.model.reference import ReferenceKind
 from refbrowser.model.source import SourcePiece
+from refbrowser.views.stored_chunks import stored_chunks
 
 SHAPE = (4, 3)
 DIMENSIONS = [enc.dimension(name, size) for name, size in zip("yx", SHAPE, strict=True)]

@@ -6,7 +6,7 @@ from stream_reading import close, opened, plain
 from structure_constructs import ALL
 
 import refbrowser
-from refbrowser.engine.serving.service import Service
+from refbrowser.engine.serve.service import Service
 
 
 @pytest.fixture(scope="module")

@@ -13,11 +13,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import refbrowser
-from refbrowser.engine.export.request import ArrayChoice, ExportRequest
-from refbrowser.engine.export.run import estimate_export, run_export
-from refbrowser.engine.export.store_options import Sides, StoreOptions
-from refbrowser.engine.export.target_draft import DraftNames, legal_name
 from refbrowser.errors import ErrorKind, RefbrowserError
+from refbrowser.exporting.request import ArrayChoice, ExportRequest
+from refbrowser.exporting.run import estimate_export, run_export
+from refbrowser.exporting.store_options import Sides, StoreOptions
+from refbrowser.exporting.target_draft import DraftNames, legal_name
 from refbrowser.formats.zarr_draft.names import is_name
 from refbrowser.model.nodes import Flavour
 

@@ -13,11 +13,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from nested_datasets import same, type_of_form
 
-from refbrowser.engine.export.nested.buffer_files import BufferFiles
-from refbrowser.engine.export.nested.conform import MissingValuesError, conformed
-from refbrowser.engine.export.nested.growing import BufferName, GrowingBuffers
-from refbrowser.engine.export.nested.target_types import Abilities, target_type
 from refbrowser.errors import RefbrowserError
+from refbrowser.exporting.nested.buffer_files import BufferFiles
+from refbrowser.exporting.nested.conform import MissingValuesError, conformed
+from refbrowser.exporting.nested.growing import BufferName, GrowingBuffers
+from refbrowser.exporting.nested.target_types import Abilities, target_type
 from refbrowser.model.nested import NestedType, TypeKind
 
 

@@ -17,10 +17,10 @@ from structure_constructs import plain_structures, rich_structures
 
 import refbrowser
 from refbrowser.cli import main
-from refbrowser.engine.export.request import ArrayChoice, ExportRequest
-from refbrowser.engine.export.run import run_export
-from refbrowser.engine.export.table_options import TABLE_FORMATS, TableOptions
 from refbrowser.errors import ErrorKind, RefbrowserError
+from refbrowser.exporting.request import ArrayChoice, ExportRequest
+from refbrowser.exporting.run import run_export
+from refbrowser.exporting.table_options import TABLE_FORMATS, TableOptions
 
 READ = {"parquet": ak.from_parquet, "feather": ak.from_feather}
 

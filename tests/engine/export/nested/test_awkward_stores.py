@@ -13,13 +13,13 @@ from awkward import contents, index
 from nested_datasets import HeldValues, nested_dataset, same
 
 import refbrowser
-from refbrowser.engine.export.check import check_export
-from refbrowser.engine.export.nested import store_part
-from refbrowser.engine.export.request import ArrayChoice, ExportRequest
-from refbrowser.engine.export.run import estimate_export, run_export
-from refbrowser.engine.export.store_options import Sides, StoreOptions
 from refbrowser.engine.jobs import JobControl
 from refbrowser.errors import ErrorKind, RefbrowserError
+from refbrowser.exporting.check import check_export
+from refbrowser.exporting.nested import store_part
+from refbrowser.exporting.request import ArrayChoice, ExportRequest
+from refbrowser.exporting.run import estimate_export, run_export
+from refbrowser.exporting.store_options import Sides, StoreOptions
 from refbrowser.io.cancel import Cancelled, CancelToken
 from refbrowser.model.nested import NestedFault, NestedRows
 

@@ -17,17 +17,16 @@ from awkward0_encoder import Encoder, zipped
 from nested_datasets import HeldValues, nested_dataset, same
 
 import refbrowser
-from refbrowser.engine.export import folder
-from refbrowser.engine.export.nested import unrolling
-from refbrowser.engine.export.nested.target_types import parts_of_kind
-from refbrowser.engine.export.request import ArrayChoice, ExportRequest
-from refbrowser.engine.export.run import estimate_export, run_export
-from refbrowser.engine.export.table_options import TABLE_FORMATS, TableOptions
-from refbrowser.engine.export.tables import writing
 from refbrowser.engine.jobs import JobControl
+from refbrowser.engine.nested import unrolling
 from refbrowser.errors import ErrorKind, RefbrowserError
+from refbrowser.exporting import folder
+from refbrowser.exporting.request import ArrayChoice, ExportRequest
+from refbrowser.exporting.run import estimate_export, run_export
+from refbrowser.exporting.table_options import TABLE_FORMATS, TableOptions
+from refbrowser.exporting.tables import writing
 from refbrowser.io.cancel import Cancelled, CancelToken
-from refbrowser.model.nested import NestedFault, NestedRows, NestedType, TypeKind
+from refbrowser.model.nested import NestedFault, NestedRows, NestedType, TypeKind, parts_of_kind
 
 READ = {"parquet": ak.from_parquet, "feather": ak.from_feather}
 

@@ -1,0 +1,241 @@
+"""What ``import refbrowser`` gives to programs: open, export, expand."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from refbrowser.engine.dataset import Dataset
+from refbrowser.engine.jobs import JobControl
+from refbrowser.engine.opening import OpenRequest, open_dataset, open_document
+from refbrowser.errors import ErrorKind, Place, RefbrowserError
+from refbrowser.formats.ncstream.options import Order, StreamOptions
+from refbrowser.limits import LIMITS
+from refbrowser.model.nodes import Flavour
+from refbrowser.references.document import ReferenceDocument
+
+if TYPE_CHECKING:
+    from refbrowser.exporting.awkward0_options import Awkward0Writing
+    from refbrowser.exporting.request import ExportReport
+    from refbrowser.exporting.store_options import StoreOptions
+    from refbrowser.exporting.stream_options import StreamOptions as StreamWriting
+    from refbrowser.exporting.table_options import TableOptions
+
+Path = str | os.PathLike[str]
+
+
+def open(
+    path: Path,
+    *,
+    allow: Iterable[str] = (),
+    storage_options: Iterable[str] = (),
+    templates: Mapping[str, str] | None = None,
+    flavour: str | None = None,
+    byte_order: Order | None = None,
+    until: int | None = None,
+) -> Dataset:
+    """Open a dataset.
+
+    Parameters
+    ----------
+    path
+        A local path or a URL of a reference document, a store or a stream.
+    allow
+        Origins (``https://host``, a folder) that the document may read from besides its own folder.
+    storage_options
+        Connection settings, ``ORIGIN:KEY=VALUE``.
+    templates
+        Values for templates of the document; used, never saved.
+    flavour
+        Opens a store as ``zarr-v2``, ``zarr-v3``, ``nczarr``, ``zarr-v3-draft`` or ``zarr-v3-draft-2020``
+        whatever it looks like.
+    byte_order
+        Of the numbers of a stream: ``big``, ``little``, or ``flag`` to do just as its messages say.
+    until
+        Shows a stream as it was after the message of this number.
+
+    Raises
+    ------
+    RefbrowserError
+        It cannot be read, or it is of no known format.
+    """
+    return open_dataset(
+        OpenRequest(
+            os.fspath(path),
+            _texts(allow),
+            _texts(storage_options),
+            dict(templates or {}),
+            None if flavour is None else Flavour.named(flavour),
+            StreamOptions(byte_order, until),
+        )
+    )
+
+
+def expand(
+    document: Path | Dataset | ReferenceDocument | Mapping[str, Any],
+    *,
+    templates: Mapping[str, str] | None = None,
+    skip_bad: bool = False,
+) -> dict[str, Any]:
+    """Return the Version 0 view of a document: key to text, ``[url]`` or ``[url, offset, length]``.
+
+    Parameters
+    ----------
+    document
+        A path or URL, an opened dataset or document, or the document as Python objects.
+    templates
+        Values for templates.
+    skip_bad
+        Leave faulty entries out instead of raising for the first.
+
+    Raises
+    ------
+    RefbrowserError
+        An entry, rule, template or member is faulty; or there are more rows than fit (`write_out_question`):
+        look at rows of ``dataset.document.expansion`` then.
+    """
+    source = _document(document, dict(templates or {}))
+    expansion = source.expansion
+    if expansion.rows > LIMITS.write_out_question:
+        raise RefbrowserError(
+            ErrorKind.BUDGET,
+            f"{expansion.rows} rows are more than {LIMITS.write_out_question} (write_out_question)",
+            Place(document=source.name),
+            "look at rows of dataset.document.expansion, which are made as they are asked for",
+        )
+    text = b"".join(expansion.to_version0(skip_bad))
+    expanded: dict[str, Any] = json.loads(text)
+    return expanded
+
+
+def _document(
+    document: Path | Dataset | ReferenceDocument | Mapping[str, Any], values: dict[str, str]
+) -> ReferenceDocument:
+    if isinstance(document, Dataset):
+        document = document.document
+    if isinstance(document, Mapping):
+        document = ReferenceDocument.of(json.dumps(document).encode())
+    if isinstance(document, ReferenceDocument):
+        return document.with_template_values({**document.values, **values}) if values else document
+    return open_document(OpenRequest(os.fspath(document), templates=values)).document
+
+
+def export(
+    dataset: Dataset | Path,
+    target: Path,
+    *,
+    format: str,
+    arrays: Iterable[str] | Mapping[str, Any] | None = None,
+    force: bool = False,
+    resume: bool = False,
+    skip_bad: bool = False,
+    options: StoreOptions | StreamWriting | TableOptions | Awkward0Writing | None = None,
+    allow: Iterable[str] = (),
+    progress: Callable[..., None] | None = None,
+) -> ExportReport:
+    """Write a dataset in another format.
+
+    Parameters
+    ----------
+    dataset
+        An opened dataset, or what to open.
+    target
+        The file or folder to be made.
+    format
+        ``refs-v0``, ``refs-v1``, ``refs-parquet``, ``zarr-v2``, ``zarr-v3``, ``zarr-v3-draft``, ``nczarr``,
+        ``ncstream``, ``awkward0``, ``parquet`` or ``feather``.
+    arrays
+        Paths of the arrays to be written, all when None; as a mapping, path to an index as numpy takes it, or
+        to text as ``--select`` takes it.
+    force
+        Replace the target.
+    resume
+        Go on with an export that was interrupted.
+    skip_bad
+        Leave out what cannot be read, and list it in the report.
+    options
+        How a store is laid out: chunks, codec, shards, folder or zip file; or how a stream, tables
+        or Awkward 0 are written.
+    allow
+        Origins that may be read from, where `dataset` is a path.
+    progress
+        Called as `progress(done, total, read_bytes=..., requests=...)`.
+
+    Returns
+    -------
+    ExportReport
+        What was written, and in `losses` what the target cannot hold.
+
+    Raises
+    ------
+    RefbrowserError
+        The target exists, there is no room, a chunk cannot be read, or verification failed.
+    """
+    from refbrowser.exporting.awkward0_options import Awkward0Writing
+    from refbrowser.exporting.request import ArrayChoice, ExportRequest
+    from refbrowser.exporting.run import run_export
+    from refbrowser.exporting.store_options import StoreOptions
+    from refbrowser.exporting.stream_options import StreamOptions as StreamWriting
+    from refbrowser.exporting.table_options import TableOptions
+
+    if not isinstance(dataset, Dataset):
+        with open(dataset, allow=allow) as opened:
+            return export(
+                opened,
+                target,
+                format=format,
+                arrays=arrays,
+                force=force,
+                resume=resume,
+                skip_bad=skip_bad,
+                options=options,
+                progress=progress,
+            )
+    chosen = None
+    if arrays is not None:
+        indices = arrays if isinstance(arrays, Mapping) else dict.fromkeys(_texts(arrays), ...)
+        chosen = tuple(ArrayChoice.of(dataset, path, index) for path, index in indices.items())
+    request = ExportRequest(
+        os.fspath(target),
+        format,
+        chosen,
+        force=force,
+        resume=resume,
+        skip_bad=skip_bad,
+        options=options if isinstance(options, StoreOptions) else _options_of(os.fspath(target), format),
+        stream=options if isinstance(options, StreamWriting) else StreamWriting(),
+        tables=options if isinstance(options, TableOptions) else TableOptions(),
+        awkward0=options if isinstance(options, Awkward0Writing) else Awkward0Writing(),
+    )
+    return run_export(dataset, request, _control(progress))
+
+
+def _options_of(target: str, format: str) -> StoreOptions:
+    """Return the options where none are given: a store whose name ends so is a zip file."""
+    from refbrowser.exporting.store_options import StoreOptions
+    from refbrowser.exporting.targets import STORE_FORMATS
+
+    zipped = format in STORE_FORMATS and target.lower().endswith(".zip")
+    return StoreOptions(container="zip" if zipped else "folder")
+
+
+def _control(progress: Callable[..., None] | None) -> JobControl:
+    """Return a control that tells each progress to a function."""
+    if progress is None:
+        return JobControl()
+
+    def publish(changes: dict[str, Any]) -> None:
+        progress(
+            changes.get("done", 0),
+            changes.get("total"),
+            read_bytes=changes.get("read_bytes", 0),
+            requests=changes.get("requests", 0),
+        )
+
+    return JobControl(publish=publish)
+
+
+def _texts(items: Iterable[str]) -> tuple[str, ...]:
+    return (items,) if isinstance(items, str) else tuple(items)

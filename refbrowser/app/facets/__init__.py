@@ -1,0 +1,1 @@
+"""What formats add to the window: pages and bars of their own."""

@@ -1,0 +1,284 @@
+"""The docks around the centre: which there are, where they begin, and their titles."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QSize, Qt
+from PySide6.QtWidgets import (
+    QDockWidget,
+    QFrame,
+    QHBoxLayout,
+    QLabel,
+    QMainWindow,
+    QTabBar,
+    QTabWidget,
+    QToolButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from refbrowser.app.widgets import theme
+from refbrowser.app.widgets.parts import framed, hint_label
+from refbrowser.app.widgets.timers import one_shot
+
+_Area = Qt.DockWidgetArea
+_LEFT, _RIGHT = Qt.DockWidgetArea.LeftDockWidgetArea, Qt.DockWidgetArea.RightDockWidgetArea
+_BOTTOM = Qt.DockWidgetArea.BottomDockWidgetArea
+#: Object name, title, area, and the words while there is nothing to show; in the order of their placing.
+DOCKS = (
+    (
+        "hierarchyDock",
+        "Hierarchy",
+        _LEFT,
+        "Opened documents appear here, with their groups, arrays and rules.",
+    ),
+    (
+        "attributesDock",
+        "Attributes",
+        _RIGHT,
+        "Attributes and metadata of what is selected in the hierarchy appear here.",
+    ),
+    (
+        "explainDock",
+        "Explain",
+        _RIGHT,
+        "Click an element of the plot, or press E there. On a cell, a key, a chunk or a problem, press "
+        "Ctrl+I. Why it shows as it does appears here.",
+    ),
+    (
+        "editorDock",
+        "Editor",
+        _RIGHT,
+        "Select a key in References, or an entry of the hierarchy that can be edited, to edit it here.",
+    ),
+    ("historyDock", "History", _RIGHT, "Each edit of the document that is shown appears here."),
+    ("chunkMapDock", "Chunk map", _BOTTOM, "The chunks of the selected array appear here."),
+    (
+        "previewDock",
+        "Preview",
+        _BOTTOM,
+        "The references that an edit gives appear here before it is applied, with what it changes.",
+    ),
+    ("problemsDock", "Problems", _BOTTOM, "Faults and warnings of the document appear here."),
+    ("jobsDock", "Jobs", _BOTTOM, "Nothing is running. Reading, plotting and exporting show here."),
+)
+#: Docks that share one place as tabs; the first is in front.
+TABBED = (
+    ("attributesDock", "explainDock"),
+    ("editorDock", "historyDock"),
+    ("chunkMapDock", "previewDock", "problemsDock", "jobsDock"),
+)
+#: Windows that are at least so high show attributes and editor above each other, lower ones as tabs.
+STACKED = 1000
+#: A dock can be made so narrow and low, in pixels; what does not fit then is cut, wrapped or scrolled.
+LEAST = (150, 84)
+#: The docks at the sides, and those above and below, take so much of a window that becomes smaller at most.
+SIDES_MOST, BOTTOM_MOST = 0.48, 0.4
+#: Qt gives a dock so many pixels more or less than it was told, at most.
+_ROUNDED = 3
+
+
+def hint_of(name: str) -> str:
+    """Return the words of a dock that has nothing to show yet."""
+    return next(hint for dock, _title, _area, hint in DOCKS if dock == name)
+
+
+class Docks:
+    """The docks of one window."""
+
+    def __init__(self, window: QMainWindow) -> None:
+        self._window = window
+        #: What a dock wants of the window, and what it was given of that, in pixels.
+        self._wanted: dict[QDockWidget, tuple[int, int]] = {}
+        #: The part of the window that docks had together when they had what they want.
+        self._parts: dict[Qt.Orientation, float] = {}
+        self._titles = one_shot(window, 0, self._show_titles)
+        self._docks = {name: self._make(name, title, hint) for name, title, _area, hint in DOCKS}
+        # The right side keeps its whole height for the editor; the bottom lies under tree and centre.
+        window.setCorner(Qt.Corner.BottomRightCorner, _RIGHT)
+        window.setCorner(Qt.Corner.BottomLeftCorner, _LEFT)
+        window.setDockOptions(
+            QMainWindow.DockOption.AnimatedDocks
+            | QMainWindow.DockOption.AllowTabbedDocks
+            | QMainWindow.DockOption.AllowNestedDocks
+            | QMainWindow.DockOption.GroupedDragging
+        )
+        window.setTabPosition(Qt.DockWidgetArea.AllDockWidgetAreas, QTabWidget.TabPosition.North)
+
+    def __getitem__(self, name: str) -> QDockWidget:
+        return self._docks[name]
+
+    def all(self) -> list[QDockWidget]:
+        """Return the docks in their order."""
+        return list(self._docks.values())
+
+    def reset(self) -> None:
+        """Put every dock where it begins."""
+        right, editors, bottom = TABBED
+        groups = (right, editors, bottom) if self._window.height() >= STACKED else (right + editors, bottom)
+        first = {behind: group[0] for group in groups for behind in group[1:]}
+        for name, _title, area, _hint in DOCKS:
+            dock = self._docks[name]
+            dock.setFloating(False)
+            self._window.addDockWidget(area, dock)
+            dock.show()
+            # At once: out of several that stand side by side Qt makes a second tab bar, which stays.
+            if name in first:
+                self._window.tabifyDockWidget(self._docks[first[name]], dock)
+        for group in groups:
+            self._docks[group[0]].raise_()
+        self._show_titles()
+
+    def share_out(self) -> None:
+        """Give the docks their first sizes; the window must have its size for that."""
+        width, height = self._window.width(), self._window.height()
+        sides = [self._docks["hierarchyDock"], self._docks["attributesDock"]]
+        widths = [max(180, round(width * 0.2)), max(240, round(width * 0.27))]
+        part = min(1.0, width * SIDES_MOST / sum(widths))
+        self._window.resizeDocks(sides, [round(each * part) for each in widths], Qt.Orientation.Horizontal)
+        right = [self._docks["attributesDock"], self._docks["editorDock"]]
+        self._window.resizeDocks(right, [round(height * 0.38), round(height * 0.5)], Qt.Orientation.Vertical)
+        # Low: the plot has the room.
+        low = max(150, round(height * 0.22))
+        self._window.resizeDocks([self._docks[TABBED[2][0]]], [low], Qt.Orientation.Vertical)
+        self._hide_stray_bars()
+
+    def fit(self, before: QSize) -> None:
+        """Leave the centre its part of a window of another size; the docks grow again with the window.
+
+        Where the user gave the docks a larger part when the window had the size `before`, they keep that.
+        """
+        now = self._window.size()
+        across, upwards = Qt.Orientation.Horizontal, Qt.Orientation.Vertical
+        self._fit((_LEFT, _RIGHT), across, SIDES_MOST, before.width(), now.width())
+        self._fit((_Area.TopDockWidgetArea, _BOTTOM), upwards, BOTTOM_MOST, before.height(), now.height())
+
+    def _fit(
+        self, areas: tuple[_Area, _Area], along: Qt.Orientation, most: float, before: int, now: int
+    ) -> None:
+        """Give docks of two areas, one of each, this part of the window together at most."""
+        docks = [dock for area in areas if (dock := self._seen_in(area)) is not None]
+        sizes = [_size(dock, along) for dock in docks]
+        for dock, size in zip(docks, sizes, strict=True):
+            wanted, given = self._wanted.get(dock, (0, 0))
+            # Of another size than it was given, but for what Qt rounds, it was drawn by the user.
+            self._wanted[dock] = (wanted if abs(size - given) <= _ROUNDED else size, given)
+        wishes = [self._wanted[dock][0] for dock in docks]
+        if wishes == sizes:
+            self._parts[along] = sum(wishes) / max(1, before)
+        part = min(1.0, max(most, self._parts.get(along, 0.0)) * now / max(1, sum(wishes)))
+        targets = [round(wish * part) for wish in wishes]
+        if targets != sizes:
+            self._window.resizeDocks(docks, targets, along)
+        for dock, wish, target in zip(docks, wishes, targets, strict=True):
+            self._wanted[dock] = (wish, target)
+
+    def _seen_in(self, area: _Area) -> QDockWidget | None:
+        """Return the dock of an area that is seen; one of several, and none that floats."""
+        for dock in self._docks.values():
+            is_there = self._window.dockWidgetArea(dock) == area and not dock.isFloating()
+            if is_there and not dock.visibleRegion().isEmpty():
+                return dock
+        return None
+
+    def _bars(self) -> list[QTabBar]:
+        """Return the bars of tabs that Qt made for docks."""
+        return self._window.findChildren(QTabBar, options=Qt.FindChildOption.FindDirectChildrenOnly)
+
+    def _hide_stray_bars(self) -> None:
+        """Hide bars of tabs that Qt made while docks were put together one by one, and forgot."""
+        bars = self._bars()
+        used = set()
+        for dock in self._docks.values():
+            others = self._window.tabifiedDockWidgets(dock)
+            titles = {dock.windowTitle(), *(each.windowTitle() for each in others)}
+            alike = [bar for bar in bars if titles == {bar.tabText(at) for at in range(bar.count())}]
+            is_front = all(each.visibleRegion().isEmpty() for each in others)
+            if alike and others and is_front and not dock.isFloating():
+                # Of several with these tabs it is the one beside the dock.
+                where = dock.geometry().topLeft()
+                used.add(min(alike, key=lambda bar: (bar.geometry().bottomLeft() - where).manhattanLength()))
+        for bar in bars:
+            bar.setVisible(bar in used)
+
+    def show_before(self, name: str, other: str) -> None:
+        """Bring a dock to the front where it shares its place with `other`; nothing is moved."""
+        if self._docks[other] in self._window.tabifiedDockWidgets(self._docks[name]):
+            self._docks[name].raise_()
+
+    def show_instead(self, name: str, other: str) -> None:
+        """Bring a dock to the front where `other` is the one that is seen in their place."""
+        if not self._docks[other].visibleRegion().isEmpty():
+            self.show_before(name, other)
+
+    def raise_(self, name: str) -> None:
+        """Bring a dock to the front."""
+        self._docks[name].show()
+        self._docks[name].raise_()
+
+    def fill(self, contents: dict[str, QWidget]) -> None:
+        """Put the panes in the place of the words."""
+        for name, content in contents.items():
+            frame = self._docks[name].widget()
+            layout, words = frame.layout(), frame.findChild(QLabel)
+            if layout is not None and words is not None:
+                layout.removeWidget(words)
+                words.deleteLater()
+                layout.addWidget(framed(content))
+
+    def _make(self, name: str, title: str, hint: str) -> QDockWidget:
+        dock = QDockWidget(title, self._window)
+        dock.setObjectName(name)
+        dock.setAccessibleName(title)
+        frame = QFrame()
+        frame.setProperty("role", "pane")
+        frame.setMinimumSize(*LEAST)
+        dock.setTitleBarWidget(QWidget(dock))
+        for changed in (dock.topLevelChanged, dock.dockLocationChanged, dock.visibilityChanged):
+            changed.connect(lambda *_: self._titles.start())
+        layout = QVBoxLayout(frame)
+        layout.setContentsMargins(theme.SMALL, theme.SMALL, theme.SMALL, theme.SMALL)
+        # A dock that is behind another one is not seen before its pane is there.
+        is_behind = any(name in group[1:] for group in TABBED) or name == "editorDock"
+        layout.addWidget(QLabel() if is_behind else hint_label(hint))
+        dock.setWidget(frame)
+        return dock
+
+    def _show_titles(self) -> None:
+        """Give each dock a title, but none where it has a tab: the tab says it."""
+        for dock in self._docks.values():
+            tabbed = not dock.isFloating() and bool(self._window.tabifiedDockWidgets(dock))
+            if tabbed == isinstance(dock.titleBarWidget(), _Title):
+                dock.titleBarWidget().deleteLater()
+                dock.setTitleBarWidget(QWidget(dock) if tabbed else _Title(dock))
+        for bar in self._bars():
+            # Qt makes these bars, which the keyboard could not reach.
+            bar.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+            bar.setObjectName("dockTabs")
+            bar.setAccessibleName("Docks in this place")
+        self._hide_stray_bars()
+
+
+def _size(dock: QDockWidget, along: Qt.Orientation) -> int:
+    return dock.width() if along is Qt.Orientation.Horizontal else dock.height()
+
+
+class _Title(QWidget):
+    """The line over a dock: its name, and how to hide it. Dragging it moves the dock."""
+
+    def __init__(self, dock: QDockWidget) -> None:
+        super().__init__(dock)
+        title = dock.windowTitle()
+        self._close = QToolButton()
+        self._close.setObjectName(f"{dock.objectName()}Close")
+        self._close.setAccessibleName(f"Hide {title}")
+        self._close.setToolTip(f"Hide {title} (View brings it back)")
+        self._close.setAutoRaise(True)
+        self._close.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        self._close.setText("×")
+        self._close.clicked.connect(dock.close)
+        self._name = QLabel(title)
+        self._name.setProperty("role", "paneTitle")
+        layout = QHBoxLayout(self)
+        layout.setContentsMargins(theme.MEDIUM, 2, 2, 2)
+        layout.addWidget(self._name, 1)
+        layout.addWidget(self._close)

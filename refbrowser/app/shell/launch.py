@@ -1,0 +1,193 @@
+"""Starts the window: Qt alone until it is painted, everything else after that."""
+
+from __future__ import annotations
+
+import builtins
+import gc
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from refbrowser.app.shell.screenshot import Screenshot
+    from refbrowser.io.origins import Origin
+    from refbrowser.io.settings import ConnectionSettings
+
+DEFAULT_SIZE = (1280, 800)
+#: A thread that waits for the interpreter gets it after this long, in seconds. With Python's own 5 ms a frame
+#: of the window, which waits some ten times while workers are busy, takes longer than the eye forgives.
+SWITCH_INTERVAL = 0.001
+#: Given to Qt as an argument: `setStyle` would return the style, and a wrapper of it takes 5 ms to make.
+STYLE = ("-style", "Fusion")
+
+
+def run(
+    paths: Sequence[str],
+    *,
+    screenshot: str | None = None,
+    array: str | None = None,
+    size: tuple[int, int] | None = None,
+    template_values: Mapping[str, str] | None = None,
+    allow: Sequence[str] = (),
+    settings: Mapping[Origin, ConnectionSettings] | None = None,
+    scheme: str | None = None,
+    flavour: str = "",
+) -> int:
+    """Open the window on documents and run it until it is closed, or draw it to a file.
+
+    Parameters
+    ----------
+    paths
+        Documents: paths, URLs, or ``PATH::/array``.
+    screenshot
+        A picture file: the window is drawn off screen, with `array` plotted, and the program ends.
+    array
+        Path of the array to select in the (last) document.
+    size
+        Width and height of the window in device independent pixels.
+    template_values
+        Values that take the place of templates; never saved.
+    allow
+        Origins that the documents may read from, as ``--allow`` of the command line.
+    settings
+        Connection settings for origins; never saved.
+    scheme
+        Colours for this run: ``light`` or ``dark``; what the user prefers when None.
+    flavour
+        Whose rules the metadata of stores follows, as ``--as`` of the command line; found out when empty.
+
+    Returns
+    -------
+    int
+        The process exit code.
+
+    Raises
+    ------
+    RefbrowserError
+        `E_IO`: there is no display, or the picture cannot be written; or what the picture shows instead of
+        what was asked for.
+    """
+    _prepare_platform(screenshot is not None)
+    # Nothing made before the first paint is garbage; looking for it takes as long as a toolbar.
+    gc.disable()
+    from PySide6.QtWidgets import QApplication
+
+    _import_uninspected()
+    from refbrowser.app.shell.main_window import MainWindow
+    from refbrowser.app.shell.settings import Settings
+    from refbrowser.app.widgets import theme
+    from refbrowser.app.widgets.focus_ring import ring_focus
+
+    sys.setswitchinterval(SWITCH_INTERVAL)
+    application = QApplication([*sys.argv[:1], *STYLE])
+    application.setApplicationName("refbrowser")
+    application.setApplicationDisplayName("refbrowser")
+    application.setDesktopFileName("refbrowser")
+    # A picture leaves no trace in the user's settings.
+    kept = Settings(is_kept=screenshot is None)
+    theme.follow_system(application, scheme or kept.preference("theme") or "system")
+    ring_focus(application)
+    window = MainWindow(kept)
+    if size is not None or screenshot is not None:
+        window.resize(*(size or DEFAULT_SIZE))
+        window.lay_out_anew()
+
+    pictures: list[Screenshot] = []
+
+    def begin() -> None:
+        from refbrowser.app.shell.ahead import Ahead
+        from refbrowser.app.shell.garbage import GarbageCollector
+        from refbrowser.app.shell.messages import send_exceptions_to
+
+        send_exceptions_to(window.show_unexpected)
+        GarbageCollector(window)
+        Ahead(window)
+        window.documents.use_settings(settings or {})
+        open_targets(window, paths, array, template_values or {}, allow, flavour)
+        if screenshot is not None:
+            from refbrowser.app.shell.screenshot import Screenshot
+
+            pictures.append(Screenshot(window, screenshot, array, application.quit))
+            pictures[0].start()
+
+    window.ready.connect(begin)
+    window.show()
+    code = application.exec()
+    error = pictures[0].error if pictures else None
+    window.close()
+    if error is not None:
+        raise error
+    return code
+
+
+def _import_uninspected() -> None:
+    """Give Python its own import back.
+
+    PySide6 puts one in its place that reads the source of each module, for switches (``__feature__``) that
+    nothing here uses: it makes a quarter of the time that numpy takes to load.
+    """
+    builtins.__import__ = getattr(builtins, "__orig_import__", builtins.__import__)
+
+
+def _prepare_platform(off_screen: bool) -> None:
+    """Choose where windows go; raise `E_IO` where there is no display."""
+    if off_screen:
+        from refbrowser.app.shell.messages import send_qt_messages_to_log
+
+        os.environ["QT_QPA_PLATFORM"] = "offscreen"
+        send_qt_messages_to_log()
+    elif not has_display():
+        from refbrowser.errors import ErrorKind, RefbrowserError
+
+        raise RefbrowserError(
+            ErrorKind.IO,
+            "there is no display to open a window on",
+            advice="--screenshot FILE draws the window off screen to a picture",
+        )
+
+
+def open_targets(
+    window: object,
+    paths: Sequence[str],
+    array: str | None,
+    values: Mapping[str, str],
+    allow: Sequence[str],
+    flavour: str = "",
+) -> None:
+    """Open what the command line names; `array` belongs to the last of them."""
+    from refbrowser.app.controller.documents import split_target
+    from refbrowser.app.shell.main_window import MainWindow
+
+    assert isinstance(window, MainWindow)
+    for number, target in enumerate(paths):
+        path, inside = split_target(target)
+        wanted = array if array is not None and number == len(paths) - 1 else inside
+        window.open_path(path, wanted, values, allow, flavour)
+    if not paths:
+        window.prepare_plot()
+        window.follower.look_for_lost()
+
+
+def has_display() -> bool:
+    """Tell whether a window can be opened here; without asking Qt, which ends the process when it cannot."""
+    if os.environ.get("QT_QPA_PLATFORM"):
+        return True
+    if not sys.platform.startswith("linux"):
+        return True
+    if os.environ.get("WAYLAND_DISPLAY"):
+        return True
+    display = os.environ.get("DISPLAY", "")
+    if not display.startswith(":"):
+        return bool(display)
+    import socket
+
+    number = display[1:].split(".")[0]
+    for address in (f"/tmp/.X11-unix/X{number}", f"\0/tmp/.X11-unix/X{number}"):
+        with socket.socket(socket.AF_UNIX) as probe:
+            try:
+                probe.connect(address)
+            except OSError:
+                continue
+            return True
+    return False

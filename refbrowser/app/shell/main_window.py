@@ -1,0 +1,386 @@
+"""The main window: its panes, and what flows between them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from PySide6.QtCore import QSize, Qt, QTimer, Signal
+from PySide6.QtWidgets import QMainWindow, QToolBar
+
+from refbrowser.app.actions.actions import Actions
+from refbrowser.app.opening.start_pane import StartPane
+from refbrowser.app.shell.docks import Docks
+from refbrowser.app.shell.settings import Settings
+from refbrowser.app.widgets import theme
+
+if TYPE_CHECKING:
+    from PySide6.QtGui import QCloseEvent, QPaintEvent, QResizeEvent
+
+    from refbrowser.app.commands.commands import Commands
+    from refbrowser.app.commands.context_menus import ContextMenus
+    from refbrowser.app.controller.documents import Documents
+    from refbrowser.app.controller.open_document import OpenDocument
+    from refbrowser.app.dialogs.questions import Questions
+    from refbrowser.app.facets.awkward0.expressions_tab import ExpressionsTab
+    from refbrowser.app.facets.nested.nested_tab import NestedTab
+    from refbrowser.app.facets.stream.messages_tab import MessagesTab
+    from refbrowser.app.opening.drop_target import DropTarget
+    from refbrowser.app.panes.attributes.attributes_view import AttributesPane
+    from refbrowser.app.panes.chunk_map.dock import ChunkMapDock
+    from refbrowser.app.panes.explain.explain_view import ExplainPane
+    from refbrowser.app.panes.hierarchy.hierarchy_pane import HierarchyPane
+    from refbrowser.app.panes.problems.pane import ProblemsPane
+    from refbrowser.app.plot.pane import PlotPane
+    from refbrowser.app.shell.centre import Centre
+    from refbrowser.app.shell.editor_stack import EditorStack
+    from refbrowser.app.shell.filing import Filing
+    from refbrowser.app.shell.following import DocumentFollower
+    from refbrowser.app.shell.history_view import HistoryPane
+    from refbrowser.app.shell.jobs_view import JobsPane
+    from refbrowser.app.shell.layout_kept import LayoutKept
+    from refbrowser.app.shell.navigation import Navigation
+    from refbrowser.app.shell.plot_alone import PlotAlone
+    from refbrowser.app.shell.preferences import Preferences
+    from refbrowser.app.shell.status_line import StatusLine
+    from refbrowser.app.shell.tasks import TaskControl, Tasks
+    from refbrowser.app.widgets.elided_label import ElidedLabel
+
+
+#: Height that the desktop's frame around the window takes, about.
+FRAME = 40
+
+
+class MainWindow(QMainWindow):
+    """The window: frame, menus and empty docks first, its panes right after the first paint (`complete`).
+
+    Signals
+    -------
+    firstPainted()
+        The window was painted for the first time.
+    ready()
+        The panes are there too; reading and loading begin.
+    """
+
+    firstPainted = Signal()
+    ready = Signal()
+
+    tasks: Tasks
+    documents: Documents
+    questions: Questions
+    hierarchy: HierarchyPane
+    attributes: AttributesPane
+    editors: EditorStack
+    explain: ExplainPane
+    jobs: JobsPane
+    centre: Centre
+    navigation: Navigation
+    chunk_map: ChunkMapDock
+    commands: Commands
+    context_menus: ContextMenus
+    status: StatusLine
+    summary: ElidedLabel
+    drops: DropTarget
+    follower: DocumentFollower
+    plot_alone: PlotAlone
+    filing: Filing
+    messages: MessagesTab
+    nested: NestedTab
+    expressions: ExpressionsTab
+    problems: ProblemsPane
+    history: HistoryPane
+    preferences: Preferences
+    layout_kept: LayoutKept
+    is_complete = False
+
+    def __init__(self, settings: Settings | None = None) -> None:
+        super().__init__()
+        self.setObjectName("mainWindow")
+        self.setWindowTitle("refbrowser")
+        self.setContentsMargins(theme.MEDIUM - 2, 0, theme.MEDIUM - 2, 0)
+        self.settings = settings or Settings()
+        self._painted = False
+        self._is_new_layout = False
+        self._start = StartPane()
+        self.setCentralWidget(self._start)
+        self.actions_ = Actions(self)
+        self.docks = Docks(self)
+        self._fill_bars()
+        self.statusBar().setSizeGripEnabled(False)
+        self._restore_layout()
+
+    # Building
+
+    def _fill_bars(self) -> None:
+        self.actions_.add_menus(self.menuBar())
+        bar = self.tool_bar = QToolBar("Main")
+        bar.setObjectName("mainToolBar")
+        bar.setMovable(False)
+        bar.setIconSize(QSize(16, 16))
+        bar.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+        self.actions_.fill_toolbar(bar)
+        bar.addSeparator()
+        self.addToolBar(bar)
+
+    def complete(self) -> None:
+        """Make the panes, once, right after the first paint: they take as long as the window itself."""
+        from refbrowser.app.commands.commands import Commands
+        from refbrowser.app.commands.context_menus import ContextMenus
+        from refbrowser.app.controller.documents import Documents
+        from refbrowser.app.dialogs.questions import Questions
+        from refbrowser.app.facets.awkward0.expressions_tab import ExpressionsTab
+        from refbrowser.app.facets.nested.nested_tab import NestedTab
+        from refbrowser.app.facets.stream.messages_tab import MessagesTab
+        from refbrowser.app.opening.drop_target import DropTarget
+        from refbrowser.app.opening.recent_menu import RecentMenu
+        from refbrowser.app.panes.attributes.attributes_view import AttributesPane
+        from refbrowser.app.panes.chunk_map.dock import ChunkMapDock
+        from refbrowser.app.panes.explain.explain_view import ExplainPane
+        from refbrowser.app.panes.hierarchy.hierarchy_pane import HierarchyPane
+        from refbrowser.app.panes.problems.pane import ProblemsPane
+        from refbrowser.app.shell.centre import Centre
+        from refbrowser.app.shell.editor_stack import EditorStack
+        from refbrowser.app.shell.filing import Filing
+        from refbrowser.app.shell.following import DocumentFollower
+        from refbrowser.app.shell.history_view import HistoryPane
+        from refbrowser.app.shell.jobs_view import JobsPane
+        from refbrowser.app.shell.layout_kept import LayoutKept
+        from refbrowser.app.shell.navigation import Navigation
+        from refbrowser.app.shell.plot_alone import PlotAlone
+        from refbrowser.app.shell.preferences import Preferences
+        from refbrowser.app.shell.preferences_in_force import PreferencesInForce
+        from refbrowser.app.shell.status_line import StatusLine
+        from refbrowser.app.shell.tasks import Tasks
+        from refbrowser.app.shell.undo_keys import UndoKeys
+        from refbrowser.app.widgets.elided_label import ElidedLabel
+
+        if self.is_complete:
+            return
+        self.tasks = Tasks(self)
+        self.documents = Documents(self.tasks, self)
+        self.documents.byte_order_of = self.settings.byte_order
+        self.questions = Questions(self)
+        self.preferences = Preferences(self.settings, self)
+        self.hierarchy = HierarchyPane()
+        self.attributes = AttributesPane()
+        self.editors = EditorStack()
+        self.explain = ExplainPane()
+        self.jobs = JobsPane(self.tasks)
+        self.problems = ProblemsPane(self.documents)
+        self.history = HistoryPane()
+        self._start.complete(self.settings.recent())
+        self.takeCentralWidget()
+        self.centre = Centre(self._start)
+        self.setCentralWidget(self.centre)
+        self._fill_docks()
+        self.summary = ElidedLabel("nodeSummary", role="muted", elide=Qt.TextElideMode.ElideMiddle)
+        self.summary.setMargin(theme.SMALL)
+        self.tool_bar.addWidget(self.summary)
+        self.navigation = Navigation(self)
+        self.chunk_map = ChunkMapDock(self)
+        self.commands = Commands(self)
+        self.context_menus = ContextMenus(self)
+        self.actions_.complete(self.commands.table())
+        self._add_dock_actions()
+        self.status = StatusLine(self.statusBar(), self.tasks, self)
+        self.drops = DropTarget(self)
+        self.plot_alone = PlotAlone(self)
+        self.plot_alone.changed.connect(self.update_actions)
+        self.follower = DocumentFollower(self)
+        self.filing = Filing(self)
+        self.messages = MessagesTab(self)
+        self.nested = NestedTab(self)
+        self.expressions = ExpressionsTab(self)
+        self._connect()
+        self.layout_kept = LayoutKept(self)
+        PreferencesInForce(self)
+        RecentMenu(self)
+        UndoKeys(self)
+        self.is_complete = True
+        self.update_actions()
+        # After the panes have told their sizes to the layout, which would push aside what was kept.
+        QTimer.singleShot(0, self.docks.share_out if self._is_new_layout else self._restore_docks)
+        self.hierarchy.tree.setFocus()
+
+    def _fill_docks(self) -> None:
+        self.docks.fill(
+            {
+                "hierarchyDock": self.hierarchy,
+                "attributesDock": self.attributes,
+                "explainDock": self.explain,
+                "editorDock": self.editors,
+                "previewDock": self.editors.preview_slot,
+                "jobsDock": self.jobs,
+                "problemsDock": self.problems,
+                "historyDock": self.history,
+            }
+        )
+
+    def _add_dock_actions(self) -> None:
+        view = self.actions_.menu("&View")
+        view.addSeparator()
+        for dock in self.docks.all():
+            action = dock.toggleViewAction()
+            action.setObjectName(f"action_toggle_{dock.objectName()}")
+            view.addAction(action)
+
+    def _connect(self) -> None:
+        self.centre.start.openFiles.connect(self.commands.files.open_files)
+        self.centre.start.openStore.connect(self.commands.files.open_store)
+        self.centre.start.openUrl.connect(self.commands.files.open_url)
+        self.centre.start.openSample.connect(self.commands.files.open_sample)
+        self.centre.start.openPath.connect(self.open_recent)
+        self.centre.trust_bar.review.connect(self.commands.permissions.review_trust)
+        self.centre.trust_bar.allowed.connect(self.commands.permissions.allow_this_time)
+        self.commands.permissions.connect_recovery(self.centre.recovery_bar)
+        self.commands.explain.connect_view()
+        self.commands.copying.connect_panes()
+        self.context_menus.connect_panes()
+        self.commands.references.connect_table()
+        self.commands.prefixes.connect_editors()
+        self.centre.raw.permissionWanted.connect(self.commands.permissions.review_trust)
+        self.centre.cdl.saveWanted.connect(self.commands.cdl.save_cdl)
+        self.centre.plotMade.connect(self._plot_made)
+        self.centre.restyled.connect(self.actions_.set_icons)
+        self.centre.openPaths.connect(self.commands.files.open_instead)
+        self.centre.referencesWanted.connect(self.commands.files.look_for_references)
+        self.status.jobsWanted.connect(self.commands.view.show_jobs)
+        self.status.serviceWanted.connect(self.commands.copying.put)
+        self.tasks.statusChanged.connect(lambda _statuses: self.update_actions())
+        self.tasks.failed.connect(lambda error: self.centre.error_bar.show_error("A job failed", error))
+
+    def _plot_made(self, plot: PlotPane) -> None:
+        plot.elementHovered.connect(self.status.point_out)
+        plot.chunkActivated.connect(self.navigation.select_key)
+        self.commands.explain.connect_plot(plot)
+        plot.trustReviewRequested.connect(self.commands.permissions.review_trust)
+        self.commands.values.connect_table()
+        self.commands.copying.connect_plot()
+        self.context_menus.connect_views()
+        self.navigation.plot_current()
+
+    def lay_out_anew(self) -> None:
+        """Forget the layout that was kept; docks get their first sizes when the panes are there."""
+        self.docks.reset()
+        self._is_new_layout = True
+
+    def _restore_layout(self) -> None:
+        layout = self.settings.layout()
+        if layout is None or not self.restoreGeometry(layout[0]) or not self.restoreState(layout[1]):
+            room = self.screen().availableSize()
+            self.resize(min(1280, room.width()), min(800, room.height() - FRAME))
+            self.lay_out_anew()
+
+    def _restore_docks(self) -> None:
+        layout, focused = self.settings.layout(), self.focusWidget()
+        if layout is not None:
+            self.restoreState(layout[1])
+        if focused is not None:
+            focused.setFocus()
+
+    # Opening
+
+    def open_path(
+        self,
+        path: str,
+        array: str | None = None,
+        values: Mapping[str, str] | None = None,
+        allow: Sequence[str] = (),
+        flavour: str = "",
+    ) -> OpenDocument:
+        """Open a document or a store, and select one of its arrays when it is read."""
+        document = self.documents.open(path, values, allow, flavour)
+        if array is not None:
+            self.navigation.select_when_read(document, array)
+        return document
+
+    def open_recent(self, path: str) -> OpenDocument:
+        """Open a document that was opened lately, as it was opened then."""
+        return self.open_path(path, flavour=self.settings.flavour(path))
+
+    def open_all(self, paths: Sequence[str]) -> None:
+        """Open several documents; the last one is shown."""
+        for path in paths:
+            self.open_path(path)
+
+    def show_unexpected(self, error: BaseException) -> None:
+        """Say that something went wrong that should not have; the window stays."""
+        for document in self.documents.all():
+            document.journal.flush()
+        self.centre.error_bar.show_error("Something unexpected happened", error)
+
+    def update_actions(self) -> None:
+        """Enable each action that can be used now."""
+        self.actions_.update(self.commands.conditions())
+
+    # The plotting library
+
+    def prepare_plot(self) -> None:
+        """Load the plotting library on a worker thread, once; the plot pane is made when it is there."""
+        if self.centre.plot is not None:
+            return
+
+        from refbrowser.app.widgets.qt_names import QtNames
+
+        names = QtNames()
+        self.centre.plot_is_coming()
+
+        def load(control: TaskControl) -> None:
+            from refbrowser.app.controller.work import load_plotting
+
+            names.wait(control.send, control.check)
+            load_plotting()
+
+        self.tasks.run(
+            "prepare plot",
+            self.tasks.PREPARING,
+            load,
+            lambda _none: self.centre.make_plot(),
+            self._plot_failed,
+            received=lambda _none: names.make_some(),
+        )
+
+    def _plot_failed(self, error: BaseException) -> None:
+        self.centre.plot_is_missing()
+        self.centre.error_bar.show_error("The plotting library could not be loaded", error, self.prepare_plot)
+
+    # Events
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        super().paintEvent(event)
+        if not self._painted:
+            self._painted = True
+            QTimer.singleShot(0, self._first_painted)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        if self.is_complete:
+            self.docks.fit(event.oldSize())
+
+    def _first_painted(self) -> None:
+        self.firstPainted.emit()
+        self.complete()
+        self.ready.emit()
+
+    def focusNextPrevChild(self, forward: bool) -> bool:
+        """Take Tab through the panes that are seen."""
+        from refbrowser.app.shell.tab_order import move_focus
+
+        return move_focus(self, forward)
+
+    def closeEvent(self, event: QCloseEvent) -> None:
+        if not self.is_complete:
+            super().closeEvent(event)
+            return
+        if not self.commands.saving.may_close():
+            event.ignore()
+            return
+        self.plot_alone.leave()
+        self.settings.set_layout(self.saveGeometry(), self.saveState())
+        self.layout_kept.keep()
+        for document in self.documents.all():
+            self.documents.close(document)
+        self.filing.close()
+        self.documents.close_session()
+        self.tasks.close()
+        super().closeEvent(event)

@@ -1,0 +1,344 @@
+"""What is selected, and how the panes follow each other: tree, table of keys, plot, attributes, editors."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, cast
+
+from PySide6.QtCore import QObject, Signal
+
+from refbrowser.app.controller.open_document import OpenDocument
+from refbrowser.app.panes.hierarchy.array_words import detail_text, extent_text, type_text
+from refbrowser.app.panes.hierarchy.dimension_rows import size_words
+from refbrowser.app.panes.hierarchy.hierarchy_model import Item, ItemKind
+from refbrowser.app.shell.centre import PLOT, RAW, REFERENCES
+from refbrowser.app.widgets.plain_text import one_line
+from refbrowser.app.widgets.theme import count_text
+
+if TYPE_CHECKING:
+    from refbrowser.app.editors.template_uses import TemplateUse
+    from refbrowser.app.shell.main_window import MainWindow
+    from refbrowser.model.nodes import ArrayNode
+
+
+class Navigation(QObject):
+    """Keeps the panes of one window in step.
+
+    Signals
+    -------
+    followed(object)
+        The `Item` that became current because another pane is about it.
+    """
+
+    followed = Signal(object)
+
+    def __init__(self, window: MainWindow) -> None:
+        super().__init__(window)
+        self._window = window
+        self._item: Item | None = None
+        self._plotted: tuple[OpenDocument, ArrayNode] | None = None
+        self._wanted: dict[int, str] = {}
+        self._begun: set[int] = set()
+        window.hierarchy.selected.connect(self._item_selected)
+        window.hierarchy.edited.connect(self._item_edited)
+        window.centre.references.keySelected.connect(self._key_selected)
+        window.centre.references.keyActivated.connect(self._key_activated)
+        window.editors.ruleChosen.connect(self._rule_chosen)
+        window.documents.removed.connect(self._document_removed)
+        window.documents.currentChanged.connect(self._current_changed)
+        window.attributes.ruleWanted.connect(self.go_to_rule)
+        window.attributes.nodeWanted.connect(self.go_to_node)
+        window.editors.useChosen.connect(self._use_chosen)
+        window.editors.keyChosen.connect(window.centre.references.go_to_key)
+        window.centre.tabs.currentChanged.connect(self._tab_shown)
+
+    def plotted(self) -> str | None:
+        """Return the path of the array that is plotted."""
+        return None if self._plotted is None else self._plotted[1].path
+
+    def item(self) -> Item | None:
+        """Return what is selected."""
+        return self._item
+
+    def select_when_read(self, document: OpenDocument, path: str) -> None:
+        """Select and plot an array as soon as the document's structure is known."""
+        self._wanted[document.number] = "/" + path.strip("/")
+        if document.hierarchy is not None:
+            self.refresh()
+
+    def refresh(self) -> None:
+        """Show the current document's newest structure in every pane."""
+        window, document = self._window, self._window.documents.current
+        if document is None:
+            return
+        wanted = self._wanted.pop(document.number, None)
+        if wanted is None and document.number not in self._begun:
+            wanted = self._first_wanted(document)
+        self._begun.add(document.number)
+        if wanted is not None and not window.hierarchy.select_node(document, wanted):
+            window.status.say(f"There is no array {one_line(wanted)}")
+        item = window.hierarchy.current_item()
+        self._item = item if item is None or item.document is document else None
+        window.attributes.set_item(self._item)
+        self._show_summary(self._item)
+        self._plot(self._item)
+
+    def _first_wanted(self, document: OpenDocument) -> str | None:
+        """Return the array to begin with: that of last time, else the first of data; None for no choice.
+
+        The user chose something else already where not the document itself is selected.
+        """
+        from refbrowser.views.first_array import first_array
+
+        window, hierarchy = self._window, document.hierarchy
+        item = window.hierarchy.current_item()
+        is_free = item is None or item.document is not document or item.kind is ItemKind.DOCUMENT
+        if hierarchy is None or not is_free or not window.preferences.is_on("first_picture"):
+            return None
+        before = window.settings.array(document.path)
+        if before and hierarchy.find(before) is not None:
+            return before
+        first = first_array(hierarchy)
+        return None if first is None else first.path
+
+    def plot_current(self) -> None:
+        """Plot what is selected, after the plot pane was made."""
+        self._plot(self._item)
+
+    def select_key(self, key: str) -> None:
+        """Select a key in the table of references; tabs and keyboard stay where they are."""
+        self._window.centre.references.go_to_key(key, focus=False)
+
+    def show_key(self, key: str) -> None:
+        """Show a key in the table of references."""
+        self._window.centre.show_tab(REFERENCES)
+        self._window.centre.references.go_to_key(key)
+
+    def plotted_document(self) -> OpenDocument | None:
+        """Return the document whose array is plotted."""
+        return None if self._plotted is None else self._plotted[0]
+
+    def show_chunk(self, coords: tuple[int, ...]) -> None:
+        """Plot a chunk of the array that is plotted, and select its key; the keyboard stays where it is."""
+        plot = self._window.centre.plot
+        node = None if plot is None else plot.array()
+        if plot is None or node is None or node.manifest is None:
+            return
+        self._window.centre.references.go_to_key(node.manifest.key(coords), focus=False)
+        plot.show_chunk(coords)
+
+    def follow(self, document: OpenDocument, path: str) -> None:
+        """Select a group or array that another pane is about; the table of keys and the keyboard stay."""
+        window = self._window
+        if self._is_selected(document, path):
+            return
+        window.hierarchy.show_node(document, path)
+        self._item = window.hierarchy.current_item()
+        window.attributes.set_item(self._item)
+        self._show_summary(self._item)
+        self._plot(self._item)
+        self.followed.emit(self._item)
+
+    def show_row(self, row: int) -> None:
+        """Show a row of the Version 0 view in the table of references."""
+        self._window.centre.show_tab(REFERENCES)
+        self._window.centre.references.show_row(row)
+
+    def go_to_node(self, document: OpenDocument, path: str) -> None:
+        """Select a group or array, and put the keyboard in the tree."""
+        self._window.documents.set_current(document)
+        self._window.hierarchy.select_node(document, path)
+        self._window.docks.raise_("hierarchyDock")
+        self._window.hierarchy.tree.setFocus()
+
+    def go_to_rule(self, document: OpenDocument, number: int) -> None:
+        """Select a gen rule, and edit it."""
+        self._window.documents.set_current(document)
+        identity = (document.number, str(ItemKind.RULE), number)
+        self._window.hierarchy.select_index(self._window.hierarchy.model.find_identity(identity))
+        self._window.docks.raise_("editorDock")
+        self._window.editors.focus_editor()
+
+    def _use_chosen(self, use: TemplateUse) -> None:
+        document = self._window.editors.document()
+        if document is None:
+            return
+        if use.rule is not None:
+            self.go_to_rule(document, use.rule)
+            self._window.editors.show_rule_place(use.field, None)
+        elif use.key is not None:
+            self._window.documents.set_current(document)
+            self.show_key(use.key)
+
+    # Reactions
+
+    def _item_selected(self, item: Item | None) -> None:
+        window = self._window
+        self._item = item
+        if item is None:
+            window.attributes.set_item(None)
+            self._show_summary(None)
+            return
+        window.documents.set_current(item.document)
+        window.attributes.set_item(item)
+        self._show_summary(item)
+        if item.kind in (ItemKind.ARRAY, ItemKind.GROUP, ItemKind.DIMENSION, ItemKind.DOCUMENT):
+            window.docks.show_before("attributesDock", "editorDock")
+            window.docks.show_instead("chunkMapDock", "previewDock")
+        if item.kind in (ItemKind.ARRAY, ItemKind.GROUP):
+            window.centre.references.show_array(str(item.place))
+            self._plot(item)
+        elif item.kind in (ItemKind.TEMPLATE, ItemKind.TEMPLATES):
+            window.editors.show_templates(item.document, str(item.place) or None)
+            window.docks.show_before("editorDock", "attributesDock")
+            self._show_preview()
+        elif item.kind is ItemKind.RULE:
+            self._show_rule(item.document, int(item.place))
+
+    def _item_edited(self, item: Item) -> None:
+        window = self._window
+        if item.kind is ItemKind.ARRAY:
+            window.centre.show_tab(PLOT)
+        elif item.kind in (ItemKind.TEMPLATE, ItemKind.TEMPLATES, ItemKind.RULE):
+            self._item_selected(item)
+            window.docks.raise_("editorDock")
+            window.docks.raise_("previewDock")
+            window.editors.focus_editor()
+
+    def _show_rule(self, document: OpenDocument, number: int) -> None:
+        self._window.editors.show_rule(document, number)
+        self._window.docks.show_before("editorDock", "attributesDock")
+        self._show_preview()
+        self._window.centre.references.show_rule(number)
+
+    def _show_preview(self) -> None:
+        self._window.docks.show_instead("previewDock", "chunkMapDock")
+
+    def _rule_chosen(self, number: int) -> None:
+        document = self._window.editors.document()
+        if document is not None:
+            identity = (document.number, str(ItemKind.RULE), number)
+            self._window.hierarchy.select_index(self._window.hierarchy.model.find_identity(identity))
+
+    def _key_selected(self, key: str, row: int) -> None:
+        window, document = self._window, self._window.documents.current
+        if document is None or document.document is None:
+            return
+        window.centre.raw.set_key(document, key)
+        path = array_of_key(document, key)
+        if path is not None:
+            self.follow(document, path)
+        rule = rule_of_row(document, row)
+        if rule is None:
+            window.editors.show_reference(document, key)
+        elif document.document.rules_are_made:
+            # Nobody wrote the rule that stands for it.
+            window.editors.clear("This key is a chunk of the store, and stays as it is.")
+        else:
+            window.editors.show_rule(document, rule)
+
+    def _tab_shown(self, number: int) -> None:
+        """Show the bytes of the current key, which the tree may have chosen."""
+        document, centre = self._window.documents.current, self._window.centre
+        if number == RAW and document is not None and document.is_open:
+            key = centre.references.current_key()
+            if key is not None and key != centre.raw.key():
+                centre.raw.set_key(document, key)
+
+    def _current_changed(self, document: OpenDocument | None) -> None:
+        """Note that the plot is empty: another document is shown."""
+        if self._plotted is not None and self._plotted[0] is not document:
+            self._plotted = None
+
+    def _document_removed(self, document: OpenDocument) -> None:
+        """Hold nothing of a closed document: it may be large."""
+        self._wanted.pop(document.number, None)
+        self._begun.discard(document.number)
+        if self._item is not None and self._item.document is document:
+            self._item_selected(None)
+        if self._plotted is not None and self._plotted[0] is document:
+            self._plotted = None
+
+    def _is_selected(self, document: OpenDocument, path: str) -> bool:
+        item = self._item
+        return item is not None and item.document is document and item.place == path
+
+    def _key_activated(self, key: str, row: int) -> None:
+        self._key_selected(key, row)
+        self._window.docks.raise_("editorDock")
+        self._window.editors.focus_editor()
+
+    def _plot(self, item: Item | None) -> None:
+        """Plot an array; the plot pane itself follows edits of the array that it shows."""
+        plot = self._window.centre.plot
+        if plot is None:
+            return
+        if item is not None and item.kind is ItemKind.ARRAY:
+            target = (item.document, cast("ArrayNode", item.node))
+            if (
+                self._plotted is None
+                # It may have gone for a while, with an edit.
+                or plot.array() is None
+                or target[0] is not self._plotted[0]
+                or target[1].path != self._plotted[1].path
+            ):
+                self._plotted = target
+                plot.set_array(*target)
+                self._window.settings.set_array(target[0].path, target[1].path)
+        elif self._plotted is not None and self._plotted[0] is not self._window.documents.current:
+            # A group or rule has no picture: the last array stays, as long as its document is shown.
+            self._plotted = None
+            plot.clear()
+
+    def _show_summary(self, item: Item | None) -> None:
+        self._window.summary.set_text("" if item is None else summary_of(item))
+
+
+def summary_of(item: Item) -> str:
+    """Return what is selected: an array with dimensions, type and shape, a rule with its number of rows."""
+    if item.kind is ItemKind.DOCUMENT:
+        return item.document.path
+    if item.kind is ItemKind.ARRAY and item.node is not None:
+        node = cast("ArrayNode", item.node)
+        if node.nested is not None:
+            return one_line(f"{node.path}   {detail_text(node)}")
+        names = ", ".join(str(name or "-") for name in (*node.dimensions, *filter(None, [node.row_length])))
+        return one_line(f"{node.path}   [{names}]   {type_text(node)}   {extent_text(node)}")
+    if item.kind is ItemKind.GROUP:
+        return one_line(str(item.place))
+    if item.dimension is not None:
+        return one_line(f"Dimension {item.place}   {size_words(item.dimension)}")
+    state = item.document.document
+    if item.kind is ItemKind.RULE and state is not None and int(item.place) < len(state.rules):
+        rule = state.rules[int(item.place)]
+        return one_line(f"Gen rule {item.place}   {rule.key or ''}   {count_text(rule.count)} rows")
+    if item.kind is ItemKind.TEMPLATE and state is not None:
+        text = state.templates.texts.get(str(item.place), "")
+        return one_line(f"Template {item.place}   {text}")
+    return item.document.path
+
+
+def array_of_key(document: OpenDocument, key: str) -> str | None:
+    """Return the path of the array (or group) that a key belongs to, or None."""
+    hierarchy = document.hierarchy
+    if hierarchy is None:
+        return None
+    parts = key.split("/")[:-1]
+    for depth in range(len(parts), -1, -1):
+        node = hierarchy.find("/".join(parts[:depth]))
+        if node is not None:
+            # Below a group only its own metadata belongs to it; the root of all is no answer for a stray key.
+            return node.path if depth or not hasattr(node, "groups") else None
+    return None
+
+
+def rule_of_row(document: OpenDocument, row: int) -> int | None:
+    """Return the number of the gen rule that a row of the Version 0 view comes from; None for `refs`."""
+    state = document.document
+    if state is None:
+        return None
+    start = state.expansion.refs_rows
+    for number, rows in enumerate(state.expansion.gen_rows):
+        if start <= row < start + rows:
+            return number
+        start += rows
+    return None

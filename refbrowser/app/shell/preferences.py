@@ -1,0 +1,237 @@
+"""What the user prefers: values with defaults, kept in the settings; each takes effect when it is changed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from PySide6.QtCore import QObject, Signal
+
+from refbrowser.app.shell.settings import Settings
+
+Value = bool | int | str
+MIB = 1024 * 1024
+#: Characters of a text without choices.
+_TEXT_LIMIT = 80
+
+
+class Preference(NamedTuple):
+    """One preference.
+
+    Attributes
+    ----------
+    name
+        In the settings; the object name of its widget is ``preference_<name>``.
+    section, title, tip
+        Where and how the dialog shows it.
+    default
+        Also says its type: a tick, a whole number or one of `choices`.
+    choices
+        Of a text: value and title of each; none where the dialog finds them.
+    low, high
+        Bounds of a number, in its unit.
+    unit
+        What stands behind a number.
+    limit
+        The field of `limits.Limits` that it changes; one unit of it is `scale`.
+    """
+
+    name: str
+    section: str
+    title: str
+    default: Value
+    tip: str = ""
+    choices: tuple[tuple[str, str], ...] = ()
+    low: int = 0
+    high: int = 0
+    unit: str = ""
+    limit: str = ""
+    scale: int = 1
+
+
+THEMES = (("system", "As the desktop"), ("light", "Light"), ("dark", "Dark"))
+PREFERENCES = (
+    Preference("theme", "Appearance", "Theme", "system", "Colours of the window", THEMES),
+    Preference(
+        "colour_map",
+        "Plot",
+        "Colour map",
+        "Viridis",
+        "Of the arrays that are plotted from now on",
+    ),
+    Preference(
+        "cf",
+        "Plot",
+        "Decode values by their CF attributes",
+        True,
+        "Scale, offset, missing values and times; the plot switches it for one array",
+    ),
+    Preference(
+        "first_picture",
+        "Plot",
+        "Draw a variable of a document as soon as it is opened",
+        True,
+        "That of last time, else the first one of data; nothing is read that was not allowed",
+    ),
+    Preference(
+        "prefetch",
+        "Plot",
+        "Read the neighbours of the slice that is shown",
+        True,
+        "The next step of a slider is then there at once",
+    ),
+    Preference(
+        "internal",
+        "Attributes",
+        "Show attributes of the format",
+        False,
+        "What formats keep for themselves among the attributes: _nczarr_array, _ARRAY_DIMENSIONS",
+    ),
+    Preference(
+        "connections",
+        "Reading",
+        "Connections to one host, at most",
+        128,
+        "The planner uses as many of them as pay",
+        low=1,
+        high=128,
+    ),
+    Preference(
+        "cache",
+        "Reading",
+        "Memory for decoded chunks",
+        512,
+        "What was shown lately is shown again without reading it",
+        low=0,
+        high=64_000,
+        unit="MiB",
+        scale=MIB,
+    ),
+    Preference(
+        "json_question",
+        "Ask above these sizes",
+        "A document",
+        256,
+        "Larger ones are opened after a question",
+        low=1,
+        high=2_048,
+        unit="MiB",
+        limit="json_question",
+        scale=MIB,
+    ),
+    Preference(
+        "view_chunks",
+        "Ask above these sizes",
+        "Chunks of one view",
+        4_096,
+        "A plot that needs more is sampled, or asked about",
+        low=1,
+        high=10_000_000,
+        unit="chunks",
+        limit="view_chunks",
+    ),
+    Preference(
+        "view_decoded",
+        "Ask above these sizes",
+        "Decoded bytes of one view",
+        2_048,
+        "A plot that needs more is sampled, or asked about",
+        low=1,
+        high=1_000_000,
+        unit="MiB",
+        limit="view_decoded",
+        scale=MIB,
+    ),
+    Preference(
+        "write_out_question",
+        "Ask above these sizes",
+        "Entries written by an export",
+        10_000_000,
+        "Writing out the rows of huge gen rules is asked about",
+        low=1,
+        high=2_000_000_000,
+        unit="entries",
+        limit="write_out_question",
+    ),
+)
+_BY_NAME = {preference.name: preference for preference in PREFERENCES}
+
+
+class Preferences(QObject):
+    """The preferences in force. A kept value that makes no sense counts as not set.
+
+    Signals
+    -------
+    changed(str)
+        The preference of this name has another value.
+    """
+
+    changed = Signal(str)
+
+    def __init__(self, settings: Settings, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._settings = settings
+
+    def value(self, name: str) -> Value:
+        """Return the value of a preference."""
+        preference = _BY_NAME[name]
+        kept = self._settings.preference(name)
+        return preference.default if kept is None else _sound(preference, kept)
+
+    def text(self, name: str) -> str:
+        """Return the value of a preference that is one of some choices."""
+        return str(self.value(name))
+
+    def number(self, name: str) -> int:
+        """Return the value of a preference that is a number, in its unit."""
+        return int(self.value(name))
+
+    def is_on(self, name: str) -> bool:
+        """Return the value of a preference that is a tick."""
+        return bool(self.value(name))
+
+    def is_default(self, name: str) -> bool:
+        """Tell whether a preference has its default."""
+        return self.value(name) == _BY_NAME[name].default
+
+    def set(self, name: str, value: Value) -> None:
+        """Give a preference a value, and keep it; one that makes no sense becomes the nearest that does."""
+        before = self.value(name)
+        sound = _sound(_BY_NAME[name], str(value))
+        self._settings.set_preference(name, None if sound == _BY_NAME[name].default else str(sound))
+        if sound != before:
+            self.changed.emit(name)
+
+    def restore_defaults(self) -> None:
+        """Give every preference its default."""
+        for preference in PREFERENCES:
+            self.set(preference.name, preference.default)
+
+
+def _sound(preference: Preference, text: str) -> Value:
+    """Return the value that a text stands for, within its bounds; the default where it stands for none."""
+    read: Callable[[Preference, str], Value | None]
+    if isinstance(preference.default, bool):
+        read = _tick
+    elif isinstance(preference.default, int):
+        read = _number
+    else:
+        read = _choice
+    value = read(preference, text)
+    return preference.default if value is None else value
+
+
+def _tick(_preference: Preference, text: str) -> bool | None:
+    return {"True": True, "False": False}.get(text)
+
+
+def _number(preference: Preference, text: str) -> int | None:
+    if not (text.isascii() and text.removeprefix("-").isdigit() and len(text) < 20):
+        return None
+    return min(max(int(text), preference.low), preference.high)
+
+
+def _choice(preference: Preference, text: str) -> str | None:
+    if not preference.choices:
+        return text if text.isprintable() and len(text) < _TEXT_LIMIT else None
+    return text if text in (value for value, _title in preference.choices) else None

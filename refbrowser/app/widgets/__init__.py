@@ -1,0 +1,1 @@
+"""Pieces of windows that know nothing of datasets."""

@@ -1,0 +1,135 @@
+"""Small widgets that every pane is made of."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from PySide6.QtCore import QEvent, QSize, Qt
+from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent
+from PySide6.QtWidgets import QFrame, QLabel, QProgressBar, QPushButton, QScrollArea, QToolButton, QWidget
+
+from refbrowser.app.widgets import icons, theme
+from refbrowser.app.widgets.elided_label import LineLabel, WrappedLabel
+
+
+class IconLabel(QWidget):
+    """An icon beside words, in a colour of the scheme that is in force when it is painted."""
+
+    def __init__(self, name: str, role: str, size: int = 18) -> None:
+        super().__init__()
+        self._name, self._role, self._size = name, role, size
+        self.setFixedSize(size, size)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        color = getattr(theme.colors(), self._role)
+        painter = QPainter(self)
+        painter.drawPixmap(0, 0, icons.pixmap(self._name, self._size, color, self.devicePixelRatioF()))
+        painter.end()
+
+
+def plain_label(text: str = "", *, role: str = "", wrap: bool = True) -> QLabel:
+    """Return a label that shows text as it stands and lets it be selected; it never widens the window."""
+    label = WrappedLabel() if wrap else LineLabel()
+    label.setText(text)
+    label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+    if role:
+        label.setProperty("role", role)
+    return label
+
+
+def push_button(text: str, name: str, clicked: Callable[[], object], *, flat: bool = False) -> QPushButton:
+    """Return a named button; screen readers read its text."""
+    button = QPushButton(text)
+    button.setObjectName(name)
+    button.setAccessibleName(text.replace("&", "").rstrip("…"))
+    button.setFlat(flat)
+    button.setAutoDefault(False)
+    button.clicked.connect(lambda _checked=False: clicked())
+    return button
+
+
+def tool_button(name: str, tip: str, text: str = "") -> QToolButton:
+    """Return a named button for a tool bar; screen readers read its tool tip."""
+    button = QToolButton()
+    button.setObjectName(name)
+    button.setText(text)
+    button.setToolTip(tip)
+    button.setAccessibleName(tip)
+    return button
+
+
+def show_progress(bar: QProgressBar, done: int, total: int | None) -> None:
+    """Show how much is done; a bar without an end where that is not known.
+
+    All that was counted may be done before the work is: a bar that stands at its end would look like a halt.
+    """
+    known = bool(total) and done < (total or 0)
+    bar.setRange(0, 1000 if known else 0)
+    if total and known:
+        bar.setValue(done * 1000 // total)
+
+
+def grow_to_words(dialog: QWidget) -> None:
+    """Make a dialog as high as its words need; a window's least size knows nothing of wrapping."""
+    dialog.resize(dialog.width(), max(dialog.height(), dialog.heightForWidth(dialog.width())))
+
+
+def hint_label(text: str) -> QLabel:
+    """Return the words of a pane that has nothing to show yet."""
+    # Not one that can be selected: what Qt loads for that would take a tenth of the time to the first paint.
+    label = WrappedLabel()
+    label.setText(text)
+    label.setProperty("role", "muted")
+    label.setAlignment(Qt.AlignmentFlag.AlignCenter)
+    label.setContentsMargins(theme.HUGE, theme.HUGE, theme.HUGE, theme.HUGE)
+    return label
+
+
+class _Held(QWidget):
+    """Holds a pane that shares out its height itself: words that wrap in it do not make it higher."""
+
+    def __init__(self, pane: QWidget) -> None:
+        super().__init__()
+        self._pane = pane
+        pane.setParent(self)
+
+    def sizeHint(self) -> QSize:
+        return self._pane.sizeHint()
+
+    def minimumSizeHint(self) -> QSize:
+        hint, least = self._pane.minimumSizeHint(), self._pane.minimumSize()
+        return QSize(least.width() or hint.width(), least.height() or hint.height())
+
+    def event(self, event: QEvent) -> bool:
+        if event.type() == QEvent.Type.LayoutRequest:
+            self.updateGeometry()
+        return super().event(event)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        self._pane.setGeometry(self.rect())
+
+
+class _Frame(QScrollArea):
+    """Takes any size, and asks for that of what is in it."""
+
+    def sizeHint(self) -> QSize:
+        content = self.widget()
+        return super().sizeHint() if content is None else content.sizeHint()
+
+
+def framed(pane: QWidget) -> QScrollArea:
+    """Return a frame of any size for a pane: what does not fit at its least size is scrolled to."""
+    frame = scrolled(_Held(pane))
+    frame.setFocusProxy(pane)
+    return frame
+
+
+def scrolled(content: QWidget) -> QScrollArea:
+    """Return a frame of any size for a card: what does not fit, as its words wrap, is scrolled to."""
+    area = _Frame()
+    area.setFrameShape(QFrame.Shape.NoFrame)
+    area.setWidgetResizable(True)
+    area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+    area.setWidget(content)
+    area.setMinimumSize(1, 1)
+    return area

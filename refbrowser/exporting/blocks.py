@@ -1,0 +1,311 @@
+"""In which blocks the objects of an export are made, so that its source is read as few times as memory lets.
+
+An *object* is a chunk or a shard of the target. A block is a box of elements that is held decoded: some whole
+objects, or a part of one where an object is larger than a block may be. A chunk of the source that reaches
+into several blocks is read for each of them; the sides of blocks are chosen so that this is rare. Where it
+would still be the rule, the elements go through an intermediate store (`refbrowser.exporting.spool`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import product
+from math import gcd, prod
+from typing import NamedTuple
+
+import numpy as np
+
+from refbrowser.codecs.pipeline import CodecPipeline
+from refbrowser.exporting.codec_names import without_shards
+from refbrowser.exporting.layout import ArrayLayout
+from refbrowser.exporting.stored_form import reads_elements
+from refbrowser.limits import LIMITS
+from refbrowser.model.grid import RegularChunkGrid
+from refbrowser.model.nodes import ArrayNode
+
+#: Bytes of one block, where smaller ones would have the source read as often.
+TASK_BYTES = 16 * 1024 * 1024
+#: Objects of one block.
+TASK_OBJECTS = 4096
+#: Chunks of the source are read at most so many times before an intermediate store is used instead.
+MOST_READS = 2.0
+#: A smaller block is taken where the source is read this much more often, at most.
+NEARLY = 1.05
+#: Bytes that one element of an array of objects may take, about.
+OBJECT_SIZE = 64
+#: Blocks along an axis that are looked at to tell how often chunks are read.
+_SAMPLED = 100_000
+#: Choices that are kept while the axes are put together.
+_KEPT = 256
+
+Box = tuple[slice, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class BlockPlan:
+    """The blocks of one array.
+
+    Attributes
+    ----------
+    objects
+        Objects of the target.
+    sides
+        Elements of a block along each axis: a whole number of objects, or of units within one.
+    parted
+        Objects are larger than a block: each is made of several.
+    reads
+        How often a chunk of the source is read, on average, if there is no intermediate store.
+    spooled
+        An intermediate store is used.
+    """
+
+    objects: RegularChunkGrid
+    sides: tuple[int, ...]
+    parted: bool = False
+    reads: float = 1.0
+    spooled: bool = False
+
+    @property
+    def task_sides(self) -> tuple[int, ...]:
+        """Elements that a task makes along each axis."""
+        return self.objects.chunk_shape if self.parted else self.sides
+
+    @property
+    def tasks(self) -> RegularChunkGrid:
+        """The elements that each task makes."""
+        return RegularChunkGrid(self.objects.shape, self.task_sides)
+
+    def box(self, task: int) -> Box:
+        """Return the elements that a task makes, those over the array's edge too."""
+        grid = self.tasks
+        coords = np.unravel_index(task, grid.grid_shape) if grid.grid_shape else ()
+        return tuple(
+            slice(int(at) * side, (int(at) + 1) * side)
+            for at, side in zip(coords, grid.chunk_shape, strict=True)
+        )
+
+    def boxes(self, task: int) -> Iterator[Box]:
+        """Yield the blocks of a task, each within the objects of the array."""
+        outer = self._clipped(self.box(task))
+        axes = [
+            [slice(at, min(at + side, whole.stop)) for at in range(whole.start, whole.stop, side)]
+            for whole, side in zip(outer, self.sides, strict=True)
+        ]
+        yield from product(*axes)
+
+    def coords(self, task: int) -> list[tuple[int, ...]]:
+        """Return the coordinates of the objects of a task, in C order."""
+        outer = self._clipped(self.box(task))
+        axes = [
+            range(whole.start // side, -(-whole.stop // side))
+            for whole, side in zip(outer, self.objects.chunk_shape, strict=True)
+        ]
+        return list(product(*axes))
+
+    def _clipped(self, box: Box) -> Box:
+        """Return a box without the objects that lie over the edge of the array."""
+        ends = [
+            count * side
+            for count, side in zip(self.objects.grid_shape, self.objects.chunk_shape, strict=True)
+        ]
+        return tuple(slice(part.start, min(part.stop, end)) for part, end in zip(box, ends, strict=True))
+
+
+def copy_plan(layout: ArrayLayout) -> BlockPlan:
+    """Return the blocks of an array whose stored bytes are copied."""
+    axes = [
+        _Axis(size, side, None) for size, side in zip(layout.grid.shape, layout.grid.chunk_shape, strict=True)
+    ]
+    counts = _grown(axes, [1] * len(axes), element_size(layout.source))
+    return BlockPlan(layout.grid, _sides(axes, counts))
+
+
+def encode_plan(layout: ArrayLayout, unit: tuple[int, ...], memory: int = LIMITS.export_block) -> BlockPlan:
+    """Return the blocks of an array whose chunks are encoded anew.
+
+    Parameters
+    ----------
+    unit
+        Shape of what is encoded by itself: an inner chunk of a shard, or the whole object.
+    memory
+        Bytes of a block, where one object (or unit) is not larger.
+    """
+    itemsize = element_size(layout.source)
+    sources = _source_axes(layout)
+    grid = layout.grid
+    whole = [_Axis(*axis) for axis in zip(grid.shape, grid.chunk_shape, sources, strict=True)]
+    spools = _may_be_spooled(layout.source) and not layout.spreads
+    if prod(grid.chunk_shape) * itemsize <= memory or unit == grid.chunk_shape:
+        counts, reads = _best(whole, itemsize, memory)
+        counts = _grown(whole, counts, itemsize)
+        return BlockPlan(grid, _sides(whole, counts), False, reads, spools and reads > MOST_READS)
+    inner = [_Axis(*axis) for axis in zip(grid.chunk_shape, unit, sources, strict=True)]
+    counts, reads = _best(inner, itemsize, memory)
+    reads *= prod(axis.reads(1) for axis in whole)
+    return BlockPlan(grid, _sides(inner, counts), True, reads, spools and reads > MOST_READS)
+
+
+def read_cuts(
+    layout: ArrayLayout, sides: tuple[int, ...], memory: int = LIMITS.export_block
+) -> list[list[int]]:
+    """Return where each axis of the target is cut into the boxes by which the source is read once.
+
+    Parameters
+    ----------
+    sides
+        Of the blocks that the boxes are distributed to: boxes are so shaped that they meet few.
+    """
+    axes = []
+    for length, side, source in zip(layout.grid.shape, sides, _source_axes(layout), strict=True):
+        unit = 1 if source is None else max(1, source.side // source.taken.step)
+        axes.append(_Axis(length, unit, SourceAxis(range(length), side)))
+    counts, _ = _best(axes, element_size(layout.source), memory)
+    return [
+        _aligned_cuts(axis, count, source)
+        for axis, count, source in zip(axes, counts, _source_axes(layout), strict=True)
+    ]
+
+
+def _aligned_cuts(axis: _Axis, count: int, source: SourceAxis | None) -> list[int]:
+    """Return cuts at every `count` units, at the edges of the source's chunks where the step is 1."""
+    step = count * axis.unit
+    first = step
+    if source is not None and source.taken.step == 1 and source.taken:
+        first = step - source.taken.start % source.side
+    return [0, *range(max(1, first), axis.size, step), axis.size]
+
+
+def element_size(node: ArrayNode) -> int:
+    """Return the bytes that an element takes in memory, about."""
+    if node.dtype is None:
+        return 1
+    return OBJECT_SIZE if node.dtype.hasobject else max(1, node.dtype.itemsize)
+
+
+def read_shape(node: ArrayNode) -> tuple[int, ...]:
+    """Return the shape of what is decoded by itself when an array is read."""
+    assert node.grid is not None
+    if node.source is not None or node.nested is not None:
+        return node.grid.chunk_shape
+    has_shards = CodecPipeline.for_array(node).shard is not None
+    found = without_shards(node).grid if has_shards else node.grid
+    assert found is not None
+    return found.chunk_shape
+
+
+def _may_be_spooled(node: ArrayNode) -> bool:
+    """Whether an intermediate store helps: of uncompressed chunks just the wanted bytes are read anyway."""
+    return node.dtype is not None and not node.dtype.hasobject and not reads_elements(node)
+
+
+class SourceAxis(NamedTuple):
+    """What is taken of one axis of the source, and the side of its chunks."""
+
+    taken: range
+    side: int
+
+
+def _source_axes(layout: ArrayLayout) -> list[SourceAxis | None]:
+    """Return the source's axis for each axis of the target."""
+    sides = read_shape(layout.source)
+    axes: list[SourceAxis | None] = [
+        SourceAxis(layout.selection.axes[axis], sides[axis]) for axis in layout.kept_axes
+    ]
+    return axes + [None] * (len(layout.grid.shape) - len(axes))
+
+
+class _Axis:
+    """One axis of the target, cut into units, over the chunks of the source."""
+
+    def __init__(self, size: int, unit: int, source: SourceAxis | None) -> None:
+        self.size = size
+        self.unit = unit
+        self.count = max(1, -(-size // unit))
+        self.source = source
+
+    def choices(self) -> list[int]:
+        """Return numbers of units that a block may have, ascending."""
+        found = {1, self.count}
+        bases = [1]
+        if self.source is not None:
+            side = max(1, self.source.side // self.source.taken.step)
+            bases.append(side // gcd(side, self.unit))
+            bases.append(max(1, side // self.unit))
+        for base in bases:
+            while base < self.count:
+                found.add(base)
+                base *= 2
+        at = self.count
+        while at > 1:
+            at = -(-at // 2)
+            found.add(at)
+        return sorted(found)
+
+    def reads(self, count: int) -> float:
+        """Return how often a chunk of the source is read when blocks have `count` units."""
+        if self.source is None:
+            return 1.0
+        taken, side = self.source.taken[: self.size], self.source.side
+        if not taken or taken.step >= side:
+            return 1.0
+        length = min(count * self.unit, len(taken))
+        starts = np.arange(min(_SAMPLED, -(-len(taken) // length)), dtype=np.int64) * length
+        # In this form no sum can overflow.
+        stops = starts + np.minimum(len(taken) - starts, length)
+        first, last = taken.start + starts * taken.step, taken.start + (stops - 1) * taken.step
+        pairs = int((last // side - first // side + 1).sum())
+        distinct = int(last[-1] // side - first[0] // side + 1)
+        return pairs / distinct
+
+
+class _Choice(NamedTuple):
+    """Counts of units along the first axes: the elements of such a block, and how often chunks are read."""
+
+    elements: int
+    reads: float
+    counts: tuple[int, ...]
+
+
+def _best(axes: list[_Axis], itemsize: int, memory: int) -> tuple[list[int], float]:
+    """Return the counts of units along each axis of the blocks, and how often a source chunk is read."""
+    most = max(memory // itemsize, prod(axis.unit for axis in axes))
+    found = [_Choice(1, 1.0, ())]
+    for number, axis in enumerate(axes):
+        rest = prod(later.unit for later in axes[number + 1 :])
+        more = [
+            _Choice(choice.elements * count * axis.unit, choice.reads * reads, (*choice.counts, count))
+            for count, reads in ((count, axis.reads(count)) for count in axis.choices())
+            for choice in found
+        ]
+        found = _pareto(choice for choice in more if choice.elements * rest <= most)
+    least = min(choice.reads for choice in found)
+    chosen = next(choice for choice in found if choice.reads <= least * NEARLY)
+    return list(chosen.counts), chosen.reads
+
+
+def _pareto(choices: Iterable[_Choice]) -> list[_Choice]:
+    """Return the choices that no other beats in both size and reads, by size."""
+    kept: list[_Choice] = []
+    for choice in sorted(choices):
+        if not kept or choice.reads < kept[-1].reads:
+            kept.append(choice)
+    step = -(-len(kept) // _KEPT)
+    return kept[::-1][::step][::-1]
+
+
+def _grown(axes: list[_Axis], counts: list[int], itemsize: int) -> list[int]:
+    """Return counts with more units along the last axes, where blocks are so small that each costs more."""
+    counts = list(counts)
+    objects = prod(counts)
+    size = prod(count * axis.unit for count, axis in zip(counts, axes, strict=True)) * itemsize
+    for number in range(len(axes) - 1, -1, -1):
+        room = min(TASK_BYTES // max(1, size), TASK_OBJECTS // objects)
+        times = min(max(1, room), -(-axes[number].count // counts[number]))
+        counts[number] *= times
+        size, objects = size * times, objects * times
+    return counts
+
+
+def _sides(axes: list[_Axis], counts: list[int]) -> tuple[int, ...]:
+    return tuple(min(count, axis.count) * axis.unit for count, axis in zip(counts, axes, strict=True))

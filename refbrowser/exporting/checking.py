@@ -1,0 +1,187 @@
+"""Software that is not ours, reading an export: asked in a process of its own, its answers compared."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from refbrowser.errors import quoted
+from refbrowser.exporting import check_child
+from refbrowser.io.cancel import CancelToken
+from refbrowser.io.processes import run_program
+from refbrowser.limits import LIMITS
+
+#: Attributes that belong to the format, not to the dataset.
+_INTERNAL = ("_nczarr", "_NCZARR", "_NCProperties", "_ARRAY_DIMENSIONS", "_Netcdf4")
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """Software that read the target."""
+
+    name: str
+    version: str
+
+
+@dataclass(frozen=True, slots=True)
+class CheckItem:
+    """One comparison.
+
+    Attributes
+    ----------
+    program
+        What read the target.
+    path
+        Of the node in the target; ``/`` where it is the whole of it.
+    what
+        ``opening``, ``shape``, ``dimensions``, ``attributes`` (or one of them by name) or ``values``.
+    expected, found
+        In words, cut; empty where they are equal.
+    scope
+        ``whole``, or how much of the values was compared.
+    """
+
+    program: str
+    path: str
+    what: str
+    is_equal: bool
+    expected: str = ""
+    found: str = ""
+    scope: str = "whole"
+
+
+@dataclass(frozen=True, slots=True)
+class CheckReport:
+    """What other software read.
+
+    Attributes
+    ----------
+    notes
+        What was not checked, and why.
+    """
+
+    programs: tuple[Program, ...]
+    items: tuple[CheckItem, ...]
+    notes: tuple[str, ...] = ()
+
+    @property
+    def is_equal(self) -> bool:
+        """Whether no comparison found a difference."""
+        return all(item.is_equal for item in self.items)
+
+
+@dataclass(slots=True)
+class Answers:
+    """What a program said, so far."""
+
+    version: str = ""
+    at: str = "/"
+    nodes: dict[str, dict[str, Any]] = field(default_factory=dict)
+    digests: dict[tuple[str, str], list[str]] = field(default_factory=dict)
+    elements: dict[tuple[str, str], list[str]] = field(default_factory=dict)
+    failures: dict[str, str] = field(default_factory=dict)
+
+    def take(self, line: bytes) -> None:
+        """Take one line of its answer."""
+        found = json.loads(line)
+        if "program" in found:
+            self.version = found["version"]
+        elif "reading" in found:
+            self.at = found["reading"]
+        elif "of" in found:
+            place = found["of"], json.dumps(found["box"])
+            self.digests[place] = found["digest"]
+            self.elements[place] = found.get("elements", [])
+        elif "failed" in found:
+            self.failures[found["failed"]] = found["error"]
+        elif "ended" in found:
+            self.failures[self.at] = found["ended"]
+        else:
+            self.nodes[found.get("group", found.get("array"))] = found
+
+
+def ask_program(program: str, asked: dict[str, Any], answers: Answers, token: CancelToken) -> str:
+    """Have a program read a target in a process of its own; returns why it ended before it was done.
+
+    Parameters
+    ----------
+    asked
+        What `refbrowser.exporting.check_child` takes, but for the name of the program and its memory.
+
+    Raises
+    ------
+    Cancelled
+        `token` was cancelled.
+    """
+    asked = asked | {"program": program, "target": os.path.realpath(asked["target"])}
+    asked["memory"] = LIMITS.check_memory
+    command = [sys.executable, "-I", str(Path(check_child.__file__))]
+    try:
+        ended = run_program(command, json.dumps(asked).encode(), answers.take, LIMITS.check_time, token)
+    except OSError as error:
+        return f"{program} cannot be started: {error.strerror}"
+    if not ended.in_time:
+        return f"{program} was ended after {LIMITS.check_time:g} s"
+    if ended.code:
+        last = ended.errors.strip().splitlines()[-1:] or [""]
+        return f"{program} crashed ({_how(ended.code)}) {last[0]}".strip()
+    return ""
+
+
+def compared_attributes(
+    program: str, path: str, expected: dict[str, Any], found: dict[str, Any]
+) -> Iterator[CheckItem]:
+    """Yield one comparison where all attributes are equal, else one for each that differs."""
+    wanted = {name: check_child.plain(value) for name, value in expected.items() if not _internal(name)}
+    got = {name: value for name, value in found.items() if not _internal(name)}
+    different = [
+        name
+        for name in dict.fromkeys([*wanted, *got])
+        if name not in wanted or name not in got or not _alike(wanted[name], got[name])
+    ]
+    if not different:
+        yield CheckItem(program, path, "attributes", True)
+    for name in different:
+        one, other = (words_of(values[name]) if name in values else "nothing" for values in (wanted, got))
+        yield CheckItem(program, path, f"attribute {quoted(name)}", False, one, other)
+
+
+def _internal(name: str) -> bool:
+    return name.startswith(_INTERNAL)
+
+
+def _alike(one: Any, other: Any) -> bool:
+    """Tell whether attributes are the same: a float may have been one of 32 bits on its way."""
+    if isinstance(one, list) and isinstance(other, list):
+        return len(one) == len(other) and all(map(_alike, one, other))
+    if isinstance(one, dict) and isinstance(other, dict):
+        return one.keys() == other.keys() and all(_alike(one[name], other[name]) for name in one)
+    if isinstance(one, float) and isinstance(other, float):
+        return one == other or bool(np.float32(one) == np.float32(other))
+    if isinstance(one, dict) and isinstance(other, str):
+        # NCZarr writes what JSON has no number for as a text.
+        return list(one) == ["float"] and one["float"] == other.lower().replace("infinity", "inf")
+    return type(one) is type(other) and bool(one == other)
+
+
+def compared(program: str, path: str, what: str, expected: Any, found: Any) -> CheckItem:
+    """Return the comparison of two JSON values."""
+    if expected == found:
+        return CheckItem(program, path, what, True)
+    return CheckItem(program, path, what, False, words_of(expected), words_of(found))
+
+
+def words_of(value: Any) -> str:
+    """Return a JSON value in words."""
+    return quoted(json.dumps(value, ensure_ascii=False))[1:-1]
+
+
+def _how(code: int) -> str:
+    return f"signal {-code}" if code < 0 else f"exit code {code}"

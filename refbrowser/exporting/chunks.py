@@ -1,0 +1,194 @@
+"""The tasks of an export: each makes some objects of one array, by copying their bytes or encoding anew."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass
+from math import prod
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from refbrowser.engine.decoding import MemoryBudget
+from refbrowser.errors import RefbrowserError
+from refbrowser.exporting.block_reading import BATCH_BYTES, BlockReader
+from refbrowser.exporting.blocks import BlockPlan, copy_plan, element_size, encode_plan
+from refbrowser.exporting.layout import ArrayLayout
+from refbrowser.exporting.objects import Assembled, Assembly, ObjectCoder
+from refbrowser.exporting.request import Tally
+from refbrowser.io.cancel import CancelToken
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from refbrowser.engine.session import Session
+    from refbrowser.exporting.block_reading import BlockState
+    from refbrowser.exporting.blocks import Box
+    from refbrowser.io.access import Access
+
+Coords = tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ExportTask:
+    """Some objects of one array: plain data, so that it may be carried out anywhere.
+
+    Attributes
+    ----------
+    array
+        Path of the array in the target.
+    number
+        Of the task in the array's `BlockPlan`.
+    """
+
+    array: str
+    number: int
+
+
+class Sink(Protocol):
+    """What the objects of an export go to."""
+
+    def has(self, key: str) -> bool:
+        """Tell whether an object is there already."""
+        ...
+
+    def put(self, array: ArrayExport, key: str, made: Assembled) -> None:
+        """Take an object."""
+        ...
+
+
+class BlockSource(Protocol):
+    """What gives the blocks of an array in place of its source."""
+
+    def take(self, box: Box) -> tuple[npt.NDArray[Any], BlockState]:
+        """Return the elements of a block, and what became of them; it is asked for once."""
+        ...
+
+
+class ArrayExport:
+    """One array of an export: how it is laid out, in which blocks, and how its objects are coded."""
+
+    def __init__(self, layout: ArrayLayout) -> None:
+        self.layout = layout
+        self.coder = ObjectCoder(layout)
+        self.plan: BlockPlan = (
+            copy_plan(layout) if layout.copied is not None else encode_plan(layout, self.coder.unit_shape)
+        )
+        #: Set before the first task of an array whose blocks do not come from its source: it goes through an
+        #: intermediate store, or is made of another array.
+        self.spool: BlockSource | None = None
+
+    @property
+    def spool_bytes(self) -> int:
+        """Bytes of the intermediate store."""
+        size = prod(self.layout.grid.shape) * element_size(self.layout.source)
+        return size if self.plan.spooled else 0
+
+    @property
+    def block_bytes(self) -> int:
+        """Bytes of one block, and of what is read for it."""
+        size = prod(self.plan.sides) * element_size(self.layout.source)
+        return size + min(size, BATCH_BYTES)
+
+    def tasks(self) -> Iterator[ExportTask]:
+        """Yield the tasks."""
+        for number in range(self.plan.tasks.size):
+            yield ExportTask(self.layout.target.path, number)
+
+    def keys(self, number: int) -> dict[Coords, str]:
+        """Return the keys of the objects of a task by their coordinates."""
+        coords = self.plan.coords(number)
+        return dict(zip(coords, self.layout.keys(np.array(coords, np.int64)), strict=True))
+
+
+class ExportRun:
+    """What all tasks of a running export share; used by several threads at once.
+
+    Attributes
+    ----------
+    session
+        Reads; its decode pool is the export's own.
+    memory
+        Of the blocks that are held.
+    spool
+        A folder for what is needed while the export runs.
+    """
+
+    def __init__(
+        self,
+        session: Session,
+        access: Access,
+        sink: Sink,
+        token: CancelToken,
+        memory: MemoryBudget,
+        spool: Path,
+        *,
+        tally: Tally,
+        skip_bad: bool,
+    ) -> None:
+        self.session = session
+        self.access = access
+        self.sink = sink
+        self.token = token
+        self.memory = memory
+        self.spool = spool
+        self.tally = tally
+        self.skip_bad = skip_bad
+        self._lock = threading.Lock()
+
+    def open_objects(self, array: ArrayExport, number: int) -> dict[Coords, str]:
+        """Return the objects of a task that are not there yet."""
+        keys = array.keys(number)
+        found = {coords: key for coords, key in keys.items() if not self.sink.has(key)}
+        with self._lock:
+            self.tally.resumed += len(keys) - len(found)
+        return found
+
+    def put(self, array: ArrayExport, key: str, made: Assembled) -> None:
+        """Give an object to the sink, and count it."""
+        self.sink.put(array, key, made)
+        with self._lock:
+            self.tally.chunks += 1
+            self.tally.copied += made.digest is None
+            self.tally.written_bytes += made.size
+
+    def missing(self, count: int = 1) -> None:
+        """Count objects that are missing in the source, and stay so."""
+        with self._lock:
+            self.tally.missing += count
+
+    def read(self, size: int, requests: int) -> None:
+        """Count what was read."""
+        with self._lock:
+            self.tally.read_bytes += size
+            self.tally.requests += requests
+
+    def bad(self, error: RefbrowserError) -> None:
+        """Take note that something cannot be read.
+
+        Raises
+        ------
+        RefbrowserError
+            What was given, unless bad entries are to be left out.
+        """
+        if not self.skip_bad:
+            raise error
+        with self._lock:
+            self.tally.skipped.append(error)
+
+    def assembly(self, array: ArrayExport) -> Assembly:
+        """Return an object that is put together from units."""
+        return Assembly(array.coder, self.spool)
+
+    def reader(self, array: ArrayExport) -> BlockReader:
+        """Return what reads blocks of an array."""
+        return BlockReader(self.session, self.access, array.layout, self.token)
+
+
+def unit_numbers(coords: npt.NDArray[np.int64], units: Coords) -> npt.NDArray[np.int64]:
+    """Return the number of each unit within its object, in C order; `coords` are those of units."""
+    if not units:
+        return np.zeros(len(coords), np.int64)
+    return np.ravel_multi_index(tuple((coords % np.array(units)).T), units).astype(np.int64)

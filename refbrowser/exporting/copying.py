@@ -1,0 +1,264 @@
+"""Making objects of stored bytes, which are copied undecoded."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from refbrowser.codecs.pipeline import CodecPipeline
+from refbrowser.codecs.sharding import ShardLayout
+from refbrowser.engine.columns import placed, without
+from refbrowser.engine.fetching import fetch_rows
+from refbrowser.engine.shards import inner_columns, shard_tables
+from refbrowser.engine.wanted import too_long, without_large
+from refbrowser.errors import RefbrowserError
+from refbrowser.exporting.chunks import ArrayExport, Coords, ExportRun, unit_numbers
+from refbrowser.exporting.confirming import StoredUnits
+from refbrowser.exporting.local_files import read_local
+from refbrowser.exporting.objects import Assembled, Assembly
+from refbrowser.model.reference import ReferenceColumns, ReferenceKind
+
+if TYPE_CHECKING:
+    from refbrowser.model.manifest import ChunkManifest
+
+Ints = npt.NDArray[np.int64]
+
+#: Bytes up to which a chunk is written where it arrives: cheaper than a hand-over to another thread.
+AT_ONCE = 64 * 1024
+
+
+def copy_task(run: ExportRun, array: ArrayExport, number: int) -> None:
+    """Make the objects of a task.
+
+    Raises
+    ------
+    RefbrowserError
+        A chunk cannot be read or written.
+    Cancelled
+        The export was cancelled.
+    """
+    objects = run.open_objects(array, number)
+    if not objects:
+        return
+    run.memory.acquire(array.block_bytes, run.token)
+    try:
+        assert array.layout.copied is not None
+        copier = _ShardCopier if array.layout.copied.into_shards else _ChunkCopier
+        copier(run, array, objects).copy()
+    finally:
+        run.memory.release(array.block_bytes)
+
+
+class _Copier:
+    """Some objects being made of stored units."""
+
+    def __init__(self, run: ExportRun, array: ArrayExport, objects: dict[Coords, str]) -> None:
+        self.run = run
+        self.array = array
+        self.objects = objects
+
+        # What is copied is what the target's codecs decode.
+        coder = array.coder
+        pipeline = coder.pipeline if array.layout.copies_objects else coder.unit_pipeline
+        self.units = StoredUnits(array.layout.source, pipeline, run.access)
+
+    def fetch(self, coords: Ints) -> npt.NDArray[np.bool_]:
+        """Fetch the source's units for the target's units at `coords`; returns which are missing."""
+        run, layout = self.run, self.array.layout
+        manifest = layout.source.manifest
+        assert manifest is not None
+        assert layout.copied is not None
+        places = layout.source_coords(coords)
+        chunks = places
+        if layout.copied.from_shards:
+            shard = CodecPipeline.for_array(layout.source).shard
+            assert shard is not None
+            chunks = places // np.array(shard.grid.grid_shape)
+            columns = _inner(run, manifest, places, chunks, shard)
+        else:
+            columns = manifest.columns(places)
+        pipeline, referred = self.units.pipeline, columns
+        columns = without_large(columns, pipeline)
+        queue = run.session.pool.queue(run.token)
+        missing = columns.kind == ReferenceKind.MISSING
+
+        def deliver(row: int, data: bytes | memoryview | RefbrowserError) -> None:
+            if isinstance(data, RefbrowserError):
+                if run.access.is_missing(data):
+                    missing[row] = True
+                else:
+                    run.bad(too_long(pipeline, data))
+            elif max(len(data), self.units.decoded_size) <= AT_ONCE:
+                confirm(row, data)
+            else:
+                queue.put(partial(confirm, row, data), len(data) + self.units.decoded_size)
+
+        def confirm(row: int, data: bytes | memoryview) -> None:
+            error = self.units.error(columns, row, key(row), data)
+            if error is None:
+                self.take(row, data)
+            else:
+                run.bad(error)
+                self.take_sound(row, data)
+
+        def key(row: int) -> str:
+            return manifest.key(tuple(chunks[row].tolist()))
+
+        for row in np.flatnonzero(columns.kind == ReferenceKind.FAULTY).tolist():
+            error = columns.faults[row]
+            where = error.place or placed(error, referred, row, key(row), layout.source.path).place
+            deliver(row, error.at(where))
+        for row in np.flatnonzero(columns.kind == ReferenceKind.INLINE).tolist():
+            deliver(row, columns.inline[row])
+        read = 0
+
+        def take_local(row: int, data: bytes) -> None:
+            nonlocal read
+            read += len(data)
+            deliver(row, data)
+
+        here = read_local(columns, run.access, take_local, run.token, pipeline.stored_most)
+        run.read(read, len(here))
+        counters = fetch_rows(
+            run.session.fetcher,
+            without(columns, np.array(here, np.int64)) if here else columns,
+            run.access,
+            deliver,
+            cancel=run.token,
+            key=key,
+            export=True,
+            size_limit=pipeline.stored_most,
+        )
+        queue.join()
+        run.read(counters.bytes, counters.requests)
+        return missing
+
+    def copy(self) -> None:
+        """Make all objects."""
+        raise NotImplementedError
+
+    def take(self, row: int, data: bytes | memoryview) -> None:
+        """Take the bytes of one unit of the last fetch."""
+        raise NotImplementedError
+
+    def take_sound(self, row: int, data: bytes | memoryview) -> None:
+        """Take what is sound of a unit that cannot be decoded whole."""
+
+
+class _ChunkCopier(_Copier):
+    """Makes chunks: each is one unit."""
+
+    def copy(self) -> None:
+        """Make all chunks."""
+        self._keys = list(self.objects.values())
+        missing = self.fetch(_array(list(self.objects), self.array))
+        self.run.missing(int(np.count_nonzero(missing)))
+
+    def take(self, row: int, data: bytes | memoryview) -> None:
+        """Write a chunk."""
+        self.run.put(self.array, self._keys[row], Assembled.of(data))
+
+    def take_sound(self, row: int, data: bytes | memoryview) -> None:
+        """Write a shard with those of its inner chunks that can be decoded."""
+        shard = self.run.assembly(self.array)
+        try:
+            for number, inner in self.units.sound_inner(data):
+                shard.add(number, inner, None)
+            if not shard.is_empty:
+                self.run.put(self.array, self._keys[row], shard.finish())
+        finally:
+            shard.discard()
+
+
+class _ShardCopier(_Copier):
+    """Makes shards, one after another, of many units each."""
+
+    def copy(self) -> None:
+        """Make all shards."""
+        self._lock = threading.Lock()
+        coder = self.array.coder
+        count = max(1, self.array.block_bytes // max(1, coder.unit_pipeline.decoded_size))
+        for at, key in self.objects.items():
+            self._shard: Assembly = self.run.assembly(self.array)
+            try:
+                coords = self._inner_coords(at)
+                for start in range(0, len(coords), count):
+                    page = coords[start : start + count]
+                    self._numbers = unit_numbers(page, coder.units)
+                    self.fetch(page)
+                if self._shard.is_empty:
+                    self.run.missing()
+                else:
+                    self.run.put(self.array, key, self._shard.finish())
+            finally:
+                self._shard.discard()
+
+    def take(self, row: int, data: bytes | memoryview) -> None:
+        """Add an inner chunk to the shard."""
+        with self._lock:
+            self._shard.add(int(self._numbers[row]), data, None)
+
+    def _inner_coords(self, at: Coords) -> Ints:
+        """Return the coordinates of the units of a shard that lie within the array."""
+        layout, coder = self.array.layout, self.array.coder
+        axes = [
+            np.arange(place * count, min((place + 1) * count, -(-length // side)))
+            for place, count, length, side in zip(
+                at, coder.units, layout.grid.shape, coder.unit_shape, strict=True
+            )
+        ]
+        return np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, len(axes)).astype(np.int64)
+
+
+def _array(coords: list[Coords], array: ArrayExport) -> Ints:
+    return np.array(coords, np.int64).reshape(len(coords), len(array.layout.grid.shape))
+
+
+def _inner(
+    run: ExportRun, manifest: ChunkManifest, places: Ints, chunks: Ints, shard: ShardLayout
+) -> ReferenceColumns:
+    """Return the references of inner chunks at `places`, which lie in the shards at `chunks`."""
+    distinct, which = np.unique(chunks, axis=0, return_inverse=True)
+    which = which.reshape(-1)
+    columns = manifest.columns(distinct)
+    remote = np.flatnonzero((columns.kind == ReferenceKind.RANGE) | (columns.kind == ReferenceKind.WHOLE))
+
+    def fetch(rows: ReferenceColumns) -> list[bytes | RefbrowserError]:
+        return run.session.fetch_all(rows, run.access, token=run.token, export=True)
+
+    def total_of(url: str) -> int | None:
+        known = run.access.memory.identities.known(run.access.locate(url).url)
+        return None if known is None else known.total
+
+    tables = shard_tables(columns, remote, shard, fetch, total_of)
+    tables |= {row: _inline_table(data, shard) for row, data in columns.inline.items()}
+    numbers = unit_numbers(places, shard.grid.grid_shape)
+    extents: list[tuple[int, int]] = []
+    faults: dict[int, RefbrowserError] = {}
+    inline: dict[int, bytes] = {}
+    for row, (source, number) in enumerate(zip(which.tolist(), numbers.tolist(), strict=True)):
+        table = columns.faults.get(source, tables.get(source))
+        offset, size = -1, 0
+        if isinstance(table, RefbrowserError):
+            faults[row] = table
+        elif table is not None:
+            offset, size = table[number].tolist()
+        extents.append((offset, size))
+        if source in columns.inline and offset >= 0:
+            inline[row] = bytes(columns.inline[source][offset : offset + size])
+    found = inner_columns(columns, which.tolist(), extents, faults)
+    found.kind[list(inline)] = ReferenceKind.INLINE
+    return replace(found, inline=inline)
+
+
+def _inline_table(data: bytes, shard: ShardLayout) -> Ints | RefbrowserError:
+    try:
+        start, stop = shard.index_range(len(data))
+        return shard.inner_ranges(data[start:stop], len(data))
+    except RefbrowserError as error:
+        return error

@@ -1,0 +1,378 @@
+"""How an array is laid out in a store: what every format has in common."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from itertools import product
+from math import prod
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from refbrowser.codecs.pipeline import CodecPipeline
+from refbrowser.codecs.table import codec_of_v3
+from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
+from refbrowser.exporting.codec_names import chosen_codecs, without_shards
+from refbrowser.exporting.paths import escaped_part
+from refbrowser.exporting.request import Loss
+from refbrowser.exporting.store_options import StoreOptions
+from refbrowser.exporting.stored_form import as_double, reads_elements, stored_form
+from refbrowser.limits import LIMITS
+from refbrowser.model.exact_numbers import narrowed
+from refbrowser.model.grid import RegularChunkGrid
+from refbrowser.model.metadata_keys import METADATA_NAMES
+from refbrowser.model.nodes import ArrayNode, CodecSpec
+from refbrowser.model.selection import Selection
+
+#: Uncompressed chunks above `LIMITS.chunk_question` are cut into chunks of at most this many bytes.
+SPLIT_SIZE = 32 * 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class CopiedUnits:
+    """How stored bytes become those of the target: chunks, or inner chunks of shards, one by one.
+
+    Attributes
+    ----------
+    first
+        Coordinates of the source's unit that becomes the first of the target.
+    from_shards, into_shards
+        The units of the source, of the target, are inner chunks.
+    """
+
+    first: tuple[int, ...]
+    from_shards: bool = False
+    into_shards: bool = False
+
+
+#: Gives the name that a part of a node's path stands for.
+PlainName = Callable[[str], str]
+#: Makes elements of the target of elements of the source.
+Convert = Callable[[npt.NDArray[Any]], npt.NDArray[Any]]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ArrayLayout:
+    """One array of the source and of the target.
+
+    Attributes
+    ----------
+    source
+        As it is.
+    selection
+        What is taken of it; ascending.
+    wanted
+        The source with the shape, dimensions and attributes that are to be kept.
+    target
+        As it will be: the path, shape, chunks and codecs of the target, and no manifest. It may have more
+        axes than are kept at the end: of length 1 (a scalar in NCZarr), or those of the field of a compound,
+        along which `convert` spreads elements; each chunk holds all of them.
+    folder
+        Stands before the path in the keys of chunks (``data/``).
+    copied
+        How stored bytes are copied; None where chunks are encoded anew.
+    losses
+        What the target cannot hold.
+    convert
+        Gives elements as the target has them, where numpy's own cast does not; None elsewhere.
+    """
+
+    source: ArrayNode
+    selection: Selection
+    wanted: ArrayNode
+    target: ArrayNode
+    folder: str
+    copied: CopiedUnits | None
+    losses: tuple[Loss, ...]
+    convert: Convert | None = None
+
+    @property
+    def copies_objects(self) -> bool:
+        """Whether each object of the target has the bytes of one of the source."""
+        return self.copied is not None and not self.copied.from_shards and not self.copied.into_shards
+
+    @property
+    def keeps_missing(self) -> bool:
+        """Whether what is missing in the source may be missing in the target."""
+        return same_fill(self.source.fill_value, self.target.fill_value)
+
+    @property
+    def spreads(self) -> bool:
+        """Whether an element of the source becomes several of the target."""
+        return any(length != 1 for length in self.grid.shape[len(self.kept_axes) :])
+
+    @property
+    def kept_axes(self) -> tuple[int, ...]:
+        """Axes of the source that the target has."""
+        return tuple(axis for axis in range(len(self.source.shape)) if axis not in self.selection.dropped)
+
+    @property
+    def grid(self) -> RegularChunkGrid:
+        """The chunks of the target."""
+        assert self.target.grid is not None
+        return self.target.grid
+
+    def keys(self, coords: npt.NDArray[np.int64]) -> list[str]:
+        """Return the keys of chunks of the target, given by their coordinates, shape (n, ndim)."""
+        start = self.folder + node_key(self.target.path, "")
+        return [start + name for name in self.target.chunk_keys.encode_many(coords)]
+
+    def converted(self, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        """Return elements of the source as the target has them, or can cast them.
+
+        Raises
+        ------
+        RefbrowserError
+            `E_DECODE`: a number is beyond those of the target.
+        """
+        assert self.target.dtype is not None
+        return narrowed(values if self.convert is None else self.convert(values), self.target.dtype)
+
+    def source_coords(self, coords: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+        """Return the coordinates of the units that are copied to the units at `coords`, shape (n, ndim)."""
+        assert self.copied is not None
+        columns = np.tile(np.array(self.copied.first, np.int64), (len(coords), 1))
+        kept = self.kept_axes
+        columns[:, list(kept)] += coords[:, : len(kept)]
+        return columns
+
+
+def node_key(path: str, name: str) -> str:
+    """Return the key of something that belongs to the node at an absolute path."""
+    inside = path.strip("/")
+    return f"{inside}/{name}" if inside else name
+
+
+def escaped_path(path: str, plain_name: PlainName = str) -> str:
+    """Return the absolute path of a node with parts that are fit for file names, and go back by rule."""
+    return "/" + "/".join(_escaped_name(plain_name(part)) for part in path.split("/") if part)
+
+
+def _escaped_name(name: str) -> str:
+    escaped = escaped_part(name)
+    # Where metadata stands no node can.
+    return f"%{ord(name[0]):02X}{escaped[1:]}" if name in METADATA_NAMES else escaped
+
+
+def asked_for(
+    node: ArrayNode, selection: Selection | None, options: StoreOptions
+) -> tuple[Selection, ArrayNode, list[str]]:
+    """Return what is taken of an array, the array that is asked for, and what cannot be kept.
+
+    The array that is asked for has the shape, chunks and codecs of the target in the words of its own
+    format; where a codec was chosen, in those of Zarr v2. Chunks that were chosen are never shards.
+
+    Raises
+    ------
+    RefbrowserError
+        The array is not readable, or the selection goes backwards.
+    """
+    for error in (node.error, node.unreadable):
+        if error is not None:
+            raise error
+    selection = selection or Selection.whole(node.shape)
+    if selection.backwards:
+        raise RefbrowserError(
+            ErrorKind.USAGE,
+            "an export keeps the order of elements: steps are positive",
+            Place(path=node.path),
+        )
+    wanted, losses = _reduced(node, selection)
+    for form in (stored_form, as_double):
+        wanted, told = form(wanted)
+        losses += told
+    sides, choice = options.sides_of(node.path, wanted.shape), options.codec_choice
+    if sides is not None or choice is not None:
+        wanted = without_shards(wanted)
+    assert wanted.dtype is not None
+    assert wanted.grid is not None
+    if sides is not None:
+        chunks = sides.within(wanted.shape, wanted.dtype.itemsize)
+        wanted = replace(wanted, grid=RegularChunkGrid(wanted.shape, chunks))
+    else:
+        wanted, told = _not_too_large(node, wanted)
+        losses += told
+    return selection, chosen_codecs(wanted, choice) if choice is not None else wanted, losses
+
+
+def laid_out(
+    node: ArrayNode,
+    selection: Selection,
+    wanted: ArrayNode,
+    target: ArrayNode,
+    losses: Iterable[str],
+    *,
+    folder: str = "",
+    convert: Convert | None = None,
+) -> ArrayLayout:
+    """Return the layout of an array, and whether bytes of the source can be copied to it.
+
+    Parameters
+    ----------
+    selection, wanted
+        As `asked_for` returns them.
+    target
+        The array as a reader of the target finds it, by which chunks are encoded.
+    losses
+        What the target cannot hold, in words.
+    folder
+        Stands before the path in the keys of chunks.
+    convert
+        As in `ArrayLayout`.
+    """
+    assert target.grid is not None
+    told = list(losses)
+    if target.path != node.path:
+        told.append(f"the name is written as {quoted(target.path)}")
+    lost = tuple(Loss(node.path, what) for what in dict.fromkeys(told))
+    copied = _copied(node, selection, target)
+    return ArrayLayout(node, selection, wanted, target, folder, copied, lost, convert)
+
+
+def _reduced(node: ArrayNode, selection: Selection) -> tuple[ArrayNode, list[str]]:
+    """Return the node with the shape of the selection, and what cannot be kept."""
+    assert node.grid is not None
+    kept = [axis for axis in range(len(node.shape)) if axis not in selection.dropped]
+    chunks = tuple(node.grid.chunk_shape[axis] for axis in kept)
+    shape = selection.shape
+    codecs, losses = node.codecs, []
+    reordered = _of_axes(codecs)
+    if reordered and len(kept) < len(node.shape):
+        codecs = (CodecSpec("bytes", {"endian": "little"}),)
+        losses.append(f"codecs {', '.join(reordered)} do not fit fewer dimensions: chunks are uncompressed")
+    elif not reordered and _aligned(node.grid, selection, chunks) is None:
+        # What is encoded anew need not be padded to chunks that reach far over the edge.
+        chunks = tuple(max(1, min(side, length)) for side, length in zip(chunks, shape, strict=True))
+    reduced = replace(
+        node,
+        shape=shape,
+        grid=RegularChunkGrid(shape, chunks),
+        dimensions=tuple(node.dimensions[axis] for axis in kept),
+        dimension_paths=tuple(node.dimension_paths[axis] for axis in kept if node.dimension_paths),
+        codecs=codecs,
+        manifest=None,
+    )
+    return reduced, losses
+
+
+def _not_too_large(node: ArrayNode, wanted: ArrayNode) -> tuple[ArrayNode, list[str]]:
+    """Return the array with chunks that can be held, where those of the source are read in part only."""
+    assert wanted.grid is not None
+    assert wanted.dtype is not None
+    chunks = wanted.grid.chunk_shape
+    size = prod(chunks) * wanted.dtype.itemsize
+    if size <= LIMITS.chunk_question or not (node.source is not None or reads_elements(node)):
+        return wanted, []
+    cut = _cut(chunks, wanted.dtype.itemsize)
+    told = f"chunks of {size} bytes are cut into chunks of shape {list(cut)}"
+    return replace(wanted, grid=RegularChunkGrid(wanted.shape, cut)), [told]
+
+
+def _cut(chunks: tuple[int, ...], itemsize: int) -> tuple[int, ...]:
+    """Return a chunk shape of at most `SPLIT_SIZE` bytes, cut along the slowest axes."""
+    sides = list(chunks)
+    for axis in range(len(sides)):
+        rest = prod(sides) // sides[axis] * itemsize
+        sides[axis] = min(sides[axis], max(1, SPLIT_SIZE // rest))
+    return tuple(sides)
+
+
+def _copied(node: ArrayNode, selection: Selection, target: ArrayNode) -> CopiedUnits | None:
+    """Return how stored bytes are copied to the target, None where they cannot be."""
+    stored = None if node.source is not None or node.nested is not None else _stored_as(node, selection)
+    if stored is None or not same_fill(node.fill_value, target.fill_value):
+        return None
+    # Whole objects first: a shard is copied as it is where it can be.
+    for mine, yours in product(_with_units(stored), _with_units(target)):
+        assert yours.grid is not None
+        units = (without_shards(node) if mine is not stored else node).grid
+        assert units is not None
+        first = _aligned(units, selection, yours.grid.chunk_shape[: len(mine.shape)])
+        if first is not None and _same_bytes(mine, yours):
+            return CopiedUnits(first, mine is not stored, yours is not target)
+    return None
+
+
+def _of_axes(codecs: Sequence[CodecSpec]) -> list[str]:
+    """Return the names of the codecs that fit one number of dimensions only."""
+    rows = ((codec.name, codec_of_v3(codec.name)) for codec in codecs)
+    return [name for name, row in rows if row is not None and row.is_of_axes]
+
+
+def _stored_as(node: ArrayNode, selection: Selection) -> ArrayNode | None:
+    """Return a node with the axes that are kept as it is stored, None where its codecs need all axes."""
+    assert node.grid is not None
+    if not selection.dropped:
+        return node
+    if _of_axes(node.codecs):
+        return None
+    kept = [axis for axis in range(len(node.shape)) if axis not in selection.dropped]
+    shape = tuple(node.shape[axis] for axis in kept)
+    chunks = tuple(node.grid.chunk_shape[axis] for axis in kept)
+    return replace(node, shape=shape, grid=RegularChunkGrid(shape, chunks))
+
+
+def _with_units(node: ArrayNode) -> list[ArrayNode]:
+    """Return an array by its objects, and where these are shards by their inner chunks too."""
+    try:
+        has_shards = CodecPipeline.for_array(node).shard is not None
+    except RefbrowserError:
+        return [node]
+    return [node, without_shards(node)] if has_shards else [node]
+
+
+def same_fill(source: Any, target: Any) -> bool:
+    """Tell whether a missing chunk of the source may be missing in the target: its elements stay the same."""
+    if source is None:
+        return True
+    if target is None:
+        return False
+    if isinstance(source, str | bytes):
+        return bool(source == target)
+    one, other = np.asarray(source), np.asarray(target)
+    if one.dtype.names is not None or other.dtype.names is not None:
+        return one.dtype == other.dtype and one.tobytes() == other.tobytes()
+    return one.tobytes() == other.tobytes() or bool(one == other) or bool(one != one and other != other)
+
+
+def _aligned(grid: RegularChunkGrid, selection: Selection, chunks: tuple[int, ...]) -> tuple[int, ...] | None:
+    """Return the source's chunk that becomes the target's first, or None where chunks do not coincide."""
+    sides = iter(chunks)
+    first = []
+    for axis, (taken, side, size) in enumerate(
+        zip(selection.axes, grid.chunk_shape, grid.shape, strict=True)
+    ):
+        if axis in selection.dropped:
+            coincide = side == 1
+        else:
+            ends = taken.stop == size or taken.stop % side == 0
+            coincide = next(sides) == side and (len(taken) < 2 or taken.step == 1) and ends
+        if not coincide or taken.start % side:
+            return None
+        first.append(taken.start // side)
+    return tuple(first)
+
+
+def _same_bytes(source: ArrayNode, target: ArrayNode) -> bool:
+    """Tell whether the target decodes the source's bytes to the same elements."""
+    if source.format == target.format:
+        same = [(codec.name, dict(codec.configuration)) for codec in source.codecs]
+        kept = [(codec.name, dict(codec.configuration)) for codec in target.codecs]
+        if same == kept and source.dtype == target.dtype and source.order == target.order:
+            return True
+    try:
+        mine, other = CodecPipeline.for_array(source), CodecPipeline.for_array(target)
+    except RefbrowserError:
+        return False
+    steps = [
+        [(type(stage.codec), stage.codec, stage.room) for stage in pipeline.stages]
+        for pipeline in (mine, other)
+    ]
+    same_steps = repr(steps[0]) == repr(steps[1]) and repr(mine.objects) == repr(other.objects)
+    plain = mine.sharding is None and other.sharding is None
+    # Axes of length 1 at the end do not matter.
+    rank = len(mine.shape)
+    same_order = mine.axes == other.axes[:rank] and mine.shape == other.shape[:rank]
+    return same_steps and plain and same_order and mine.dtype == other.dtype

@@ -1,0 +1,351 @@
+"""Exporting to reference documents: Version 0, Version 1, and the parquet form."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from refbrowser.engine.jobs import JobControl
+from refbrowser.errors import ErrorKind, Place, RefbrowserError, Severity
+from refbrowser.exporting.estimate import coords_between
+from refbrowser.exporting.folder import TargetFolder
+from refbrowser.exporting.layout import ArrayLayout
+from refbrowser.exporting.nested.choice import written_nodes
+from refbrowser.exporting.request import ArrayChoice, ExportEstimate, ExportReport, ExportRequest, Loss
+from refbrowser.exporting.rewritten import Rewriting, is_relative, rewritten, rule_url
+from refbrowser.exporting.saving.consolidated import with_consolidated
+from refbrowser.exporting.saving.portable import foreseen_losses, portable_document
+from refbrowser.exporting.source_losses import damage, lost_in_json
+from refbrowser.exporting.store_options import StoreOptions
+from refbrowser.exporting.targets import Target, target_of
+from refbrowser.formats.references import document_chunks, open_references
+from refbrowser.formats.zarr.documents import CONSOLIDATED_V2, METADATA_NAMES, split_key
+from refbrowser.io.atomic import write_atomically
+from refbrowser.io.cancel import CancelToken
+from refbrowser.limits import LIMITS
+from refbrowser.model.nodes import ArrayNode, Flavour, GroupNode, Node
+from refbrowser.model.reference import Reference, ReferenceKind
+from refbrowser.references.document import ReferenceDocument
+from refbrowser.references.edits import SetVersion
+from refbrowser.references.gen import GenRule
+
+if TYPE_CHECKING:
+    from refbrowser.engine.dataset import Dataset
+
+#: Bytes of one entry of a Version 0 document, about.
+ENTRY_BYTES = 100
+PAGE = 65_536
+
+
+class ReferencesExport:
+    """One export to a reference document; carried out by `run`.
+
+    Raises
+    ------
+    RefbrowserError
+        A selection cuts through chunks, which references cannot say.
+    """
+
+    def __init__(self, dataset: Dataset, request: ExportRequest) -> None:
+        self.dataset = dataset
+        self.request = request
+        self.document = dataset.document
+        self._targets: dict[str, Target] = {}
+        self.layouts = list(self._layouts())
+        self.losses: list[Loss] = list(damage(dataset, request))
+        if dataset.document.derived is not None:
+            self.losses += lost_in_json(written_nodes(dataset, request.arrays))
+            self.losses += foreseen_losses(dataset)
+
+    def _layouts(self) -> Iterator[ArrayLayout]:
+        """Yield the arrays of which a part is chosen."""
+        for choice in self.request.arrays or ():
+            if choice.selection is None:
+                continue
+            node = self.dataset.hierarchy.find(choice.path)
+            assert isinstance(node, ArrayNode)
+            if node.nested is not None:
+                raise RefbrowserError(
+                    ErrorKind.USAGE,
+                    "rows of nested values cannot be chosen for references",
+                    Place(path=node.path),
+                    "take the whole array, or export to zarr-v3 or parquet",
+                )
+            layout = self._target(node).layout(node, choice.selection)
+            if not layout.copies_objects:
+                raise RefbrowserError(
+                    ErrorKind.USAGE,
+                    "the selection cuts through chunks, which references cannot say",
+                    Place(path=node.path),
+                    "select whole chunks, or export to zarr-v3",
+                )
+            yield layout
+
+    def _target(self, node: ArrayNode) -> Target:
+        """Return what writes the metadata of an array in the format that it has."""
+        if self.dataset.hierarchy.flavour is Flavour.DRAFT_2020:
+            raise RefbrowserError(
+                ErrorKind.USAGE,
+                "parts of arrays of the later drafts of v3 cannot be written as references",
+                Place(path=node.path),
+                "take the whole array, or export to zarr-v3",
+            )
+        if node.format not in self._targets:
+            self._targets[node.format] = target_of(node.format, StoreOptions())
+        return self._targets[node.format]
+
+    def estimate(self, token: CancelToken) -> ExportEstimate:
+        """Return what the export will cost."""
+        rows = self.document.expansion.rows
+        if self.request.format == "refs-v1":
+            rows = self.document.expansion.refs_rows
+        size = rows * ENTRY_BYTES + len(self.document.outer)
+        return ExportEstimate(rows, 0, 0, size, tuple(self.losses))
+
+    def run(self, control: JobControl, question: Callable[[RefbrowserError], bool]) -> ExportReport:
+        """Write the document, read it again, and report.
+
+        Raises
+        ------
+        RefbrowserError
+            The target exists, an entry is faulty (and `skip_bad` is not set), or it cannot be written.
+        Cancelled
+            The export was cancelled; nothing was written.
+        """
+        request = self.request
+        TargetFolder(request.target).check_replaceable(force=request.force)
+        rows = self.document.expansion.rows
+        if request.format != "refs-v1" and rows > LIMITS.write_out_question:
+            error = RefbrowserError(
+                ErrorKind.BUDGET,
+                f"{rows} rows would be written, more than {LIMITS.write_out_question} (write_out_question)",
+                advice="give --yes, or export to refs-v1, where rules stay rules",
+            )
+            if not question(error):
+                raise error
+        self._make_portable(control)
+        document, skipped = self._document(control.token)
+        if request.format == "refs-parquet":
+            return self._parquet(document, skipped, control)
+        document, lost = with_consolidated(document, self.dataset.document.store)
+        self.losses += lost
+        written, digest = self._write(document, control)
+        self._verify(digest, document, control.token)
+        return self._report(document, skipped, written)
+
+    # The document to be written
+
+    def _make_portable(self, control: JobControl) -> None:
+        """Take the document of a store as other software reads it."""
+        portable = portable_document(self.dataset, control, 1 if self.request.format == "refs-v1" else 0)
+        self.losses += portable.losses
+        if portable.document is not self.document:
+            nested = {node.path for node in self.dataset.hierarchy.walk() if _is_nested(node)}
+            self.document = portable.document
+            self.dataset = self.dataset.with_document(portable.document, control)
+            self._choose_stored(nested)
+            self.layouts = list(self._layouts())
+
+    def _choose_stored(self, nested: set[str]) -> None:
+        """Choose what the document describes: the buffers of nested values, and of fields all beside them."""
+        if self.request.arrays is None or not nested:
+            return
+        chosen: dict[str, ArrayChoice] = {}
+        for choice in self.request.arrays:
+            path = choice.path
+            while path in nested and self.dataset.hierarchy.find(path) is None:
+                path = path.rpartition("/")[0]
+            if path != choice.path:
+                self.losses.append(Loss(choice.path, f"references have no fields: all of {path} is kept"))
+            chosen[path] = replace(choice, path=path)
+        self.request = replace(self.request, arrays=tuple(chosen.values()))
+
+    def _document(self, token: CancelToken) -> tuple[ReferenceDocument, list[RefbrowserError]]:
+        """Return the document with what was chosen, and URLs that hold at the target."""
+        base = self._base()
+        if base:
+            self.losses.append(Loss("/", f"relative URLs were made absolute: they begin with {base}"))
+        whole = self.request.arrays is None
+        if whole and not base and not self.request.skip_bad:
+            self._check_faults()
+            return self.document, []
+        how = Rewriting(base=base, skip_bad=self.request.skip_bad)
+        if not whole:
+            self._choose(how)
+        return rewritten(self.document, how, token), how.skipped
+
+    def _check_faults(self) -> None:
+        for finding in self.document.findings:
+            if finding.severity is Severity.FAULT:
+                raise finding.error()
+        for rule in self.document.rules:
+            for finding in rule.faults():
+                if finding.severity is Severity.FAULT:
+                    raise finding.error()
+
+    def _base(self) -> str:
+        """Return what must stand before relative URLs at the target; empty where nothing need."""
+        access = self.dataset.access
+        folder = os.path.dirname(os.path.realpath(self.request.target))
+        if not access.from_network and folder == access.base:
+            return ""
+        urls: Iterable[str] = self.document.urls.texts
+        rules = (rule_url(rule) for rule in self.document.rules)
+        if not any(map(is_relative, urls)) and not any(map(is_relative, rules)):
+            return ""
+        if access.from_network:
+            return access.base.rpartition("/")[0] + "/"
+        return access.base.rstrip(os.sep) + os.sep
+
+    def _choose(self, how: Rewriting) -> None:
+        """Keep the chosen arrays and the groups above them."""
+        arrays = [choice.path.strip("/") for choice in self.request.arrays or ()]
+        cut = {layout.source.path.strip("/") for layout in self.layouts}
+        groups = {"", *(path[:at] for path in arrays for at, letter in enumerate(path) if letter == "/")}
+        chosen = [self.dataset.hierarchy.find(path) for path in (*arrays, *groups)]
+        # In the v3 drafts the keys of a node do not begin with its path.
+        documents = {key for node in chosen if node is not None for key in node.metadata_keys}
+        whole = [
+            node.key_prefix
+            for path, node in zip(arrays, chosen, strict=False)
+            if path not in cut and isinstance(node, ArrayNode)
+        ]
+        # What is chosen as an array and is none are nested values: the group of their buffers.
+        whole += [
+            f"{path}/" for path, node in zip(arrays, chosen, strict=False) if isinstance(node, GroupNode)
+        ]
+
+        def keeps(key: str) -> bool:
+            path, name = split_key(key)
+            if key in documents or (name in METADATA_NAMES and (path in groups or path in cut)):
+                return True
+            return any(key.startswith(prefix) for prefix in whole)
+
+        def stays(rule: GenRule) -> bool | None:
+            folders = rule.directories()
+            if folders is None:
+                return None
+            inside = [any(f"{folder}/".startswith(prefix) for prefix in whole) for folder in folders]
+            return None if any(inside) and not all(inside) else any(inside)
+
+        how.keeps, how.rule_stays = keeps, stays
+        for layout in self.layouts:
+            made = self._target(layout.source).metadata([], [layout])
+            prefix = layout.source.path.strip("/") + "/"
+            own = layout.source.metadata_keys
+            how.metadata |= {key: data for key, data in made.items() if key.startswith(prefix) or key in own}
+        how.metadata |= self._consolidated(keeps, how.metadata)
+        how.added = self._chunks()
+
+    def _consolidated(self, keeps: Callable[[str], bool], changed: dict[str, bytes]) -> dict[str, bytes]:
+        """Return consolidated metadata with the entries that stay."""
+        texts = {}
+        for key in self.document.expansion.metadata_keys():
+            folder, name = split_key(key)
+            value = self.document.expansion.value(key)
+            if name != CONSOLIDATED_V2 or value is None or not keeps(key):
+                continue
+            prefix = f"{folder}/" if folder else ""
+            consolidated: dict[str, Any] = json.loads(value)
+            consolidated["metadata"] = {
+                entry: json.loads(changed[prefix + entry]) if prefix + entry in changed else facts
+                for entry, facts in consolidated.get("metadata", {}).items()
+                if keeps(prefix + entry)
+            }
+            texts[key] = json.dumps(consolidated).encode()
+        return texts
+
+    def _chunks(self) -> Iterator[tuple[str, Reference]]:
+        """Yield the chunks of arrays of which a part is chosen, under their new keys."""
+        for layout in self.layouts:
+            manifest = layout.source.manifest
+            assert manifest is not None
+            for start in range(0, layout.grid.size, PAGE):
+                coords = coords_between(layout, start, min(start + PAGE, layout.grid.size))
+                columns = manifest.columns(layout.source_coords(coords))
+                keys = layout.keys(coords)
+                for row in np.flatnonzero(columns.kind != ReferenceKind.MISSING).tolist():
+                    yield keys[row], columns.reference(row)
+
+    # Writing
+
+    def _blocks(self, document: ReferenceDocument) -> Iterator[bytes]:
+        if self.request.format == "refs-v0":
+            return document.expansion.to_version0(self.request.skip_bad)
+        if document.version == 0:
+            document = document.apply(SetVersion(1))
+        return document_chunks(document, self.request.target)
+
+    def _write(self, document: ReferenceDocument, control: JobControl) -> tuple[int, str]:
+        digest = hashlib.sha256()
+        written = 0
+
+        def blocks() -> Iterator[bytes]:
+            nonlocal written
+            for block in self._blocks(document):
+                digest.update(block)
+                written += len(block)
+                control.progress(written, None)
+                yield block
+
+        write_atomically(self.request.target, blocks(), cancel=control.token)
+        return written, digest.hexdigest()
+
+    def _verify(self, digest: str, document: ReferenceDocument, token: CancelToken) -> None:
+        """Read the file again: its bytes by hash, and its keys by number."""
+        found = hashlib.sha256()
+        with open(self.request.target, "rb") as stream:
+            while block := stream.read(1 << 20):
+                found.update(block)
+        same = found.hexdigest() == digest
+        if same:
+            again = open_references(self.request.target, values=document.values, cancel=token)
+            same = self.request.format == "refs-v0" or again.expansion.rows == document.expansion.rows
+        if not same:
+            raise RefbrowserError(
+                ErrorKind.IO,
+                "verification failed: the file is not what was written",
+                Place(path=self.request.target),
+            )
+
+    def _parquet(
+        self, document: ReferenceDocument, skipped: list[RefbrowserError], control: JobControl
+    ) -> ExportReport:
+        from refbrowser.formats.parquet_references import write_parquet
+
+        written = write_parquet(
+            document,
+            self.request.target,
+            force=self.request.force,
+            cancel=control.token,
+            skip=skipped.append if self.request.skip_bad else None,
+        )
+        return self._report(document, skipped, written)
+
+    def _report(
+        self, document: ReferenceDocument, skipped: list[RefbrowserError], written: int
+    ) -> ExportReport:
+        chosen = self.request.arrays
+        arrays = len(self.dataset.arrays) if chosen is None else len(chosen)
+        rows = document.expansion.rows
+        return ExportReport(
+            target=self.request.target,
+            format=self.request.format,
+            arrays=arrays,
+            chunks=rows,
+            copied=rows,
+            verified=rows,
+            skipped=tuple(skipped),
+            losses=tuple(dict.fromkeys(self.losses)),
+            written_bytes=written,
+        )
+
+
+def _is_nested(node: Node) -> bool:
+    return isinstance(node, ArrayNode) and node.nested is not None

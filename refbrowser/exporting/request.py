@@ -1,0 +1,218 @@
+"""What is to be exported, what it will cost, and what became of it: plain values."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any
+
+from refbrowser.errors import ErrorKind, RefbrowserError, quoted
+from refbrowser.exporting.awkward0_options import Awkward0Writing
+from refbrowser.exporting.store_options import StoreOptions
+from refbrowser.exporting.stream_options import StreamOptions
+from refbrowser.exporting.table_options import TableOptions
+from refbrowser.formats.registry import AWKWARD0, REFERENCES, STREAM, written
+from refbrowser.model.selection import Selection
+
+if TYPE_CHECKING:
+    from refbrowser.engine.dataset import Dataset
+
+REFERENCE_FORMATS = tuple(form.name for form in REFERENCES.writes)
+STREAM_FORMAT, AWKWARD_FORMAT = STREAM.name, AWKWARD0.name
+FORMATS = tuple(written())
+
+
+@dataclass(frozen=True, slots=True)
+class ArrayChoice:
+    """One array to be exported, all of it or a selection."""
+
+    path: str
+    selection: Selection | None = None
+
+    @classmethod
+    def of(cls, dataset: Dataset, path: str, index: Any = ...) -> ArrayChoice:
+        """Return the choice of an array by its path and an index, as numpy takes it or as text.
+
+        Raises
+        ------
+        RefbrowserError
+            `E_USAGE`: there is no such array, or the index does not fit it.
+        """
+        from refbrowser.engine.dataset import Array
+
+        array = dataset[path]
+        if not isinstance(array, Array):
+            raise RefbrowserError(ErrorKind.USAGE, f"{quoted(path)} is a group, not an array")
+        if index is None or index is Ellipsis or index == "":
+            return cls(array.path)
+        if isinstance(index, str):
+            return cls(array.path, Selection.from_text(index, array.shape))
+        return cls(array.path, Selection.from_index(index, array.shape))
+
+
+@dataclass(frozen=True, slots=True)
+class ExportRequest:
+    """What to export and where.
+
+    Attributes
+    ----------
+    target
+        The file or folder to be made.
+    format
+        One of `FORMATS`.
+    arrays
+        The arrays to be written; None for the whole dataset.
+    force
+        Replace what is at the target.
+    resume
+        Go on with an export that was interrupted; a target that is complete is verified against the source.
+    skip_bad
+        Leave out what cannot be read.
+    options
+        How a store is laid out: chunks, codec, shards, container.
+    stream
+        How a stream is written: its profile, tiles, codec.
+    tables
+        How Parquet and Feather are written: their codec, how many rows together.
+    awkward0
+        How Awkward 0 is written: into what, under which names, compressed or not.
+    """
+
+    target: str
+    format: str
+    arrays: tuple[ArrayChoice, ...] | None = None
+    force: bool = False
+    resume: bool = False
+    skip_bad: bool = False
+    options: StoreOptions = field(default_factory=StoreOptions)
+    stream: StreamOptions = field(default_factory=StreamOptions)
+    tables: TableOptions = field(default_factory=TableOptions)
+    awkward0: Awkward0Writing = field(default_factory=Awkward0Writing)
+
+    @property
+    def paths(self) -> tuple[str, ...] | None:
+        """Paths of the arrays to be written; None for all of the dataset."""
+        return None if self.arrays is None else tuple(choice.path for choice in self.arrays)
+
+
+def unit_of(format: str) -> str:
+    """Return what data is written as in a format, in the singular."""
+    return written()[format].unit
+
+
+def units_of(format: str) -> str:
+    """Return the same in the plural."""
+    unit = unit_of(format)
+    return f"{unit}es" if unit.endswith("ch") else f"{unit}s"
+
+
+@dataclass(frozen=True, slots=True)
+class Loss:
+    """Something that the target cannot hold as the source has it."""
+
+    path: str
+    what: str
+
+    def __str__(self) -> str:
+        return f"{self.path}: {self.what}"
+
+
+class Leftover(StrEnum):
+    """What an interrupted export left at a target."""
+
+    NONE = ""
+    #: It can be gone on with: it was the same export.
+    SAME = "same"
+    #: It was of another format, of other arrays, or with other options.
+    OTHER = "other"
+
+
+@dataclass(frozen=True, slots=True)
+class ExportEstimate:
+    """What an export will cost.
+
+    Attributes
+    ----------
+    chunks
+        Objects to be written.
+    missing
+        Chunks that are missing and stay so.
+    source_bytes
+        To be read; whole files of unknown size count as a decoded chunk.
+    target_bytes
+        To be written, at most.
+    losses
+        What the target cannot hold.
+    reads
+        How often the chunks of an array are read on average, of the array where that is most.
+    spool_bytes
+        Of the intermediate store beside the target, where chunks lie so that they would be read more often
+        still; it is removed at the end.
+    leftover
+        What is there of an export that was interrupted; it is removed where it is not gone on with.
+    """
+
+    chunks: int
+    missing: int
+    source_bytes: int
+    target_bytes: int
+    losses: tuple[Loss, ...] = ()
+    reads: float = 1.0
+    spool_bytes: int = 0
+    leftover: Leftover = Leftover.NONE
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExportReport:
+    """What an export did.
+
+    Attributes
+    ----------
+    arrays
+        Arrays written.
+    chunks
+        Chunks in the target, those of an earlier run included.
+    copied
+        Chunks of this run whose stored bytes were copied undecoded.
+    resumed
+        Chunks that an earlier run had written.
+    missing
+        Chunks that are missing in the source and in the target.
+    verified
+        Chunks read again and compared.
+    skipped
+        Why entries were left out (with `skip_bad`).
+    losses
+        What the target cannot hold.
+    read_bytes, written_bytes, requests
+        Of this run.
+    """
+
+    target: str
+    format: str
+    arrays: int = 0
+    chunks: int = 0
+    copied: int = 0
+    resumed: int = 0
+    missing: int = 0
+    verified: int = 0
+    skipped: tuple[RefbrowserError, ...] = ()
+    losses: tuple[Loss, ...] = ()
+    read_bytes: int = 0
+    written_bytes: int = 0
+    requests: int = 0
+
+
+@dataclass(slots=True)
+class Tally:
+    """Counts of a running export."""
+
+    chunks: int = 0
+    copied: int = 0
+    resumed: int = 0
+    missing: int = 0
+    verified: int = 0
+    read_bytes: int = 0
+    written_bytes: int = 0
+    requests: int = 0
+    skipped: list[RefbrowserError] = field(default_factory=list)

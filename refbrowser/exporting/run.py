@@ -1,0 +1,129 @@
+"""Exports of every format by one call."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pkgutil import resolve_name
+from typing import TYPE_CHECKING, Any
+
+from refbrowser.engine.jobs import JobControl
+from refbrowser.errors import ErrorKind, RefbrowserError, quoted
+from refbrowser.exporting.folder import partial_of, remove_leftover
+from refbrowser.exporting.journal import fingerprint_of
+from refbrowser.exporting.request import (
+    REFERENCE_FORMATS,
+    ExportEstimate,
+    ExportReport,
+    ExportRequest,
+    Leftover,
+    Loss,
+)
+from refbrowser.exporting.targets import STORE_FORMATS
+from refbrowser.formats.registry import written
+from refbrowser.io.zip_archives import Confirm
+from refbrowser.references.lacking import lacking
+
+if TYPE_CHECKING:
+    from refbrowser.engine.dataset import Dataset
+
+
+def _no(error: RefbrowserError) -> bool:
+    return False
+
+
+def run_export(
+    dataset: Dataset,
+    request: ExportRequest,
+    control: JobControl | None = None,
+    question: Callable[[RefbrowserError], bool] = _no,
+    told: Callable[[ExportEstimate], None] | None = None,
+) -> ExportReport:
+    """Carry out an export.
+
+    Parameters
+    ----------
+    control
+        Cancels, and is told the progress in chunks.
+    question
+        Asked, with the error that a no becomes, above a size that needs a question.
+    told
+        Called with the estimate before anything is written.
+
+    Raises
+    ------
+    RefbrowserError
+        It cannot be made; `E_USAGE` for a format that is not known.
+    Cancelled
+        The control's token was cancelled; a Zarr store can be gone on with.
+    """
+    left_out, control = _left_out(dataset, request), control or JobControl()
+    export = _export(dataset, request)
+    if told is not None:
+        told(_estimated(export, request, left_out, control))
+    report: ExportReport = export.run(control, question)
+    if request.format not in STORE_FORMATS:
+        # Stores are made where it lies: nothing is left of it there.
+        remove_leftover(request.target)
+    known = {(error.message, error.place.pointer) for error in left_out}
+    skipped = (error for error in report.skipped if (error.message, error.place.pointer) not in known)
+    return replace(report, skipped=(*left_out, *skipped))
+
+
+def estimate_export(
+    dataset: Dataset, request: ExportRequest, control: JobControl | None = None
+) -> ExportEstimate:
+    """Return what an export will cost, and what its target cannot hold; no data is read.
+
+    Raises
+    ------
+    RefbrowserError
+        It cannot be made.
+    """
+    left_out = _left_out(dataset, request)
+    return _estimated(_export(dataset, request), request, left_out, control or JobControl())
+
+
+def _left_out(dataset: Dataset, request: ExportRequest) -> list[RefbrowserError]:
+    """Return what the document lacks whatever its entries and rows are, where all of it is written.
+
+    What a damaged stream or archive has lost is among the losses of each export.
+
+    Raises
+    ------
+    RefbrowserError
+        It lacks something, and `skip_bad` is not set.
+    """
+    is_whole = request.arrays is None or request.format in REFERENCE_FORMATS
+    if not is_whole or dataset.document.derived is not None:
+        return []
+    found = [finding.error() for finding in lacking(dataset.document)]
+    if found and not request.skip_bad:
+        raise found[0]
+    return found
+
+
+def _estimated(
+    export: Any, request: ExportRequest, left_out: list[RefbrowserError], control: JobControl
+) -> ExportEstimate:
+    estimate = export.estimate(control.token)
+    losses = (Loss("/", f"left out: {error.message}") for error in left_out)
+    if request.format in STORE_FORMATS:
+        leftover = export.leftover
+    else:
+        leftover = Leftover.OTHER if fingerprint_of(partial_of(request.target)) else Leftover.NONE
+    return replace(estimate, losses=(*estimate.losses, *losses), leftover=leftover)
+
+
+def _export(dataset: Dataset, request: ExportRequest) -> Any:
+    form = written().get(request.format)
+    if form is None:
+        raise RefbrowserError(
+            ErrorKind.USAGE,
+            f"{quoted(request.format)} is not a format that can be written",
+            advice=f"known: {', '.join(written())}",
+        )
+    if request.format not in REFERENCE_FORMATS:
+        # What is written is confirmed before, whatever the size.
+        dataset = dataset.with_access(dataset.access.confirming(Confirm.ALWAYS))
+    return resolve_name(form.exporter)(dataset, request)

@@ -1,0 +1,309 @@
+"""An opened stream as a reference document that other software reads.
+
+What is one message stays a reference into the stream. The rest (short last tiles, tiles of several messages,
+texts, structures) is written into the document, while there is room; what has no room, or no form that
+zarr-python knows, is left out and told.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import zlib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from itertools import product
+from math import prod
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from refbrowser.codecs.objects import VLenBytes, VLenText
+from refbrowser.engine.dataset import Dataset
+from refbrowser.engine.jobs import JobControl
+from refbrowser.errors import RefbrowserError
+from refbrowser.exporting.request import Loss
+from refbrowser.exporting.rewritten import Rewriting, rewritten
+from refbrowser.exporting.streams.virtual_tiles import MOST_TILES, Coords, VirtualTiles, virtual_tiles
+from refbrowser.formats.ncstream.completed import StreamOrigin
+from refbrowser.formats.zarr.hierarchy import DIMENSIONS_ATTRIBUTE
+from refbrowser.limits import LIMITS
+from refbrowser.model.cf_flags import named_flags
+from refbrowser.model.grid import RegularChunkGrid
+from refbrowser.model.nodes import ArrayNode
+from refbrowser.model.reference import ByteRange, Inline, Reference
+from refbrowser.model.selection import Selection
+from refbrowser.references.document import ReferenceDocument
+
+#: Level of the zlib streams that are made.
+_LEVEL = 6
+#: How much smaller zlib makes anything, at most.
+_SMALLER = 1032
+_ZLIB = {"id": "zlib", "level": 1}
+NO_ROOM = "its values have no room in the document (inlined_members); it is left out"
+
+
+def virtual_document(dataset: Dataset, control: JobControl) -> tuple[ReferenceDocument, list[Loss]]:
+    """Return the document of a dataset whose values are derived, with references and values alone.
+
+    Raises
+    ------
+    RefbrowserError
+        An entry is faulty.
+    Cancelled
+        The control's token was cancelled.
+    """
+    writing = _Writing(dataset, control)
+    writing.write()
+    if not writing.changes_anything:
+        return replace(dataset.document, derived=None), writing.losses
+    how = Rewriting(keeps=writing.keeps, metadata=writing.metadata, added=iter(writing.references))
+    made = rewritten(dataset.document, how, control.token)
+    return made, writing.losses
+
+
+@dataclass(frozen=True, slots=True)
+class _Form:
+    """How Zarr holds the elements of an array.
+
+    Attributes
+    ----------
+    metadata
+        Of the array: its type, and the filter of objects.
+    objects
+        The name of that filter; None for elements of fixed size.
+    dtype
+        Of the elements where that is not the type of the array.
+    """
+
+    metadata: Mapping[str, Any]
+    objects: str | None = None
+    dtype: np.dtype[Any] | None = None
+
+
+@dataclass(slots=True)
+class _Writing:
+    """Gathers what changes in the document."""
+
+    dataset: Dataset
+    control: JobControl
+    losses: list[Loss] = field(default_factory=list)
+    metadata: dict[str, bytes] = field(default_factory=dict)
+    references: list[tuple[str, Reference]] = field(default_factory=list)
+    _gone: set[str] = field(default_factory=set)
+    _remade: set[str] = field(default_factory=set)
+    _room: int = field(default_factory=lambda: LIMITS.inlined_members)
+
+    def write(self) -> None:
+        """Look at every array."""
+        for node in self.dataset.hierarchy.walk():
+            if isinstance(node, ArrayNode):
+                self.control.check()
+                self._add(node)
+
+    @property
+    def changes_anything(self) -> bool:
+        """Whether the document differs from that of the stream."""
+        return bool(self._gone or self._remade or self.metadata)
+
+    def keeps(self, key: str) -> bool:
+        """Tell whether an entry stays: not of arrays that are left out, nor chunks that are made anew."""
+        prefix = key.rpartition("/")[0] + "/" if "/" in key else ""
+        if prefix in self._gone:
+            return False
+        return prefix not in self._remade or key.rpartition("/")[2].startswith(".z")
+
+    def _add(self, node: ArrayNode) -> None:
+        why = _why_not(node)
+        if why:
+            self._leave_out(node, why)
+        elif node.source is not None:
+            self._make(node)
+        if node.key_prefix not in self._gone:
+            self._name(node)
+            self.losses += (Loss(node.path, told) for told in _changes(node))
+
+    def _leave_out(self, node: ArrayNode, what: str) -> None:
+        self._gone.add(node.key_prefix)
+        self.losses.append(Loss(node.path, what))
+
+    def _name(self, node: ArrayNode) -> None:
+        """Give dimensions without a name one, as xarray needs it, and say by CF what values are called."""
+        changed: dict[str, Any] = {}
+        if None in node.dimensions:
+            changed[DIMENSIONS_ATTRIBUTE] = [
+                name or f"{node.name}_{axis}" for axis, name in enumerate(node.dimensions)
+            ]
+        if node.enumeration and "flag_meanings" not in node.attributes:
+            changed |= named_flags(node.enumeration)
+        if changed:
+            key = f"{node.key_prefix}.zattrs"
+            stored = self.dataset.document.expansion.value(key)
+            self.metadata[key] = json.dumps({**json.loads(stored or b"{}"), **changed}).encode()
+
+    # Arrays whose values are made from messages
+
+    def _make(self, node: ArrayNode) -> None:
+        """Add the references and values of an array, or leave it out."""
+        form, tiles = _form_of(node), self._tiles(node)
+        assert form is not None
+        if tiles is None:
+            self._leave_out(node, NO_ROOM)
+            return
+        size = prod(tiles.grid.chunk_shape) * (node.dtype.itemsize if node.dtype is not None else 1)
+        if tiles.is_deflated:
+            size //= _SMALLER
+        if len(tiles.made) * size > self._room or size > LIMITS.inline_value:
+            self._leave_out(node, NO_ROOM)
+            return
+        try:
+            made = list(self._chunks(node, form, tiles))
+        except RefbrowserError as error:
+            self._leave_out(node, f"it cannot be read and is left out: {error.message}")
+            return
+        except _NoRoomError:
+            self._leave_out(node, NO_ROOM)
+            return
+        self._room -= sum(len(reference.data) for _, reference in made)
+        self._remade.add(node.key_prefix)
+        self.metadata[f"{node.key_prefix}.zarray"] = json.dumps(_metadata(node, form, tiles)).encode()
+        url = self._url
+        for at, (offset, length) in tiles.ranges.items():
+            self.references.append((_key(node, at), ByteRange(url, offset, length)))
+        self.references += made
+
+    @property
+    def _url(self) -> str:
+        origin = self.dataset.document.derived
+        assert origin is not None
+        return origin.path
+
+    def _tiles(self, node: ArrayNode) -> VirtualTiles | None:
+        """Return the chunks of an array; None where they are too many.
+
+        All are made where it is no stream's, and of structures: xarray knows no fill value of theirs.
+        """
+        origin = self.dataset.document.derived
+        assert node.grid is not None
+        assert node.dtype is not None
+        if isinstance(origin, StreamOrigin) and node.dtype.names is None:
+            return virtual_tiles(origin.index, origin.layouts.by_path[node.path])
+        if node.grid.size > MOST_TILES:
+            return None
+        return VirtualTiles(node.grid, made=list(product(*map(range, node.grid.grid_shape))))
+
+    def _chunks(self, node: ArrayNode, form: _Form, tiles: VirtualTiles) -> Iterator[tuple[str, Inline]]:
+        """Yield the chunks that stand in the document."""
+        room = self._room
+        for at in tiles.made:
+            self.control.check()
+            data = _encoded(self._values(node, tiles.grid, at), form, tiles)
+            room -= len(data)
+            if room < 0 or len(data) > LIMITS.inline_value:
+                raise _NoRoomError
+            yield _key(node, at), Inline(data)
+
+    def _values(self, node: ArrayNode, grid: RegularChunkGrid, at: Coords) -> npt.NDArray[Any]:
+        """Return the elements of a chunk; what lies over the edge of the array holds the fill value."""
+        starts, extent = grid.origin(at), grid.extent(at)
+        box = tuple(range(start, start + side) for start, side in zip(starts, extent, strict=True))
+        read = self.dataset.session.read(
+            node, self.dataset.access, Selection(box), cancel=self.control.token, export=True
+        )
+        if read.shape == grid.chunk_shape:
+            return read
+        values = np.empty(grid.chunk_shape, read.dtype)
+        values[...] = node.fill_value
+        values[tuple(slice(0, side) for side in read.shape)] = read
+        return values
+
+
+def foreseen(dataset: Dataset) -> Iterator[Loss]:
+    """Yield what `virtual_document` will tell, as far as that is known before anything is read."""
+    for node in dataset.hierarchy.walk():
+        if isinstance(node, ArrayNode):
+            why = _why_not(node)
+            yield from (Loss(node.path, told) for told in ([why] if why else _changes(node)))
+
+
+def _why_not(node: ArrayNode) -> str:
+    """Return why an array has no place in the document; empty where it has one."""
+    error = node.error or node.unreadable
+    if error is not None:
+        return f"it cannot be read and is left out: {error.message}"
+    if node.source is not None and _form_of(node) is None:
+        return f"zarr-python has no type for {node.type_name}; it is left out"
+    return ""
+
+
+def _changes(node: ArrayNode) -> Iterator[str]:
+    """Yield what is not as in the source of an array that is in the document."""
+    if None in node.dimensions:
+        yield "dimensions without a name get one, as xarray needs it"
+    if node.enumeration:
+        has_names = "flag_meanings" in node.attributes
+        yield f"the enumeration is {'left out' if has_names else 'written as flag_values and flag_meanings'}"
+    if "\\" in node.path:
+        yield "zarr-python takes the backslash in its name for a slash"
+
+
+class _NoRoomError(Exception):
+    """Values do not fit into the document."""
+
+
+def _key(node: ArrayNode, at: Coords) -> str:
+    return node.key_prefix + (".".join(map(str, at)) or "0")
+
+
+def _form_of(node: ArrayNode) -> _Form | None:
+    """Return how Zarr v2 holds the elements of an array; None where zarr-python has no type for them."""
+    dtype = node.dtype
+    assert dtype is not None
+    if node.row_dtype is not None:
+        return None
+    if dtype.kind == "O":
+        name = "vlen-utf8" if node.type_name == "string" else "vlen-bytes"
+        return _Form({"dtype": "|O", "filters": [{"id": name}], "fill_value": ""}, name)
+    if dtype.names is not None:
+        fields = [dtype[name] for name in dtype.names]
+        if any(each.kind in "OV" or each.shape for each in fields):
+            return None
+        # xarray takes structures in no other order.
+        little = dtype.newbyteorder("<")
+        described = [[name, little[name].str] for name in dtype.names]
+        return _Form({"dtype": described, "filters": None, "fill_value": None}, dtype=little)
+    return _Form({"dtype": dtype.str, "filters": None})
+
+
+def _metadata(node: ArrayNode, form: _Form, tiles: VirtualTiles) -> dict[str, Any]:
+    metadata = {
+        "zarr_format": 2,
+        "shape": list(node.shape),
+        "chunks": list(tiles.grid.chunk_shape),
+        "compressor": _ZLIB if tiles.is_deflated else None,
+        "order": "C",
+        "fill_value": _fill(node.fill_value),
+    }
+    return metadata | dict(form.metadata)
+
+
+def _fill(value: Any) -> Any:
+    if isinstance(value, bytes):
+        return base64.b64encode(value.ljust(1, b"\0")).decode("ascii")
+    if not isinstance(value, np.number):
+        return None
+    plain = value.item()
+    if plain != plain:
+        return "NaN"
+    return ("Infinity" if plain > 0 else "-Infinity") if abs(plain) == float("inf") else plain
+
+
+def _encoded(values: npt.NDArray[Any], form: _Form, tiles: VirtualTiles) -> bytes:
+    """Return the bytes of a chunk."""
+    if form.objects is None:
+        data = np.ascontiguousarray(values, form.dtype).tobytes()
+    else:
+        codec = VLenText() if form.objects == "vlen-utf8" else VLenBytes()
+        data = codec.encode(values.reshape(-1)).tobytes()
+    return zlib.compress(data, _LEVEL) if tiles.is_deflated else data

@@ -1,0 +1,238 @@
+"""NCZarr of netcdf-c 4.9.3 and later as a target (nczarr, sections 3 and 4)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+from refbrowser import __version__
+from refbrowser.errors import quoted
+from refbrowser.exporting.compounds import (
+    converted_part,
+    field_parts,
+    fields_left_out,
+    is_split,
+    split_words,
+)
+from refbrowser.exporting.layout import ArrayLayout, PlainName, asked_for, laid_out
+from refbrowser.exporting.netcdf_attributes import kept_attributes
+from refbrowser.exporting.netcdf_dimensions import NodeNames, target_dimensions
+from refbrowser.exporting.netcdf_elements import Elements, netcdf_codecs, netcdf_elements
+from refbrowser.exporting.request import Loss
+from refbrowser.exporting.store_options import StoreOptions
+from refbrowser.exporting.stored_form import stored_form
+from refbrowser.formats.nczarr.attributes import typed_value
+from refbrowser.formats.nczarr.writer import metadata_keys, stored_value
+from refbrowser.model.chunk_keys import ChunkKeyEncoding
+from refbrowser.model.netcdf.attributes import FILL_ATTRIBUTE
+from refbrowser.model.netcdf.dataset import ROOT_ARRAY, netcdf_view
+from refbrowser.model.netcdf.names import plain_path, split
+from refbrowser.model.netcdf.values import NetcdfDataset, NetcdfGroup, NetcdfVariable, Note
+from refbrowser.model.nodes import ArrayNode, Dimension, Flavour, GroupNode, Hierarchy
+from refbrowser.model.selection import Selection
+
+_PROPERTIES = f"version=2,nczarr=2.0.0,refbrowser={__version__}"
+
+
+class NczarrTarget:
+    """NCZarr that netcdf-c reads back as it is."""
+
+    flavour = Flavour.NCZARR
+
+    def __init__(self, options: StoreOptions, plain_name: PlainName = str) -> None:
+        self.options = options
+        #: The arrays of the target by their paths there, which those that are wanted have too.
+        self._planned: dict[str, ArrayNode] = {}
+        self._names = NodeNames(plain_name)
+
+    def layout(self, node: ArrayNode, selection: Selection | None) -> ArrayLayout:
+        """Return how an array is laid out."""
+        selection, wanted, losses = asked_for(node, selection, self.options)
+        path = self._names.path(node.path) if node.path != "/" else f"/{ROOT_ARRAY}"
+        elements = netcdf_elements(wanted, self.options, is_complete=_is_complete(node))
+        target, told = self._target(wanted, elements, path)
+        return laid_out(
+            node,
+            selection,
+            replace(wanted, path=path),
+            target,
+            [*losses, *elements.losses, *told],
+            convert=elements.convert,
+        )
+
+    def layouts(self, node: ArrayNode, selection: Selection | None) -> list[ArrayLayout]:
+        """Return how an array is laid out: as one, or as one for each field where compounds are split."""
+        if not self.options.split_compounds or not is_split(node):
+            return [self.layout(node, selection)]
+        selection, wanted, losses = asked_for(node, selection, self.options)
+        lines = dict.fromkeys(losses)
+        found: list[ArrayLayout] = []
+        above = node.path if node.path != "/" else f"/{ROOT_ARRAY}"
+        for part in field_parts(wanted):
+            array, told_of_form = stored_form(part.array(wanted))
+            elements = netcdf_elements(array, self.options, is_complete=_is_complete(node))
+            path = self._names.field_path(above, part.names) if part.names else self._names.path(above)
+            target, told = self._target(array, elements, path)
+            lines |= dict.fromkeys(
+                f"field {quoted('.'.join(part.names))}: {line}" for line in (*told_of_form, *elements.losses)
+            )
+            lines |= dict.fromkeys(told)
+            if wanted.fill_value is not None and array.fill_value is None:
+                several = "its fill value is left out: elements have several"
+                lines[f"field {quoted('.'.join(part.names))}: {several}"] = None
+            kept, convert = replace(array, path=path), converted_part(part, elements.convert)
+            found.append(ArrayLayout(node, selection, kept, target, "", None, (), convert))
+        assert wanted.dtype is not None
+        if left_out := fields_left_out(wanted.dtype):
+            named = ", ".join(map(quoted, left_out))
+            lines[f"left out, rows of their own length have no type in NCZarr: {named}"] = None
+        told_all = [split_words(node, [layout.target.path for layout in found]), *lines]
+        if FILL_ATTRIBUTE in node.attributes:
+            told_all.append(f"attribute {quoted(FILL_ATTRIBUTE)} is left out: it is of the whole compound")
+        first = replace(found[0], losses=tuple(Loss(node.path, line) for line in told_all))
+        return [first, *found[1:]]
+
+    def _target(self, array: ArrayNode, elements: Elements, path: str) -> tuple[ArrayNode, list[str]]:
+        """Return an array of the target, and what is told of its codecs and attributes."""
+        coded, told = netcdf_codecs(array, elements, self.options)
+        target = replace(
+            coded,
+            path=path,
+            dtype=elements.dtype,
+            type_name=elements.type_name,
+            fill_value=elements.fill_value,
+            order="C",
+            chunk_keys=ChunkKeyEncoding("v2", "."),
+            internal_attributes={},
+            format="zarr-v2",
+        )
+        target, lost = kept_attributes(target)
+        if self.options.shards is not None:
+            told.append("NCZarr has no shards: chunks are stored one by one")
+        self._planned[path] = target
+        return target, [*told, *lost]
+
+    def settled(self, groups: Sequence[GroupNode], layouts: Sequence[ArrayLayout]) -> list[ArrayLayout]:
+        """Return the layouts with the dimensions that all of the dataset gives them."""
+        variables = {
+            variable.path: variable
+            for _, group in self._dataset(groups, layouts).walk()
+            for variable in group.variables
+        }
+        return [_with_dimensions(layout, variables[layout.target.path]) for layout in layouts]
+
+    def group_path(self, group: GroupNode) -> str:
+        """Return the path of a group in the target."""
+        return self._names.path(group.path)
+
+    def attributes(self, node: ArrayNode | GroupNode) -> dict[str, Any]:
+        """Return the attributes that reading a node of the target gives."""
+        if isinstance(node, ArrayNode):
+            array = self._planned[node.path]
+            found = _view(GroupNode(arrays={array.name: array})).root.variables[0].attributes
+        else:
+            plain, _ = kept_attributes(replace(node, groups={}, arrays={}, dimensions={}))
+            found = _view(plain).root.attributes
+        return {item.name: typed_value(stored_value(item), str(item.type)) for item in found}
+
+    def losses(self, groups: Iterable[GroupNode]) -> Iterator[Loss]:
+        """Yield what the format cannot hold of groups."""
+        if self.options.container == "zip" and not self.options.zip_folder:
+            yield Loss("/", "netCDF reads no zip file with keys at its top: --zip-folder puts them below one")
+        for group in groups:
+            path = self.group_path(group)
+            if path != group.path:
+                yield Loss(group.path, f"the name is written as {quoted(path)}")
+            plain, lost = kept_attributes(replace(group, groups={}, arrays={}, dimensions={}))
+            notes = _view(plain).root.notes
+            yield from (Loss(group.path, text) for text in (*lost, *map(_told, notes)))
+
+    def metadata(self, groups: Iterable[GroupNode], layouts: Iterable[ArrayLayout]) -> dict[str, bytes]:
+        """Return every metadata key of the store with its text."""
+        dataset = self._dataset(list(groups), list(layouts))
+        return metadata_keys(dataset, _PROPERTIES, array_dimensions=self.options.array_dimensions)
+
+    def _dataset(self, groups: Sequence[GroupNode], layouts: Sequence[ArrayLayout]) -> NetcdfDataset:
+        """Return the dataset that is written."""
+        planned = [self._planned[layout.target.path] for layout in layouts]
+        groups = groups or [GroupNode()]
+        paths = {group.path: self.group_path(group) for group in groups}
+        declared, arrays = target_dimensions(groups, planned, paths)
+        return _view(_Tree(groups, arrays, paths, declared).group("/"))
+
+
+def _is_complete(node: ArrayNode) -> bool:
+    """Tell whether no chunk is missing, as far as that is known."""
+    return node.manifest is not None and node.grid is not None and node.manifest.stored() == node.grid.size
+
+
+def _with_dimensions(layout: ArrayLayout, variable: NetcdfVariable) -> ArrayLayout:
+    """Return a layout with the names of the dimensions of its variable, and what was told of it."""
+    target = replace(
+        layout.target,
+        dimensions=tuple(reference.name for reference in variable.dimensions),
+        dimension_paths=tuple(plain_path(split(reference.path)) for reference in variable.dimensions),
+    )
+    told = (Loss(layout.source.path, _told(note)) for note in variable.notes)
+    return replace(layout, target=target, losses=(*layout.losses, *told))
+
+
+class _Tree:
+    """The groups of the target, by those of the source and the arrays of the target."""
+
+    def __init__(
+        self,
+        groups: Sequence[GroupNode],
+        arrays: Sequence[ArrayNode],
+        paths: dict[str, str],
+        dimensions: dict[str, dict[str, Dimension]],
+    ) -> None:
+        self._nodes = {
+            paths[group.path]: replace(
+                kept_attributes(group)[0], path=paths[group.path], dimensions=dimensions[paths[group.path]]
+            )
+            for group in groups
+        }
+        self._arrays: dict[str, dict[str, ArrayNode]] = {}
+        for array in arrays:
+            self._arrays.setdefault(_above(array.path), {})[array.name] = array
+        self._below: dict[str, list[str]] = {}
+        for path in self._nodes:
+            if path != "/":
+                self._below.setdefault(_above(path), []).append(path)
+
+    def group(self, path: str) -> GroupNode:
+        """Return a group with all below it."""
+        below = [self.group(inner) for inner in self._below.get(path, ())]
+        return replace(
+            self._nodes[path],
+            arrays=self._arrays.get(path, {}),
+            groups={group.name: group for group in below},
+        )
+
+
+def _told(note: Note) -> str:
+    return f"attribute {quoted(note.attribute)}: {note.message}" if note.attribute else note.message
+
+
+def _above(path: str) -> str:
+    return path.rpartition("/")[0] or "/"
+
+
+def _view(root: GroupNode) -> NetcdfDataset:
+    """Return a tree of the target in the data model; fill values are attributes only where they were."""
+    dataset = netcdf_view(Hierarchy(root=root, format="nczarr", flavour=Flavour.NCZARR))
+    return replace(dataset, root=_as_stored(dataset.root))
+
+
+def _as_stored(group: NetcdfGroup) -> NetcdfGroup:
+    variables = []
+    for variable in group.variables:
+        assert variable.node is not None
+        own = variable.node.attributes
+        kept = (item for item in variable.attributes if item.name != FILL_ATTRIBUTE or item.name in own)
+        variables.append(replace(variable, attributes=tuple(kept)))
+    return replace(
+        group, variables=tuple(variables), groups=tuple(_as_stored(below) for below in group.groups)
+    )

@@ -1,0 +1,330 @@
+"""Which rows of the Version 0 view differ from the saved state: all of them, to be listed and counted."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import accumulate
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from refbrowser.references.groups import Rows, union_of, without_rows
+from refbrowser.references.table import ODD
+from refbrowser.views.row_changes import Difference
+
+if TYPE_CHECKING:
+    from refbrowser.references.document import ReferenceDocument
+    from refbrowser.references.gen import GenRule
+    from refbrowser.references.refs import References
+    from refbrowser.references.table import ReferenceTable
+
+#: Rows of rules that are compared one by one; of more, all rows of the rule are listed.
+COMPARED = 200_000
+#: Entries that are compared one by one where the documents share no table.
+ENTRIES = 200_000
+#: Keys that are gone and are listed.
+REMOVED = 10_000
+_PAGE = 512
+_FIELDS = ("keys", "urls", "offsets", "lengths")
+
+
+@dataclass(frozen=True)
+class ChangedRows:
+    """Rows that differ, rising, and what they belong to.
+
+    Attributes
+    ----------
+    parts
+        The rows, in pieces.
+    removed, removed_count
+        Keys of `refs` that are in the saved state alone, the first of them; and how many there are.
+    below
+        Path of a directory (without slashes at the ends) to how many keys at or below it differ; 0 where that
+        is not counted.
+    templates
+        Names of the templates that are new or have another text.
+    rules
+        Number of a rule to how many of its rows are listed.
+    is_exact
+        Whether each of the rows does differ: too many rows are listed where they were not compared.
+    """
+
+    parts: tuple[Rows | range, ...] = ()
+    removed: tuple[str, ...] = ()
+    removed_count: int = 0
+    below: Mapping[str, int] = field(default_factory=dict)
+    templates: frozenset[str] = frozenset()
+    rules: Mapping[int, int] = field(default_factory=dict)
+    is_exact: bool = True
+
+    @cached_property
+    def _starts(self) -> list[int]:
+        return list(accumulate((len(part) for part in self.parts), initial=0))
+
+    @property
+    def count(self) -> int:
+        """Number of rows."""
+        return self._starts[-1]
+
+    def row(self, number: int) -> int:
+        """Return the row of the Version 0 view that is the `number`-th of those that differ.
+
+        Raises
+        ------
+        IndexError
+            There are not so many.
+        """
+        if 0 <= number < self.count:
+            for part, start in zip(self.parts, self._starts, strict=False):
+                if number < start + len(part):
+                    return int(part[number - start])
+        raise IndexError(number)
+
+    def rows(self, start: int, stop: int) -> Rows:
+        """Return the rows of the Version 0 view that are numbers `start` to `stop` of those that differ."""
+        pieces = []
+        for part, first in zip(self.parts, self._starts, strict=False):
+            piece = part[max(start - first, 0) : max(stop - first, 0)]
+            pieces.append(np.array(piece, np.int64))
+        return np.concatenate(pieces) if pieces else np.zeros(0, np.int64)
+
+    def find(self, row: int) -> int:
+        """Return how many rows that differ stand before a row: its own number where it differs."""
+        before = 0
+        for part in self.parts:
+            if isinstance(part, range):
+                before += min(max(row - part.start, 0), len(part))
+            else:
+                before += int(part.searchsorted(row))
+        return before
+
+
+def changed_rows(difference: Difference, pause: Callable[[], None] = lambda: None) -> ChangedRows:
+    """Return which rows of a document differ from its saved state; `pause` may raise to end the work."""
+    document, saved = difference.document, difference.saved
+    here, there = document.refs, saved.refs
+    is_exact = True
+    if here.table.start is there.table.start:
+        positions, removed, lost = _of_one_table(difference, pause)
+    else:
+        positions, removed, is_exact = _of_other_tables(difference, pause)
+        lost = np.zeros(0, np.int64)
+    counts = _directories(here, positions)
+    counts.update(_directory(key) for key in removed)
+    counts.update(_directories_of_rows(there.table, lost))
+    removed += there.table.keys(lost[:REMOVED].tolist())
+    parts: list[Rows | range] = [positions] if len(positions) else []
+    rules: dict[int, int] = {}
+    left = COMPARED
+    for number, (partner, is_same) in enumerate(difference.partners):
+        if is_same:
+            continue
+        found = _of_rule(document, number, partner, left, pause)
+        left -= min(left, document.rules[number].count)
+        is_exact &= not isinstance(found, range)
+        rules[number] = len(found)
+        if len(found):
+            parts.append(found)
+            counts.update(_of_generated(document, number, found))
+    return ChangedRows(
+        tuple(parts),
+        tuple(removed[:REMOVED]),
+        len(removed) + max(0, len(lost) - REMOVED),
+        _with_above(counts),
+        _templates(document, saved),
+        rules,
+        is_exact,
+    )
+
+
+# Entries of refs
+
+
+def _of_one_table(difference: Difference, pause: Callable[[], None]) -> tuple[Rows, list[str], Rows]:
+    """Compare by columns what both read from one text, and one by one what edits put over it.
+
+    Returns the positions that differ, the keys that are gone, and the rows that are gone without more ado.
+    """
+    here, there = difference.document.refs, difference.saved.refs
+    touched = {*here.replaced, *there.replaced}
+    if len(here.table.duplicates):
+        # Another entry may have the key of one that is gone.
+        touched.update(here.removed.tolist(), there.removed.tolist())
+    over = np.array(sorted(touched), np.int64)
+    lost = without_rows(without_rows(here.removed, there.removed), over)
+    back = without_rows(without_rows(there.removed, here.removed), over)
+    if here.appended or here.replaced or there.appended or there.replaced:
+        lost, back, doubtful = _sure(difference, lost, back)
+        over = union_of(over, doubtful)
+    rows = np.flatnonzero(_urls_differ(difference))
+    for others in (over, here.removed, there.removed):
+        rows = without_rows(rows, others)
+    pause()
+    rows = union_of(rows, back)
+    sure = rows - here.removed.searchsorted(rows)
+    slots = [row for row in over.tolist() if row in here.replaced or here.stands(row)]
+    slots += [-2 - number for number in range(len(here.appended))]
+    found = []
+    for slot in slots:
+        pause()
+        position = here.position(slot)
+        if difference.entry_changed(position):
+            found.append(position)
+    positions = union_of(sure, np.array(found, np.int64)).astype(np.int64)
+    return positions, _gone(difference, over.tolist(), pause), lost
+
+
+def _sure(difference: Difference, lost: Rows, back: Rows) -> tuple[Rows, Rows, Rows]:
+    """Return rows that are gone or back without those whose key an edited entry has; and those."""
+    here, there = difference.document.refs, difference.saved.refs
+    doubtful = []
+    for refs in (here, there):
+        for patch in (*refs.replaced.values(), *refs.appended.values()):
+            doubtful += refs.table.find_all(patch.key)
+    same = np.array(sorted(set(doubtful)), np.int64)
+    return without_rows(lost, same), without_rows(back, same), same
+
+
+def _gone(difference: Difference, rows: Iterable[int], pause: Callable[[], None]) -> list[str]:
+    """Return the saved keys of rows that edits touched, and of appended entries, that are not there now."""
+    here, there = difference.document.refs, difference.saved.refs
+    keys: dict[str, None] = {}
+    for row in rows:
+        pause()
+        if row in there.replaced or there.stands(row):
+            keys[there.key_of(row)] = None
+    keys.update(dict.fromkeys(there.appended))
+    return [key for key in keys if here.find_slot(key) is None]
+
+
+def _urls_differ(difference: Difference) -> npt.NDArray[np.bool_]:
+    """Return which rows of the shared table have another URL, as written or rendered."""
+    states = (difference.document, difference.saved)
+    now, then = (state.refs.table for state in states)
+    if difference.same_templates and now.url is then.url and now.urls == then.urls:
+        return np.zeros(len(now), bool)
+    numbers: dict[tuple[str, str], int] = {}
+    columns = []
+    for state in states:
+        table, rendered = state.refs.table, state.urls
+        names = [
+            numbers.setdefault((url, str(rendered.faults.get(at, rendered.texts[at]))), len(numbers))
+            for at, url in enumerate(table.urls)
+        ]
+        of_url = np.array(names or [0], np.int64)
+        url = table.url.astype(np.int64)
+        columns.append(np.where(url >= 0, of_url[np.maximum(url, 0)], url))
+    return np.asarray(columns[0] != columns[1])
+
+
+def _of_other_tables(difference: Difference, pause: Callable[[], None]) -> tuple[Rows, list[str], bool]:
+    """Compare entry by entry, up to a bound; those beyond it are listed all."""
+    here, there = difference.document.refs, difference.saved.refs
+    found = []
+    for position in range(min(len(here), ENTRIES)):
+        pause()
+        if difference.entry_changed(position):
+            found.append(position)
+    rest = np.arange(min(len(here), ENTRIES), len(here))
+    gone = []
+    for position in range(min(len(there), ENTRIES)):
+        pause()
+        key = there.key(position)
+        if here.find_slot(key) is None:
+            gone.append(key)
+    is_exact = len(here) <= ENTRIES and len(there) <= ENTRIES
+    return np.concatenate([np.array(found, np.int64), rest]), gone, is_exact
+
+
+def _directories(refs: References, positions: Rows) -> Counter[str]:
+    """Return how many of the entries at positions are in each directory."""
+    counts: Counter[str] = Counter()
+    if not len(positions):
+        return counts
+    kept = len(refs.table) - len(refs.removed)
+    slots = np.array(refs.slots(int(positions[0]), int(positions[-1]) + 1), np.int64)
+    slots = slots[positions - positions[0]]
+    patched = np.array([*refs.replaced], np.int64)
+    single = (positions >= kept) | np.isin(slots, patched)
+    counts.update(_directories_of_rows(refs.table, slots[~single]))
+    counts.update(map(_directory, map(refs.key_of, slots[single].tolist())))
+    return counts
+
+
+def _directories_of_rows(table: ReferenceTable, rows: Rows) -> Counter[str]:
+    """Return how many rows of a table are in each directory."""
+    counts: Counter[str] = Counter()
+    if not len(rows):
+        return counts
+    numbers = table.group.of(rows)
+    for group, count in zip(*np.unique(numbers, return_counts=True), strict=True):
+        if group != ODD:
+            counts[table.groups[group][0].strip("/")] += int(count)
+    counts.update(map(_directory, table.keys(rows[numbers == ODD].tolist())))
+    return counts
+
+
+def _directory(key: str) -> str:
+    return key.rpartition("/")[0].strip("/")
+
+
+def _with_above(counts: Mapping[str, int]) -> dict[str, int]:
+    """Return counts of directories with all that is below each."""
+    found: Counter[str] = Counter()
+    for directory, number in counts.items():
+        parts = directory.split("/") if directory else []
+        for depth in range(len(parts) + 1):
+            found["/".join(parts[:depth])] += number
+    return dict(found)
+
+
+# Templates and rules
+
+
+def _templates(document: ReferenceDocument, saved: ReferenceDocument) -> frozenset[str]:
+    before = saved.templates.texts
+    return frozenset(
+        name for name, text in document.templates.texts.items() if name not in before or before[name] != text
+    )
+
+
+def _of_rule(
+    document: ReferenceDocument,
+    number: int,
+    partner: GenRule | None,
+    most: int,
+    pause: Callable[[], None],
+) -> Rows | range:
+    """Return the rows of a rule that differ from those of the saved one; all where they are too many."""
+    rule = document.rules[number]
+    first = document.expansion.row_of(number, 0)
+    if partner is None or rule.count > most:
+        return range(first, first + rule.count)
+    found: list[int] = []
+    for start in range(0, rule.count, _PAGE):
+        pause()
+        size = min(_PAGE, rule.count - start)
+        now, then = (_cells(each, start, size) for each in (rule, partner))
+        found += [start + at for at in range(size) if at >= len(then) or now[at] != then[at]]
+    return np.array(found, np.int64) + first
+
+
+def _cells(rule: GenRule, start: int, size: int) -> list[Sequence[object]]:
+    size = max(0, min(size, rule.count - start))
+    if not size:
+        return []
+    rows = rule.rows(start, start + size)
+    columns = [getattr(rows, name) for name in _FIELDS]
+    return list(zip(*(column if column is not None else [None] * size for column in columns), strict=True))
+
+
+def _of_generated(document: ReferenceDocument, number: int, found: Rows | range) -> dict[str, int]:
+    """Return how many of the rows of a rule are in each directory; 0 where that is not counted."""
+    directories = [each.strip("/") for each in document.rules[number].directories() or ()]
+    if len(directories) == 1:
+        return {directories[0]: len(found)}
+    return dict.fromkeys(directories, 0)

@@ -1,0 +1,241 @@
+"""The step that tells where in the document a key stands: in refs, or as a row of a gen rule."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from refbrowser.errors import RefbrowserError
+from refbrowser.model.reference import ByteRange, Inline, Reference, WholeFile
+from refbrowser.references.highlight import ListFolds
+from refbrowser.references.template import Template
+from refbrowser.views.explain.explanation import Line, Link, LinkKind, Step, StepState
+from refbrowser.views.explain.occurrences import Occurrence, Occurrences
+from refbrowser.views.explain.texts import bytes_text, counted, json_text, plain
+
+if TYPE_CHECKING:
+    from refbrowser.references.document import ReferenceDocument
+
+#: Templates and dimensions that are told of an entry.
+MOST_NAMED = 20
+#: Bytes of an entry that are laid out on one line; of longer ones the beginning is told as it stands.
+LONGEST_WRITTEN = 4_000
+
+
+def reference_text(found: Reference | RefbrowserError) -> str:
+    """Return what an entry refers to."""
+    if isinstance(found, RefbrowserError):
+        return f"faulty: {found.message}"
+    if isinstance(found, ByteRange):
+        return f"{bytes_text(found.length)} from byte {found.offset} of {plain(found.url)}"
+    if isinstance(found, WholeFile):
+        return f"all of {plain(found.url)}"
+    if isinstance(found, Inline):
+        return f"{bytes_text(len(found.data))} in the document itself"
+    return "nothing"
+
+
+def reference_facts(found: Reference | RefbrowserError) -> dict[str, Any]:
+    """Return what an entry refers to, for programs."""
+    if isinstance(found, RefbrowserError):
+        return {"reference": "faulty", "error": found.message}
+    if isinstance(found, ByteRange):
+        return {"reference": "range", "url": found.url, "offset": found.offset, "length": found.length}
+    if isinstance(found, WholeFile):
+        return {"reference": "whole", "url": found.url}
+    return {"reference": "inline", "length": len(found.data)} if isinstance(found, Inline) else {}
+
+
+def entry_step(document: ReferenceDocument, key: str, entries: Occurrences) -> Step:
+    """Return the step for a key that has an entry."""
+    entry = entries.counting
+    assert entry is not None
+    if document.rules_are_made:
+        return _made_step(entry)
+    lines, templates = _rule_lines(document, entry) if entry.is_rule else _refs_lines(document, key)
+    lines += _template_lines(document, templates)
+    lines.append(Line(reference_text(entry.found), "Refers to"))
+    lines += _shadow_lines(entries)
+    state = StepState.WARNING if entries.shadowed or entry.alike > 1 else StepState.OK
+    if isinstance(entry.found, RefbrowserError):
+        state = StepState.FAULT
+        lines += [Line(plain(entry.found.advice), "What to do")] if entry.found.advice else []
+    rule = {"rule": entry.origin} if entry.is_rule else {}
+    return Step(
+        name="entry",
+        title=f"Gen rule {entry.origin}" if entry.is_rule else "Reference",
+        state=state,
+        lines=lines,
+        facts={
+            "origin": "rule" if entry.is_rule else "refs",
+            **rule,
+            "row": entry.row,
+            "version0_row": entry.place,
+            "dimensions": _dimension_values(document, entry),
+            "templates": templates,
+            "shadowed": [_shadow_facts(other) for other in entries.shadowed],
+            **reference_facts(entry.found),
+        },
+        links=_links(key, entry, templates),
+    )
+
+
+def _made_step(entry: Occurrence) -> Step:
+    """Return the step for a key of a store or another file: of the rules made for it nobody knows."""
+    found = entry.found
+    text = (
+        f"{bytes_text(len(found.data))} of metadata" if isinstance(found, Inline) else reference_text(found)
+    )
+    facts = {"origin": "made", "version0_row": entry.place, **reference_facts(found)}
+    return Step(name="entry", title="Reference", lines=[Line(text, "Refers to")], facts=facts)
+
+
+def missing_step(document: ReferenceDocument, entries: Occurrences) -> Step:
+    """Return the step for a key that has no entry, or none that was found."""
+    if entries.lost is not None:
+        return _lost_step(entries.lost)
+    if not entries.is_open:
+        text = "There is no reference with this key, neither in refs nor from a gen rule."
+        if document.rules_are_made:
+            text = "Nothing is stored under this key."
+        return Step(name="entry", title="No reference", lines=[Line(text)], facts={"origin": None})
+    lines = [
+        Line(f"Whether gen rule {number} gives this key is not known: only {rows} of its rows were checked.")
+        for number, rows in entries.undecided[:MOST_NAMED]
+    ]
+    lines += [Line(f"{other}: {reference_text(other.found)}", "Would be") for other in entries.shadowed]
+    return Step(
+        name="entry",
+        title="Not known",
+        state=StepState.FAULT,
+        lines=lines,
+        facts={"origin": None, "undecided": [number for number, _ in entries.undecided]},
+        links=[Link(LinkKind.RULE, f"Edit gen rule {number}", number) for number, _ in entries.undecided[:3]],
+    )
+
+
+def _lost_step(error: RefbrowserError) -> Step:
+    """Return the step for a key that what is faulty may have given."""
+    lines = [Line("There is no reference with this key; one may be lost."), Line(plain(error), "Fault")]
+    if error.advice:
+        lines.append(Line(plain(error.advice), "What to do"))
+    rule = error.place.rule
+    return Step(
+        name="entry",
+        title="Lost" if rule is None else f"Gen rule {rule} is faulty",
+        state=StepState.FAULT,
+        lines=lines,
+        facts={"origin": None, "lost": error.message},
+        links=[] if rule is None else [Link(LinkKind.RULE, f"Edit gen rule {rule}", rule)],
+    )
+
+
+def _refs_lines(document: ReferenceDocument, key: str) -> tuple[list[Line], list[str]]:
+    slot = document.refs.find_slot(key)
+    assert slot is not None
+    position = document.refs.position(slot)
+    lines = [Line(f"refs, row {position} of {len(document.refs)}", "From")]
+    if not document.is_made:
+        lines.append(Line(plain(document.key_pointer(key)), "JSON pointer"))
+    lines.append(Line(_written(document.refs.value_text(slot)), "Written as"))
+    value = document.refs.value(slot)
+    url = value.url if value.kind is None and document.version == 1 else ""
+    return lines, _used_templates(document, url)
+
+
+def _written(raw: bytes) -> str:
+    """Return the JSON text of an entry on one line, cut."""
+    if len(raw) <= LONGEST_WRITTEN:
+        try:
+            return plain(json_text(json.loads(raw)), 240)
+        except (ValueError, RecursionError):
+            pass
+    return plain(raw[:LONGEST_WRITTEN].decode("utf-8", "replace"), 240)
+
+
+def _rule_lines(document: ReferenceDocument, entry: Occurrence) -> tuple[list[Line], list[str]]:
+    rule = document.rules[entry.origin]
+    values = rule.space.values(entry.row)
+    lines = [
+        Line(
+            f"gen rule {entry.origin}, row {entry.row} of {rule.count} (row {entry.place} of all keys)",
+            "From",
+        ),
+        Line(_dimension_text(_dimension_values(document, entry)), "Dimensions"),
+    ]
+    templates: list[str] = []
+    for name, field in rule.fields.items():
+        if field.text is None:
+            continue
+        try:
+            rendered = plain(field.evaluate(values))
+        except RefbrowserError as error:
+            rendered = f"faulty: {error.message}"
+        text = ListFolds().fold(field.text)
+        lines.append(Line(rendered if rendered == plain(text) else f"{plain(text, 240)} = {rendered}", name))
+        templates += [each for each in _used_templates(document, field.text) if each not in templates]
+    return lines, templates
+
+
+def _dimension_values(document: ReferenceDocument, entry: Occurrence) -> dict[str, int | str]:
+    if not entry.is_rule:
+        return {}
+    space = document.rules[entry.origin].space
+    return dict(zip(space.names, space.values(entry.row), strict=True))
+
+
+def _dimension_text(values: dict[str, int | str]) -> str:
+    texts = [f"{plain(name, 60)} = {value}" for name, value in list(values.items())[:MOST_NAMED]]
+    return ", ".join(texts) or "none"
+
+
+def _used_templates(document: ReferenceDocument, text: str) -> list[str]:
+    """Return the templates that a jinja-str names, in its order."""
+    try:
+        template = Template.parse(text)
+    except RefbrowserError:
+        return []
+    texts = document.templates.texts
+    return [name for name in dict.fromkeys((*template.calls, *template.names)) if name in texts]
+
+
+def _template_lines(document: ReferenceDocument, names: list[str]) -> list[Line]:
+    templates = document.templates
+    lines = []
+    for name in names[:MOST_NAMED]:
+        given = " (a value that you gave, not saved)" if name in templates.values else ""
+        lines.append(Line(f"{json_text(templates.texts[name])}{given}", f"Template {plain(name, 60)}"))
+    return lines
+
+
+def _shadow_lines(entries: Occurrences) -> list[Line]:
+    lines = []
+    entry = entries.counting
+    if entry is not None and entry.alike > 1:
+        text = (
+            f"{entry.alike} rows of this rule have the key, which leaves out a dimension: the last one counts"
+        )
+        lines.append(Line(text, "Repeated"))
+    for other in entries.shadowed:
+        lines.append(Line(f"{other}: {reference_text(other.found)}; a later entry replaces it", "Shadowed"))
+    if entries.more:
+        lines.append(Line(f"and {counted(entries.more, 'more entry', 'more entries')}", "Shadowed"))
+    for number, rows in entries.undecided:
+        text = f"whether gen rule {number} gives this key too is not known ({rows} of its rows checked)"
+        lines.append(Line(f"{text}; it would not count", "Not known"))
+    return lines
+
+
+def _shadow_facts(other: Occurrence) -> dict[str, Any]:
+    rule = {"rule": other.origin} if other.is_rule else {}
+    origin = "rule" if other.is_rule else "refs"
+    return {"origin": origin, **rule, "row": other.row, **reference_facts(other.found)}
+
+
+def _links(key: str, entry: Occurrence, templates: list[str]) -> list[Link]:
+    if entry.is_rule:
+        first = Link(LinkKind.RULE, f"Edit gen rule {entry.origin}", entry.origin)
+    else:
+        first = Link(LinkKind.REFERENCE, "Edit the reference", key)
+    named = [Link(LinkKind.TEMPLATE, f"Edit template {plain(name, 40)}", name) for name in templates[:3]]
+    return [first, *named]
