@@ -1,6 +1,6 @@
 """Break the program in a line of each room, and see whether the tests notice.
 
-``python tests/mutations.py [ROOM...]``, a room being a folder below ``refbrowser/``. The lines stand in
+``python tests/mutations.py [ROOM...]``, a room being a folder below ``refbrowser/`` as it was when they were drawn. The lines stand in
 ``mutations.toml``: they were drawn by lot before the rooms were rebuilt, so that a suite that was made faster
 can be held against what it caught before. Each mutation is tried in a copy of the checkout, with the tests of
 its room; one that no test notices is printed as missed, and the exit code tells how many there are.
@@ -29,15 +29,15 @@ class Mutation:
 
     Attributes
     ----------
-    path
-        The module, below ``refbrowser/``.
+    room
+        Where the line was when it was drawn.
     old, new
-        A part of a line that the module has once, and what stands there instead.
+        A part of a line that one module has once, whatever its name is now, and what stands there instead.
     tests
         Folders and files below ``tests/`` that are to notice, those that notice soonest first.
     """
 
-    path: str
+    room: str
     old: str
     new: str
     tests: list[str]
@@ -62,15 +62,21 @@ def _copy(folder: Path) -> None:
         (folder / "shared").symlink_to(shared)
 
 
+def _module_of(mutation: Mutation, checkout: Path) -> Path:
+    """Return the module that has the line."""
+    texts = {path: path.read_text() for path in (checkout / "refbrowser").rglob("*.py")}
+    counts = {path: count for path, text in texts.items() if (count := text.count(mutation.old))}
+    if sum(counts.values()) != 1:
+        sys.exit(f"{mutation.old!r} is there {sum(counts.values())} times: {sorted(map(str, counts))}")
+    return next(iter(counts))
+
+
 def _is_caught(mutation: Mutation) -> bool:
     with tempfile.TemporaryDirectory(prefix="mutation-") as made:
         folder = Path(made)
         _copy(folder)
-        module = folder / "checkout" / "refbrowser" / mutation.path
-        text = module.read_text()
-        if text.count(mutation.old) != 1:
-            sys.exit(f"{mutation.path}: {mutation.old!r} is there {text.count(mutation.old)} times")
-        module.write_text(text.replace(mutation.old, mutation.new))
+        module = _module_of(mutation, folder / "checkout")
+        module.write_text(module.read_text().replace(mutation.old, mutation.new))
         for tests in mutation.tests:
             if _fails(folder, tests):
                 return True
@@ -107,12 +113,12 @@ def _fails(folder: Path, tests: str) -> bool:
 def main() -> int:
     """Try the mutations of the rooms that the command line names, or all; return how many were missed."""
     rooms = sys.argv[1:]
-    chosen = [m for m in _known() if not rooms or any(m.path.startswith(room) for room in rooms)]
+    chosen = [m for m in _known() if not rooms or m.room in rooms]
     missed = 0
     with ThreadPoolExecutor(AT_ONCE) as pool:
         for mutation, caught in zip(chosen, pool.map(_is_caught, chosen), strict=True):
             missed += not caught
-            print("caught" if caught else "MISSED", mutation.path, mutation.old, flush=True)
+            print("caught" if caught else "MISSED", mutation.room, mutation.old, flush=True)
     print(f"{len(chosen) - missed} of {len(chosen)} caught")
     return min(missed, 100)
 
