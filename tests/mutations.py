@@ -1,9 +1,10 @@
 """Break the program in a line of each room, and see whether the tests notice.
 
-``python tests/mutations.py [ROOM...]``, a room being a folder below ``refbrowser/`` as it was when they were drawn. The lines stand in
-``mutations.toml``: they were drawn by lot before the rooms were rebuilt, so that a suite that was made faster
-can be held against what it caught before. Each mutation is tried in a copy of the checkout, with the tests of
-its room; one that no test notices is printed as missed, and the exit code tells how many there are.
+``python tests/mutations.py [ROOM...]``, a room being a folder below ``refbrowser/`` when they were drawn. The
+lines stand in ``mutations.toml``: they were drawn by lot before the rooms were rebuilt, so that a suite that
+was made faster can be held against what it caught before. Each mutation is tried in a copy of the checkout,
+with the tests of its room; one that no test notices is printed as missed, and the exit code tells how many
+there are.
 """
 
 from __future__ import annotations
