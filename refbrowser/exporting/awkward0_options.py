@@ -12,7 +12,7 @@ from refbrowser.formats.registry import AWKWARD0
 Kind = Literal["zip", "hdf5", "folder"]
 KINDS: tuple[Kind, ...] = ("zip", "hdf5", "folder")
 #: What ``save`` appends to the name of a file.
-(ENDING,) = AWKWARD0.suffixes
+ENDING = AWKWARD0.suffixes[0]
 _HDF5_ENDINGS = (".h5", ".hdf5", ".hdf")
 
 

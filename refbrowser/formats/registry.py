@@ -272,7 +272,7 @@ class Format:
     begins
         First bytes of its files, each of which tells it.
     sniff
-        Gives the `Score`; by suffix and first bytes when None.
+        Gives the `Score` where first bytes do not tell it; by suffix when None.
     noun
         What one of it is called; a file of its title when empty.
     plural
@@ -323,16 +323,12 @@ class Format:
         for name in (each for each in words if not getattr(self, each)):
             object.__setattr__(self, name, words[name])
 
-    def ends(self, path: str) -> bool:
-        """Return whether a path or URL ends as names of its files and folders do."""
-        return path.partition("?")[0].rstrip("/").lower().endswith(self.suffixes)
-
     def score(self, seen: Seen) -> Score:
         """Return how much speaks for it, by what is known of what is named."""
-        if self.sniff is not None:
-            return self.sniff(seen)
         if seen.head is not None and seen.head.startswith(self.begins):
             return Score.MAGIC
+        if self.sniff is not None:
+            return self.sniff(seen)
         # The first bytes of a file are known: those of another format are not overruled by its name.
         is_told = bool(self.begins) and seen.head is not None
         return Score.SUFFIX if seen.ends(self.suffixes) and not is_told else Score.NO
@@ -376,8 +372,6 @@ def _of_store(seen: Seen) -> Score:
 
 
 def _of_stream(seen: Seen) -> Score:
-    if seen.head is not None and seen.head.startswith(STREAM.begins):
-        return Score.MAGIC
     if not seen.ends(STREAM.suffixes) or (seen.local is not None and seen.head is None):
         return Score.NO
     # What looks like a document is one, whatever its name.
@@ -385,7 +379,7 @@ def _of_stream(seen: Seen) -> Score:
 
 
 def _of_awkward0(seen: Seen) -> Score:
-    if AWKWARD0.ends(seen.path):
+    if seen.ends(AWKWARD0.suffixes):
         return Score.SUFFIX
     if seen.local is not None and (seen.kind is FileKind.HDF5 or (seen.is_folder and not seen.is_parquet)):
         return Score.PERHAPS
@@ -483,7 +477,7 @@ AWKWARD0 = Format(
     title="Awkward 0",
     holds="Awkward 0 as .awkd, HDF5 or a folder of blobs",
     opener="refbrowser.formats.awkward0.opening:open_named_arrays",
-    suffixes=(".awkd",),
+    suffixes=(".awkd", ".awkd/"),
     sniff=_of_awkward0,
     noun="the Awkward 0 file",
     plural="Awkward 0",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -30,8 +29,6 @@ if TYPE_CHECKING:
 
 #: Blobs of a message that are named.
 _NAMED = 5
-
-__all__ = ["Awkward0Options", "NoArraysError", "open_awkward0"]
 
 
 class NoArraysError(RefbrowserError):
@@ -64,64 +61,33 @@ def open_named_arrays(opening: Opening) -> Opened:
     else:
         path = path if seen.local is None else os.path.abspath(seen.local)
         access = Access.for_document(path, opening.allow, opening.settings)
+    is_named_so = seen.ends(AWKWARD0.suffixes)
     try:
-        document = open_awkward0(
-            path,
-            access,
-            opening.fetcher(),
-            options=Awkward0Options(opening.allow_functions),
-            token=opening.token,
-            progress=lambda done, total: opening.progress(done, total, note="members"),
-        )
+        document = _document(path, is_named_so, access, opening)
     except RefbrowserError as error:
-        if AWKWARD0.ends(opening.path):
+        if is_named_so:
             raise
         raise NotThisError.of(error) from error
     return Opened(document, access, identity)
 
 
-def open_awkward0(
-    path: str,
-    access: Access,
-    fetcher: Fetcher,
-    *,
-    options: Awkward0Options | None = None,
-    token: CancelToken | None = None,
-    progress: Callable[[int, int | None], None] | None = None,
-) -> ReferenceDocument:
-    """Open a file or folder of Awkward 0: a zip archive (also a URL of one), an HDF5 file, named blobs.
+def _document(path: str, is_named_so: bool, access: Access, opening: Opening) -> ReferenceDocument:
+    """Read a file or folder of Awkward 0: a zip archive (also a URL of one), an HDF5 file, named blobs.
 
     Only names and schemas are read.
-
-    Parameters
-    ----------
-    path
-        As the user named it.
-    access
-        What may be read.
-    fetcher
-        Reads archives.
-    progress
-        Called with the members looked into so far, and in all.
-
-    Raises
-    ------
-    RefbrowserError
-        `NoArraysError`: it has no array; else it cannot be read.
-    Cancelled
-        `token` was cancelled.
     """
-    token = token or CancelToken()
-    container = open_container(path, access, fetcher, token)
-    found = find_schemas(container, token, progress)
+    token = opening.token
+    container = open_container(path, access, opening.fetcher(), token)
+    found = find_schemas(container, token, lambda done, total: opening.progress(done, total, note="members"))
     schemas = found.schemas
-    if AWKWARD0.ends(path) or schemas:
+    if is_named_so or schemas:
         schemas = _in_order(container, [*schemas, *found.unreadable])
-    if not schemas and not (AWKWARD0.ends(path) and container.findings):
+    if not schemas and not (is_named_so and container.findings):
         raise NoArraysError(path)
-    allowed = AllowList.of_texts((options or Awkward0Options()).allow_functions)
+    options = Awkward0Options(opening.allow_functions)
+    allowed = AllowList.of_texts(options.allow_functions)
     arrays = build_arrays(container, schemas, allowed, token)
-    origin = Awkward0Origin(container.url, container, arrays, options or Awkward0Options())
+    origin = Awkward0Origin(container.url, container, arrays, options)
     document = document_of_arrays(arrays, container, origin, path)
     return replace(document, notes=(*document.notes, *found.findings, *_orphans(container, schemas)))
 

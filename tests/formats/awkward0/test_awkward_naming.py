@@ -11,7 +11,7 @@ from refbrowser.formats.awkward0.naming import (
     name_of_path,
     schema_name,
 )
-from refbrowser.formats.registry import AWKWARD0
+from refbrowser.formats.registry import AWKWARD0, Seen
 from refbrowser.limits import LIMITS
 from refbrowser.model.metadata_keys import METADATA_NAMES
 
@@ -114,6 +114,10 @@ def test_names_that_are_too_long_are_cut() -> None:
 
 
 def test_files_are_told_by_their_ending() -> None:
-    assert AWKWARD0.ends("a/b.awkd")
-    assert AWKWARD0.ends("https://x.org/B.AWKD?x=y.zip")
-    assert not AWKWARD0.ends("b.awkd.zip")
+    for path, is_one in (
+        ("a/b.awkd", True),
+        ("b.awkd/", True),
+        ("https://x.org/B.AWKD?x=y.zip", True),
+        ("b.awkd.zip", False),
+    ):
+        assert Seen(path, None).ends(AWKWARD0.suffixes) is is_one
