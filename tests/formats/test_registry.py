@@ -158,11 +158,11 @@ def test_readme_and_manual_name_every_format() -> None:
     readme = (checkout / "README.md").read_text("utf-8")
     row = next(line for line in readme.splitlines() if "--to FORMAT" in line)
     opens, exports = read_page("index").text, read_page("export").text
-    assert refbrowser.exporting.__doc__ is not None
+    assert refbrowser.export.__doc__ is not None
     for name in written():
         assert f"`{name}`" in row, name
         assert f"`{name}`" in exports, name
-        assert f"``{name}``" in refbrowser.exporting.__doc__, name
+        assert f"``{name}``" in refbrowser.export.__doc__, name
     dropped = Drop(()).words(False)[1]
     for format in openable():
         assert format.title.lower() in opens.lower(), format.name

@@ -1,8 +1,13 @@
 """The fields of messages: all that is known, what is not, and long values cut."""
 
+import re
+from pathlib import Path
+
 import stream_encoder as enc
+from google.protobuf import descriptor_pb2
 from stream_encoder import data_body, regular
 
+from refbrowser.formats.ncstream import schema
 from refbrowser.formats.ncstream.bytes import MemoryBytes
 from refbrowser.formats.ncstream.message_fields import message_fields
 from refbrowser.formats.ncstream.messages import MessageKind
@@ -83,3 +88,32 @@ def test_of_bytes_that_are_no_message_the_first_are_told():
     found = fields_of(enc.header(enc.group()), b"nonsense" * 20, enc.error("late", 3))
     assert found[1] == {"bytes": (b"nonsense" * 8).hex() + "… (160 bytes)"}
     assert found[2] == {"Error": {"message": "late", "code": 3}}
+
+
+def test_the_compiled_messages_are_those_of_the_text():
+    text = Path(schema.__file__).with_name("ncstream.proto").read_text("utf-8")
+    pattern = r"  (optional|repeated) (\w+) (\w+) = (\d+)(?: \[default = (\w+)\])?;"
+    stated = {
+        name: [tuple(field) for field in re.findall(pattern, body)]
+        for name, body in re.findall(r"^message (\w+) \{\n(.*?)^\}", text, re.DOTALL | re.MULTILINE)
+    }
+    file = descriptor_pb2.FileDescriptorProto()
+    schema.HEADER.DESCRIPTOR.file.CopyToProto(file)
+    kinds = descriptor_pb2.FieldDescriptorProto
+    compiled = {
+        message.name: [
+            (
+                kinds.Label.Name(field.label)[len("LABEL_") :].lower(),
+                field.type_name.rpartition(".")[2]
+                or kinds.Type.Name(field.type).removeprefix("TYPE_").lower(),
+                field.name,
+                str(field.number),
+                field.default_value,
+            )
+            for field in message.field
+        ]
+        for message in file.message_type
+    }
+    assert compiled == stated
+    assert (file.syntax or "proto2") == "proto2"
+    assert len(re.findall(r" = \d+", text)) == sum(map(len, stated.values()))
