@@ -14,7 +14,7 @@ from refbrowser.errors import ErrorKind, Place, RefbrowserError
 from refbrowser.formats.ncstream.options import Order, StreamOptions
 from refbrowser.limits import LIMITS
 from refbrowser.model.nodes import Flavour
-from refbrowser.references.document import ReferenceDocument
+from refbrowser.references.document.document import ReferenceDocument
 
 if TYPE_CHECKING:
     from refbrowser.exporting.awkward0_options import Awkward0Writing

@@ -166,7 +166,7 @@ class OversizeError(RefbrowserError):
 class Finding:
     """One thing that was found in a document or dataset, with the fix where there is one.
 
-    `fix` is an edit of `refbrowser.references.edits` (opaque to this layer). `count` is how many places
+    `fix` is an edit of `refbrowser.references.edits.edits` (opaque to this layer). `count` is how many places
     share the finding when only the first is given. `is_loss`: values may be lost by it, so that it is told
     where they are read, though it may be a warning; `is_anywhere`: of any array, wherever it is.
     """

@@ -21,8 +21,8 @@ import pytest
 from refbrowser.errors import ErrorKind, Place, RefbrowserError
 from refbrowser.formats.registry import GROUP, Format, Opened, Opening, foreign
 from refbrowser.io.access import Access
-from refbrowser.references.content import FileOrigin
-from refbrowser.references.document import ReferenceDocument
+from refbrowser.references.document.content import FileOrigin
+from refbrowser.references.document.document import ReferenceDocument
 
 GRID = Format(
     name="textgrid",

@@ -69,7 +69,7 @@ UNUSED = (
     "refbrowser.codecs.objects",
     "refbrowser.codecs.outside",
     "refbrowser.io.zip_rescue",
-    "refbrowser.references.edits",
+    "refbrowser.references.edits.edits",
 )
 
 

@@ -23,8 +23,8 @@ from refbrowser.io.cancel import CancelToken
 from refbrowser.limits import LIMITS
 
 if TYPE_CHECKING:
-    from refbrowser.references.document import ReferenceDocument
-    from refbrowser.references.lacking import LeftOut
+    from refbrowser.references.checks.lacking import LeftOut
+    from refbrowser.references.document.document import ReferenceDocument
 
 #: Rows that are made together.
 PAGE = 4096
@@ -68,8 +68,8 @@ def run(arguments: argparse.Namespace, token: CancelToken) -> int:
 def _write_rows(
     document: ReferenceDocument, arguments: argparse.Namespace, whole: bool, token: CancelToken
 ) -> None:
-    from refbrowser.references.lacking import LeftOut, lacking
-    from refbrowser.references.positions import as_known
+    from refbrowser.references.checks.lacking import LeftOut, lacking
+    from refbrowser.references.checks.positions import as_known
 
     if arguments.count != 0:
         _tell_warnings(document, whole)
@@ -88,7 +88,7 @@ def _write_rows(
 
 def _check_rows(document: ReferenceDocument, whole: bool) -> None:
     """Raise for rows that are not there and not counted; where all of it is asked for, for all it lacks."""
-    from refbrowser.references.lacking import lacking
+    from refbrowser.references.checks.lacking import lacking
 
     for finding in lacking(document) if whole else ():
         raise finding.error()
@@ -97,8 +97,8 @@ def _check_rows(document: ReferenceDocument, whole: bool) -> None:
 
 
 def _tell_warnings(document: ReferenceDocument, whole: bool) -> None:
-    from refbrowser.references.check import all_findings
-    from refbrowser.references.positions import as_known
+    from refbrowser.references.checks.check import all_findings
+    from refbrowser.references.checks.positions import as_known
 
     # A few rows of a large document do not wait for a look at all of its rules; `check` does that.
     few = not whole and document.expansion.rows > MOST_CHECKED
@@ -132,9 +132,9 @@ def _check_size(rows: int, arguments: argparse.Namespace) -> None:
 
 
 def _write_object(document: ReferenceDocument, skip_bad: bool, token: CancelToken) -> None:
-    from refbrowser.references.check import all_findings
-    from refbrowser.references.positions import as_known
-    from refbrowser.references.version0 import Version0
+    from refbrowser.references.checks.check import all_findings
+    from refbrowser.references.checks.positions import as_known
+    from refbrowser.references.document.version0 import Version0
 
     def blocks() -> Iterator[bytes]:
         for block in made.chunks():
@@ -175,7 +175,7 @@ def _items(
     document: ReferenceDocument, arguments: argparse.Namespace, left_out: LeftOut, token: CancelToken
 ) -> Iterator[list[Any]]:
     """Yield the items asked for; a faulty one is an error, or left out with a warning and counted."""
-    from refbrowser.references.expansion import REFS
+    from refbrowser.references.document.expansion import REFS
 
     if arguments.key is not None:
         yield from (_item_of_key(document, key, arguments.skip_bad) for key in arguments.key)
@@ -198,7 +198,7 @@ def _items(
 
 
 def _item_of_key(document: ReferenceDocument, key: str, skip_bad: bool) -> list[Any]:
-    from refbrowser.references.gen import NotDecided
+    from refbrowser.references.rules.gen import NotDecided
 
     row = document.expansion.find(key)
     lost = document.expansion.lost(key) if row is None else None

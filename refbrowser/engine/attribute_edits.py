@@ -16,7 +16,7 @@ from refbrowser.engine.node_metadata import (
     with_attributes,
 )
 from refbrowser.model.nodes import Flavour, Node
-from refbrowser.references.edits import Compound, SetMetadata
+from refbrowser.references.edits.edits import Compound, SetMetadata
 
 #: The member of the attributes that holds their types, and the objects of their own of netcdf-c 4.8.0.
 _MEMBERS = ("_nczarr_attr", "_NCZARR_ATTR")

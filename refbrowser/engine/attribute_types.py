@@ -12,7 +12,7 @@ import numpy as np
 
 from refbrowser.errors import ErrorKind, RefbrowserError, quoted
 from refbrowser.model.netcdf.types import AtomicType
-from refbrowser.references.typed_values import typed_value
+from refbrowser.references.text.typed_values import typed_value
 
 _WORDS = {
     "nan": "NaN",

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from refbrowser.engine.store import ReferenceStore
     from refbrowser.io.access import Access
     from refbrowser.model.nested import NestedRows
-    from refbrowser.references.document import ReferenceDocument
+    from refbrowser.references.document.document import ReferenceDocument
 
 
 class Dataset:

@@ -18,10 +18,10 @@ from refbrowser.io.cancel import Cancelled, CancelToken
 from refbrowser.io.journal import JournalFile, abandoned_journals, read_head, read_journal, remove_journal
 from refbrowser.io.origins import scheme_of
 from refbrowser.model.metadata_keys import is_metadata_key
-from refbrowser.references.content import DocumentContent
-from refbrowser.references.document import ReferenceDocument
-from refbrowser.references.history import History
-from refbrowser.references.journal_steps import Operation, Recorder, replayed
+from refbrowser.references.document.content import DocumentContent
+from refbrowser.references.document.document import ReferenceDocument
+from refbrowser.references.edits.history import History
+from refbrowser.references.edits.journal_steps import Operation, Recorder, replayed
 
 logger = logging.getLogger(__name__)
 

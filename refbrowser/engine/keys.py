@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
 from refbrowser.model.reference import ByteRange, Inline, Reference, WholeFile
-from refbrowser.references.gen import NotDecided
-from refbrowser.references.values import BASE64_PREFIX
+from refbrowser.references.document.values import BASE64_PREFIX
+from refbrowser.references.rules.gen import NotDecided
 
 if TYPE_CHECKING:
-    from refbrowser.references.document import ReferenceDocument
+    from refbrowser.references.document.document import ReferenceDocument
 
 #: Rows that are looked at together.
 PAGE = 4096

@@ -14,8 +14,8 @@ from refbrowser.io.cancel import CancelToken
 from refbrowser.limits import LIMITS
 from refbrowser.model.nodes import Hierarchy
 from refbrowser.model.reference import Inline, Missing, Reference
-from refbrowser.references.document import ReferenceDocument
-from refbrowser.references.gen import NotDecided
+from refbrowser.references.document.document import ReferenceDocument
+from refbrowser.references.rules.gen import NotDecided
 
 #: Bytes of metadata that were read from elsewhere, or why they could not be, by where they are.
 Elsewhere = Mapping[Reference, "bytes | RefbrowserError"]

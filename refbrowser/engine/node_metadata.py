@@ -20,12 +20,12 @@ from refbrowser.formats.zarr.documents import (
 from refbrowser.io.cancel import CancelToken
 from refbrowser.model.nodes import ArrayNode, Flavour, GroupNode, Node
 from refbrowser.model.reference import ByteRange, Inline, WholeFile
-from refbrowser.references.document import ReferenceDocument
-from refbrowser.references.expansion import REFS
-from refbrowser.references.gen import NotDecided
-from refbrowser.references.json_text import JsonError, parse
-from refbrowser.references.metadata_edit import CONSOLIDATED_V3
-from refbrowser.references.typed_values import laid_out, parsed
+from refbrowser.references.document.document import ReferenceDocument
+from refbrowser.references.document.expansion import REFS
+from refbrowser.references.edits.metadata_edit import CONSOLIDATED_V3
+from refbrowser.references.rules.gen import NotDecided
+from refbrowser.references.text.json_text import JsonError, parse
+from refbrowser.references.text.typed_values import laid_out, parsed
 
 #: Flavours whose nodes have one document each, below ``meta/``.
 DRAFTS = (Flavour.DRAFT_2019, Flavour.DRAFT_2020)

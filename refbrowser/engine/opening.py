@@ -23,7 +23,7 @@ from refbrowser.io.fetch import Fetcher
 from refbrowser.io.origins import Origin
 from refbrowser.io.settings import parse_storage_options
 from refbrowser.model.nodes import Flavour
-from refbrowser.references.document import ReferenceDocument
+from refbrowser.references.document.document import ReferenceDocument
 
 
 def _yes(error: RefbrowserError) -> bool:

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from refbrowser.engine.session import Session
     from refbrowser.io.access import Access
     from refbrowser.model.nodes import Hierarchy
-    from refbrowser.references.document import ReferenceDocument
+    from refbrowser.references.document.document import ReferenceDocument
 
 
 Buffers = list["Buffer | None"]

@@ -31,9 +31,9 @@ from refbrowser.io.cancel import CancelToken
 from refbrowser.limits import LIMITS
 from refbrowser.model.nodes import ArrayNode, Flavour, GroupNode, Node
 from refbrowser.model.reference import Reference, ReferenceKind
-from refbrowser.references.document import ReferenceDocument
-from refbrowser.references.edits import SetVersion
-from refbrowser.references.gen import GenRule
+from refbrowser.references.document.document import ReferenceDocument
+from refbrowser.references.edits.edits import SetVersion
+from refbrowser.references.rules.gen import GenRule
 
 if TYPE_CHECKING:
     from refbrowser.engine.dataset import Dataset

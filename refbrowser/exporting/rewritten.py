@@ -16,9 +16,9 @@ from refbrowser.io.cancel import CancelToken
 from refbrowser.io.origins import scheme_of
 from refbrowser.limits import LIMITS
 from refbrowser.model.reference import ByteRange, Inline, Reference, WholeFile
-from refbrowser.references.document import ReferenceDocument
-from refbrowser.references.gen import GenRule
-from refbrowser.references.values import ValueKind
+from refbrowser.references.document.document import ReferenceDocument
+from refbrowser.references.document.values import ValueKind
+from refbrowser.references.rules.gen import GenRule
 
 #: Entries that are made together.
 PAGE = 4096

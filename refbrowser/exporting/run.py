@@ -22,7 +22,7 @@ from refbrowser.exporting.request import (
 from refbrowser.exporting.targets import STORE_FORMATS
 from refbrowser.formats.registry import written
 from refbrowser.io.zip_archives import Confirm
-from refbrowser.references.lacking import lacking
+from refbrowser.references.checks.lacking import lacking
 
 if TYPE_CHECKING:
     from refbrowser.engine.dataset import Dataset

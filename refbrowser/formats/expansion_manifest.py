@@ -14,8 +14,8 @@ from refbrowser.model.reference import ReferenceColumns
 
 if TYPE_CHECKING:
     from refbrowser.model.manifest import ChunkManifest
-    from refbrowser.references.expansion import Expansion
-    from refbrowser.references.gen import NotDecided
+    from refbrowser.references.document.expansion import Expansion
+    from refbrowser.references.rules.gen import NotDecided
 
 
 @dataclass(frozen=True, slots=True)

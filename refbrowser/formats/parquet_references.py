@@ -18,8 +18,8 @@ from refbrowser.formats.references import ExpansionMetadata, hierarchy_of
 from refbrowser.io.cancel import CancelToken
 from refbrowser.model.nodes import ArrayNode, GroupNode
 from refbrowser.model.reference import ReferenceColumns, ReferenceKind
-from refbrowser.references.document import ReferenceDocument
-from refbrowser.references.json_text import JsonError, parse
+from refbrowser.references.document.document import ReferenceDocument
+from refbrowser.references.text.json_text import JsonError, parse
 
 #: Chunks in one record file.
 RECORD_SIZE = 100_000

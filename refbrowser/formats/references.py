@@ -31,15 +31,15 @@ from refbrowser.io.cancel import CancelToken
 from refbrowser.io.local import open_regular
 from refbrowser.limits import LIMITS
 from refbrowser.model.chunk_keys import ChunkKeyEncoding
-from refbrowser.references.reader import PIECE, ReadProgress
-from refbrowser.references.reading import read_source
+from refbrowser.references.document.reader import PIECE, ReadProgress
+from refbrowser.references.document.reading import read_source
 
 if TYPE_CHECKING:
     from refbrowser.io.identity import FileIdentity, ObjectIdentity
     from refbrowser.model.grid import RegularChunkGrid
     from refbrowser.model.nodes import Hierarchy
-    from refbrowser.references.document import ReferenceDocument
-    from refbrowser.references.expansion import Expansion
+    from refbrowser.references.document.document import ReferenceDocument
+    from refbrowser.references.document.expansion import Expansion
 
 #: A slice of slow work that a worker thread does before it lets other threads run, and for how long.
 _WORK, _REST = 0.004, 0.0005
@@ -193,7 +193,7 @@ class _Opening:
             give_memory_back()
         if kind is None:
             return document
-        from refbrowser.references.document import Packed
+        from refbrowser.references.document.document import Packed
 
         return replace(document, packed=Packed.of(kind, b"".join(kept), document))
 
@@ -208,7 +208,7 @@ class _Opening:
                 self._bounded(text), name=self._name, on_progress=self._report, pause=self._pause
             )
             # Not before: what documents mean takes longer to load than their first rows to be read.
-            from refbrowser.references.document import ReferenceDocument
+            from refbrowser.references.document.document import ReferenceDocument
 
             return ReferenceDocument.from_source(source, values)
         except RefbrowserError as error:

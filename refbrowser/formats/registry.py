@@ -29,9 +29,9 @@ if TYPE_CHECKING:
     from refbrowser.io.identity import FileIdentity, ObjectIdentity
     from refbrowser.io.origins import Origin
     from refbrowser.io.settings import ConnectionSettings
-    from refbrowser.references.content import DerivedOrigin
-    from refbrowser.references.document import ReferenceDocument
-    from refbrowser.references.table import ReferenceTable
+    from refbrowser.references.document.content import DerivedOrigin
+    from refbrowser.references.document.document import ReferenceDocument
+    from refbrowser.references.document.table import ReferenceTable
 
 #: The group of entry points by which other packages add formats.
 GROUP = "refbrowser.formats"

@@ -9,7 +9,7 @@ from enum import StrEnum
 
 from refbrowser.errors import ErrorKind, Place, RefbrowserError
 from refbrowser.formats.compression import find_compression
-from refbrowser.references.json_text import BYTE_ORDER_MARK
+from refbrowser.references.text.json_text import BYTE_ORDER_MARK
 
 #: Bytes that are looked at.
 HEAD = 4096

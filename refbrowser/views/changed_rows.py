@@ -12,15 +12,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from refbrowser.references.groups import Rows, union_of, without_rows
-from refbrowser.references.table import ODD
+from refbrowser.references.document.groups import Rows, union_of, without_rows
+from refbrowser.references.document.table import ODD
 from refbrowser.views.row_changes import Difference
 
 if TYPE_CHECKING:
-    from refbrowser.references.document import ReferenceDocument
-    from refbrowser.references.gen import GenRule
-    from refbrowser.references.refs import References
-    from refbrowser.references.table import ReferenceTable
+    from refbrowser.references.document.document import ReferenceDocument
+    from refbrowser.references.document.refs import References
+    from refbrowser.references.document.table import ReferenceTable
+    from refbrowser.references.rules.gen import GenRule
 
 #: Rows of rules that are compared one by one; of more, all rows of the rule are listed.
 COMPARED = 200_000

@@ -14,7 +14,7 @@ from refbrowser.model.manifest import ChunkManifest
 from refbrowser.model.reference import ReferenceColumns, ReferenceKind
 
 if TYPE_CHECKING:
-    from refbrowser.references.document import ReferenceDocument
+    from refbrowser.references.document.document import ReferenceDocument
 
 
 class Change(IntEnum):

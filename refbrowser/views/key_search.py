@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from refbrowser.references.chunk_code import BITS, Group, unpack_many
-from refbrowser.references.table import ODD
+from refbrowser.references.document.chunk_code import BITS, Group, unpack_many
+from refbrowser.references.document.table import ODD
 from refbrowser.views.fuzzy import best
 
 if TYPE_CHECKING:
     from refbrowser.model.nodes import Hierarchy, Node
-    from refbrowser.references.document import ReferenceDocument
-    from refbrowser.references.gen import GenRule
+    from refbrowser.references.document.document import ReferenceDocument
+    from refbrowser.references.rules.gen import GenRule
 
 #: Hits at most; of nodes, and of keys that one group or rule gives.
 MOST, NODES, EACH = 200, 60, 40

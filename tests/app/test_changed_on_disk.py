@@ -17,7 +17,7 @@ from window_fixtures import Open, button
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.dialogs.compare_dialog import CompareDialog
 from refbrowser.app.shell.main_window import MainWindow
-from refbrowser.references.edits import SetReference, SetTemplate
+from refbrowser.references.edits.edits import SetReference, SetTemplate
 
 Settle = Callable[[], None]
 

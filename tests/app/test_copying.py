@@ -25,7 +25,7 @@ from refbrowser.app.shell.centre import PLOT, RAW, REFERENCES
 from refbrowser.app.shell.main_window import MainWindow
 from refbrowser.engine.keys import written_value
 from refbrowser.model.reference import ByteRange, Inline, Missing, WholeFile
-from refbrowser.references.edits import SetReference
+from refbrowser.references.edits.edits import SetReference
 
 Settle = Callable[[], None]
 CONTROL, SHIFT = Qt.KeyboardModifier.ControlModifier, Qt.KeyboardModifier.ShiftModifier

@@ -134,7 +134,7 @@ def test_the_filter_finds_dimensions(window: MainWindow, buoys: OpenDocument, qt
 def test_a_chosen_dimension_stays_chosen_over_an_edit(
     window: MainWindow, buoys: OpenDocument, settle: Settle
 ) -> None:
-    from refbrowser.references.edits import SetMetadata
+    from refbrowser.references.edits.edits import SetMetadata
 
     window.hierarchy.select_index(row(window, buoys, "dimension", "/deep/layer"))
     settle()

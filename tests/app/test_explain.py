@@ -28,7 +28,7 @@ from refbrowser.app.shell.centre import PLOT, REFERENCES, TABLE
 from refbrowser.app.shell.main_window import MainWindow
 from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.virtual_table import VirtualTable
-from refbrowser.references.edits import SetReference
+from refbrowser.references.edits.edits import SetReference
 from refbrowser.views.explain.question import Question
 
 Open = Callable[[str | Path], OpenDocument]
@@ -498,7 +498,7 @@ class TestThePane:
     def test_an_edit_is_followed(
         self, window: MainWindow, plotted: Plot, small: Path, settle: Settle
     ) -> None:
-        from refbrowser.references.edits import SetTemplate
+        from refbrowser.references.edits.edits import SetTemplate
 
         document = plotted(small, "/temp")
         window.actions_["explain"].trigger()
@@ -639,7 +639,7 @@ class TestThePane:
     def test_an_element_that_is_gone_is_told(
         self, window: MainWindow, plotted: Plot, small: Path, settle: Settle
     ) -> None:
-        from refbrowser.references.edits import RemoveReference
+        from refbrowser.references.edits.edits import RemoveReference
 
         document = plotted(small, "/temp")
         window.actions_["explain"].trigger()

@@ -158,7 +158,7 @@ def test_copying_does_not_stop_what_is_being_written(
 def test_an_edit_ends_the_animation(
     window: MainWindow, plot: PlotPane, qtbot: QtBot, settle: Callable[[], None]
 ) -> None:
-    from refbrowser.references.edits import SetTemplate
+    from refbrowser.references.edits.edits import SetTemplate
 
     qtbot.keyClick(plot.canvas, Qt.Key.Key_Space)
     assert plot.tools.is_playing

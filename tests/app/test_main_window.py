@@ -28,7 +28,7 @@ Settle = Callable[[], None]
 
 def apply_edit(document: OpenDocument, offset: str = "{{(i * 2 + j) * 12 + 1}}") -> None:
     """Change the offset of the first rule."""
-    from refbrowser.references.edits import SetRule
+    from refbrowser.references.edits.edits import SetRule
 
     assert document.document is not None
     fields = document.document.rule_nodes[0].to_python()
@@ -246,7 +246,7 @@ class TestEditing:
     def test_rows_that_an_edit_added_are_shown_before_they_are_compared(
         self, window: MainWindow, small: Path, opened: Open, settle: Settle
     ) -> None:
-        from refbrowser.references.edits import SetReference
+        from refbrowser.references.edits.edits import SetReference
 
         document = opened(small)
         apply_edit(document)
@@ -293,7 +293,7 @@ class TestEditing:
     def test_structure_follows_an_edit(
         self, window: MainWindow, small: Path, opened: Open, settle: Settle
     ) -> None:
-        from refbrowser.references.edits import RenameReference
+        from refbrowser.references.edits.edits import RenameReference
 
         document = opened(small)
         settle()
@@ -304,7 +304,7 @@ class TestEditing:
         assert window.hierarchy.model.find_node(document, "/height").isValid()
 
     def test_edit_that_cannot_be_made_is_told(self, window: MainWindow, small: Path, opened: Open) -> None:
-        from refbrowser.references.edits import RemoveReference
+        from refbrowser.references.edits.edits import RemoveReference
 
         document = opened(small)
         assert not document.apply(RemoveReference("no/such.key"))

@@ -22,7 +22,7 @@ from refbrowser.app.shell.main_window import MainWindow
 from refbrowser.app.widgets import theme
 from refbrowser.engine.problems.problem import Origin, Problem
 from refbrowser.errors import ErrorKind, Severity
-from refbrowser.references.edits import SetReference
+from refbrowser.references.edits.edits import SetReference
 
 Settle = Callable[[], None]
 

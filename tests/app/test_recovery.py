@@ -17,7 +17,7 @@ from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.dialogs.recovery import RecoveryBar, RecoveryPreview
 from refbrowser.app.shell.main_window import MainWindow
 from refbrowser.io.journal import journal_folder
-from refbrowser.references.edits import SetReference
+from refbrowser.references.edits.edits import SetReference
 
 Open = Callable[[str | Path], OpenDocument]
 Settle = Callable[[], None]
@@ -27,7 +27,7 @@ import sys
 from PySide6.QtCore import QCoreApplication, Qt
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.shell.tasks import Tasks
-from refbrowser.references.edits import Compound, RenameTemplate, SetReference, SetRule, SetTemplate
+from refbrowser.references.edits.edits import Compound, RenameTemplate, SetReference, SetRule, SetTemplate
 
 application = QCoreApplication([])
 document = OpenDocument(sys.argv[1], Tasks(), template_values={"u": "secret.bin"})

@@ -407,7 +407,7 @@ class TestChanged:
     def test_keys_that_are_gone_stand_after_all_rows_that_differ(
         self, window: MainWindow, document: OpenDocument, settle: Settle
     ) -> None:
-        from refbrowser.references.edits import RemoveReference, SetReference
+        from refbrowser.references.edits.edits import RemoveReference, SetReference
 
         for number in range(5):
             document.apply(SetReference(f"line/{number}", ["x", 0, 2]))
@@ -422,7 +422,7 @@ class TestChanged:
     def test_gone_keys_that_are_not_listed_are_counted(
         self, window: MainWindow, document: OpenDocument, settle: Settle, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        from refbrowser.references.edits import RemoveReference
+        from refbrowser.references.edits.edits import RemoveReference
         from refbrowser.views import changed_rows
 
         monkeypatch.setattr(changed_rows, "REMOVED", 2)
@@ -436,7 +436,7 @@ class TestChanged:
     def test_an_answer_about_an_edit_that_was_undone_is_not_taken(
         self, document: OpenDocument, settle: Settle
     ) -> None:
-        from refbrowser.references.edits import RemoveReference
+        from refbrowser.references.edits.edits import RemoveReference
 
         document.apply(RemoveReference("line/9"))
         settle()
@@ -453,7 +453,7 @@ class TestChanged:
     def test_only_those_that_differ_are_listed_bold_and_deleted_ones_last(
         self, window: MainWindow, document: OpenDocument, settle: Settle
     ) -> None:
-        from refbrowser.references.edits import RemoveReference, SetReference
+        from refbrowser.references.edits.edits import RemoveReference, SetReference
 
         document.apply(SetReference("line/7", ["x", 0, 2]))
         document.apply(RemoveReference("line/9"))
@@ -479,7 +479,7 @@ class TestChanged:
     def test_the_rows_that_differ_can_be_edited(
         self, window: MainWindow, document: OpenDocument, settle: Settle
     ) -> None:
-        from refbrowser.references.edits import SetReference
+        from refbrowser.references.edits.edits import SetReference
 
         for number in (7, 9, 10):
             document.apply(SetReference(f"line/{number}", ["x", 0, 2]))
@@ -500,7 +500,7 @@ class TestChanged:
     def test_the_tree_marks_what_differs_with_a_word(
         self, window: MainWindow, document: OpenDocument, settle: Settle
     ) -> None:
-        from refbrowser.references.edits import SetReference, SetTemplate
+        from refbrowser.references.edits.edits import SetReference, SetTemplate
 
         model = window.hierarchy.model
         line = model.find_identity((document.number, "array", "/line"))

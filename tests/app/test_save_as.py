@@ -17,8 +17,8 @@ from window_fixtures import Open, button
 
 from refbrowser.app.dialogs.save_dialogs import FORMS, Form, SaveProspectDialog, path_for
 from refbrowser.app.shell.main_window import MainWindow
-from refbrowser.references.document import ReferenceDocument
-from refbrowser.references.edits import SetReference
+from refbrowser.references.document.document import ReferenceDocument
+from refbrowser.references.edits.edits import SetReference
 
 Settle = Callable[[], None]
 

@@ -20,7 +20,7 @@ from window_fixtures import Open, button
 import refbrowser
 from refbrowser.app.dialogs.save_dialogs import FORMS, SaveProspectDialog
 from refbrowser.app.shell.main_window import MainWindow
-from refbrowser.references.edits import SetMetadata
+from refbrowser.references.edits.edits import SetMetadata
 
 Settle = Callable[[], None]
 VALUES = np.arange(48, dtype="<i4").reshape(6, 8)

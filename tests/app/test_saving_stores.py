@@ -14,7 +14,7 @@ from refbrowser.app.controller.work import save_document
 from refbrowser.app.shell.tasks import TaskControl
 from refbrowser.engine.jobs import JobControl
 from refbrowser.exporting.saving.write import SaveOrder
-from refbrowser.references.edits import SetMetadata
+from refbrowser.references.edits.edits import SetMetadata
 
 
 @pytest.fixture(params=["folder", "zip"])

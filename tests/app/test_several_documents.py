@@ -19,7 +19,7 @@ from refbrowser.app.opening.drops import DROP_LIMIT, read_drop
 from refbrowser.app.panes.hierarchy.hierarchy_model import ItemKind
 from refbrowser.app.shell.centre import RAW
 from refbrowser.app.shell.main_window import MainWindow
-from refbrowser.references.edits import SetReference, SetTemplate
+from refbrowser.references.edits.edits import SetReference, SetTemplate
 
 Settle = Callable[[], None]
 CONTROL = Qt.KeyboardModifier.ControlModifier

@@ -35,7 +35,7 @@ from refbrowser.app.shell.main_window import MainWindow
 from refbrowser.formats.registry import title_of
 from refbrowser.io.atomic import identity_on_disk
 from refbrowser.model.nodes import Flavour
-from refbrowser.references.edits import SetMetadata, SetReference
+from refbrowser.references.edits.edits import SetMetadata, SetReference
 
 Open = Callable[[str | Path], OpenDocument]
 Settle = Callable[[], None]
@@ -508,7 +508,7 @@ def test_unsaved_edits_of_a_store_are_kept_in_a_journal(
 ) -> None:
     from refbrowser.engine.journal import JournalWriter, find_recoveries
     from refbrowser.io.cancel import CancelToken
-    from refbrowser.references.history import History
+    from refbrowser.references.edits.history import History
 
     document = opened(folder)
     settle()

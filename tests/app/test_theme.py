@@ -41,7 +41,7 @@ from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.table.grid import GridView
 from refbrowser.app.widgets.virtual_table import VirtualTable
 from refbrowser.errors import ErrorKind, RefbrowserError
-from refbrowser.references.edits import SetReference
+from refbrowser.references.edits.edits import SetReference
 
 Settle = Callable[[], None]
 

@@ -142,7 +142,7 @@ def test_private_addresses_are_not_ticked_beforehand(
 def test_an_edit_that_adds_an_origin_asks_again(
     window: MainWindow, small: Path, opened: Open, settle: Settle, qtbot: QtBot
 ) -> None:
-    from refbrowser.references.edits import SetTemplate
+    from refbrowser.references.edits.edits import SetTemplate
 
     document = opened(small)
     settle()

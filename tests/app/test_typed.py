@@ -19,7 +19,7 @@ from refbrowser.app.shell.centre import REFERENCES
 from refbrowser.app.shell.main_window import MainWindow
 from refbrowser.app.widgets.elided_label import ElidedLabel
 from refbrowser.io.journal import journal_folder
-from refbrowser.references.edits import SetTemplate
+from refbrowser.references.edits.edits import SetTemplate
 
 Open = Callable[[str | Path], OpenDocument]
 Settle = Callable[[], None]

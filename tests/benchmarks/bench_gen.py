@@ -12,8 +12,8 @@ import numpy as np
 from report import figure, heading
 
 from refbrowser.model.chunk_keys import ChunkKeyEncoding
-from refbrowser.references.gen import GenRule
-from refbrowser.references.templates import TemplateSet
+from refbrowser.references.rules.gen import GenRule
+from refbrowser.references.templates.templates import TemplateSet
 
 TEMPLATES = {"u": "s3://bucket/run1", "f": "{{ c }}.nc"}
 LOWERED = {

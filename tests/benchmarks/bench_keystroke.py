@@ -20,8 +20,8 @@ from refbrowser.app.editors.jinja_field import JinjaField
 from refbrowser.app.editors.preview_view import PreviewView
 from refbrowser.app.shell.tasks import Tasks
 from refbrowser.app.widgets import theme
-from refbrowser.references.document import ReferenceDocument
-from refbrowser.references.history import History
+from refbrowser.references.document.document import ReferenceDocument
+from refbrowser.references.edits.history import History
 
 AIM = "at most 16 ms"
 AFFINE = "{{4096 + (t * 721 + y) * 4147200}}"

@@ -20,7 +20,7 @@ GROUPS, ARRAYS = 100, 100
 OURS = (
     """
 import refbrowser, refbrowser.api, refbrowser.formats.references, refbrowser.formats.zarr.hierarchy
-import refbrowser.formats.stores.opening, refbrowser.references.document
+import refbrowser.formats.stores.opening, refbrowser.references.document.document
 """,
     "dataset = refbrowser.open(sys.argv[1]); listing = list(dataset.hierarchy.walk())",
 )

@@ -198,7 +198,7 @@ OTHERS = {
     "app/dialogs/export_awkward_options.py": "functions of Python that are named in files",
     "formats/compression.py": "how whole documents are packed",
     "formats/references.py": "how whole documents are packed",
-    "references/content.py": "how whole documents are packed",
+    "references/document/content.py": "how whole documents are packed",
     "io/zip_methods.py": "methods of zip archives",
 }
 

@@ -30,7 +30,7 @@ from refbrowser.errors import RefbrowserError
 from refbrowser.exporting.saving.portable import UNKNOWN, portable_document
 from refbrowser.exporting.saving.write import SaveOrder, write_document
 from refbrowser.model.nodes import ArrayNode
-from refbrowser.references.edits import SetMetadata
+from refbrowser.references.edits.edits import SetMetadata
 
 ADAPTERS = [*WRITERS, *(f"{name} over HTTP" for name in SERVED)]
 

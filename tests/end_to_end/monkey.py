@@ -34,7 +34,7 @@ from shiboken6 import isValid
 
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.shell.main_window import MainWindow
-from refbrowser.references.edits import RemoveReference, RenameReference, SetReference, SetTemplate
+from refbrowser.references.edits.edits import RemoveReference, RenameReference, SetReference, SetTemplate
 
 SHAPE, CHUNK = (6, 40, 60), (1, 20, 20)
 #: What the servers do wrong; None does nothing wrong.

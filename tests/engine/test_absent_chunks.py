@@ -19,7 +19,7 @@ from refbrowser.io.access import Access
 from refbrowser.io.cancel import CancelToken
 from refbrowser.io.origins import Origin
 from refbrowser.model.selection import Selection
-from refbrowser.references.edits import SetMetadata, SetReference
+from refbrowser.references.edits.edits import SetMetadata, SetReference
 from refbrowser.views.explain.explain import explain
 from refbrowser.views.explain.question import Question
 

@@ -10,7 +10,7 @@ import pytest
 from refbrowser.engine.attribute_edits import AttributeChange, attributes_edit
 from refbrowser.engine.node_metadata import MetadataPlace, MetadataText, Origin, attributes_key, metadata_keys
 from refbrowser.model.nodes import ArrayNode, Flavour, GroupNode
-from refbrowser.references.document import ReferenceDocument
+from refbrowser.references.document.document import ReferenceDocument
 
 NODE = ArrayNode(path="/a", shape=(2,), metadata_keys=("a/.zarray", "a/.zattrs"))
 

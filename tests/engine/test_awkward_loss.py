@@ -25,7 +25,7 @@ from refbrowser.exporting.run import run_export
 from refbrowser.formats.awkward0.container import Blob
 from refbrowser.formats.awkward0.origin import Awkward0Origin
 from refbrowser.model.reference import Inline
-from refbrowser.references.content import no_references
+from refbrowser.references.document.content import no_references
 
 
 def jagged(name: str = "one", content: int = 20_000) -> dict[str, bytes]:

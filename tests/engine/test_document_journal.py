@@ -16,9 +16,9 @@ from refbrowser.engine import journal as engine_journal
 from refbrowser.engine.journal import JournalWriter, find_recoveries, lost_documents, state_hash
 from refbrowser.io.cancel import CancelToken
 from refbrowser.io.journal import journal_folder, read_journal
-from refbrowser.references.document import ReferenceDocument
-from refbrowser.references.edits import SetReference, SetTemplate
-from refbrowser.references.history import History
+from refbrowser.references.document.document import ReferenceDocument
+from refbrowser.references.edits.edits import SetReference, SetTemplate
+from refbrowser.references.edits.history import History
 
 DATA = json.dumps({"version": 1, "templates": {"t": "s3://b"}, "refs": {"a/0": ["{{t}}/x", 0, 9]}}).encode()
 NAME = "document.json"
@@ -369,7 +369,7 @@ def test_a_store_is_known_again_whatever_text_is_made_of_it(tmp_path: Path) -> N
 
     import refbrowser
     from refbrowser.exporting.saving.store import save_into_store
-    from refbrowser.references.edits import SetMetadata
+    from refbrowser.references.edits.edits import SetMetadata
 
     zarr.create_group(tmp_path / "s.zarr", zarr_format=2).create_array(
         "a", shape=(4,), chunks=(2,), dtype="i4"

@@ -21,9 +21,9 @@ from refbrowser.engine.problems.collect import collect
 from refbrowser.engine.problems.findings import DatasetFindings, dataset_findings
 from refbrowser.engine.problems.ranges import TOLD
 from refbrowser.formats.references import hierarchy_of
-from refbrowser.references.document import ReferenceDocument
-from refbrowser.references.edits import SetReference
-from refbrowser.references.search_time import SearchTime
+from refbrowser.references.document.document import ReferenceDocument
+from refbrowser.references.edits.edits import SetReference
+from refbrowser.references.rules.search_time import SearchTime
 
 ZARRAY = {
     "zarr_format": 2,

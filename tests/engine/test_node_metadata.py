@@ -18,8 +18,8 @@ from refbrowser.engine.node_metadata import (
     with_attributes,
 )
 from refbrowser.formats.references import hierarchy_of
-from refbrowser.references.document import ReferenceDocument
-from refbrowser.references.edits import SetMetadata
+from refbrowser.references.document.document import ReferenceDocument
+from refbrowser.references.edits.edits import SetMetadata
 from refbrowser.views.stored_chunks import stored_chunks
 
 ARRAY: dict[str, Any] = {
@@ -146,7 +146,7 @@ def test_metadata_that_is_inline_is_looked_up_once(monkeypatch: pytest.MonkeyPat
     from refbrowser.engine.session import Session
     from refbrowser.io.access import Access
     from refbrowser.io.cancel import CancelToken
-    from refbrowser.references.expansion import Expansion
+    from refbrowser.references.document.expansion import Expansion
 
     asked: list[str] = []
     reference = Expansion.metadata_reference

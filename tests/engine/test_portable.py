@@ -27,8 +27,8 @@ from refbrowser.exporting.saving import portable
 from refbrowser.exporting.saving.portable import portable_document
 from refbrowser.exporting.saving.write import SaveOrder, write_document
 from refbrowser.io.cancel import Cancelled, CancelToken
-from refbrowser.references.edits import SetMetadata
-from refbrowser.references.rule_edits import InsertRule
+from refbrowser.references.edits.edits import SetMetadata
+from refbrowser.references.edits.rule_edits import InsertRule
 
 
 def read_by_others(document: Path) -> dict[str, np.ndarray]:

@@ -18,7 +18,7 @@ from refbrowser.engine.jobs import JobControl
 from refbrowser.exporting.saving import consolidated, portable, prospect
 from refbrowser.exporting.saving.consolidated import with_consolidated
 from refbrowser.exporting.saving.portable import portable_document
-from refbrowser.references.edits import SetMetadata, SetReference, SetVersion
+from refbrowser.references.edits.edits import SetMetadata, SetReference, SetVersion
 
 
 def consolidated_store(tmp_path: Path, zarr_format: int) -> Path:

@@ -13,7 +13,7 @@ from refbrowser.errors import RefbrowserError
 from refbrowser.exporting.saving.prospect import prospect_of, version0_size
 from refbrowser.exporting.saving.write import SaveOrder, write_document
 from refbrowser.formats.references import open_references
-from refbrowser.references.document import ReferenceDocument
+from refbrowser.references.document.document import ReferenceDocument
 
 RULE = {
     "key": "a/{{i}}",

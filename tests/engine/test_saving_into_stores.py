@@ -29,8 +29,8 @@ from refbrowser.exporting.saving.store import (
 )
 from refbrowser.io import atomic
 from refbrowser.io.cancel import CancelToken
-from refbrowser.references.document import ReferenceDocument
-from refbrowser.references.edits import RemoveReference, SetMetadata, SetReference, SetRule
+from refbrowser.references.document.document import ReferenceDocument
+from refbrowser.references.edits.edits import RemoveReference, SetMetadata, SetReference, SetRule
 
 #: Flavours of stores, and whether their metadata is consolidated.
 STORES = ("v2", "v2 consolidated", "v3", "v3 consolidated", "draft", "nczarr")

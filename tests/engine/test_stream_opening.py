@@ -19,7 +19,7 @@ from servers.http_server import HttpServer
 import refbrowser
 from refbrowser.cli import main
 from refbrowser.errors import RefbrowserError, Severity
-from refbrowser.references.edits import SetMetadata
+from refbrowser.references.edits.edits import SetMetadata
 from refbrowser.views.explain.explain import explain
 from refbrowser.views.explain.question import Question
 

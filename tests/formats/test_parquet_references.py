@@ -14,8 +14,8 @@ from refbrowser.formats.parquet_text import inline_text, is_parquet_references
 from refbrowser.formats.references import hierarchy_of, open_references
 from refbrowser.model.nodes import ArrayNode
 from refbrowser.model.reference import ReferenceKind
-from refbrowser.references.document import ReferenceDocument
-from refbrowser.references.edits import SetReference
+from refbrowser.references.document.document import ReferenceDocument
+from refbrowser.references.edits.edits import SetReference
 
 ARRAY = {"zarr_format": 2, "shape": [7, 2], "chunks": [2, 1], "dtype": "<i2", "order": "C"}
 ARRAY |= {"compressor": None, "filters": None, "fill_value": 0}
@@ -165,6 +165,6 @@ def test_a_broken_record_file_costs_its_chunks_only(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("data", [b"", b"text", b"\x00\x7f", b"\x80", b"base64:x", bytes(range(256))])
 def test_inline_text_stands_for_its_bytes(data: bytes) -> None:
-    from refbrowser.references.values import decode_inline
+    from refbrowser.references.document.values import decode_inline
 
     assert decode_inline(inline_text(data)) == data

@@ -22,7 +22,7 @@ from refbrowser.io.cancel import Cancelled, CancelToken
 from refbrowser.limits import LIMITS
 from refbrowser.model.nodes import ArrayNode
 from refbrowser.model.reference import ReferenceKind
-from refbrowser.references.edits import SetReference
+from refbrowser.references.edits.edits import SetReference
 
 PACKERS: dict[str, Any] = {"": bytes, ".gz": gzip.compress, ".zst": zstandard.ZstdCompressor().compress}
 
@@ -111,7 +111,7 @@ def test_a_large_document_asks_first(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_limits_of_documents(monkeypatch: pytest.MonkeyPatch) -> None:
     from dataclasses import replace
 
-    from refbrowser.references import reader, table_builder
+    from refbrowser.references.document import reader, table_builder
 
     data = many(100)
     for name, module, limit in (("json_size", reader, len(data)), ("references", table_builder, 100)):

@@ -322,7 +322,7 @@ def explain(stage: Stage) -> None:
 
 @scene
 def chunk_map(stage: Stage) -> None:
-    from refbrowser.references.edits import SetReference
+    from refbrowser.references.edits.edits import SetReference
 
     document = stage.sample("/atmosphere/wind_speed")
     for key in ("0.0.1", "0.0.2", "3.0.0"):
@@ -373,7 +373,7 @@ def templates(stage: Stage) -> None:
 
 @scene
 def edited(stage: Stage) -> None:
-    from refbrowser.references.edits import RemoveReference, SetReference
+    from refbrowser.references.edits.edits import RemoveReference, SetReference
 
     document = stage.sample("/atmosphere/wind_speed")
     document.apply(RemoveReference("atmosphere/wind_speed/0.0.0"))

@@ -7,8 +7,8 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from refbrowser.references.gen import GenRule
-from refbrowser.references.templates import TemplateSet
+from refbrowser.references.rules.gen import GenRule
+from refbrowser.references.templates.templates import TemplateSet
 
 TEMPLATES = TemplateSet(
     {

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from refbrowser.errors import ErrorKind, Severity
-from refbrowser.references import check
-from refbrowser.references.check import all_findings
-from refbrowser.references.document import ReferenceDocument
+from refbrowser.references.checks import check
+from refbrowser.references.checks.check import all_findings
+from refbrowser.references.document.document import ReferenceDocument
 
 
 def document_of(gen: list[dict[str, Any]], refs: dict[str, Any] | None = None) -> ReferenceDocument:

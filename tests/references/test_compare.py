@@ -8,9 +8,9 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from refbrowser.references.compare import SHOWN, Part, Side, compared
-from refbrowser.references.document import ReferenceDocument
-from refbrowser.references.edits import RemoveReference, RenameReference, ReplaceUrlPrefix, SetReference
+from refbrowser.references.document.document import ReferenceDocument
+from refbrowser.references.edits.compare import SHOWN, Part, Side, compared
+from refbrowser.references.edits.edits import RemoveReference, RenameReference, ReplaceUrlPrefix, SetReference
 
 RULE = {"key": "g/{{i}}", "url": "u", "dimensions": {"i": {"stop": 3}}}
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from refbrowser.errors import ErrorKind, RefbrowserError, Severity
-from refbrowser.references.document import ReferenceDocument
-from refbrowser.references.edits import SetVersion
+from refbrowser.references.document.document import ReferenceDocument
+from refbrowser.references.edits.edits import SetVersion
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from refbrowser.references.dimensions import RowSpace, RuleDimension, parse_dimensions, range_length
+from refbrowser.references.rules.dimensions import RowSpace, RuleDimension, parse_dimensions, range_length
 
 steps = st.integers(-4, 4).filter(bool)
 ranges = st.builds(range, st.integers(-9, 9), st.integers(-9, 9), steps)

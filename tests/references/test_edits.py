@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from refbrowser.errors import ErrorKind, RefbrowserError
-from refbrowser.references.document import Edit, ReferenceDocument
-from refbrowser.references.edits import (
+from refbrowser.references.document.document import Edit, ReferenceDocument
+from refbrowser.references.edits.edits import (
     AddTemplate,
     Compound,
     InsertRule,
@@ -27,9 +27,9 @@ from refbrowser.references.edits import (
     SetRule,
     SetTemplate,
 )
-from refbrowser.references.history import History
-from refbrowser.references.json_edit import rewrite
-from refbrowser.references.json_text import parse
+from refbrowser.references.edits.history import History
+from refbrowser.references.text.json_edit import rewrite
+from refbrowser.references.text.json_text import parse
 
 RULE = '{"key": "g{{i}}",  "url":"{{u}}", "note": 1.50, "dimensions": {"i": {"stop": 2e0}} }'
 TEXT = (

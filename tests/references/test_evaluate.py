@@ -10,9 +10,9 @@ from jinja_oracle import oracle, templates, values
 
 from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.limits import LIMITS
-from refbrowser.references.evaluate import Scope, compile_template
-from refbrowser.references.template import Template
-from refbrowser.references.template_values import UndefinedValueError
+from refbrowser.references.templates.evaluate import Scope, compile_template
+from refbrowser.references.templates.template import Template
+from refbrowser.references.templates.template_values import UndefinedValueError
 
 
 def render(text: str, **names: object) -> str:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 
-from refbrowser.references.document import ReferenceDocument
-from refbrowser.references.excerpt import LINES, WIDTH, excerpt
+from refbrowser.references.checks.excerpt import LINES, WIDTH, excerpt
+from refbrowser.references.document.document import ReferenceDocument
 
 
 def test_line_and_column_of_a_finding_point_at_it() -> None:

@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.model.chunk_keys import ChunkKeyEncoding
 from refbrowser.model.reference import ByteRange, Inline, Missing, ReferenceKind, WholeFile
-from refbrowser.references.document import ReferenceDocument
-from refbrowser.references.edits import RemoveReference, RenameReference, SetReference
-from refbrowser.references.expansion import REFS, Expansion
+from refbrowser.references.document.document import ReferenceDocument
+from refbrowser.references.document.expansion import REFS, Expansion
+from refbrowser.references.edits.edits import RemoveReference, RenameReference, SetReference
 
 V2 = ChunkKeyEncoding()
 

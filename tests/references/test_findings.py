@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from refbrowser.errors import ErrorKind, Finding, RefbrowserError, Severity
-from refbrowser.references.document import ReferenceDocument
-from refbrowser.references.edits import RemoveReference, SetReference, SetTemplate
+from refbrowser.references.document.document import ReferenceDocument
+from refbrowser.references.edits.edits import RemoveReference, SetReference, SetTemplate
 
 TEXT = """{
   "version": 1,
@@ -190,7 +190,7 @@ def test_a_byte_order_mark_is_a_warning_and_stays() -> None:
 
 
 def test_many_findings_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
-    from refbrowser.references import findings
+    from refbrowser.references.checks import findings
 
     monkeypatch.setattr(findings, "MOST", 10)
     found = of_refs({f"k{number}": number for number in range(25)}).findings

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from refbrowser.model.reference import ByteRange, Inline, WholeFile
-from refbrowser.references.document import ReferenceDocument
+from refbrowser.references.document.document import ReferenceDocument
 
 NAMES = st.sampled_from(["u", "v", "w"])
 LITERAL = st.sampled_from(["s3://bucket/data", "http://host/x_", "file"])

@@ -11,9 +11,9 @@ from refbrowser.errors import ErrorKind, Severity
 from refbrowser.limits import LIMITS
 from refbrowser.model.chunk_keys import ChunkKeyEncoding
 from refbrowser.model.reference import ByteRange, ReferenceKind, WholeFile
-from refbrowser.references.gen import GenRule, NotDecided
-from refbrowser.references.search_time import SearchTime
-from refbrowser.references.templates import TemplateSet
+from refbrowser.references.rules.gen import GenRule, NotDecided
+from refbrowser.references.rules.search_time import SearchTime
+from refbrowser.references.templates.templates import TemplateSet
 
 SPECIFICATION = TemplateSet({"u": "server.domain/path", "f": "{{c}}"})
 FIELDS = {

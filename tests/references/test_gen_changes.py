@@ -7,9 +7,9 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from refbrowser.references.gen import GenRule
-from refbrowser.references.gen_changes import RowCount, RuleChanges, rule_changes
-from refbrowser.references.templates import TemplateSet
+from refbrowser.references.rules.gen import GenRule
+from refbrowser.references.rules.gen_changes import RowCount, RuleChanges, rule_changes
+from refbrowser.references.templates.templates import TemplateSet
 
 NO_TEMPLATES = TemplateSet()
 BASE = {

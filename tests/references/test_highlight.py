@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from refbrowser.references.highlight import TokenKind, complete, highlight
-from refbrowser.references.templates import TemplateSet
+from refbrowser.references.templates.highlight import TokenKind, complete, highlight
+from refbrowser.references.templates.templates import TemplateSet
 
 TEMPLATES = TemplateSet({"u": "http://x", "f": "{{ c }}/{{ d }}", "bad": "{{ "})
 

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 from refbrowser.errors import RefbrowserError
-from refbrowser.references.document import ReferenceDocument
-from refbrowser.references.edits import (
+from refbrowser.references.document.document import ReferenceDocument
+from refbrowser.references.edits.edits import (
     AddTemplate,
     Compound,
     InsertRule,
@@ -26,7 +26,7 @@ from refbrowser.references.edits import (
     SetRule,
     SetTemplate,
 )
-from refbrowser.references.history import History
+from refbrowser.references.edits.history import History
 
 KEYS = st.sampled_from(["a/0", "a/1", "a/0.1", "b/c/0/1", "a/.zarray", ".zattrs", "x", "é/0", "a/00", "0"])
 VALUES = st.one_of(

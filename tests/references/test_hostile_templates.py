@@ -8,8 +8,8 @@ from contextlib import contextmanager
 import pytest
 
 from refbrowser.errors import ErrorKind, RefbrowserError
-from refbrowser.references.gen import GenRule
-from refbrowser.references.templates import TemplateSet
+from refbrowser.references.rules.gen import GenRule
+from refbrowser.references.templates.templates import TemplateSet
 
 UNSAFE, TEMPLATE, BUDGET = ErrorKind.UNSAFE, ErrorKind.TEMPLATE, ErrorKind.BUDGET
 

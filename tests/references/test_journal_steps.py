@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
 from refbrowser.errors import RefbrowserError
-from refbrowser.references.document import ReferenceDocument
-from refbrowser.references.edits import (
+from refbrowser.references.document.document import ReferenceDocument
+from refbrowser.references.edits.edits import (
     AddTemplate,
     Compound,
     InsertRule,
@@ -22,8 +22,8 @@ from refbrowser.references.edits import (
     SetReference,
     SetTemplate,
 )
-from refbrowser.references.history import History, Revert
-from refbrowser.references.journal_steps import Operation, Recorder, replayed
+from refbrowser.references.edits.history import History, Revert
+from refbrowser.references.edits.journal_steps import Operation, Recorder, replayed
 
 KEYS = st.sampled_from(["a/0", "a/1", ".zattrs", "é"])
 EDITS = st.one_of(

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from refbrowser.errors import ErrorKind
 from refbrowser.limits import LIMITS
-from refbrowser.references.json_text import (
+from refbrowser.references.text.json_text import (
     Incomplete,
     JsonError,
     JsonReader,

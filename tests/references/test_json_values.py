@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from refbrowser.limits import LIMITS
-from refbrowser.references import json_values
-from refbrowser.references.json_text import JsonError, Node, parse
-from refbrowser.references.json_values import read_value
+from refbrowser.references.text import json_values
+from refbrowser.references.text.json_text import JsonError, Node, parse
+from refbrowser.references.text.json_values import read_value
 
 SCALARS = st.none() | st.booleans() | st.integers() | st.floats() | st.text()
 VALUES = st.recursive(

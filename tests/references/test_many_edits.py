@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from refbrowser.errors import RefbrowserError
-from refbrowser.references.document import ReferenceDocument
-from refbrowser.references.edits import RemoveReference, SetReference
-from refbrowser.references.history import History
-from refbrowser.references.many_edits import (
+from refbrowser.references.document.document import ReferenceDocument
+from refbrowser.references.edits.edits import RemoveReference, SetReference
+from refbrowser.references.edits.history import History
+from refbrowser.references.edits.many_edits import (
     MOST_COPIES,
     CopyReferences,
     RemoveReferences,
@@ -20,7 +20,7 @@ from refbrowser.references.many_edits import (
     copy_key,
     runs_of,
 )
-from refbrowser.references.prefix_scope import PrefixScope, ScopeKind
+from refbrowser.references.edits.prefix_scope import PrefixScope, ScopeKind
 
 RULE = {"url": "s3://b/r.nc", "offset": "{{i}}", "length": "1", "dimensions": {"i": {"stop": 2}}}
 DOCUMENT: dict[str, Any] = {

@@ -8,10 +8,10 @@ import pytest
 
 from refbrowser.errors import RefbrowserError
 from refbrowser.model.reference import ByteRange, WholeFile
-from refbrowser.references.document import ReferenceDocument
-from refbrowser.references.edits import SetRule
-from refbrowser.references.history import History
-from refbrowser.references.overriding import overriding_rule
+from refbrowser.references.document.document import ReferenceDocument
+from refbrowser.references.edits.edits import SetRule
+from refbrowser.references.edits.history import History
+from refbrowser.references.edits.overriding import overriding_rule
 
 RULE = {
     "key": "t/{{i}}.{{j}}",

@@ -13,13 +13,13 @@ from fsspec.implementations.reference import ReferenceFileSystem
 from refbrowser.errors import ErrorKind, RefbrowserError, Severity
 from refbrowser.limits import LIMITS
 from refbrowser.model.reference import ByteRange
-from refbrowser.references.check import all_findings
-from refbrowser.references.constant_lists import find_lists
-from refbrowser.references.document import ReferenceDocument
-from refbrowser.references.gen import GenRule
-from refbrowser.references.template import Template
-from refbrowser.references.template_syntax import lex
-from refbrowser.references.templates import TemplateSet
+from refbrowser.references.checks.check import all_findings
+from refbrowser.references.document.document import ReferenceDocument
+from refbrowser.references.rules.gen import GenRule
+from refbrowser.references.templates.constant_lists import find_lists
+from refbrowser.references.templates.template import Template
+from refbrowser.references.templates.template_syntax import lex
+from refbrowser.references.templates.templates import TemplateSet
 
 #: Lengths of chunks: 50,000, none of them 0.
 LENGTHS = [(number * 7919) % 90_000 + 100_000 for number in range(50_000)]

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from refbrowser.references import reader as reading
-from refbrowser.references.json_text import JsonError
-from refbrowser.references.reader import DocumentReader, ReadResult
-from refbrowser.references.scanner import scan
-from refbrowser.references.table import ReferenceTable
+from refbrowser.references.document import reader as reading
+from refbrowser.references.document.reader import DocumentReader, ReadResult
+from refbrowser.references.document.scanner import scan
+from refbrowser.references.document.table import ReferenceTable
+from refbrowser.references.text.json_text import JsonError
 
 ODD_KEYS = [
     "a1.2", "a/01.2", "a/1..2", "a/.1", "7/8/9", "a/b7", "/0", "/1/2", "a//3/4", "0/0", "c.0", "x1", "9x",

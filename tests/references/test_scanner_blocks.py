@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from test_scanner import ODD_KEYS, ODD_VALUES, assert_same, corrupted, read, refuse
 
-from refbrowser.references import reader as reading
-from refbrowser.references import scanner
+from refbrowser.references.document import reader as reading
+from refbrowser.references.document import scanner
 
 DOCUMENTS = 240
 #: Documents of one test: a failure names few.

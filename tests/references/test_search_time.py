@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 
 from refbrowser.errors import ErrorKind, Finding, Severity
-from refbrowser.references.check import all_findings
-from refbrowser.references.document import ReferenceDocument
-from refbrowser.references.gen import GenRule
-from refbrowser.references.search_time import SearchTime
-from refbrowser.references.templates import TemplateSet
+from refbrowser.references.checks.check import all_findings
+from refbrowser.references.document.document import ReferenceDocument
+from refbrowser.references.rules.gen import GenRule
+from refbrowser.references.rules.search_time import SearchTime
+from refbrowser.references.templates.templates import TemplateSet
 
 #: No part of it is lowered, so that each row would have to be looked at.
 SLOW = {
@@ -95,7 +95,7 @@ def test_what_a_search_could_not_end_is_not_remembered() -> None:
 def test_rules_of_a_document_share_the_time(monkeypatch: pytest.MonkeyPatch) -> None:
     from dataclasses import replace
 
-    from refbrowser.references import search_time
+    from refbrowser.references.rules import search_time
 
     monkeypatch.setattr(search_time, "LIMITS", replace(search_time.LIMITS, search_time=0))
     gen = [SLOW | {"key": f"{number}/" + SLOW["key"]} for number in range(20)]

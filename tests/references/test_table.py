@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from refbrowser.model.chunk_keys import ChunkKeyEncoding
-from refbrowser.references.document import ReferenceDocument
-from refbrowser.references.table import ReferenceTable
+from refbrowser.references.document.document import ReferenceDocument
+from refbrowser.references.document.table import ReferenceTable
 
 KEYS = st.one_of(
     st.sampled_from(["a", "b/c"]).flatmap(
@@ -82,8 +82,8 @@ def test_a_reference_is_held_in_forty_bytes(count: int) -> None:
 
 
 def test_hashes_that_collide_do_not_mix_keys_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    from refbrowser.references import table as module
-    from refbrowser.references import table_builder
+    from refbrowser.references.document import table as module
+    from refbrowser.references.document import table_builder
 
     monkeypatch.setattr(module, "odd_code", lambda key: 7)
     monkeypatch.setattr(table_builder, "odd_code", lambda key: 7)

@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 
 from refbrowser.errors import RefbrowserError
-from refbrowser.references.document import ReferenceDocument
-from refbrowser.references.edit_text import edit_from_json, edit_to_json
-from refbrowser.references.history import History
-from refbrowser.references.template_names import can_be_named, names_in, renamed_in, uses_in
-from refbrowser.references.template_renaming import RenameTemplateAndUses
+from refbrowser.references.document.document import ReferenceDocument
+from refbrowser.references.edits.edit_text import edit_from_json, edit_to_json
+from refbrowser.references.edits.history import History
+from refbrowser.references.edits.template_renaming import RenameTemplateAndUses
+from refbrowser.references.templates.template_names import can_be_named, names_in, renamed_in, uses_in
 
 RENAME = RenameTemplateAndUses("u", "base")
 
@@ -114,7 +114,7 @@ def test_a_dimension_of_the_same_name_is_no_use() -> None:
 
 
 def test_entries_that_were_edited_are_renamed_too() -> None:
-    from refbrowser.references.edits import SetReference
+    from refbrowser.references.edits.edits import SetReference
 
     history = History(ReferenceDocument.of(json.dumps(document()).encode()))
     history.apply(SetReference("c", ["s3://{{u}}"]))

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from refbrowser.references import text as module
-from refbrowser.references.text import DocumentText, TextBuilder, locate
+from refbrowser.references.text import document_text as module
+from refbrowser.references.text.document_text import DocumentText, TextBuilder, locate
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from refbrowser.references.text_columns import Digits, build, separable
+from refbrowser.references.rules.text_columns import Digits, build, separable
 
 numbers = st.one_of(
     st.integers(-20, 20),

@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 
 from refbrowser.errors import ErrorKind, Severity
 from refbrowser.limits import LIMITS
-from refbrowser.references.json_text import parse
-from refbrowser.references.values import (
+from refbrowser.references.document.values import (
     Value,
     ValueKind,
     decode_base64,
@@ -19,6 +18,7 @@ from refbrowser.references.values import (
     interpret,
     key_issues,
 )
+from refbrowser.references.text.json_text import parse
 
 
 def value_of(text: str) -> Value:
@@ -133,7 +133,7 @@ def test_the_limit_of_digits_and_keys() -> None:
 def test_the_limit_of_inline_values(monkeypatch: pytest.MonkeyPatch) -> None:
     from dataclasses import replace
 
-    from refbrowser.references import values
+    from refbrowser.references.document import values
 
     monkeypatch.setattr(values, "LIMITS", replace(LIMITS, inline_value=20))
     for size, fine in ((19, True), (20, True), (21, False)):

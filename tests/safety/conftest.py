@@ -14,8 +14,8 @@ import refbrowser.api
 import refbrowser.cli.program
 import refbrowser.formats.references
 import refbrowser.io.http_client
-import refbrowser.references.check
-import refbrowser.references.document  # noqa: F401
+import refbrowser.references.checks.check
+import refbrowser.references.document.document  # noqa: F401
 
 
 @pytest.fixture

@@ -15,10 +15,10 @@ import pytest
 from refbrowser.cli import main
 from refbrowser.errors import ErrorKind
 from refbrowser.formats.references import open_references
-from refbrowser.references import check
-from refbrowser.references.chunk_code import split_key
-from refbrowser.references.gen import GenRule
-from refbrowser.references.templates import TemplateSet
+from refbrowser.references.checks import check
+from refbrowser.references.document.chunk_code import split_key
+from refbrowser.references.rules.gen import GenRule
+from refbrowser.references.templates.templates import TemplateSet
 
 ESCAPES = (
     "\x1b]0;title\x07\x1b[31m\u202egnp.exe\u2028\u2029\x85\n\rrefbrowser: error[E_IO]: fake\x9b\u200b\ufeff"

@@ -10,8 +10,8 @@ import pytest
 import refbrowser
 from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.limits import LIMITS
-from refbrowser.references.gen import GenRule
-from refbrowser.references.templates import TemplateSet
+from refbrowser.references.rules.gen import GenRule
+from refbrowser.references.templates.templates import TemplateSet
 
 AROUND = (-1, 0, 1)
 

@@ -14,7 +14,7 @@ import pytest
 from refbrowser.cli import main
 from refbrowser.errors import ErrorKind, RefbrowserError, Severity
 from refbrowser.formats.references import open_references
-from refbrowser.references.document import ReferenceDocument
+from refbrowser.references.document.document import ReferenceDocument
 
 AROUND = (-1, 0, 1)
 Limits = Callable[..., None]
@@ -129,7 +129,7 @@ def test_source_of_all_rules(limits: Limits, more: int) -> None:
 
 
 def test_a_long_value_is_not_read_again_for_each_of_its_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
-    from refbrowser.references.json_text import JsonReader
+    from refbrowser.references.text.json_text import JsonReader
 
     real, begun = JsonReader.value, 0
 

@@ -11,8 +11,8 @@ import pytest
 
 from refbrowser.cli import main
 from refbrowser.errors import ErrorKind, RefbrowserError
-from refbrowser.references import version0
-from refbrowser.references.document import ReferenceDocument
+from refbrowser.references.document import version0
+from refbrowser.references.document.document import ReferenceDocument
 
 Limits = Callable[..., None]
 #: Arithmetic cannot tell that its keys differ.

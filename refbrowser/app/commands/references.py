@@ -16,7 +16,7 @@ from refbrowser.app.widgets.theme import count_text
 if TYPE_CHECKING:
     from refbrowser.app.panes.references.references_view import ReferencesPane
     from refbrowser.app.panes.references.selected_rows import SelectedRows
-    from refbrowser.references.document import ReferenceDocument
+    from refbrowser.references.document.document import ReferenceDocument
 
 #: Keys of which more are not deleted without being asked.
 ASKED = 20
@@ -68,7 +68,7 @@ class ReferenceCommands(CommandGroup):
             self._pane.rename_current()
 
     def _rename(self, old: str, new: str) -> None:
-        from refbrowser.references.edits import RenameReference
+        from refbrowser.references.edits.edits import RenameReference
 
         if self._current is not None and self._current.apply(RenameReference(old, new)):
             self._pane.go_to_key(new)
@@ -93,8 +93,8 @@ class ReferenceCommands(CommandGroup):
         )
 
     def _delete(self, chosen: SelectedRows) -> None:
-        from refbrowser.references.edits import RemoveReference
-        from refbrowser.references.many_edits import RemoveReferences
+        from refbrowser.references.edits.edits import RemoveReference
+        from refbrowser.references.edits.many_edits import RemoveReferences
 
         document = self._current
         if document is None or document.document is None:
@@ -110,7 +110,7 @@ class ReferenceCommands(CommandGroup):
 
     def duplicate_references(self) -> None:
         """Add copies of the selected keys; the key of a single one can be typed at once."""
-        from refbrowser.references.many_edits import MOST_COPIES, CopyReferences, copy_key
+        from refbrowser.references.edits.many_edits import MOST_COPIES, CopyReferences, copy_key
 
         chosen, document = self._chosen(), self._current
         if chosen is None or document is None or document.document is None:
@@ -210,7 +210,7 @@ class ReferenceCommands(CommandGroup):
     def override_key(self) -> None:
         """Add a rule of one row for the current key, at the end: there it counts."""
         from refbrowser.errors import RefbrowserError
-        from refbrowser.references.overriding import overriding_rule
+        from refbrowser.references.edits.overriding import overriding_rule
 
         origin, document = self._origin(), self._current
         if origin is None or document is None or document.document is None:

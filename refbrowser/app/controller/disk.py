@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from refbrowser.app.controller.open_document import OpenDocument
     from refbrowser.app.controller.work import OnDisk
     from refbrowser.io.identity import FileIdentity
-    from refbrowser.references.compare import Part
-    from refbrowser.references.content import DerivedOrigin, StoreOrigin
+    from refbrowser.references.document.content import DerivedOrigin, StoreOrigin
+    from refbrowser.references.edits.compare import Part
 
 
 class FileState(StrEnum):
@@ -162,7 +162,7 @@ class DocumentFile(QObject):
 
         def compare(control: TaskControl) -> tuple[Part, ...]:
             from refbrowser.app.controller.work import as_written, read_on_disk
-            from refbrowser.references.compare import compared
+            from refbrowser.references.edits.compare import compared
 
             there = read_on_disk(path, values, store, shared, control).document
             here = state if store is not None else as_written(state, dataset, control)

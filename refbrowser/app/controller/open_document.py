@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     from refbrowser.io.origins import Origin
     from refbrowser.io.settings import ConnectionSettings
     from refbrowser.model.nodes import Hierarchy
-    from refbrowser.references.document import ReferenceDocument
-    from refbrowser.references.history import History
+    from refbrowser.references.document.document import ReferenceDocument
+    from refbrowser.references.edits.history import History
     from refbrowser.views.row_changes import Difference
 
 _numbers = itertools.count(1)
@@ -377,7 +377,7 @@ class OpenDocument(QObject):
 
     def revert(self) -> None:
         """Go back to the saved state; it can be undone as one step."""
-        from refbrowser.references.history import Revert
+        from refbrowser.references.edits.history import Revert
 
         if self.history is not None and self.history.is_dirty:
             self.history.apply(Revert(self.history.saved))

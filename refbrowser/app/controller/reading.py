@@ -10,7 +10,7 @@ from typing import Any
 
 from refbrowser.app.shell.tasks import TaskControl
 from refbrowser.formats.registry import OpenProgress
-from refbrowser.references.refs import References
+from refbrowser.references.document.refs import References
 
 #: Characters of an inline value that are shown while the document is read.
 _VALUE_SHOWN = 400

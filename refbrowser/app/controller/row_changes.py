@@ -11,7 +11,7 @@ from refbrowser.engine.jobs import Priority
 
 if TYPE_CHECKING:
     from refbrowser.app.controller.open_document import OpenDocument
-    from refbrowser.references.document import ReferenceDocument
+    from refbrowser.references.document.document import ReferenceDocument
     from refbrowser.views.changed_rows import ChangedRows
     from refbrowser.views.row_changes import Difference
 

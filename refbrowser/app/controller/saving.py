@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from refbrowser.app.controller.open_document import OpenDocument
     from refbrowser.app.controller.work import Saved
     from refbrowser.exporting.saving.write import SaveOrder
-    from refbrowser.references.document import ReferenceDocument
+    from refbrowser.references.document.document import ReferenceDocument
 
 
 class DocumentSaving(QObject):

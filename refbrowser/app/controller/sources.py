@@ -14,8 +14,8 @@ from refbrowser.io.access import Source
 from refbrowser.io.chained import is_chained, storage_url
 
 if TYPE_CHECKING:
-    from refbrowser.references.document import ReferenceDocument
-    from refbrowser.references.gen import GenRule
+    from refbrowser.references.document.document import ReferenceDocument
+    from refbrowser.references.rules.gen import GenRule
 
 #: `{{u}}/a/{{i}}`, and `zip://a/{{i}}::{{u}}`.
 _ABOVE = re.compile(

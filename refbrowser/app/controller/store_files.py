@@ -9,7 +9,7 @@ from refbrowser.io.atomic import identity_on_disk
 from refbrowser.io.identity import FileIdentity
 
 if TYPE_CHECKING:
-    from refbrowser.references.content import StoreOrigin
+    from refbrowser.references.document.content import StoreOrigin
 
 #: Metadata of a root, what tells most of the store first.
 _ROOT = (".zmetadata", "zarr.json", ".zattrs", ".zgroup", ".zarray", "root.group.json", "root.array.json")

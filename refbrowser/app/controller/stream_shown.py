@@ -8,7 +8,7 @@ from refbrowser.app.controller.work import DatasetState, Identity, Opened
 from refbrowser.app.shell.tasks import TaskControl
 from refbrowser.formats.ncstream.opening import StreamOrigin, document_of_stream
 from refbrowser.formats.ncstream.options import StreamOptions
-from refbrowser.references.history import History
+from refbrowser.references.edits.history import History
 
 if TYPE_CHECKING:
     from refbrowser.engine.dataset import Dataset

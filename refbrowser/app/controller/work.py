@@ -30,9 +30,9 @@ if TYPE_CHECKING:
     from refbrowser.exporting.request import Loss
     from refbrowser.exporting.saving.store import StoreWritten
     from refbrowser.exporting.saving.write import SaveOrder, Written
-    from refbrowser.references.content import StoreOrigin
-    from refbrowser.references.document import Edit, ReferenceDocument
-    from refbrowser.references.history import History
+    from refbrowser.references.document.content import StoreOrigin
+    from refbrowser.references.document.document import Edit, ReferenceDocument
+    from refbrowser.references.edits.history import History
     from refbrowser.views.row_changes import Difference
 
 Identity = FileIdentity | ObjectIdentity
@@ -135,7 +135,7 @@ def open_document(
     # Not before: all this takes longer to load than the first rows to be read.
     from refbrowser.engine.opening import dataset_of
     from refbrowser.io.atomic import remove_leftovers
-    from refbrowser.references.history import History
+    from refbrowser.references.edits.history import History
 
     if document.store is not None:
         from refbrowser.app.controller.store_files import identity_of_store

@@ -22,10 +22,10 @@ from refbrowser.app.widgets import icons, theme
 from refbrowser.app.widgets.cards import error_text
 from refbrowser.app.widgets.parts import plain_label, push_button
 from refbrowser.app.widgets.plain_text import one_line, plain_lines
-from refbrowser.references.text_difference import from_difference
+from refbrowser.references.edits.text_difference import from_difference
 
 if TYPE_CHECKING:
-    from refbrowser.references.compare import Example, Part
+    from refbrowser.references.edits.compare import Example, Part
 
 #: Where a line keeps its example.
 _EXAMPLE = Qt.ItemDataRole.UserRole

@@ -25,7 +25,7 @@ from refbrowser.app.widgets.plain_text import one_line
 
 if TYPE_CHECKING:
     from refbrowser.engine.journal import Recovery
-    from refbrowser.references.journal_steps import Operation
+    from refbrowser.references.edits.journal_steps import Operation
 
 #: Operations that the preview lists; the rest is counted.
 LISTED = 1_000
@@ -167,7 +167,7 @@ class RecoveryPreview(QDialog):
 
 def _words(operation: Operation) -> tuple[str, str]:
     """Return what was done, and the values that it gave."""
-    from refbrowser.references.edits import Compound
+    from refbrowser.references.edits.edits import Compound
 
     if operation.edit is None:
         return {"undo": "Undo", "redo": "Redo", "revert": "Revert to the saved state"}[operation.kind], ""

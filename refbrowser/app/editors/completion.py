@@ -15,7 +15,7 @@ from refbrowser.app.widgets.plain_text import one_line
 
 if TYPE_CHECKING:
     from refbrowser.app.editors.completed_field import CompletedField
-    from refbrowser.references.highlight import Candidate, Completions
+    from refbrowser.references.templates.highlight import Candidate, Completions
 
 ROWS_SHOWN = 8
 _MOVES = {
@@ -88,8 +88,8 @@ class CompletionPopup(QTreeWidget):
         self.show()
 
     def _fitting(self) -> Completions:
-        from refbrowser.references.highlight import Completions, complete
-        from refbrowser.references.templates import TemplateSet
+        from refbrowser.references.templates.highlight import Completions, complete
+        from refbrowser.references.templates.templates import TemplateSet
 
         text = self._field.shown_text()
         position = character_offset(text, self._field.textCursor().position())

@@ -15,7 +15,7 @@ from refbrowser.limits import LIMITS
 
 if TYPE_CHECKING:
     from refbrowser.errors import RefbrowserError
-    from refbrowser.references.document import ReferenceDocument
+    from refbrowser.references.document.document import ReferenceDocument
 
 TEXT_FIELDS = ("key", "url", "offset", "length")
 OPTIONAL_FIELDS = frozenset({"offset", "length"})
@@ -115,7 +115,7 @@ class DimensionDraft:
 
     def size(self) -> int | None:
         """Return how many values the dimension has, or None where its texts give no number."""
-        from refbrowser.references.dimensions import parse_dimensions
+        from refbrowser.references.rules.dimensions import parse_dimensions
 
         dimensions, _faults = parse_dimensions({self.name: self.value()})
         return dimensions[0].length if dimensions else None
@@ -224,7 +224,7 @@ class RuleDraft:
     def with_json(self, text: str) -> RuleDraft:
         """Return the draft that a JSON text is; where it is no object, this one with text and fault."""
         from refbrowser.errors import ErrorKind, RefbrowserError
-        from refbrowser.references.typed_values import parsed
+        from refbrowser.references.text.typed_values import parsed
 
         try:
             fields = parsed(text)
@@ -236,14 +236,14 @@ class RuleDraft:
 
     def json(self) -> str:
         """Return the JSON text: as it was typed, or laid out."""
-        from refbrowser.references.typed_values import laid_out
+        from refbrowser.references.text.typed_values import laid_out
 
         return laid_out(self.fields()) if self.source is None else self.source
 
     @property
     def is_changed(self) -> bool:
         """Whether the editor shows something else than the object that it came from."""
-        from refbrowser.references.json_edit import same
+        from refbrowser.references.text.json_edit import same
 
         if self.fault is not None:
             return True
@@ -289,8 +289,8 @@ class RuleDraft:
 
     def edit(self, at: int, edited: Edited) -> Any:
         """Return the edit, see `Draft.edit`; faults that the document's rule has already are no hindrance."""
-        from refbrowser.references.edits import SetRule
-        from refbrowser.references.gen import GenRule
+        from refbrowser.references.edits.edits import SetRule
+        from refbrowser.references.rules.gen import GenRule
 
         for number, column, reason in self.mistakes():
             if column == "json":

@@ -20,7 +20,7 @@ from refbrowser.app.editors.typed import DraftKind, Typed
 from refbrowser.errors import RefbrowserError
 
 if TYPE_CHECKING:
-    from refbrowser.references.document import ReferenceDocument
+    from refbrowser.references.document.document import ReferenceDocument
 
 logger = logging.getLogger(__name__)
 

@@ -11,8 +11,8 @@ from refbrowser.errors import RefbrowserError
 if TYPE_CHECKING:
     from refbrowser.engine.attribute_edits import AttributeChange
     from refbrowser.model.nodes import Node
-    from refbrowser.references.document import ReferenceDocument
-    from refbrowser.references.prefix_scope import PrefixScope
+    from refbrowser.references.document.document import ReferenceDocument
+    from refbrowser.references.edits.prefix_scope import PrefixScope
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +67,7 @@ class AttributeDraft:
     def _change(self, node: Node, at: tuple[str, str]) -> AttributeChange:
         from refbrowser.engine.attribute_edits import AttributeChange
         from refbrowser.engine.attribute_types import type_of, value_in
-        from refbrowser.references.typed_values import typed_value
+        from refbrowser.references.text.typed_values import typed_value
 
         if self.name is not None:
             mistake = ""
@@ -118,7 +118,7 @@ class KeyDraft:
 
     def edit(self, at: str, edited: Edited) -> Any:
         """Return the edit, see `Draft.edit`."""
-        from refbrowser.references.edits import RenameReference
+        from refbrowser.references.edits.edits import RenameReference
 
         mistake = key_mistake(edited.document, self.key)
         if mistake:
@@ -176,16 +176,16 @@ class PrefixDraft:
 
     def to_json(self, at: None) -> dict[str, Any]:
         """Return it for the journal, see `Draft.to_json`."""
-        from refbrowser.references.edit_text import edit_to_json
-        from refbrowser.references.many_edits import ReplacePrefixIn
+        from refbrowser.references.edits.edit_text import edit_to_json
+        from refbrowser.references.edits.many_edits import ReplacePrefixIn
 
         return edit_to_json(ReplacePrefixIn(self.old, self.new, self.scope))
 
     @classmethod
     def from_json(cls, at: Any, value: dict[str, Any], document: ReferenceDocument) -> PrefixDraft | None:
         """Return what `to_json` gave this value of."""
-        from refbrowser.references.edit_text import edit_from_json
-        from refbrowser.references.many_edits import ReplacePrefixIn
+        from refbrowser.references.edits.edit_text import edit_from_json
+        from refbrowser.references.edits.many_edits import ReplacePrefixIn
 
         try:
             edit = edit_from_json(value)

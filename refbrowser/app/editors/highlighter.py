@@ -9,7 +9,7 @@ from PySide6.QtGui import QColor, QFont, QSyntaxHighlighter, QTextCharFormat, QT
 from refbrowser.app.editors.names import Names
 from refbrowser.app.editors.text_units import utf16_offsets
 from refbrowser.app.widgets import theme
-from refbrowser.references.highlight import HighlightToken, TokenKind, highlight
+from refbrowser.references.templates.highlight import HighlightToken, TokenKind, highlight
 
 #: Formats of names, beside those of `TokenKind`.
 DIMENSION, TEMPLATE, ARGUMENT, UNKNOWN = "dimension", "template", "argument", "unknown name"

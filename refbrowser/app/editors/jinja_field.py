@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QSizePolicy, QWidget
 from refbrowser.app.editors.code_field import FaultSpan, fault_spans, raw_text, with_line_ends
 from refbrowser.app.editors.completed_field import CompletedField
 from refbrowser.app.editors.highlighter import JinjaHighlighter
-from refbrowser.references.highlight import ListFolds
+from refbrowser.references.templates.highlight import ListFolds
 
 __all__ = ["FaultSpan", "JinjaField", "fault_spans", "raw_text", "with_line_ends"]
 

@@ -10,7 +10,7 @@ from refbrowser.app.editors.highlighter import JinjaInks
 from refbrowser.app.editors.names import Names
 from refbrowser.app.editors.text_units import utf16_offsets
 from refbrowser.app.widgets import theme
-from refbrowser.references.highlight import TokenKind, highlight
+from refbrowser.references.templates.highlight import TokenKind, highlight
 
 NAME, WORD, MARK, BROKEN = "name of a member", "true, false or null", "mark", "broken"
 #: Strings do not go over the end of a line; what has no end is broken.

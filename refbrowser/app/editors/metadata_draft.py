@@ -9,8 +9,8 @@ from refbrowser.app.editors.typed import Edited, fault
 from refbrowser.errors import RefbrowserError
 
 if TYPE_CHECKING:
-    from refbrowser.references.document import ReferenceDocument
-    from refbrowser.references.edits import SetMetadata
+    from refbrowser.references.document.document import ReferenceDocument
+    from refbrowser.references.edits.edits import SetMetadata
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,8 +59,8 @@ def metadata_edit(draft: MetadataDraft) -> SetMetadata:
         `E_JSON`: the text is not JSON. `E_USAGE`: it is not an object.
     """
     from refbrowser.errors import ErrorKind
-    from refbrowser.references.edits import SetMetadata
-    from refbrowser.references.typed_values import parsed
+    from refbrowser.references.edits.edits import SetMetadata
+    from refbrowser.references.text.typed_values import parsed
 
     value = parsed(draft.text)
     if not isinstance(value, dict):

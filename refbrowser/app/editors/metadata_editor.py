@@ -302,7 +302,7 @@ class MetadataEditor(QWidget):
         self.field.settle()
         if not draft.is_changed:
             return
-        from refbrowser.references.typed_values import laid_out, parsed
+        from refbrowser.references.text.typed_values import laid_out, parsed
 
         json = parsed(draft.text)
         laid = laid_out(json)
@@ -335,7 +335,7 @@ def check(draft: MetadataDraft) -> Check:
     """Parse what is typed, and see whether it is metadata."""
     from refbrowser.engine.node_metadata import metadata_fault
     from refbrowser.errors import RefbrowserError
-    from refbrowser.references.typed_values import parsed
+    from refbrowser.references.text.typed_values import parsed
 
     try:
         value = parsed(draft.text)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from refbrowser.references.templates import TemplateSet
+    from refbrowser.references.templates.templates import TemplateSet
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from refbrowser.references.many_edits import ReplacePrefixIn, outer_with_prefix
-from refbrowser.references.prefix_scope import PrefixScope, ScopeKind, entries_with_prefix
-from refbrowser.references.replace_urls import with_new_prefix
+from refbrowser.references.edits.many_edits import ReplacePrefixIn, outer_with_prefix
+from refbrowser.references.edits.prefix_scope import PrefixScope, ScopeKind, entries_with_prefix
+from refbrowser.references.edits.replace_urls import with_new_prefix
 
 if TYPE_CHECKING:
-    from refbrowser.references.document import ReferenceDocument
+    from refbrowser.references.document.document import ReferenceDocument
 
 #: Changes that are shown as examples.
 EXAMPLES = 3

@@ -12,11 +12,11 @@ from refbrowser.app.editors.cells import WHOLE_FILE
 from refbrowser.app.editors.prefix_changes import PrefixChanges, outer_urls
 from refbrowser.app.editors.preview_source import Change, CheckReport, Mark, PreviewRow, Tally
 from refbrowser.errors import RefbrowserError
-from refbrowser.references.replace_urls import with_new_prefix
-from refbrowser.references.table import WHOLE
+from refbrowser.references.document.table import WHOLE
+from refbrowser.references.edits.replace_urls import with_new_prefix
 
 if TYPE_CHECKING:
-    from refbrowser.references.document import ReferenceDocument
+    from refbrowser.references.document.document import ReferenceDocument
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,7 +98,7 @@ class PrefixSource:
 
 def mistake_in(document: ReferenceDocument, changes: PrefixChanges) -> str:
     """Return why the first URL that changes could not be written so, or nothing."""
-    from refbrowser.references.template import Template
+    from refbrowser.references.templates.template import Template
 
     if document.version == 0:
         return ""

@@ -8,7 +8,7 @@ from enum import Flag
 from typing import NamedTuple, Protocol
 
 from refbrowser.app.widgets.theme import count_text
-from refbrowser.references.text_difference import from_difference
+from refbrowser.references.edits.text_difference import from_difference
 
 
 class Mark(Flag):

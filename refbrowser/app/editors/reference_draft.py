@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 from refbrowser.app.editors.draft import integer, is_integer, json_text
 from refbrowser.app.editors.typed import Edited, fault
 from refbrowser.errors import RefbrowserError
-from refbrowser.references.values import BASE64_PREFIX, decode_base64
+from refbrowser.references.document.values import BASE64_PREFIX, decode_base64
 
 if TYPE_CHECKING:
-    from refbrowser.references.document import ReferenceDocument
+    from refbrowser.references.document.document import ReferenceDocument
 
 #: An inline value longer than this is not put into the field, in bytes of JSON.
 EDITED_BYTES = 64 * 1024
@@ -208,7 +208,7 @@ def base64_mistake(text: str) -> str:
 
 def reference_edit(key: str | None, draft: ReferenceDraft) -> Any:
     """Return the edit of `references.edits` that turns the entry of `key` into the draft."""
-    from refbrowser.references.edits import Compound, RenameReference, SetReference
+    from refbrowser.references.edits.edits import Compound, RenameReference, SetReference
 
     edits: list[Any] = []
     if key is not None and draft.key != key:

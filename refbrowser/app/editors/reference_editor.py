@@ -22,7 +22,7 @@ from refbrowser.app.widgets import theme
 from refbrowser.errors import RefbrowserError
 
 if TYPE_CHECKING:
-    from refbrowser.references.document import ReferenceDocument
+    from refbrowser.references.document.document import ReferenceDocument
 
 KINDS = (ReferenceKind.RANGE, ReferenceKind.WHOLE, ReferenceKind.TEXT, ReferenceKind.BASE64)
 
@@ -298,7 +298,7 @@ class ReferenceEditor(EditorForm):
         """Delete the reference as one step of the history."""
         if self._document is None or self._key is None or self._draft is None:
             return
-        from refbrowser.references.edits import RemoveReference
+        from refbrowser.references.edits.edits import RemoveReference
 
         key, self._key = self._key, None
         drafts_of(self._document).drop_reference(key)

@@ -12,11 +12,11 @@ from refbrowser.app.editors.preview_source import NOT_THERE, Change, CheckReport
 from refbrowser.app.editors.reference_draft import ReferenceDraft
 from refbrowser.errors import RefbrowserError
 from refbrowser.model.reference import ByteRange, Inline, Missing, Reference, WholeFile
-from refbrowser.references.values import decode_inline
+from refbrowser.references.document.values import decode_inline
 
 if TYPE_CHECKING:
-    from refbrowser.references.document import ReferenceDocument
-    from refbrowser.references.templates import TemplateSet
+    from refbrowser.references.document.document import ReferenceDocument
+    from refbrowser.references.templates.templates import TemplateSet
 
 
 @dataclass(frozen=True, slots=True)

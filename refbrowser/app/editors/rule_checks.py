@@ -7,8 +7,8 @@ from dataclasses import replace
 
 from refbrowser.app.editors.preview_source import Tally
 from refbrowser.errors import ErrorKind, Finding, Severity, quoted
-from refbrowser.references.gen import GenRule
-from refbrowser.references.gen_unique import find_duplicates
+from refbrowser.references.rules.gen import GenRule
+from refbrowser.references.rules.gen_unique import find_duplicates
 
 #: Evaluation steps that are spent at once, without a rest.
 STEPS_AT_ONCE = 4_000

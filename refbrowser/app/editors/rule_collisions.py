@@ -10,12 +10,12 @@ import numpy as np
 from refbrowser.app.editors.preview_source import Tally
 from refbrowser.errors import quoted
 from refbrowser.model.chunk_keys import ChunkKeyEncoding
-from refbrowser.references.chunk_code import BITS, unpack_many
-from refbrowser.references.gen import GenRule
-from refbrowser.references.table import ODD
+from refbrowser.references.document.chunk_code import BITS, unpack_many
+from refbrowser.references.document.table import ODD
+from refbrowser.references.rules.gen import GenRule
 
 if TYPE_CHECKING:
-    from refbrowser.references.document import ReferenceDocument
+    from refbrowser.references.document.document import ReferenceDocument
 
 #: Rows of another rule that are looked up, and other rules that are looked at.
 RULE_ROWS = 2_000

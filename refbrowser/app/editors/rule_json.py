@@ -17,7 +17,7 @@ from refbrowser.app.widgets import theme
 
 if TYPE_CHECKING:
     from refbrowser.app.editors.rule_outcome import RuleOutcome
-    from refbrowser.references.json_text import Node
+    from refbrowser.references.text.json_text import Node
 
 
 class RuleJson(QWidget):
@@ -92,7 +92,7 @@ def result_words(outcome: RuleOutcome) -> str:
 
 def faults_in(text: str, draft: RuleDraft, outcome: RuleOutcome) -> Iterator[tuple[FaultSpan, str]]:
     """Yield where in the JSON text of a rule its faults are, and each reason."""
-    from refbrowser.references.json_text import JsonError, parse
+    from refbrowser.references.text.json_text import JsonError, parse
 
     data = text.encode("utf-8", "surrogatepass")
     try:

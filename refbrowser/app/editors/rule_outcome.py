@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from refbrowser.app.editors.draft import RANGE_MEMBERS, TEXT_FIELDS, RuleDraft
 from refbrowser.app.editors.jinja_field import FaultSpan, fault_spans
 from refbrowser.errors import RefbrowserError
-from refbrowser.references.gen import GenRule
+from refbrowser.references.rules.gen import GenRule
 
 
 @dataclass(frozen=True, slots=True)

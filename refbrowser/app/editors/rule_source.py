@@ -15,11 +15,11 @@ from refbrowser.app.editors.rule_checks import duplicates, faults
 from refbrowser.app.editors.rule_collisions import collisions
 from refbrowser.app.widgets.theme import count_text
 from refbrowser.errors import RefbrowserError
-from refbrowser.references.gen import GenRows, GenRule
-from refbrowser.references.gen_changes import RowCount, rule_changes, same_keys
+from refbrowser.references.rules.gen import GenRows, GenRule
+from refbrowser.references.rules.gen_changes import RowCount, rule_changes, same_keys
 
 if TYPE_CHECKING:
-    from refbrowser.references.document import ReferenceDocument
+    from refbrowser.references.document.document import ReferenceDocument
 
 #: Rows that are compared with the saved ones where arithmetic does not tell how many change.
 COMPARED_ROWS = 5_000

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from refbrowser.app.editors.typed import Edited, fault
 
 if TYPE_CHECKING:
-    from refbrowser.references.document import ReferenceDocument
+    from refbrowser.references.document.document import ReferenceDocument
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +40,7 @@ class TemplateDraft:
 
     def edit(self, at: str, edited: Edited) -> Any:
         """Return the edit, see `Draft.edit`."""
-        from refbrowser.references.templates import TemplateSet
+        from refbrowser.references.templates.templates import TemplateSet
 
         mistake = name_mistake(edited.document, self)
         if mistake:
@@ -72,7 +72,7 @@ def name_mistake(document: ReferenceDocument, draft: TemplateDraft) -> str:
         return ""
     if draft.name in document.templates.texts:
         return "there is another template of this name"
-    from refbrowser.references.template_names import can_be_named
+    from refbrowser.references.templates.template_names import can_be_named
 
     if not draft.name.isidentifier():
         return "jinja cannot name it: letters, digits and _ only"
@@ -87,8 +87,8 @@ def name_mistake(document: ReferenceDocument, draft: TemplateDraft) -> str:
 
 def template_edit(draft: TemplateDraft) -> Any:
     """Return the edit of `references.edits` that a draft stands for."""
-    from refbrowser.references.edits import Compound, RenameTemplate, SetTemplate
-    from refbrowser.references.template_renaming import RenameTemplateAndUses
+    from refbrowser.references.edits.edits import Compound, RenameTemplate, SetTemplate
+    from refbrowser.references.edits.template_renaming import RenameTemplateAndUses
 
     edits: list[Any] = []
     if draft.name != draft.old_name:

@@ -27,12 +27,12 @@ from refbrowser.app.editors.rule_source import RuleSource, counterpart
 from refbrowser.app.editors.template_draft import TemplateDraft
 from refbrowser.app.editors.template_uses import TemplateUses
 from refbrowser.errors import RefbrowserError
-from refbrowser.references.gen import GenRule
-from refbrowser.references.refs import References
-from refbrowser.references.templates import TemplateSet
+from refbrowser.references.document.refs import References
+from refbrowser.references.rules.gen import GenRule
+from refbrowser.references.templates.templates import TemplateSet
 
 if TYPE_CHECKING:
-    from refbrowser.references.document import ReferenceDocument
+    from refbrowser.references.document.document import ReferenceDocument
 
 #: Affected references that are compared with the saved state, of which there may be millions.
 CHECKED_REFERENCES = 20_000

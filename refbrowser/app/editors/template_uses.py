@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from refbrowser.references.refs import References
-from refbrowser.references.template_names import names_in
+from refbrowser.references.document.refs import References
+from refbrowser.references.templates.template_names import names_in
 
 if TYPE_CHECKING:
-    from refbrowser.references.document import ReferenceDocument
-    from refbrowser.references.gen import GenRule
+    from refbrowser.references.document.document import ReferenceDocument
+    from refbrowser.references.rules.gen import GenRule
 
 #: Distinct URLs or rules that are looked at between two looks at the cancel token.
 STEP = 1_000

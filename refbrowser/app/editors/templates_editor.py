@@ -28,9 +28,9 @@ from refbrowser.errors import RefbrowserError
 
 if TYPE_CHECKING:
     from refbrowser.app.editors.template_uses import TemplateUses, UsesListed
-    from refbrowser.references.document import ReferenceDocument
-    from refbrowser.references.template import Template
-    from refbrowser.references.templates import TemplateSet
+    from refbrowser.references.document.document import ReferenceDocument
+    from refbrowser.references.templates.template import Template
+    from refbrowser.references.templates.templates import TemplateSet
 
 
 #: Uses that are named before a template that is used is removed.
@@ -222,7 +222,7 @@ class TemplatesEditor(EditorForm):
         if templates is None or draft is None or opened is None or opened.document is None:
             self._show_nothing()
             return
-        from refbrowser.references.templates import TemplateSet
+        from refbrowser.references.templates.templates import TemplateSet
 
         # A template sees its arguments alone: the others do not matter here, however many there are.
         alone = TemplateSet({draft.name: draft.text})
@@ -364,7 +364,7 @@ class TemplatesEditor(EditorForm):
         opened, templates = self._document, self._templates()
         if opened is None or templates is None or opened.document is None:
             return
-        from refbrowser.references.edits import AddTemplate, Compound, SetVersion
+        from refbrowser.references.edits.edits import AddTemplate, Compound, SetVersion
 
         name = next(name for number in range(1, 10**6) if (name := f"t{number}") not in templates.texts)
         edit: Any = AddTemplate(name, "")
@@ -415,7 +415,7 @@ class TemplatesEditor(EditorForm):
         opened, templates = self._document, self._templates()
         if opened is None or templates is None or name not in templates.templates:
             return
-        from refbrowser.references.edits import RemoveTemplate
+        from refbrowser.references.edits.edits import RemoveTemplate
 
         drafts_of(opened).drop_template(name)
         opened.apply(RemoveTemplate(name))

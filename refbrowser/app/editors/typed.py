@@ -12,7 +12,7 @@ from refbrowser.errors import RefbrowserError
 if TYPE_CHECKING:
     from refbrowser.engine.dataset import Dataset
     from refbrowser.io.cancel import CancelToken
-    from refbrowser.references.document import ReferenceDocument
+    from refbrowser.references.document.document import ReferenceDocument
 
 
 class DraftKind(StrEnum):

@@ -13,7 +13,7 @@ from refbrowser.app.shell.tasks import TaskControl
 from refbrowser.errors import RefbrowserError
 
 if TYPE_CHECKING:
-    from refbrowser.references.document import ReferenceDocument
+    from refbrowser.references.document.document import ReferenceDocument
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +61,7 @@ def apply_typed(
 
 
 def _made(edited: Edited, typed: Sequence[Typed]) -> _Made:
-    from refbrowser.references.edits import Compound
+    from refbrowser.references.edits.edits import Compound
 
     edits: list[Any] = []
     applied: list[Typed] = []

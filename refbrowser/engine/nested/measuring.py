@@ -18,7 +18,7 @@ from refbrowser.formats.awkward0.values import LayoutValues
 from refbrowser.io.cancel import CancelToken
 from refbrowser.limits import LIMITS
 from refbrowser.model.nested import BufferPart
-from refbrowser.references.document import ReferenceDocument
+from refbrowser.references.document.document import ReferenceDocument
 
 if TYPE_CHECKING:
     from refbrowser.io.access import Access

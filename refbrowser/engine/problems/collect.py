@@ -12,7 +12,7 @@ from refbrowser.errors import ErrorKind, Finding, Place, RefbrowserError, Severi
 if TYPE_CHECKING:
     from refbrowser.io.access import Access, Want
     from refbrowser.model.nodes import Hierarchy
-    from refbrowser.references.document import ReferenceDocument
+    from refbrowser.references.document.document import ReferenceDocument
 
 #: Kinds of a failed read that another beginning of the URL may repair.
 _OF_URLS = (ErrorKind.SOURCE, ErrorKind.IO, ErrorKind.PROTOCOL, ErrorKind.UNSAFE)
@@ -109,7 +109,7 @@ def _fix(finding: Finding, origin: Origin) -> Fix | None:
     if finding.kind in (ErrorKind.PROTOCOL, ErrorKind.UNSAFE) and place.url:
         return _prefix_fix(place.url)
     if origin is Origin.DOCUMENT and finding.kind in (ErrorKind.REF, ErrorKind.ENCODING):
-        from refbrowser.references.edits import RemoveReference
+        from refbrowser.references.edits.edits import RemoveReference
 
         edit = RemoveReference(place.key)
         return Fix(Remedy.EDIT, edit.title, edit)

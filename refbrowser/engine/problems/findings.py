@@ -11,15 +11,15 @@ from refbrowser.engine.problems.keys import codec_findings, key_findings
 from refbrowser.engine.problems.ranges import range_findings
 from refbrowser.errors import ErrorKind, Finding
 from refbrowser.formats.zarr.metadata_json import NOT_FINITE
-from refbrowser.references.check import all_findings
-from refbrowser.references.metadata_findings import CONSOLIDATED, HOLDS_NOT_FINITE
-from refbrowser.references.positions import as_known, in_refs
-from refbrowser.references.search_time import SearchTime
+from refbrowser.references.checks.check import all_findings
+from refbrowser.references.checks.metadata_findings import CONSOLIDATED, HOLDS_NOT_FINITE
+from refbrowser.references.checks.positions import as_known, in_refs
+from refbrowser.references.rules.search_time import SearchTime
 
 if TYPE_CHECKING:
     from refbrowser.io.access import Access
     from refbrowser.model.nodes import Hierarchy
-    from refbrowser.references.document import ReferenceDocument
+    from refbrowser.references.document.document import ReferenceDocument
 
 
 #: Seconds that are spent on files, rows and URLs that arithmetic does not decide.

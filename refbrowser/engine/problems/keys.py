@@ -16,7 +16,8 @@ from refbrowser.formats.expansion_manifest import single_manifests
 from refbrowser.model.listing import NO_CHUNK, OUTSIDE
 from refbrowser.model.metadata_keys import is_metadata_key
 from refbrowser.model.nodes import ArrayNode, Flavour
-from refbrowser.references.chunk_code import (
+from refbrowser.references.checks.positions import Found, Positions, located, placed
+from refbrowser.references.document.chunk_code import (
     BITS,
     Group,
     group_of_chunks,
@@ -25,19 +26,18 @@ from refbrowser.references.chunk_code import (
     split_key,
     unpack_many,
 )
-from refbrowser.references.gen_chunks import ChunkMatch, match_chunks
-from refbrowser.references.gen_counting import count_below_zero, first_below_zero
-from refbrowser.references.integer_expressions import Affine, bounds, combine
-from refbrowser.references.json_text import NodeKind, pointer
-from refbrowser.references.positions import Found, Positions, located, placed
-from refbrowser.references.search_time import SearchTime
-from refbrowser.references.template_names import uses_in
+from refbrowser.references.rules.gen_chunks import ChunkMatch, match_chunks
+from refbrowser.references.rules.gen_counting import count_below_zero, first_below_zero
+from refbrowser.references.rules.integer_expressions import Affine, bounds, combine
+from refbrowser.references.rules.search_time import SearchTime
+from refbrowser.references.templates.template_names import uses_in
+from refbrowser.references.text.json_text import NodeKind, pointer
 
 if TYPE_CHECKING:
     from refbrowser.formats.expansion_manifest import ExpansionManifest
     from refbrowser.model.nodes import Hierarchy
-    from refbrowser.references.document import ReferenceDocument
-    from refbrowser.references.gen import GenRule
+    from refbrowser.references.document.document import ReferenceDocument
+    from refbrowser.references.rules.gen import GenRule
 
 #: Rows at each end of a rule that are looked at where arithmetic does not decide.
 _END_ROWS = 4096
@@ -315,7 +315,9 @@ def _is_chunk(key: str, near: list[ExpansionManifest]) -> bool | None:
 
 
 def _about_rule(rule: GenRule, message: str, row: int, count: int) -> Finding:
-    from refbrowser.references.edits import RemoveRule  # Sound documents, which most are, need no edits.
+    from refbrowser.references.edits.edits import (
+        RemoveRule,  # Sound documents, which most are, need no edits.
+    )
 
     place = Place(rule=rule.index, field="key", row=row, pointer=f"/gen/{rule.index}/key")
     fix = RemoveRule(rule.index) if message in (NO_ARRAY, NO_CHUNKS) else None
@@ -349,7 +351,7 @@ def _unused_templates(document: ReferenceDocument, left: SearchTime) -> Iterator
             del words[name]
     if not words:
         return
-    from refbrowser.references.edits import RemoveTemplate  # As above.
+    from refbrowser.references.edits.edits import RemoveTemplate  # As above.
 
     is_decided = not left.is_over
     message = "the template {} is not used"

@@ -14,11 +14,11 @@ from refbrowser.exporting.request import Loss
 from refbrowser.formats.zarr.documents import CONSOLIDATED_V2
 from refbrowser.limits import LIMITS
 from refbrowser.model.nodes import Flavour
-from refbrowser.references.edits import SetReference
+from refbrowser.references.edits.edits import SetReference
 
 if TYPE_CHECKING:
-    from refbrowser.references.content import StoreOrigin
-    from refbrowser.references.document import ReferenceDocument
+    from refbrowser.references.document.content import StoreOrigin
+    from refbrowser.references.document.document import ReferenceDocument
 
 _NODE_V3 = "zarr.json"
 LEFT_OUT = "there is no consolidated metadata, read it with consolidated=False"

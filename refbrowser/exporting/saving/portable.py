@@ -29,11 +29,11 @@ from refbrowser.limits import LIMITS
 from refbrowser.model.listing import ListedChunks
 from refbrowser.model.nodes import ArrayNode, Flavour
 from refbrowser.model.reference import ByteRange, Inline, Reference, ReferenceColumns, ReferenceKind
-from refbrowser.references.gen import GenRule
+from refbrowser.references.rules.gen import GenRule
 
 if TYPE_CHECKING:
     from refbrowser.engine.dataset import Dataset
-    from refbrowser.references.document import ReferenceDocument
+    from refbrowser.references.document.document import ReferenceDocument
 
 Ints = npt.NDArray[np.int64]
 #: Chunks whose references are made together.

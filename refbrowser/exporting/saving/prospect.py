@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 
 from refbrowser.errors import RefbrowserError
 from refbrowser.limits import LIMITS
-from refbrowser.references.repair_edits import prefix_between, relative_urls
+from refbrowser.references.edits.repair_edits import prefix_between, relative_urls
 
 if TYPE_CHECKING:
-    from refbrowser.references.document import ReferenceDocument
-    from refbrowser.references.gen import GenRule
+    from refbrowser.references.document.document import ReferenceDocument
+    from refbrowser.references.rules.gen import GenRule
 
 #: Rows of a rule that are written out to learn how long they are: in blocks spread over it.
 _BLOCKS, _BLOCK = 8, 64

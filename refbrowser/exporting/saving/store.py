@@ -26,13 +26,13 @@ from refbrowser.io.identity import NO_FILE, FileIdentity
 from refbrowser.io.origins import is_below
 from refbrowser.model.metadata_keys import is_metadata_key
 from refbrowser.model.nodes import Flavour
-from refbrowser.references.json_edit import pretty, rewrite
-from refbrowser.references.json_text import JsonError, parse
+from refbrowser.references.text.json_edit import pretty, rewrite
+from refbrowser.references.text.json_text import JsonError, parse
 
 if TYPE_CHECKING:
     from refbrowser.io.cancel import CancelToken
-    from refbrowser.references.content import StoreOrigin
-    from refbrowser.references.document import ReferenceDocument
+    from refbrowser.references.document.content import StoreOrigin
+    from refbrowser.references.document.document import ReferenceDocument
 
 #: The folder with what was replaced is named as the store with this behind, and each file in it as its key.
 BACKUP, OLD = ".refbrowser-backup", ".old"

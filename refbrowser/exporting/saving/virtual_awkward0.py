@@ -36,7 +36,7 @@ from refbrowser.model.reference import (
     ReferenceKind,
     WholeFile,
 )
-from refbrowser.references.document import ReferenceDocument
+from refbrowser.references.document.document import ReferenceDocument
 
 #: Chunks whose references are made together.
 _PAGE = 1024

@@ -10,9 +10,9 @@ from refbrowser.formats.references import document_chunks, packed_chunks
 from refbrowser.io.atomic import write_atomically
 from refbrowser.io.cancel import CancelToken
 from refbrowser.io.identity import FileIdentity
-from refbrowser.references.document import ReferenceDocument
-from refbrowser.references.edits import Compound, SetVersion
-from refbrowser.references.repair_edits import RebaseUrls
+from refbrowser.references.document.document import ReferenceDocument
+from refbrowser.references.edits.edits import Compound, SetVersion
+from refbrowser.references.edits.repair_edits import RebaseUrls
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,7 +34,7 @@ from refbrowser.model.grid import RegularChunkGrid
 from refbrowser.model.nodes import ArrayNode
 from refbrowser.model.reference import ByteRange, Inline, Reference
 from refbrowser.model.selection import Selection
-from refbrowser.references.document import ReferenceDocument
+from refbrowser.references.document.document import ReferenceDocument
 
 #: Level of the zlib streams that are made.
 _LEVEL = 6

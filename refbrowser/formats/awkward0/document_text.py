@@ -21,8 +21,8 @@ from refbrowser.formats.awkward0.forms import form_of
 from refbrowser.formats.awkward0.layouts import NumpyLayout, PlainLayout
 from refbrowser.formats.awkward0.lengths import length_of
 from refbrowser.formats.stores.text import ROOT, StoreText
-from refbrowser.references.content import DerivedOrigin, KnownMetadata
-from refbrowser.references.document import ReferenceDocument
+from refbrowser.references.document.content import DerivedOrigin, KnownMetadata
+from refbrowser.references.document.document import ReferenceDocument
 
 _GROUP = b'{"zarr_format":2}'
 #: Bytes of a schema that stands in the attributes, at most; all of it is in the file anyway.

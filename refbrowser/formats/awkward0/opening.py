@@ -22,7 +22,7 @@ from refbrowser.io.access import Access
 from refbrowser.io.cancel import CancelToken
 from refbrowser.io.local import open_regular
 from refbrowser.io.origins import local_path
-from refbrowser.references.document import ReferenceDocument
+from refbrowser.references.document.document import ReferenceDocument
 
 if TYPE_CHECKING:
     from refbrowser.io.fetch import Fetcher

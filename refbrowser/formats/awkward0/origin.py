@@ -20,7 +20,7 @@ from refbrowser.formats.awkward0.value_arrays import TypeMemory, value_arrays
 from refbrowser.model.dtypes import type_name
 from refbrowser.model.nodes import ArrayNode, GroupNode, Hierarchy
 from refbrowser.model.reference import Reference
-from refbrowser.references.content import Fact
+from refbrowser.references.document.content import Fact
 
 _CONTAINERS = {"zip": "archive", "hdf5": "HDF5", "folder": "folder of blobs"}
 

@@ -25,8 +25,8 @@ from refbrowser.io.documents import read_document
 from refbrowser.io.origins import http_url
 from refbrowser.limits import LIMITS
 from refbrowser.model.grid import RegularChunkGrid
-from refbrowser.references.content import Fact
-from refbrowser.references.document import ReferenceDocument
+from refbrowser.references.document.content import Fact
+from refbrowser.references.document.document import ReferenceDocument
 
 if TYPE_CHECKING:
     from refbrowser.io.cancel import CancelToken

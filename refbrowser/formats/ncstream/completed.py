@@ -29,7 +29,7 @@ from refbrowser.model.netcdf.types import AtomicType
 from refbrowser.model.nodes import ArrayNode, Dimension, GroupNode, Hierarchy, MemberAttributes, Node
 from refbrowser.model.reference import ByteRange
 from refbrowser.model.source import ArraySource, SourceManifest
-from refbrowser.references.content import Fact
+from refbrowser.references.document.content import Fact
 
 #: What the types of attributes are called in netCDF; text that is one value is `char` as in most files.
 _NAMES = {

@@ -20,8 +20,8 @@ from refbrowser.formats.stores.text import ROOT, StoreText
 from refbrowser.formats.zarr.hierarchy import DIMENSIONS_ATTRIBUTE
 from refbrowser.limits import LIMITS
 from refbrowser.model.metadata_keys import METADATA_NAMES
-from refbrowser.references.content import DerivedOrigin, KnownMetadata
-from refbrowser.references.document import ReferenceDocument
+from refbrowser.references.document.content import DerivedOrigin, KnownMetadata
+from refbrowser.references.document.document import ReferenceDocument
 
 Ints = npt.NDArray[np.int64]
 #: What zlib streams of a level that nobody knows are read with.

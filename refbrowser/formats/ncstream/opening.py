@@ -18,7 +18,7 @@ from refbrowser.formats.ncstream.options import StreamOptions
 from refbrowser.formats.registry import Opened, Opening
 from refbrowser.io.access import Access
 from refbrowser.io.origins import local_path
-from refbrowser.references.document import ReferenceDocument
+from refbrowser.references.document.document import ReferenceDocument
 
 if TYPE_CHECKING:
     from refbrowser.io.cancel import CancelToken

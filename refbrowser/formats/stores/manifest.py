@@ -11,7 +11,7 @@ from refbrowser.formats.expansion_manifest import ExpansionManifest
 from refbrowser.io.chained import chained_url
 from refbrowser.model.listing import ListedChunks
 from refbrowser.model.reference import ReferenceColumns, ReferenceKind
-from refbrowser.references.content import StoreOrigin
+from refbrowser.references.document.content import StoreOrigin
 
 #: Chunks whose references are looked at together.
 _BLOCK = 65_536

@@ -19,10 +19,10 @@ from refbrowser.formats.stores.text import StoreText, ZipText
 from refbrowser.formats.stores.walk import read_store
 from refbrowser.io.access import Access
 from refbrowser.io.origins import scheme_of
-from refbrowser.references.content import KnownMetadata, StoreOrigin
+from refbrowser.references.document.content import KnownMetadata, StoreOrigin
 
 if TYPE_CHECKING:
-    from refbrowser.references.document import ReferenceDocument
+    from refbrowser.references.document.document import ReferenceDocument
 
 Container = Literal["folder", "zip", "url"]
 #: What the URLs of archives end with.
@@ -147,7 +147,7 @@ def document_of(
     values: Mapping[str, str] | None = None,
 ) -> ReferenceDocument:
     """Return the document with the chunks in `text` and the metadata of a store."""
-    from refbrowser.references.document import ReferenceDocument
+    from refbrowser.references.document.document import ReferenceDocument
 
     if not is_text(origin.root):
         message = "the path of the store is no text, so that no document can hold it"

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 from refbrowser.errors import RefbrowserError
 from refbrowser.model.reference import ByteRange, Inline, Reference, WholeFile
-from refbrowser.references.highlight import ListFolds
-from refbrowser.references.template import Template
+from refbrowser.references.templates.highlight import ListFolds
+from refbrowser.references.templates.template import Template
 from refbrowser.views.explain.explanation import Line, Link, LinkKind, Step, StepState
 from refbrowser.views.explain.occurrences import Occurrence, Occurrences
 from refbrowser.views.explain.texts import bytes_text, counted, json_text, plain
 
 if TYPE_CHECKING:
-    from refbrowser.references.document import ReferenceDocument
+    from refbrowser.references.document.document import ReferenceDocument
 
 #: Templates and dimensions that are told of an entry.
 MOST_NAMED = 20

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 
 from refbrowser.errors import RefbrowserError
 from refbrowser.model.reference import Reference
-from refbrowser.references.expansion import REFS
-from refbrowser.references.gen import NotDecided
+from refbrowser.references.document.expansion import REFS
+from refbrowser.references.rules.gen import NotDecided
 
 if TYPE_CHECKING:
-    from refbrowser.references.document import ReferenceDocument
-    from refbrowser.references.gen import GenRule
+    from refbrowser.references.document.document import ReferenceDocument
+    from refbrowser.references.rules.gen import GenRule
 
 #: Shadowed entries that are told; more are only counted.
 MOST_SHADOWED = 12

@@ -354,7 +354,7 @@ def test_a_sound_file_has_no_bar(window: MainWindow, events: OpenDocument, settl
 def test_with_unsaved_edits_nothing_can_be_allowed(
     window: MainWindow, hostile: OpenDocument, settle: Settle
 ) -> None:
-    from refbrowser.references.edits import RemoveReference
+    from refbrowser.references.edits.edits import RemoveReference
 
     assert hostile.apply(RemoveReference("grid/.zattrs"))
     settle()

@@ -25,7 +25,7 @@ from refbrowser.app.panes.cdl.pane import CdlPane
 from refbrowser.app.panes.cdl.text_view import TextView
 from refbrowser.app.panes.cdl.tokens import CdlToken, tokens
 from refbrowser.app.shell.main_window import MainWindow
-from refbrowser.references.edits import SetMetadata
+from refbrowser.references.edits.edits import SetMetadata
 
 Open = Callable[[str | Path], OpenDocument]
 Settle = Callable[[], None]

@@ -15,7 +15,7 @@ from window_fixtures import Open
 
 from refbrowser.app.shell.main_window import MainWindow
 from refbrowser.app.widgets import theme
-from refbrowser.references.edits import ReplaceUrlPrefix
+from refbrowser.references.edits.edits import ReplaceUrlPrefix
 from refbrowser.views.chunk_map import ChunkMapValues
 
 Key, Modifier = Qt.Key, Qt.KeyboardModifier
@@ -318,7 +318,7 @@ class TestEdits:
         assert mapped.legend()["read"] == 4
 
     def test_added_and_removed_chunks(self, mapped: Mapped) -> None:
-        from refbrowser.references.edits import RemoveReference, SetReference
+        from refbrowser.references.edits.edits import RemoveReference, SetReference
 
         mapped.document.apply(SetReference("field/1.2.0", ["field.bin", 0, 400]))
         mapped.document.apply(RemoveReference("field/0.3.0"))
@@ -330,7 +330,7 @@ class TestEdits:
         self, mapped: Mapped, tmp_path: Path
     ) -> None:
         from refbrowser.exporting.saving.write import SaveOrder
-        from refbrowser.references.edits import SetReference
+        from refbrowser.references.edits.edits import SetReference
 
         mapped.window.centre.plot.set_index(0, 1)
         mapped.wait()

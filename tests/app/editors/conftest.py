@@ -16,8 +16,8 @@ from refbrowser.app.editors.prefix_editor import PrefixEditor
 from refbrowser.app.editors.reference_editor import ReferenceEditor
 from refbrowser.app.editors.templates_editor import TemplatesEditor
 from refbrowser.app.shell.tasks import Tasks
-from refbrowser.references.document import ReferenceDocument
-from refbrowser.references.history import History
+from refbrowser.references.document.document import ReferenceDocument
+from refbrowser.references.edits.history import History
 
 Open = Callable[[Any], OpenDocument]
 
@@ -97,7 +97,7 @@ def prefix(workplace: Callable[..., Workplace]) -> Callable[..., Workplace]:
     """Return what begins a replacement of URL prefixes in a document."""
 
     def make(contents: Any = DOCUMENT, scopes: Any = (), chosen: Any = None, old: str = "") -> Workplace:
-        from refbrowser.references.prefix_scope import PrefixScope
+        from refbrowser.references.edits.prefix_scope import PrefixScope
 
         place = workplace(PrefixEditor(), contents)
         place.editor.begin(place.document, list(scopes), chosen or PrefixScope(), old)  # type: ignore[attr-defined]

@@ -12,7 +12,7 @@ from refbrowser.app.editors.draft import RuleDraft, rule_fields
 from refbrowser.app.editors.drafts import Drafts, TemplateDraft, drafts_of
 from refbrowser.app.editors.reference_draft import stored_draft
 from refbrowser.app.editors.typed import DraftKind
-from refbrowser.references.edits import (
+from refbrowser.references.edits.edits import (
     InsertRule,
     MoveRule,
     RemoveRule,

@@ -16,7 +16,7 @@ from refbrowser.app.editors.completion import CompletionPopup
 from refbrowser.app.editors.jinja_field import FaultSpan, JinjaField
 from refbrowser.app.editors.names import Names
 from refbrowser.app.shell.undo_keys import UndoKeys
-from refbrowser.references.templates import TemplateSet
+from refbrowser.references.templates.templates import TemplateSet
 
 TEMPLATES = TemplateSet({"server": "s3://bucket", "path": "{{year}}/{{month}}"})
 

@@ -160,7 +160,7 @@ def test_edits_wait_while_another_reference_is_shown(reference: Make) -> None:
 
 
 def test_a_change_beneath_pending_edits_keeps_them_and_says_so(reference: Make) -> None:
-    from refbrowser.references.edits import SetReference
+    from refbrowser.references.edits.edits import SetReference
 
     place = reference()
     line(place, "referenceOffsetField", "7")

@@ -87,7 +87,7 @@ def test_the_geopotential_of_january_at_200_hpa(plot: Plot, pane: PlotPane, shar
 
 
 def test_the_plot_follows_edits_and_undo(plot: Plot, pane: PlotPane, qtbot: QtBot, shared_data: Path) -> None:
-    from refbrowser.references.edits import SetRule
+    from refbrowser.references.edits.edits import SetRule
 
     document = plot("eraint_uvz", "/z")
     whole = stored(shared_data, "eraint_uvz", "z")
@@ -100,7 +100,7 @@ def test_the_plot_follows_edits_and_undo(plot: Plot, pane: PlotPane, qtbot: QtBo
 def test_a_chunk_behind_the_end_of_the_file_is_an_error_and_not_fill(
     plot: Plot, pane: PlotPane, qtbot: QtBot
 ) -> None:
-    from refbrowser.references.edits import SetRule
+    from refbrowser.references.edits.edits import SetRule
 
     document = plot("eraint_uvz", "/z")
     assert document.apply(SetRule(0, rule_with(document, "{{4168980 + (m * 3 + l) * 231360}}")))

@@ -24,7 +24,7 @@ from refbrowser.app.shell.centre import TABLE
 from refbrowser.app.shell.damage_bar import damage_words
 from refbrowser.app.shell.main_window import MainWindow
 from refbrowser.engine.opening import OpenRequest, open_dataset
-from refbrowser.references.edits import SetMetadata
+from refbrowser.references.edits.edits import SetMetadata
 
 Settle = Callable[[], None]
 #: The watcher looks at files a few times a second.

@@ -128,7 +128,7 @@ def test_a_stream_without_doubt_has_no_bar_and_can_be_compared(
 def test_with_unsaved_edits_nothing_can_be_chosen(
     window: MainWindow, opened: Open, settle: Settle, tmp_path: Path
 ) -> None:
-    from refbrowser.references.edits import RemoveReference
+    from refbrowser.references.edits.edits import RemoveReference
 
     document = opened(write_ocean(tmp_path))
     settle()

@@ -269,7 +269,7 @@ def test_the_stream_as_it_was_after_a_message(
 def test_edits_keep_the_stream_as_it_is(
     window: MainWindow, ocean: OpenDocument, settle: Settle, qtbot: QtBot
 ) -> None:
-    from refbrowser.references.edits import RemoveReference
+    from refbrowser.references.edits.edits import RemoveReference
 
     strip = link_of(window).pane.as_of
     assert strip.slider.isEnabled()

@@ -19,7 +19,7 @@ from window_fixtures import Open
 from refbrowser.app.shell.centre import PLOT, TABLE
 from refbrowser.app.shell.main_window import MainWindow
 from refbrowser.app.widgets.table.pane import TablePane
-from refbrowser.references.edits import SetReference
+from refbrowser.references.edits.edits import SetReference
 from refbrowser.views.table import Mark
 
 Shown = Callable[[str], TablePane]

@@ -28,7 +28,7 @@ from refbrowser.formats.ncstream.walk import walk_stream
 from refbrowser.io import extending
 from refbrowser.io.cancel import Cancelled, CancelToken
 from refbrowser.limits import LIMITS
-from refbrowser.references.edits import SetMetadata
+from refbrowser.references.edits.edits import SetMetadata
 
 SIDE = 4
 FILL = 9.969209968386869e36

@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from refbrowser.errors import RefbrowserError
-from refbrowser.references.document import ReferenceDocument
-from refbrowser.references.edits import (
+from refbrowser.references.document.document import ReferenceDocument
+from refbrowser.references.edits.edits import (
     InsertRule,
     RemoveReference,
     RenameReference,
@@ -22,8 +22,8 @@ from refbrowser.references.edits import (
     SetTemplate,
     SetVersion,
 )
-from refbrowser.references.many_edits import RemoveReferences, ReplacePrefixIn
-from refbrowser.references.prefix_scope import PrefixScope, ScopeKind
+from refbrowser.references.edits.many_edits import RemoveReferences, ReplacePrefixIn
+from refbrowser.references.edits.prefix_scope import PrefixScope, ScopeKind
 from refbrowser.views import changed_rows as module
 from refbrowser.views.changed_rows import ChangedRows, changed_rows
 from refbrowser.views.row_changes import Difference

@@ -19,8 +19,8 @@ from refbrowser.limits import LIMITS
 from refbrowser.model.chunk_keys import ChunkKeyEncoding
 from refbrowser.model.nodes import ArrayNode
 from refbrowser.model.reference import ReferenceKind
-from refbrowser.references.document import ReferenceDocument
-from refbrowser.references.edits import RemoveReference, ReplaceUrlPrefix, SetReference
+from refbrowser.references.document.document import ReferenceDocument
+from refbrowser.references.edits.edits import RemoveReference, ReplaceUrlPrefix, SetReference
 from refbrowser.views import chunk_map
 from refbrowser.views.chunk_changes import Change, manifest_in
 from refbrowser.views.chunk_colouring import ColourBy, ColouredMap, coloured

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from refbrowser.errors import RefbrowserError
-from refbrowser.references.typed_values import (
+from refbrowser.references.text.typed_values import (
     kind_words,
     laid_out,
     parsed,

@@ -23,7 +23,7 @@ from refbrowser.formats.references import hierarchy_of
 from refbrowser.model.nested import Buffer
 from refbrowser.model.nodes import ArrayNode, GroupNode
 from refbrowser.model.reference import WholeFile
-from refbrowser.references.edits import SetReference
+from refbrowser.references.edits.edits import SetReference
 
 
 def opened(tmp_path: Path, **roots: Any) -> refbrowser.Dataset:

@@ -13,14 +13,14 @@ import pytest
 import zarr
 
 import refbrowser
-import refbrowser.references.document
+import refbrowser.references.document.document
 from refbrowser.errors import ErrorKind, RefbrowserError
 from refbrowser.formats.sniffing import NotReferencesError
 from refbrowser.formats.stores import folder as folder_module
 from refbrowser.formats.stores import text as text_module
 from refbrowser.limits import LIMITS
 from refbrowser.model.nodes import Flavour
-from refbrowser.references import json_values
+from refbrowser.references.text import json_values
 
 VALUES = np.arange(120, dtype="<f4").reshape(6, 20)
 
@@ -66,7 +66,7 @@ def test_one_rule_for_each_array_of_many_chunks(made: Path) -> None:
         assert {rule.count for rule in document.rules} == {8, 3}
         assert document.store.root == str(made)
         # What is made from the parts is what a reader of the text finds.
-        again = refbrowser.references.document.ReferenceDocument.of(document.to_bytes())
+        again = refbrowser.references.document.document.ReferenceDocument.of(document.to_bytes())
         assert again.to_bytes() == document.to_bytes()
         assert again.expansion.rows == document.expansion.rows
         assert list(again.expansion.metadata_keys()) == list(document.expansion.metadata_keys())

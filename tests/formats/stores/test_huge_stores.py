@@ -19,11 +19,12 @@ from refbrowser.engine.audit import list_store
 from refbrowser.engine.dataset import Dataset
 from refbrowser.errors import Finding
 from refbrowser.io.access import Access
-from refbrowser.references import json_text, template
-from refbrowser.references.check import all_findings
-from refbrowser.references.document import ReferenceDocument
-from refbrowser.references.edits import SetMetadata
-from refbrowser.references.rule_edits import RemoveRule
+from refbrowser.references.checks.check import all_findings
+from refbrowser.references.document.document import ReferenceDocument
+from refbrowser.references.edits.edits import SetMetadata
+from refbrowser.references.edits.rule_edits import RemoveRule
+from refbrowser.references.templates import template
+from refbrowser.references.text import json_text
 
 ARRAY = {
     "zarr_format": 2, "shape": [4, 6], "chunks": [2, 3], "dtype": "<i2", "compressor": None,

@@ -17,7 +17,7 @@ from refbrowser.app.widgets import theme
 from refbrowser.app.widgets.plain_text import one_line
 
 if TYPE_CHECKING:
-    from refbrowser.references.content import DerivedOrigin, Fact
+    from refbrowser.references.document.content import DerivedOrigin, Fact
     from refbrowser.views.dimension_uses import DimensionUse
     from refbrowser.views.stored_chunks import StoredChunks
 
@@ -142,7 +142,7 @@ def _node(item: Item, internal: bool) -> list[Section]:
 def _attributes(node: Any, internal: bool) -> list[Section]:
     from refbrowser.engine.attribute_types import type_of
     from refbrowser.formats.nczarr.members import is_internal
-    from refbrowser.references.typed_values import typed_text
+    from refbrowser.references.text.typed_values import typed_text
 
     rows = []
     names = [name for name in node.attributes if internal or not is_internal(name)]
@@ -328,7 +328,7 @@ def _bytes(size: int, shape: tuple[int, ...]) -> int:
 
 def codec_text(codec: Any) -> str:
     """Return a codec with its configuration on one line."""
-    from refbrowser.references.typed_values import typed_text
+    from refbrowser.references.text.typed_values import typed_text
 
     inside = ", ".join(f"{name}={typed_text(value)}" for name, value in codec.configuration.items())
     return f"{codec.name}({inside})" if inside else str(codec.name)

@@ -33,7 +33,7 @@ from refbrowser.app.panes.attributes.attribute_cells import (
 )
 from refbrowser.app.panes.attributes.attribute_rows import Row, Section, layout_of
 from refbrowser.app.panes.attributes.name_column import NameColumn
-from refbrowser.references.typed_values import typed_lines
+from refbrowser.references.text.typed_values import typed_lines
 
 Index = QModelIndex | QPersistentModelIndex
 _OWN_KEYS = (Qt.Key.Key_F2, Qt.Key.Key_Insert, Qt.Key.Key_Delete)
@@ -328,7 +328,7 @@ class AttributesTree(QTreeView):
     def _value_of(self, index: Index, text: str) -> Any:
         """Return the value that is typed in a cell, in the type that is recorded."""
         from refbrowser.engine.attribute_types import value_in
-        from refbrowser.references.typed_values import typed_value
+        from refbrowser.references.text.typed_values import typed_value
 
         name, is_recorded = index.sibling(index.row(), NAME).data(TYPE_ROLE) or ("", False)
         return value_in(name, text) if is_recorded else typed_value(text)
@@ -337,7 +337,7 @@ class AttributesTree(QTreeView):
     def _outcome(index: Index, value: Any) -> str:
         """Return what a value comes to: its kind, its type, and which type it had."""
         from refbrowser.engine.attribute_types import count_words, suggested
-        from refbrowser.references.typed_values import kind_words
+        from refbrowser.references.text.typed_values import kind_words
 
         before, is_recorded = index.sibling(index.row(), NAME).data(TYPE_ROLE) or ("", False)
         if is_recorded:
@@ -358,7 +358,7 @@ class AttributesTree(QTreeView):
             if text != attribute:
                 self.renamed.emit(attribute, text)
         elif text not in (shown := str(index.data(VALUE_ROLE)), typed_lines(shown)):
-            from refbrowser.references.typed_values import typed_text
+            from refbrowser.references.text.typed_values import typed_text
 
             value = self._value_of(index, text)
             set_text(self._model.itemFromIndex(index), typed_text(value))
@@ -369,7 +369,7 @@ class AttributesTree(QTreeView):
             self._new_name = text
             set_text(self._model.itemFromIndex(index), text)
             return
-        from refbrowser.references.typed_values import typed_value
+        from refbrowser.references.text.typed_values import typed_value
 
         name, self._new_name = self._new_name, ""
         self.typed.emit(NEW, VALUE, None)

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from refbrowser.engine.node_metadata import MetadataText
     from refbrowser.errors import Place
     from refbrowser.model.nodes import Flavour
-    from refbrowser.references.document import ReferenceDocument
+    from refbrowser.references.document.document import ReferenceDocument
     from refbrowser.views.dimension_uses import DimensionUse
     from refbrowser.views.stored_chunks import StoredChunks
 

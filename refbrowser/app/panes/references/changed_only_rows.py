@@ -11,7 +11,7 @@ from refbrowser.app.widgets.plain_text import CELL_LIMIT
 from refbrowser.app.widgets.row_model import RowStyle
 
 if TYPE_CHECKING:
-    from refbrowser.references.document import ReferenceDocument
+    from refbrowser.references.document.document import ReferenceDocument
     from refbrowser.views.changed_rows import ChangedRows
 
 

@@ -28,7 +28,7 @@ from refbrowser.app.widgets.parts import plain_label
 from refbrowser.app.widgets.virtual_table import NoRows, VirtualTable
 
 if TYPE_CHECKING:
-    from refbrowser.references.excerpt import Excerpt
+    from refbrowser.references.checks.excerpt import Excerpt
 
 #: Text of this many characters is shown; the rest is counted.
 TEXT_SHOWN = 500_000
@@ -144,7 +144,7 @@ class RawValuePane(QWidget):
         self._stop_showing("Reading…", document.title)
 
         def read(control: TaskControl) -> Excerpt:
-            from refbrowser.references.excerpt import excerpt
+            from refbrowser.references.checks.excerpt import excerpt
 
             return excerpt(state, line, column, control.check)
 

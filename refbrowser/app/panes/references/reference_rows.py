@@ -15,8 +15,8 @@ from refbrowser.formats.registry import title_of
 
 if TYPE_CHECKING:
     from refbrowser.app.controller.reading import FirstRows
-    from refbrowser.references.document import ReferenceDocument
-    from refbrowser.references.expansion import Page
+    from refbrowser.references.document.document import ReferenceDocument
+    from refbrowser.references.document.expansion import Page
 
 COLUMNS = (
     Column("Row", 48, right=True),

@@ -24,7 +24,7 @@ from refbrowser.app.widgets.virtual_table import NoRows, VirtualTable
 
 if TYPE_CHECKING:
     from refbrowser.app.controller.reading import FirstRows
-    from refbrowser.references.document import ReferenceDocument
+    from refbrowser.references.document.document import ReferenceDocument
 
 NOTHING = "Open a document to see its keys: every key with its URL, offset and length."
 NONE_CHANGED = "No key differs from the saved state."
@@ -168,7 +168,7 @@ class ReferencesPane(QWidget):
             return SelectedRows()
         runs: tuple[tuple[int, int], ...] = ((chosen.start, chosen.stop),)
         if isinstance(model, ChangedOnlyRows):
-            from refbrowser.references.many_edits import runs_of
+            from refbrowser.references.edits.many_edits import runs_of
 
             runs = runs_of(model.changes.rows(chosen.start, min(chosen.stop, chosen.start + MOST_SELECTED)))
         if not isinstance(model, ExpansionRows | ChangedOnlyRows) or model.document is not state:

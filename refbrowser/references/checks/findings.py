@@ -1,0 +1,220 @@
+"""Every fault and warning of a document but those of its rules, each with pointer, line and column."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from refbrowser.errors import ErrorKind, Finding, RefbrowserError, Severity, quoted
+from refbrowser.references.checks.key_findings import equal_keys, files_that_are_folders
+from refbrowser.references.checks.lacking import faulty_templates, wrong_members
+from refbrowser.references.checks.metadata_findings import MetadataWarning, metadata_findings
+from refbrowser.references.checks.positions import Found, Positions, found_error, placed
+from refbrowser.references.document.content import DocumentContent
+from refbrowser.references.text.json_text import Member, Node, NodeKind, pointer
+
+#: Findings listed one by one; the last one tells how many more there are.
+MOST = 10_000
+
+_KNOWN_TOP = frozenset({"version", "templates", "gen", "refs"})
+_KNOWN_RULE = frozenset({"key", "url", "offset", "length", "dimensions"})
+_KNOWN_RANGE = frozenset({"start", "stop", "step"})
+
+
+def document_findings(document: DocumentContent) -> tuple[Finding, ...]:
+    """Return the findings of the top level, the templates and refs, in that order."""
+    found: list[Found] = []
+    more = 0
+    for item in _all(document):
+        if len(found) < MOST:
+            found.append(item)
+        else:
+            more += 1
+    findings = placed(document, found)
+    if more:
+        findings[-1] = replace(findings[-1], count=1 + more)
+    return (*document.notes, *findings)
+
+
+def _all(document: DocumentContent) -> Iterator[Found]:
+    positions = Positions(document)
+    yield from _top(document, positions)
+    yield from wrong_members(document, positions)
+    if document.version == 1 and not document.is_made:
+        yield from _odd(document, positions)
+    yield from faulty_templates(document, positions)
+    yield from _entries(document, positions)
+    if document.derived is not None:
+        # It has no keys and no JSON.
+        yield from _alike_nodes(document, positions)
+        return
+    for key, other in equal_keys(document.refs):
+        message = f"the key differs from {quoted(other)} only in case or in the form of its characters"
+        yield _about_key(document, positions, key, message)
+    for key in files_that_are_folders(document.refs):
+        yield _about_key(document, positions, key, "the key is a file and, for other keys, a folder")
+    faults, warnings = metadata_findings(document)
+    for key, kind, message in faults:
+        found = _about_key(document, positions, key, message)
+        yield replace(found, severity=Severity.FAULT, kind=kind)
+    for warning in warnings:
+        found = _about_key(document, positions, warning.key, warning.message)
+        yield replace(found, kind=ErrorKind.META, fix=_consolidation(warning))
+
+
+def _alike_nodes(document: DocumentContent, positions: Positions) -> Iterator[Found]:
+    """Yield nodes whose names some file systems cannot tell apart, each once."""
+    told: set[str] = set()
+    for key, other in equal_keys(document.refs):
+        path, like = key.rpartition("/")[0], other.rpartition("/")[0]
+        if path not in told:
+            told.add(path)
+            message = (
+                f"the name differs from {quoted(f'/{like}')} only in case or in the form of its characters"
+            )
+            yield _about_key(document, positions, key, message)
+
+
+def _consolidation(warning: MetadataWarning) -> Any:
+    """Return the edit that repeats in the consolidated metadata what counts, where that is missing."""
+    if warning.counts is None:
+        return None
+    from refbrowser.references.edits.edits import Compound, SetMetadata
+
+    title = f"Take {warning.counts} over into the consolidated metadata"
+    return Compound(title, (SetMetadata(warning.counts, warning.json),))
+
+
+def _about_key(document: DocumentContent, positions: Positions, key: str, message: str) -> Found:
+    slot = document.refs.find_slot(key)
+    position = None if slot is None else positions.entry(slot)
+    return Found(Severity.WARNING, ErrorKind.REF, message, document.key_pointer(key), position, key=key)
+
+
+def _top(document: DocumentContent, positions: Positions) -> Iterator[Found]:
+    if document.mark:
+        message = "the document begins with a byte-order mark"
+        yield Found(Severity.WARNING, ErrorKind.ENCODING, message, "", 0)
+    if document.version_missing:
+        from refbrowser.references.edits.edits import SetVersion
+
+        yield Found(
+            Severity.FAULT,
+            ErrorKind.SCHEMA,
+            "the version is missing",
+            "",
+            document.node.start,
+            'Add "version": 1.',
+            fix=SetVersion(1),
+        )
+
+
+def _odd(document: DocumentContent, positions: Positions) -> Iterator[Found]:
+    """Yield what is odd about members, whatever they hold: doubled, unknown, not JSON."""
+    for parts, node in _walk(document.node, ()):
+        where = positions.outer(node.start)
+        if node.kind is NodeKind.OBJECT:
+            for member, message in _odd_members(parts, node):
+                yield Found(
+                    Severity.WARNING,
+                    ErrorKind.SCHEMA,
+                    message,
+                    pointer(*parts, member.key),
+                    positions.outer(member.start),
+                    **_rule_of(parts),
+                )
+        elif node.kind is NodeKind.NOT_FINITE:
+            yield Found(
+                Severity.WARNING, ErrorKind.JSON, "NaN and Infinity are not JSON", pointer(*parts), where
+            )
+
+
+def _walk(node: Node, parts: tuple[str | int, ...]) -> Iterator[tuple[tuple[str | int, ...], Node]]:
+    pending = [(parts, node)]
+    while pending:
+        parts, node = pending.pop()
+        yield parts, node
+        inner = [((*parts, member.key), member.value) for member in node.members]
+        inner += [((*parts, number), item) for number, item in enumerate(node.items)]
+        pending.extend(reversed(inner))
+
+
+def _rule_of(parts: tuple[str | int, ...]) -> dict[str, Any]:
+    if len(parts) > 1 and parts[0] == "gen" and isinstance(parts[1], int):
+        return {"rule": parts[1]}
+    return {}
+
+
+def _odd_members(parts: tuple[str | int, ...], node: Node) -> Iterator[tuple[Member, str]]:
+    known = None
+    if not parts:
+        known = _KNOWN_TOP
+    elif len(parts) == 2 and parts[0] == "gen":
+        known = _KNOWN_RULE
+    elif len(parts) == 4 and parts[0] == "gen" and parts[2] == "dimensions":
+        known = _KNOWN_RANGE
+    seen: set[str] = set()
+    for member in node.members:
+        if member.key in seen:
+            yield member, f"the member {quoted(member.key)} is there more than once: the last counts"
+        elif known is not None and member.key not in known:
+            yield member, f"the member {quoted(member.key)} is not known to the specification: it is kept"
+        seen.add(member.key)
+
+
+def _entries(document: DocumentContent, positions: Positions) -> Iterator[Found]:
+    refs = document.refs
+    table = refs.table
+    rows = set(table.flagged.tolist()) | set(refs.replaced)
+    bad = list(document.urls.faults)
+    if bad:
+        rows.update(np.flatnonzero(np.isin(table.url, bad)).tolist())
+    twice = _doubled(document)
+    rows |= set(twice)
+    gone = set(refs.removed.tolist())
+    slots = [row for row in sorted(rows) if row not in gone]
+    slots += [-2 - number for number in range(len(refs.appended))]
+    for slot in slots:
+        yield from _entry(document, positions, slot, slot in twice)
+
+
+def _doubled(document: DocumentContent) -> set[int]:
+    """Return the rows whose key came before."""
+    refs = document.refs
+    later: set[int] = set()
+    seen: set[int] = set()
+    for row in refs.table.duplicates.tolist():
+        if row not in seen:
+            slots = refs.all_slots(refs.key_of(row))
+            seen.update(slots)
+            later.update(slots[1:])
+    return later
+
+
+def _entry(document: DocumentContent, positions: Positions, slot: int, twice: bool) -> Iterator[Found]:
+    refs = document.refs
+    key = refs.key_of(slot)
+    where = document.key_pointer(key)
+    if twice:
+        message = f"the key {quoted(key)} is there more than once: the last counts"
+        from refbrowser.references.edits.repair_edits import RemoveRepeated
+
+        fix = RemoveRepeated(key)
+        yield Found(Severity.WARNING, ErrorKind.REF, message, where, positions.entry(slot), key=key, fix=fix)
+    value = refs.value(slot)
+    for issue in value.issues:
+        # How bytes are spelled in a text that was made here is odd to nobody.
+        if document.is_made and issue.severity is Severity.WARNING:
+            continue
+        yield Found(
+            issue.severity, issue.kind, issue.message, where + issue.below, positions.issue(slot, issue),
+            issue.advice, key,
+        )  # fmt: skip
+    if value.fault is None and value.url:
+        try:
+            document.view.reference(slot)
+        except RefbrowserError as error:
+            yield found_error(error, f"{where}/0", positions.entry(slot), key)

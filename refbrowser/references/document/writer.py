@@ -1,0 +1,205 @@
+"""The text of `refs` after edits: the text as it was read, changed only where an entry changed."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from heapq import merge
+
+import numpy as np
+
+from refbrowser.references.document.groups import Rows
+from refbrowser.references.document.refs import References
+from refbrowser.references.document.table import ReferenceTable
+from refbrowser.references.text.json_edit import dump
+from refbrowser.references.text.json_text import STRING, skip_space
+
+#: The text from `start` to `stop` becomes this.
+Splice = tuple[int, int, bytes]
+
+_ROWS_AT_ONCE = 8192
+#: Bytes that are given at a time where many changes stand close together.
+_PIECE = 256 * 1024
+_URL = re.compile(STRING.pattern + rb"[ \t\n\r]*+:[ \t\n\r]*+\[[ \t\n\r]*+(" + STRING.pattern + rb")")
+
+
+def region_chunks(refs: References, region: tuple[int, int]) -> Iterator[bytes]:
+    """Yield the text between the brackets of `refs`.
+
+    Parameters
+    ----------
+    refs
+        The entries.
+    region
+        Where they stand in the text that was read.
+    """
+    at = region[0]
+    text = refs.table.text
+    gathered: list[bytes] = []
+    size = 0
+    for start, stop, data in splices(refs, region):
+        if start - at > _PIECE:
+            yield from gathered
+            yield from text.chunks(at, start)
+            gathered, size = [], 0
+        else:
+            gathered.append(text.read(at, start))
+        gathered.append(data)
+        size += start - at + len(data)
+        at = stop
+        if size > _PIECE:
+            yield b"".join(gathered)
+            gathered, size = [], 0
+    yield from gathered
+    yield from text.chunks(at, region[1])
+
+
+def splices(refs: References, region: tuple[int, int]) -> Iterator[Splice]:
+    """Yield what differs from the text that was read, in its order."""
+    if not refs.is_edited:
+        return iter(())
+    return merge(_replaced(refs), _renamed_urls(refs), _removed_and_appended(refs, region))
+
+
+def _replaced(refs: References) -> Iterator[Splice]:
+    for row, patch in sorted(refs.replaced.items()):
+        member = refs.table.member(row)
+        between = refs.table.text.read(member.key_stop, member.value.start)
+        yield member.start, member.value.stop, patch.key_text + between + patch.raw
+
+
+def _changed_urls(table: ReferenceTable) -> Rows:
+    """Return the rows whose URL is another than in the text."""
+    written = table.written
+    if written is None:
+        return np.zeros(0, np.int64)
+    numbers = {text: number for number, text in enumerate(table.urls)}
+    # What each URL of the text would be numbered now, -1 where it is used no more.
+    now = np.array([numbers.get(text, -1) for text in written.urls] or [0], np.int64)
+    has_url = written.url >= 0
+    expected = np.where(has_url, now[np.where(has_url, written.url, 0)], -1)
+    return np.flatnonzero(has_url & (expected != table.url))
+
+
+def _renamed_urls(refs: References) -> Iterator[Splice]:
+    table = refs.table
+    rows = _changed_urls(table)
+    if refs.replaced:
+        rows = rows[~np.isin(rows, np.fromiter(refs.replaced, np.int64, len(refs.replaced)))]
+    rows = np.setdiff1d(rows, refs.removed, assume_unique=True)
+    spelled: dict[tuple[int, bool], bytes] = {}
+    for first in range(0, len(rows), _ROWS_AT_ONCE):
+        part = rows[first : first + _ROWS_AT_ONCE]
+        for group in np.split(part, np.flatnonzero(np.diff(part) > _ROWS_AT_ONCE) + 1):
+            changes = _in_group(table, group, spelled)
+            if refs.has_overlay:
+                yield from changes
+            else:
+                yield _joined(table, list(changes))
+
+
+def _in_group(table: ReferenceTable, rows: Rows, spelled: dict[tuple[int, bool], bytes]) -> Iterator[Splice]:
+    """Yield the changes of URLs of rows that stand near one another."""
+    base = int(table.start[rows[0]])
+    data = table.text.read(base, table.next_start(int(rows[-1])))
+    for number, start in zip(table.url[rows].tolist(), table.start[rows].tolist(), strict=True):
+        match = _URL.match(data, start - base)
+        assert match is not None
+        url = (number, match[1].isascii())
+        if url not in spelled:
+            spelled[url] = dump(table.urls[number], match[1])
+        yield match.start(1) + base, match.end(1) + base, spelled[url]
+
+
+def _joined(table: ReferenceTable, changes: list[Splice]) -> Splice:
+    """Return many changes as one, between which nothing else changes."""
+    start, stop = changes[0][0], changes[-1][1]
+    text = table.text.read(start, stop)
+    parts = []
+    at = start
+    for begin, end, data in changes:
+        parts.append(text[at - start : begin - start])
+        parts.append(data)
+        at = end
+    return start, stop, b"".join(parts)
+
+
+def _last_kept(refs: References) -> int:
+    """Return the last row of the table that is not removed, -1 where there is none."""
+    removed = refs.removed
+    last = len(refs.table) - 1
+    for row in removed[::-1].tolist():
+        if row != last:
+            break
+        last -= 1
+    return last
+
+
+def _removed_and_appended(refs: References, region: tuple[int, int]) -> Iterator[Splice]:
+    table = refs.table
+    count = len(table)
+    last = _last_kept(refs)
+    tail = count - 1 - last
+    for row in refs.removed[: len(refs.removed) - tail].tolist():
+        yield int(table.start[row]), table.next_start(row), b""
+    new = appended(refs).data
+    if not tail and not new:
+        return
+    if last >= 0:
+        yield table.member(last).value.stop, table.stop, new
+    elif count:
+        yield int(table.start[0]), table.stop, new
+    else:
+        yield region[0], region[0], new
+
+
+@dataclass(frozen=True, slots=True)
+class Appended:
+    """The text of the entries at the end that are not in the text that was read.
+
+    Attributes
+    ----------
+    starts
+        Where in `data` the key of each of them begins.
+    between
+        What stands between a key and its value.
+    """
+
+    data: bytes
+    starts: tuple[int, ...]
+    between: bytes
+
+
+def appended(refs: References) -> Appended:
+    """Return the text of the entries that edits put at the end, spaced as the last entry is."""
+    before, between = _style(refs.table)
+    data = bytearray()
+    starts: list[int] = []
+    follows = _last_kept(refs) >= 0
+    for patch in refs.appended.values():
+        if follows or starts:
+            data += b"," + before
+        starts.append(len(data))
+        data += patch.key_text + between + patch.raw
+    return Appended(bytes(data), tuple(starts), between)
+
+
+def _style(table: ReferenceTable) -> tuple[bytes, bytes]:
+    """Return what stands between a comma and the next key, and between a key and its value."""
+    if not len(table):
+        return b" ", b": "
+    row = len(table) - 1
+    member = table.member(row)
+    between = table.text.read(member.key_stop, member.value.start)
+    start = member.start
+    if row == 0:
+        before = _space_before(table, start)
+        return before if b"\n" in before else b" ", between
+    return _space_before(table, start), between
+
+
+def _space_before(table: ReferenceTable, start: int) -> bytes:
+    head = table.text.read(max(0, start - 4096), start)
+    kept = head.rstrip(b" \t\n\r")
+    return head[len(kept) :] if skip_space(head, len(kept)) == len(head) else b""

@@ -1,0 +1,1 @@
+"""Edits of documents, and the history of them."""

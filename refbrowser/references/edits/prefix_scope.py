@@ -1,0 +1,171 @@
+"""Where the beginning of URLs is replaced: in all of a document, or in a part of it that is named."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from fnmatch import translate
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from refbrowser.references.document.groups import Rows
+from refbrowser.references.document.refs import References
+from refbrowser.references.document.table import ODD
+from refbrowser.references.document.values import ValueKind
+
+if TYPE_CHECKING:
+    from refbrowser.references.document.content import DocumentContent
+
+#: Keys that are made and looked at between two calls of `pause`.
+STEP = 4_096
+
+#: Positions of entries of `refs` in document order, as first ones and ends that do not belong.
+Runs = tuple[tuple[int, int], ...]
+
+
+class ScopeKind(StrEnum):
+    """What a part of a document is named by."""
+
+    ALL = "all"
+    PATTERN = "pattern"
+    UNDER = "under"
+    ENTRIES = "entries"
+    TEMPLATE = "template"
+    RULE = "rule"
+
+
+@dataclass(frozen=True, slots=True)
+class PrefixScope:
+    """A part of a document.
+
+    Attributes
+    ----------
+    text
+        The shell pattern of keys (``temp/*``), the path of an array or group, or the name of a template.
+    number
+        Of a gen rule.
+    runs
+        Positions in `refs`.
+    """
+
+    kind: ScopeKind = ScopeKind.ALL
+    text: str = ""
+    number: int = 0
+    runs: Runs = ()
+
+    @property
+    def has_references(self) -> bool:
+        """Whether entries of `refs` can belong to it."""
+        return self.kind not in (ScopeKind.TEMPLATE, ScopeKind.RULE)
+
+    def holds_template(self, name: str) -> bool:
+        """Return whether a template belongs to it."""
+        return self.kind is ScopeKind.ALL or (self.kind is ScopeKind.TEMPLATE and self.text == name)
+
+    def holds_rule(self, document: DocumentContent, index: int) -> bool:
+        """Return whether a gen rule belongs to it: below a path where all its keys are."""
+        if self.kind is ScopeKind.UNDER:
+            directories = document.rules[index].directories()
+            return bool(directories) and all(_is_below(each, self.text) for each in directories or ())
+        return self.kind is ScopeKind.ALL or (self.kind is ScopeKind.RULE and self.number == index)
+
+
+def entries_with_prefix(
+    refs: References, old: str, scope: PrefixScope, pause: Callable[[], None] = lambda: None
+) -> Rows:
+    """Return the slots of the entries of a part whose URL begins with `old`; `pause` may raise to end it."""
+    if not scope.has_references:
+        return np.zeros(0, np.int64)
+    table = refs.table
+    wanted = np.array([number for number, url in enumerate(table.urls) if url.startswith(old)], np.int64)
+    rows = np.flatnonzero(np.isin(table.url, wanted)) if len(wanted) else np.zeros(0, np.int64)
+    touched = np.concatenate([refs.removed, np.array([*refs.replaced], np.int64)])
+    rows = rows[~np.isin(rows, touched)]
+    pause()
+    # Entries whose URL is not in the table: those of the overlay, and those with numbers beyond 64 bits.
+    large = np.flatnonzero(table.url == ValueKind.LARGE).tolist()
+    single = [row for row in large if row not in refs.replaced and refs.stands(row)]
+    single += [*refs.replaced, *(-2 - number for number in range(len(refs.appended)))]
+    single = [slot for slot in single if _begins(refs, slot, old)]
+    kept = rows[_in_scope(refs, rows, scope, pause)]
+    return np.concatenate([kept, np.array([*_single_in_scope(refs, single, scope)], np.int64)])
+
+
+def entries_of(refs: References, runs: Runs) -> Rows:
+    """Return the slots of the entries at positions, those that are there."""
+    parts = [refs.slot_column(max(start, 0), min(stop, len(refs))) for start, stop in runs]
+    return np.concatenate(parts) if parts else np.zeros(0, np.int64)
+
+
+def _begins(refs: References, slot: int, old: str) -> bool:
+    value = refs.value(slot)
+    return value.kind in (None, ValueKind.LARGE) and value.url.startswith(old)
+
+
+def _in_scope(
+    refs: References, rows: Rows, scope: PrefixScope, pause: Callable[[], None]
+) -> npt.NDArray[np.bool_]:
+    """Return which rows of the table belong to a part."""
+    if scope.kind is ScopeKind.ENTRIES:
+        return np.isin(rows, entries_of(refs, scope.runs))
+    if scope.kind is ScopeKind.UNDER:
+        return _rows_below(refs, rows, scope.text.strip("/"))
+    if scope.kind is not ScopeKind.PATTERN:
+        return np.ones(len(rows), bool)
+    matches = re.compile(translate(scope.text)).match
+    found = np.zeros(len(rows), bool)
+    for start in range(0, len(rows), STEP):
+        pause()
+        keys = refs.table.keys(rows[start : start + STEP].tolist())
+        found[start : start + STEP] = [matches(key) is not None for key in keys]
+    return found
+
+
+def _rows_below(refs: References, rows: Rows, path: str) -> npt.NDArray[np.bool_]:
+    """Return which rows have keys below a path: by group, by key where a group is cut by the path."""
+    if not path:
+        return np.ones(len(rows), bool)
+    table, below = refs.table, f"{path}/"
+    inside = [
+        number
+        for number, (prefix, _) in enumerate(table.groups)
+        if number != ODD and prefix.startswith(below)
+    ]
+    cut = [
+        number
+        for number, (prefix, mark) in enumerate(table.groups)
+        if number == ODD or (mark == "/" and below.startswith(prefix) and prefix != below)
+    ]
+    groups = table.group.of(rows)
+    found = np.isin(groups, inside)
+    doubtful = np.flatnonzero(np.isin(groups, cut))
+    if len(doubtful):
+        keys = table.keys(rows[doubtful].tolist())
+        found[doubtful] = [key.startswith(below) for key in keys]
+    return found
+
+
+def _single_in_scope(refs: References, slots: Sequence[int], scope: PrefixScope) -> Iterator[int]:
+    if not slots:
+        return
+    if scope.kind is ScopeKind.ENTRIES:
+        yield from np.array(slots, np.int64)[np.isin(slots, entries_of(refs, scope.runs))].tolist()
+        return
+    matches = re.compile(translate(scope.text)).match
+    for slot in slots:
+        key = refs.key_of(slot)
+        if (
+            scope.kind is ScopeKind.ALL
+            or (scope.kind is ScopeKind.UNDER and _is_below(key, scope.text))
+            or (scope.kind is ScopeKind.PATTERN and matches(key))
+        ):
+            yield slot
+
+
+def _is_below(text: str, path: str) -> bool:
+    path = path.strip("/")
+    return not path or text == path or text.startswith(f"{path}/")

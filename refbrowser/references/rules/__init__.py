@@ -1,0 +1,1 @@
+"""Gen rules as algebra: counted, viewed, searched, never expanded."""

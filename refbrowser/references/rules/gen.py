@@ -1,0 +1,334 @@
+"""Gen rules (References specification, Version 1) as algebra: counted, viewed, searched, never expanded."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, TypeVar
+
+import numpy as np
+
+from refbrowser.errors import ErrorKind, Finding, Place, RefbrowserError, quoted
+from refbrowser.limits import LIMITS
+from refbrowser.model.chunk_keys import ChunkKeyEncoding
+from refbrowser.model.reference import ByteRange, Reference, ReferenceColumns, WholeFile
+from refbrowser.references.rules.dimensions import INT_ROOM, Int64, RowSpace, member_pointer, parse_dimensions
+from refbrowser.references.rules.gen_cases import KeyCase, key_cases
+from refbrowser.references.rules.gen_chunks import MISSING, UNDECIDED, ChunkMatch, find_rows, match_chunks
+from refbrowser.references.rules.gen_columns import RuleColumns
+from refbrowser.references.rules.gen_directories import rule_directories
+from refbrowser.references.rules.gen_faults import find_faults, hidden_key
+from refbrowser.references.rules.gen_fields import FIELDS, RuleField, placed, read_field, rule_scope
+from refbrowser.references.rules.gen_keys import KeyPattern, UndecidedError
+from refbrowser.references.rules.gen_references import no_references, references
+from refbrowser.references.rules.gen_rows import FieldColumn, GenRow, GenRows
+from refbrowser.references.rules.gen_search import FieldSpace, KeySearch
+from refbrowser.references.rules.gen_unique import Collisions, find_collisions, find_duplicates
+from refbrowser.references.rules.lowering import static_prefix
+from refbrowser.references.rules.search_time import SearchTime
+from refbrowser.references.templates.evaluate import Scope
+from refbrowser.references.templates.templates import TemplateSet
+
+#: Rows looked at in vain for one chunk, after which the other chunks are not searched for.
+_MOST_CHECKED = 100_000
+#: Evaluation steps of the search for keys that are not known.
+_HIDDEN_STEPS = LIMITS.template_steps_job // 100
+
+_Found = TypeVar("_Found")
+
+
+@dataclass(frozen=True, slots=True)
+class NotDecided:
+    """The answer of a search that reached its bound: so many rows were looked at."""
+
+    rows_checked: int
+
+
+def _clashes(names: Iterable[str], templates: TemplateSet) -> Iterator[RefbrowserError]:
+    """Yield a fault for each dimension that has the name of a template: its use is not clear."""
+    message = "dimension {} has the name of a template"
+    for name in names:
+        if name in templates.texts:
+            yield RefbrowserError(
+                ErrorKind.TEMPLATE,
+                message.format(quoted(name)),
+                Place(field="dimensions", pointer=member_pointer(name)),
+                "give one of them another name",
+            )
+
+
+def _row_code(row: int | NotDecided | None) -> int:
+    if row is None:
+        return MISSING
+    return UNDECIDED if isinstance(row, NotDecided) or row >= 2**63 else row
+
+
+class GenRule:
+    """One gen rule: four jinja-str over the cartesian product of its dimensions.
+
+    Making one never raises: what is wrong is listed by `faults`. Immutable, safe to share across threads.
+
+    Parameters
+    ----------
+    fields
+        The rule's members as Python values (unknown ones are left alone).
+    templates
+        The document's templates.
+    index
+        Position of the rule in `gen`.
+    """
+
+    def __init__(self, fields: Mapping[str, Any], templates: TemplateSet, index: int) -> None:
+        self.index = index
+        self.templates = templates
+        self.is_object = isinstance(fields, Mapping)
+        self._members: Mapping[str, Any] = fields if self.is_object else {}
+        listed = self._members.get("dimensions")
+        found_dimensions, faults = parse_dimensions(listed)
+        self.dimension_names = tuple(listed) if isinstance(listed, Mapping) else ()
+        self.dimension_faults = tuple(faults)
+        self.clashes = tuple(map(self._placed, _clashes(self.dimension_names, templates)))
+        self.space = RowSpace(found_dimensions)
+        self._searched: dict[str, Any] = {}
+
+    def _placed(self, error: RefbrowserError) -> RefbrowserError:
+        pointer = f"/gen/{self.index}{error.place.pointer or ''}"
+        return error.at(replace(error.place, rule=self.index, pointer=pointer))
+
+    @property
+    def structure_faults(self) -> tuple[RefbrowserError, ...]:
+        """Why the rule gives no rows although it should: it is no object, or its dimensions are faulty."""
+        if not self.is_object:
+            return (self._placed(RefbrowserError(ErrorKind.SCHEMA, "the rule is not an object")),)
+        return tuple(map(self._placed, self.dimension_faults))
+
+    @cached_property
+    def hidden_key(self) -> RefbrowserError | None:
+        """Why some key of the rule is not known: a key that it may give and does not may be that one."""
+        return hidden_key(self, _HIDDEN_STEPS)
+
+    @cached_property
+    def _scope(self) -> Scope:
+        return rule_scope(self.dimension_names, self.templates)
+
+    @cached_property
+    def fields(self) -> dict[str, RuleField]:
+        """The fields by name, parsed when first asked for; an optional one is absent."""
+        found = {name: read_field(name, self._members, self._scope) for name in FIELDS}
+        return {name: each for name, each in found.items() if each is not None}
+
+    @property
+    def key(self) -> str | None:
+        """The text of the field, None where it is absent or not text."""
+        return self._text("key")
+
+    @property
+    def url(self) -> str | None:
+        """The text of the field, None where it is absent or not text."""
+        return self._text("url")
+
+    @property
+    def offset(self) -> str | None:
+        """The text of the field, None where it is absent or not text."""
+        return self._text("offset")
+
+    @property
+    def length(self) -> str | None:
+        """The text of the field, None where it is absent or not text."""
+        return self._text("length")
+
+    def _text(self, name: str) -> str | None:
+        text = self._members.get(name)
+        return text if isinstance(text, str) else None
+
+    @property
+    def dimensions(self) -> tuple[tuple[str, range | tuple[Any, ...]], ...]:
+        """Names and values of the dimensions that are good, in document order."""
+        return tuple((dimension.name, dimension.values) for dimension in self.space.dimensions)
+
+    @property
+    def integer_names(self) -> tuple[str, ...]:
+        """Names of the good dimensions that are integers throughout."""
+        return tuple(each.name for each in self.space.dimensions if not each.has_texts)
+
+    @cached_property
+    def count(self) -> int:
+        """Number of rows, which may exceed 2**63; 0 where a dimension is faulty."""
+        return 0 if self.dimension_faults else self.space.count
+
+    def __len__(self) -> int:
+        return self.count
+
+    @cached_property
+    def columns(self) -> RuleColumns | None:
+        """The fields as columns; None where there are no rows."""
+        return RuleColumns(self.fields, self.space, self._scope, self.index) if self.count else None
+
+    def row(self, row: int) -> GenRow:
+        """Return one generated entry, 0 <= row < count.
+
+        Raises
+        ------
+        IndexError
+            There is no such row.
+        """
+        if not 0 <= row < self.count:
+            raise IndexError(row)
+        values = self.space.values(row)
+        found: dict[str, Any] = {}
+        first: RefbrowserError | None = None
+        for name, rule_field in self.fields.items():
+            try:
+                found[name] = rule_field.evaluate(values)
+            except RefbrowserError as error:
+                first = first or placed(error, self.index, name, row)
+        reference: Reference | None = None
+        if first is None and "offset" in self.fields:
+            reference = ByteRange(found["url"], found["offset"], found["length"])
+        elif first is None:
+            reference = WholeFile(found["url"])
+        return GenRow(row, found.get("key"), reference, first)
+
+    def rows(self, start: int, stop: int) -> GenRows:
+        """Return the entries of rows [start, stop), cut at the ends of the rule, as columns."""
+        start = max(0, min(start, self.count))
+        stop = max(start, min(stop, self.count))
+        if self.columns is None or start == stop:
+            return GenRows(start, 0, lambda name: FieldColumn([], {}) if name in self.fields else None)
+        return self.columns.window(start, stop)
+
+    @cached_property
+    def pattern(self) -> KeyPattern | None:
+        """The key as a pattern, where it is lowered and there are rows."""
+        pieces = self.columns.texts.get("key") if self.columns is not None else None
+        return None if pieces is None else KeyPattern(pieces, self.space)
+
+    @cached_property
+    def _key_search(self) -> KeySearch | None:
+        key = self.fields["key"]
+        if self.columns is None or key.compiled is None or key.faults:
+            return None
+        return KeySearch(key, FieldSpace(self.space, tuple(sorted(self.columns.slots("key")))))
+
+    @cached_property
+    def _cases(self) -> tuple[KeyCase, ...] | None:
+        """The key as lowered keys over the whole space or parts of it; None where it is not that."""
+        if self.pattern is not None:
+            return (KeyCase(self.pattern, self.space, tuple(map(range, self.space.lengths))),)
+        search = self._key_search
+        if search is None or search.field.template is None:
+            return None
+        return key_cases(search.field.template, self._scope, self.space)
+
+    def find(self, key: str, cancelled: Callable[[], bool] = lambda: False) -> int | NotDecided | None:
+        """Return the last row with this key, None where there is none, or that it was not decided.
+
+        By arithmetic where the key is lowered, as a whole or by cases; else by a bounded search, which
+        `cancelled` ends.
+        """
+        if self._cases is None:
+            return self._search(key, cancelled)
+        try:
+            return max((row for case in self._cases if (row := case.find(key)) is not None), default=None)
+        except UndecidedError as error:
+            return NotDecided(error.rows)
+
+    def _search(self, key: str, cancelled: Callable[[], bool]) -> int | NotDecided | None:
+        if self._key_search is None:
+            return None
+        found, checked = self._key_search.find(key, cancelled)
+        return NotDecided(checked) if found is None and checked >= 0 else found
+
+    def find_chunks(self, prefix: str, coords: Int64, encoding: ChunkKeyEncoding) -> Int64:
+        """Return the last row with the key of each chunk, -1 where there is none, -2 where not decided.
+
+        Parameters
+        ----------
+        prefix
+            Path of the array with its ``/`` at the end; empty for a root array.
+        coords
+            Chunk coordinates, shape (n, ndim).
+        """
+        best = np.full(len(coords), MISSING, dtype=np.int64)
+        shared = min(len(prefix), len(self.static_prefix))
+        if prefix[:shared] != self.static_prefix[:shared]:
+            return best
+        for case in self._cases or ():
+            match = match_chunks(case.pattern, prefix, coords.shape[1], encoding)
+            if match is False:
+                continue
+            rows = find_rows(case.pattern, match, coords) if isinstance(match, ChunkMatch) else None
+            if rows is not None and case.pattern is self.pattern:
+                return rows
+            if rows is None or self.count > INT_ROOM:
+                return self._find_each(prefix, coords, encoding)
+            best = np.maximum(best, case.rows(rows))
+        return best if self._cases is not None else self._find_each(prefix, coords, encoding)
+
+    def _find_each(self, prefix: str, coords: Int64, encoding: ChunkKeyEncoding) -> Int64:
+        rows = np.full(len(coords), UNDECIDED, dtype=np.int64)
+        for place, key in enumerate(encoding.encode_many(coords)):
+            found = self.find(prefix + key)
+            if isinstance(found, NotDecided) and found.rows_checked > _MOST_CHECKED:
+                # A search this long for one chunk is not repeated for the others.
+                break
+            rows[place] = _row_code(found)
+        return rows
+
+    def references(self, rows: Int64) -> ReferenceColumns:
+        """Return the references of rows (int64, each in [0, count)) as columns, in that order.
+
+        An entry that is faulty, or whose range ends beyond 2**63, is `FAULTY` with its error.
+        """
+        if self.columns is None:
+            return no_references()
+        return references(self.columns, rows)
+
+    @cached_property
+    def static_prefix(self) -> str:
+        """The text that every key begins with."""
+        return self._static("key")
+
+    def static_origin(self) -> str:
+        """Return the text of the URL up to the first part that depends on a dimension."""
+        return self._static("url")
+
+    def _static(self, name: str) -> str:
+        template = self.fields[name].template
+        return "" if template is None else static_prefix(template, self._scope, self.space)
+
+    def directories(self) -> tuple[str, ...] | None:
+        """Return what keys have before their last ``/`` (none: ""), None where that is not bounded."""
+        if self.columns is None:
+            return ()
+        return rule_directories(self.pattern, self.columns, self._key_search)
+
+    def faults(self, steps: int = LIMITS.template_steps_job, left: SearchTime | None = None) -> list[Finding]:
+        """Return everything that is wrong with the rule, also where it yields no row.
+
+        Exact with counts where a field is affine, or depends on few enough combinations to look at all of
+        them; else what a bounded search of `steps` evaluation steps for each field finds in the time `left`,
+        and a warning that the rest was not decided.
+        """
+        if steps != LIMITS.template_steps_job:
+            return list(find_faults(self, steps, left))
+        return list(self._found("faults", lambda left: tuple(find_faults(self, left=left)), left))
+
+    def duplicates(self, left: SearchTime | None = None) -> Finding | None:
+        """Return a warning that keys of the rule repeat, or that it was not decided; None where not."""
+        return self._found("duplicates", lambda left: find_duplicates(self, left=left), left)
+
+    def _found(self, name: str, search: Callable[[SearchTime], _Found], left: SearchTime | None) -> _Found:
+        """Return what a search finds; it is not made again once it had all the time it needed."""
+        if name in self._searched:
+            return self._searched[name]
+        left = left or SearchTime()
+        found = search(left)
+        if not left.is_over:
+            self._searched[name] = found
+        return found
+
+    def collisions(self, keys: Iterable[str], cancelled: Callable[[], bool] = lambda: False) -> Collisions:
+        """Return which keys of `refs` the rule makes again."""
+        return find_collisions(self, keys, cancelled)

@@ -1,0 +1,125 @@
+"""Search of rows where arithmetic does not decide: a bounded look at what the closures give."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+from refbrowser.errors import RefbrowserError
+from refbrowser.limits import LIMITS
+from refbrowser.references.rules.dimensions import RowSpace
+from refbrowser.references.rules.gen_fields import RuleField
+
+#: Rules up to this many different evaluations keep a table of what they give.
+_TABLE_ROWS = 100_000
+#: Steps of one look-up: a part of what a job may take, as look-ups are waited for.
+_MOST_STEPS = LIMITS.template_steps_job // 10
+#: Rows at each end of a rule, and of each dimension, that are looked at when not all can be.
+_END_ROWS = 1_000
+
+
+@dataclass(frozen=True)
+class FieldSpace:
+    """The dimensions that one field depends on, as a space of their own.
+
+    Attributes
+    ----------
+    space
+        The space of the rule.
+    slots
+        The dimensions that the field depends on.
+    """
+
+    space: RowSpace
+    slots: tuple[int, ...]
+
+    @cached_property
+    def inner(self) -> RowSpace:
+        """The product of these dimensions alone."""
+        return RowSpace(tuple(self.space.dimensions[slot] for slot in self.slots))
+
+    @cached_property
+    def repeats(self) -> int:
+        """Rows of the rule for each combination of these dimensions."""
+        return self.space.count // self.inner.count
+
+    def first_row(self, inner_row: int) -> int:
+        """Return the first row of the rule with a combination."""
+        return self._row(inner_row, last=False)
+
+    def last_row(self, inner_row: int) -> int:
+        """Return the last row of the rule with a combination."""
+        return self._row(inner_row, last=True)
+
+    def _row(self, inner_row: int, *, last: bool) -> int:
+        positions = [length - 1 if last else 0 for length in self.space.lengths]
+        for slot, position in zip(self.slots, self.inner.indices(inner_row), strict=True):
+            positions[slot] = position
+        return self.space.row(positions)
+
+    def values(self, inner_row: int) -> list[int]:
+        """Return a value for every dimension of the rule; those without effect have their first."""
+        values = [dimension.values[0] for dimension in self.space.dimensions]
+        for slot, value in zip(self.slots, self.inner.values(inner_row), strict=True):
+            values[slot] = value
+        return values
+
+    def probes(self) -> Iterator[int]:
+        """Yield combinations worth a look: the first and last, and the ends of each dimension."""
+        count = self.inner.count
+        seen = set()
+        corners = range(2 ** min(len(self.slots), 10))
+        for corner in corners:
+            ends = [(length - 1) * (corner >> place & 1) for place, length in enumerate(self.inner.lengths)]
+            row = self.inner.row(ends)
+            seen.add(row)
+            yield row
+        for row in (*range(min(_END_ROWS, count)), *range(max(0, count - _END_ROWS), count)):
+            if row not in seen:
+                yield row
+
+
+@dataclass(frozen=True)
+class KeySearch:
+    """The keys of a rule that is not lowered."""
+
+    field: RuleField
+    where: FieldSpace
+
+    @cached_property
+    def _table(self) -> dict[str, int] | None:
+        if self.where.inner.count > _TABLE_ROWS:
+            return None
+        table = {}
+        for row in range(self.where.inner.count):
+            key = self._key(row)
+            if key is not None:
+                table[key] = self.where.last_row(row)
+        return table
+
+    def _key(self, inner_row: int) -> str | None:
+        try:
+            return str(self.field.evaluate(self.where.values(inner_row)))
+        except RefbrowserError:
+            return None
+
+    def find(self, key: str, cancelled: Callable[[], bool]) -> tuple[int | None, int]:
+        """Return the last row with a key that was found, and how many rows were looked at (-1 for all)."""
+        assert self.field.template is not None
+        if not key.startswith(self.field.template.static_prefix):
+            return None, -1
+        if self._table is not None:
+            return self._table.get(key), -1
+        assert self.field.compiled is not None
+        count = self.where.inner.count
+        most = min(count, _MOST_STEPS // max(1, self.field.compiled.steps))
+        for checked, row in enumerate(range(count - 1, count - 1 - most, -1)):
+            if checked % 1024 == 0 and cancelled():
+                return None, checked
+            if self._key(row) == key:
+                return self.where.last_row(row), -1
+        if most == count:
+            return None, -1
+        found = [row for row in self.where.probes() if self._key(row) == key]
+        return (self.where.last_row(max(found)) if found else None), most

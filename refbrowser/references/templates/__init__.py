@@ -1,0 +1,1 @@
+"""Templates (jinja-str): their grammar, and their values by closures."""
