@@ -192,7 +192,7 @@ def test_a_new_row_is_in_no_target_that_has_no_name_for_it(monkeypatch: pytest.M
 #: Lists of names that mean something else than codecs of chunks, and why.
 OTHERS = {
     "app/dialogs/export_table_options.py": "compressions of Arrow",
-    "engine/export/table_options.py": "compressions of Arrow",
+    "exporting/table_options.py": "compressions of Arrow",
     "formats/awkward0/functions.py": "functions of Python that files name",
     "formats/awkward0/writing/policy.py": "functions of Python that are named in files",
     "app/dialogs/export_awkward_options.py": "functions of Python that are named in files",
