@@ -214,8 +214,8 @@ def export(
 
 def _options_of(target: str, format: str) -> StoreOptions:
     """Return the options where none are given: a store whose name ends so is a zip file."""
+    from refbrowser.exporting.layout import STORE_FORMATS
     from refbrowser.exporting.store_options import StoreOptions
-    from refbrowser.exporting.targets import STORE_FORMATS
 
     zipped = format in STORE_FORMATS and target.lower().endswith(".zip")
     return StoreOptions(container="zip" if zipped else "folder")

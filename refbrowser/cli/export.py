@@ -151,8 +151,8 @@ def run(arguments: argparse.Namespace, token: CancelToken) -> int:
 def _export(
     dataset: Dataset, request: ExportRequest, arguments: argparse.Namespace, token: CancelToken
 ) -> ExportReport:
+    from refbrowser.exporting.layout import STORE_FORMATS
     from refbrowser.exporting.run import run_export
-    from refbrowser.exporting.targets import STORE_FORMATS
 
     try:
         with ProgressBar("exporting") as bar:

@@ -61,10 +61,10 @@ def store_options(arguments: argparse.Namespace) -> StoreOptions:
     RefbrowserError
         `E_USAGE`: one has no meaning, alone or with the format.
     """
+    from refbrowser.exporting.layout import STORE_FORMATS
     from refbrowser.exporting.request import STREAM_FORMAT
     from refbrowser.exporting.store_options import Sides, StoreOptions
     from refbrowser.exporting.table_options import TABLE_FORMATS
-    from refbrowser.exporting.targets import STORE_FORMATS
 
     zipped = arguments.zip or arguments.target.lower().endswith(".zip")
     options = StoreOptions(

@@ -1,9 +1,12 @@
-"""Making objects of stored bytes, which are copied undecoded."""
+"""Making objects of stored bytes, which are confirmed and copied undecoded."""
 
 from __future__ import annotations
 
+import os
 import threading
-from dataclasses import replace
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -16,15 +19,193 @@ from refbrowser.engine.columns import placed, without
 from refbrowser.engine.fetching import fetch_rows
 from refbrowser.engine.shards import inner_columns, shard_tables
 from refbrowser.engine.wanted import too_long, without_large
-from refbrowser.errors import RefbrowserError
+from refbrowser.errors import ErrorKind, Finding, RefbrowserError, Severity
 from refbrowser.exporting.chunks import ArrayExport, Coords, ExportRun, unit_numbers
-from refbrowser.exporting.confirming import StoredUnits
-from refbrowser.exporting.local_files import read_local
 from refbrowser.exporting.objects import Assembled, Assembly
+from refbrowser.io.access import Access, Location
+from refbrowser.io.cancel import CancelToken
+from refbrowser.io.identity import FileIdentity
+from refbrowser.io.local import open_regular
+from refbrowser.model.nodes import ArrayNode
 from refbrowser.model.reference import ReferenceColumns, ReferenceKind
 
 if TYPE_CHECKING:
+    from refbrowser.io.access import Access
     from refbrowser.model.manifest import ChunkManifest
+
+
+@dataclass(frozen=True, slots=True)
+class StoredUnits:
+    """The stored chunks of an array, or inner chunks of its shards.
+
+    Attributes
+    ----------
+    pipeline
+        Decodes one; of shards the inner chunks are decoded one by one.
+    access
+        Takes note of what is odd, but can be decoded.
+    """
+
+    node: ArrayNode
+    pipeline: CodecPipeline
+    access: Access
+
+    @property
+    def decoded_size(self) -> int:
+        """Bytes of memory that it takes to confirm one."""
+        shard = self.pipeline.shard
+        pipeline = self.pipeline if shard is None else shard.inner
+        assert isinstance(pipeline, CodecPipeline)
+        return 0 if pipeline.is_raw else pipeline.decoded_size
+
+    def error(
+        self, columns: ReferenceColumns, row: int, key: str, data: bytes | memoryview
+    ) -> RefbrowserError | None:
+        """Return why the bytes of a row cannot be decoded, in the words in which a read tells it."""
+        witness, stored = self.node.witness, memoryview(data)
+        is_range = columns.kind[row] == ReferenceKind.RANGE
+        where = (columns.urls[columns.url[row]], int(columns.offset[row])) if is_range else None
+        if witness is not None and where is not None:
+            finding = witness.check(*where, stored)
+            if finding is not None:
+                self.access.memory.warn(finding)
+        try:
+            _decode(self.pipeline, stored)
+        except RefbrowserError as error:
+            told = witness.fault(*where, stored) if witness is not None and where is not None else None
+            found = placed(told or error, columns, row, key, self.node.path)
+            if error.kind is not ErrorKind.BUDGET:
+                return found
+            # A limit of ours, no fault of the chunk.
+            self.access.memory.warn(_unconfirmed(found))
+        return None
+
+    def sound_inner(self, data: bytes | memoryview) -> Iterator[tuple[int, memoryview]]:
+        """Yield the inner chunks of a shard that can be decoded, each with its number in C order."""
+        shard, stored = self.pipeline.shard, memoryview(data)
+        if shard is None:
+            return
+        try:
+            ranges = _inner_ranges(shard, stored)
+        except RefbrowserError:
+            return
+        for number, (offset, size) in enumerate(ranges):
+            inner = stored[offset : offset + size]
+            try:
+                if offset >= 0:
+                    shard.inner.decode(inner)
+                    yield number, inner
+            except RefbrowserError:
+                # The first of them was told.
+                continue
+
+
+def _decode(pipeline: CodecPipeline, stored: memoryview) -> None:
+    """Decode a chunk; a shard inner chunk by inner chunk, so that only one of them is held.
+
+    Raises
+    ------
+    RefbrowserError
+        It cannot be decoded.
+    """
+    shard = pipeline.shard
+    if shard is None:
+        pipeline.decode(stored)
+        return
+    for offset, size in _inner_ranges(shard, stored):
+        if offset >= 0:
+            shard.inner.decode(stored[offset : offset + size])
+
+
+def _inner_ranges(shard: ShardLayout, stored: memoryview) -> list[tuple[int, int]]:
+    start, stop = shard.index_range(len(stored))
+    ranges: list[tuple[int, int]] = shard.inner_ranges(stored[start:stop], len(stored)).tolist()
+    return ranges
+
+
+def _unconfirmed(error: RefbrowserError) -> Finding:
+    return Finding(
+        severity=Severity.WARNING,
+        kind=error.kind,
+        message=f"a chunk is copied that is not confirmed: {error.message}",
+        place=error.place,
+    )
+
+
+def read_local(
+    columns: ReferenceColumns,
+    access: Access,
+    take: Callable[[int, bytes], None],
+    token: CancelToken,
+    size_limit: int,
+) -> list[int]:
+    """Read the rows of `columns` that are in local files, and return those that were.
+
+    What is longer than `size_limit` is not read. What cannot be read just so is left for the fetcher, which
+    knows the words for every fault.
+
+    Raises
+    ------
+    Cancelled
+        `token` was cancelled.
+    """
+    done: list[int] = []
+    for location, rows in _files(columns, access):
+        token.check()
+        for row, data in _rows(location, rows, columns, access, size_limit):
+            take(row, data)
+            done.append(row)
+    return done
+
+
+def _rows(
+    location: Location, rows: list[int], columns: ReferenceColumns, access: Access, size_limit: int
+) -> Iterator[tuple[int, bytes]]:
+    """Yield the bytes of the rows of one file that can be read."""
+    with ExitStack() as stack:
+        try:
+            descriptor, identity = stack.enter_context(open_regular(location.path))
+            access.memory.identities.confirm(location.url, identity.as_object())
+        except RefbrowserError:
+            return
+        for row in rows:
+            try:
+                data = _read(descriptor, identity, columns, row, size_limit)
+                same = FileIdentity.of(os.fstat(descriptor)) == identity
+            except OSError:
+                continue
+            if data is not None and same:
+                yield row, data
+
+
+def _read(
+    descriptor: int, identity: FileIdentity, columns: ReferenceColumns, row: int, size_limit: int
+) -> bytes | None:
+    """Return the bytes of a row, None where it is not all there."""
+    whole = columns.kind[row] == ReferenceKind.WHOLE
+    start = 0 if whole else int(columns.offset[row])
+    size = identity.size if whole else int(columns.length[row])
+    if start < 0 or not 0 <= size <= size_limit or start + size > identity.size:
+        return None
+    data = os.pread(descriptor, size, start)
+    return data if len(data) == size else None
+
+
+def _files(columns: ReferenceColumns, access: Access) -> Iterator[tuple[Location, list[int]]]:
+    """Yield each local file that may be read, with the rows that are in it."""
+    kinds = (columns.kind == ReferenceKind.RANGE) | (columns.kind == ReferenceKind.WHOLE)
+    remote = np.flatnonzero(kinds)
+    order = remote[np.argsort(columns.url[remote], kind="stable")]
+    cuts = np.flatnonzero(np.diff(columns.url[order])) + 1
+    for rows in np.split(order, cuts) if len(order) else ():
+        try:
+            location = access.resolve(columns.urls[columns.url[rows[0]]])
+        except RefbrowserError:
+            continue
+        # Where in its archive a zip member lies only the fetcher finds out.
+        if location.origin.scheme == "file" and not location.member:
+            yield location, rows.tolist()
+
 
 Ints = npt.NDArray[np.int64]
 

@@ -1,4 +1,4 @@
-"""How an array is laid out in a store: what every format has in common."""
+"""How arrays are laid out in a store: what every format has in common, and what each says in its own way."""
 
 from __future__ import annotations
 
@@ -6,25 +6,110 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 from math import prod
-from typing import Any
+from pkgutil import resolve_name
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 from refbrowser.codecs.pipeline import CodecPipeline
-from refbrowser.codecs.table import codec_of_v3
+from refbrowser.codecs.table import codec_holding, codec_of_v3
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
 from refbrowser.exporting.codec_names import chosen_codecs, without_shards
 from refbrowser.exporting.paths import escaped_part
 from refbrowser.exporting.request import Loss
 from refbrowser.exporting.store_options import StoreOptions
-from refbrowser.exporting.stored_form import as_double, reads_elements, stored_form
+from refbrowser.formats.registry import facet, written
 from refbrowser.limits import LIMITS
+from refbrowser.model.cf_flags import named_flags
+from refbrowser.model.dtypes import type_name, with_byte_order
 from refbrowser.model.exact_numbers import narrowed
 from refbrowser.model.grid import RegularChunkGrid
+from refbrowser.model.member_types import leaf_fields, names_of
 from refbrowser.model.metadata_keys import METADATA_NAMES
-from refbrowser.model.nodes import ArrayNode, CodecSpec
+from refbrowser.model.netcdf.types import ATOMIC_OF
+from refbrowser.model.nodes import ArrayNode, CodecSpec, Flavour, GroupNode
 from refbrowser.model.selection import Selection
+
+if TYPE_CHECKING:
+    from refbrowser.engine.dataset import Dataset
+    from refbrowser.exporting.request import Loss
+
+
+#: Bytes of the longest floating and complex numbers that stores have.
+_LONGEST = {"f": 8, "c": 16}
+#: The attributes of CF that name values.
+VALUES, MEANINGS = "flag_values", "flag_meanings"
+
+
+def stored_form(node: ArrayNode) -> tuple[ArrayNode, list[str]]:
+    """Return an array as a store can have it, and what that loses; itself where it is one already.
+
+    Rows of their own length have no such form: `row_dtype` stays.
+    """
+    losses = []
+    if node.enumeration:
+        node, told = _with_flags(node)
+        losses.append(told)
+    if node.is_sequence:
+        node = replace(node, is_sequence=False)
+        losses.append(f"the sequence is written as an array of its {node.shape[-1]} rows")
+    if node.source is not None or node.nested is not None:
+        codec = codec_holding(node.type_name)
+        codecs = () if codec is None else (CodecSpec(codec),)
+        node = replace(
+            node, source=None, nested=None, manifest=None, codecs=codecs, order="C", format="zarr-v2"
+        )
+    return node, losses
+
+
+def as_double(node: ArrayNode) -> tuple[ArrayNode, list[str]]:
+    """Return an array of numbers longer than doubles with these instead, and what that loses."""
+    dtype = node.dtype
+    if dtype is None or dtype.kind not in _LONGEST or dtype.itemsize <= _LONGEST[dtype.kind]:
+        return node, []
+    shorter = with_byte_order(np.dtype(f"{dtype.kind}{_LONGEST[dtype.kind]}"), "little")
+    with np.errstate(over="ignore"):
+        fill = None if node.fill_value is None else shorter.type(node.fill_value)
+    told = f"{dtype.name} is written as {shorter.name}, which is less exact"
+    losses = [told]
+    if fill is not None and np.isinf(fill) and not np.isinf(node.fill_value):
+        losses.append(f"the fill value {node.fill_value} is beyond the numbers of {shorter.name}")
+        fill = None
+    return replace(node, dtype=shorter, type_name=type_name(shorter), fill_value=fill), losses
+
+
+def names_left_out(dtype: np.dtype[Any] | None) -> list[str]:
+    """Return what is told where the names of the values of fields are lost."""
+    leaves = () if dtype is None or dtype.names is None else leaf_fields(dtype)
+    fields = ", ".join(quoted(path) for path, leaf in leaves if names_of(leaf))
+    return [f"names of the values of fields are left out: {fields}"] if fields else []
+
+
+def reads_elements(node: ArrayNode) -> bool:
+    """Tell whether just the wanted elements of a chunk are read, straight to where they belong."""
+    return node.source is None and node.nested is None and CodecPipeline.for_array(node).is_raw
+
+
+def _with_flags(node: ArrayNode) -> tuple[ArrayNode, str]:
+    """Return an array of integers with attributes that name its values, as CF has them."""
+    plain = replace(node, enumeration={}, enum_name="")
+    named = f" {quoted(node.enum_name)}" if node.enum_name else ""
+    if not node.attributes.keys().isdisjoint((VALUES, MEANINGS)):
+        return plain, f"names of the values of enumeration{named} are left out: {VALUES} is there already"
+    dtype = node.dtype if node.row_dtype is None else node.row_dtype
+    atomic = None if dtype is None else ATOMIC_OF.get(dtype.newbyteorder("="))
+    types = {} if atomic is None else {VALUES: str(atomic)}
+    told = f"values of enumeration{named} are integers, {MEANINGS} has their names"
+    return (
+        replace(
+            plain,
+            attributes={**node.attributes, **named_flags(node.enumeration)},
+            attribute_types={**node.attribute_types, **types},
+        ),
+        told,
+    )
+
 
 #: Uncompressed chunks above `LIMITS.chunk_question` are cut into chunks of at most this many bytes.
 SPLIT_SIZE = 32 * 1024 * 1024
@@ -376,3 +461,95 @@ def _same_bytes(source: ArrayNode, target: ArrayNode) -> bool:
     rank = len(mine.shape)
     same_order = mine.axes == other.axes[:rank] and mine.shape == other.shape[:rank]
     return same_steps and plain and same_order and mine.dtype == other.dtype
+
+
+#: Formats of stores: one object for each chunk (or shard) and for metadata.
+STORE_FORMATS = tuple(form.name for form in written().values() if form.target)
+
+
+class Target(Protocol):
+    """A format of stores, with the options of one export. Made as ``SomeTarget(options, plain_name)``.
+
+    Attributes
+    ----------
+    flavour
+        Whose rules the metadata follows: what is written is read back by them.
+    """
+
+    flavour: Flavour
+
+    def layout(self, node: ArrayNode, selection: Selection | None) -> ArrayLayout:
+        """Return how an array is laid out; made with `refbrowser.exporting.layout.laid_out`.
+
+        Raises
+        ------
+        RefbrowserError
+            The array is not readable, or the format cannot hold it: it is left out with `skip_bad`.
+        """
+        ...
+
+    def layouts(self, node: ArrayNode, selection: Selection | None) -> Sequence[ArrayLayout]:
+        """Return how the arrays are laid out that an array becomes: one, or one for each of its fields.
+
+        Raises
+        ------
+        RefbrowserError
+            As `layout` does.
+        """
+        ...
+
+    def settled(self, groups: Sequence[GroupNode], layouts: Sequence[ArrayLayout]) -> list[ArrayLayout]:
+        """Return the layouts as they are once all of them are known.
+
+        Parameters
+        ----------
+        groups
+            As those of `metadata`.
+        """
+        ...
+
+    def group_path(self, group: GroupNode) -> str:
+        """Return the absolute path of a group in the target."""
+        ...
+
+    def attributes(self, node: ArrayNode | GroupNode) -> dict[str, Any]:
+        """Return the attributes that reading a node of the target gives.
+
+        Parameters
+        ----------
+        node
+            A group of the source; of an array, `ArrayLayout.wanted`.
+        """
+        ...
+
+    def losses(self, groups: Iterable[GroupNode]) -> Iterable[Loss]:
+        """Yield what the format cannot hold of groups; arrays tell theirs in their layouts."""
+        ...
+
+    def metadata(self, groups: Iterable[GroupNode], layouts: Iterable[ArrayLayout]) -> dict[str, bytes]:
+        """Return every metadata key of the store with its text.
+
+        Parameters
+        ----------
+        groups
+            Of the source, parents first, the root among them; those of the chosen arrays only.
+        """
+        ...
+
+
+def target_of(format: str, options: StoreOptions, plain_name: PlainName = str) -> Target:
+    """Return the target for a format, one of `STORE_FORMATS`.
+
+    Parameters
+    ----------
+    plain_name
+        As `plain_names` returns it.
+    """
+    made: Target = resolve_name(written()[format].target)(options, plain_name)
+    return made
+
+
+def plain_names(dataset: Dataset) -> PlainName:
+    """Return what gives the name that a part of a path stands for: in paths of some formats it is escaped."""
+    name: PlainName = facet(dataset.document.derived, "name") or str
+    return name

@@ -11,6 +11,7 @@ from refbrowser.engine.jobs import JobControl
 from refbrowser.errors import ErrorKind, RefbrowserError, quoted
 from refbrowser.exporting.folder import partial_of, remove_leftover
 from refbrowser.exporting.journal import fingerprint_of
+from refbrowser.exporting.layout import STORE_FORMATS
 from refbrowser.exporting.request import (
     REFERENCE_FORMATS,
     ExportEstimate,
@@ -19,7 +20,6 @@ from refbrowser.exporting.request import (
     Leftover,
     Loss,
 )
-from refbrowser.exporting.targets import STORE_FORMATS
 from refbrowser.formats.registry import written
 from refbrowser.io.zip_archives import Confirm
 from refbrowser.references.checks.lacking import lacking

@@ -17,8 +17,17 @@ from pathlib import Path
 import numpy as np
 
 from refbrowser.errors import ErrorKind, Place, RefbrowserError
-from refbrowser.exporting.block_reading import BlockReader, BlockState, Values, overlap, part_of, within
-from refbrowser.exporting.blocks import BlockPlan, Box, read_cuts
+from refbrowser.exporting.blocks import (
+    BlockPlan,
+    BlockReader,
+    BlockState,
+    Box,
+    Values,
+    overlap,
+    part_of,
+    read_cuts,
+    within,
+)
 
 _FLAGS = os.O_WRONLY | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
 

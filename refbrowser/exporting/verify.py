@@ -16,9 +16,8 @@ from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
 from refbrowser.exporting.chunks import ArrayExport
 from refbrowser.exporting.folder import CompleteFolder, TargetFolder
 from refbrowser.exporting.journal import Journal, Written
-from refbrowser.exporting.layout import ArrayLayout
+from refbrowser.exporting.layout import ArrayLayout, Target
 from refbrowser.exporting.objects import PORTION, Assembled, Buffer, ObjectCoder, Stored
-from refbrowser.exporting.targets import Target
 from refbrowser.exporting.zip_file import CompleteZip, TargetZip
 from refbrowser.formats.hierarchies import hierarchy_of_flavour
 from refbrowser.io.cancel import CancelToken

@@ -397,11 +397,11 @@ def _of_service(seen: Seen) -> Score:
     return Score.LAST if seen.says_nothing and not is_other else Score.NO
 
 
-_EXPORT = "refbrowser.exporting"
-_ZARR = f"{_EXPORT}.target_zarr"
-_REFERENCES = f"{_EXPORT}.references:ReferencesExport"
-_STORE = f"{_EXPORT}.store:StoreExport"
-_TABLES = f"{_EXPORT}.tables.export:TableExport"
+_TARGETS = "refbrowser.exporting.targets"
+_ZARR = f"{_TARGETS}.zarr"
+_REFERENCES = f"{_TARGETS}.references:ReferencesExport"
+_STORE = f"{_TARGETS}.store:StoreExport"
+_TABLES = f"{_TARGETS}.tables:TableExport"
 
 _MESSAGES = {
     "portable": "refbrowser.exporting.streams.virtual:virtual_document",
@@ -444,9 +444,9 @@ ZARR = Format(
             "Zarr, draft of version 3 (2019)",
             ".zarr",
             _STORE,
-            f"{_EXPORT}.target_draft:DraftTarget",
+            f"{_TARGETS}.draft:DraftTarget",
         ),
-        Written("nczarr", "NCZarr, for netCDF", ".zarr", _STORE, f"{_EXPORT}.target_nczarr:NczarrTarget"),
+        Written("nczarr", "NCZarr, for netCDF", ".zarr", _STORE, f"{_TARGETS}.nczarr:NczarrTarget"),
     ),
 )
 STREAM = Format(
@@ -464,7 +464,7 @@ STREAM = Format(
             "ncstream",
             "NcStream, messages",
             ".ncs",
-            f"{_EXPORT}.ncstream.export:StreamExport",
+            f"{_TARGETS}.ncstream:StreamExport",
             unit="message",
             options="stream",
         ),
@@ -487,7 +487,7 @@ AWKWARD0 = Format(
             "awkward0",
             "Awkward 0",
             ".awkd",
-            f"{_EXPORT}.awkward0.export:Awkward0Export",
+            f"{_TARGETS}.awkward0:Awkward0Export",
             unit="blob",
             options="awkward",
         ),

@@ -16,7 +16,7 @@ from pytestqt.qtbot import QtBot
 from refbrowser.app.controller.open_document import OpenDocument
 from refbrowser.app.dialogs.export_dialog import ExportDialog
 from refbrowser.app.shell.tasks import Tasks
-from refbrowser.exporting import running
+from refbrowser.exporting import tasks
 from refbrowser.exporting.folder import partial_of
 
 VALUES = list(range(8))
@@ -64,7 +64,7 @@ class Exports:
 
     def interrupt(self) -> None:
         """Start the export, and cancel it when its chunks are written, before it has its name."""
-        copy_task, written = running.copy_task, threading.Event()
+        copy_task, written = tasks.copy_task, threading.Event()
 
         def copy(run: Any, array: Any, number: int) -> None:
             copy_task(run, array, number)
@@ -75,7 +75,7 @@ class Exports:
             run.token.check()
 
         with self.monkeypatch.context() as patched:
-            patched.setattr(running, "copy_task", copy)
+            patched.setattr(tasks, "copy_task", copy)
             self.press("exportStartButton")
             self.qtbot.waitUntil(written.is_set)
             self.press("exportCancelButton")

@@ -72,7 +72,7 @@ with refbrowser.open(sys.argv[1]) as dataset:
         listing.append(array[...].ravel()[::4096].sum(dtype="f8"))
 """
 #: The checksums of the file that was written are its verification: told apart.
-EXPORT = "import refbrowser, refbrowser.exporting.ncstream.export as export; from time import perf_counter"
+EXPORT = "import refbrowser, refbrowser.exporting.targets.ncstream as export; from time import perf_counter"
 OUR_EXPORT = """
 verify, took = export.verify_stream, []
 def timed(*arguments):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from math import prod
@@ -265,3 +265,49 @@ def _harmless(node: ArrayNode, type: NestedType) -> Any:
     if not node.dtype.hasobject:
         return np.zeros((), node.dtype)[()]
     return fill_element(node)
+
+
+def row_blocks(
+    reader: RowReader,
+    sources: Sequence[RowSource],
+    rows: int,
+    size: int,
+    bad: Callable[[Sequence[RefbrowserError]], None],
+) -> Iterator[tuple[list[Any], int]]:
+    """Yield the contents of all arrays for some rows, and how many rows these are, in order.
+
+    Parameters
+    ----------
+    sources
+        All of the same length.
+    rows
+        To be read together; fewer where these are too many to be held.
+    size
+        Bytes of a block, about.
+    bad
+        Told what could not be read; may raise it.
+
+    Raises
+    ------
+    RefbrowserError
+        Something cannot be read at all.
+    Cancelled
+        The export was cancelled.
+    """
+    start, length = 0, sources[0].length
+    while start < length:
+        stop = min(start + rows, length)
+        try:
+            blocks = [reader.read(source, start, stop) for source in sources]
+        except RefbrowserError as error:
+            if error.kind is not ErrorKind.BUDGET or stop - start == 1:
+                raise
+            rows = (stop - start) // 2
+            continue
+        for block in blocks:
+            bad(block.errors)
+        yield [block.content for block in blocks], stop - start
+        start = stop
+        if sum(block.content.nbytes for block in blocks) > 2 * size:
+            # Rows differ in length: those that follow are likely as long.
+            rows = max(1, rows // 2)

@@ -13,17 +13,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 
 from refbrowser.engine.jobs import JobControl
+from refbrowser.engine.pieces import PieceState
 from refbrowser.errors import ErrorKind, Place, RefbrowserError
+from refbrowser.exporting.blocks import BlockState, Box
 from refbrowser.exporting.chunks import ArrayExport
 from refbrowser.exporting.layout import ArrayLayout
-from refbrowser.exporting.nested.buffer_files import BufferFiles
 from refbrowser.exporting.nested.choice import told_attributes
 from refbrowser.exporting.nested.conform import MissingValuesError, conformed
 from refbrowser.exporting.nested.growing import BufferName, GrowingBuffers
-from refbrowser.exporting.nested.row_blocks import row_blocks
-from refbrowser.exporting.nested.row_reading import RowReader, RowSource, row_reader
+from refbrowser.exporting.nested.row_reading import RowReader, RowSource, row_blocks, row_reader
 from refbrowser.exporting.nested.target_types import (
     Abilities,
     TargetType,
@@ -40,7 +41,72 @@ from refbrowser.model.selection import Selection
 
 if TYPE_CHECKING:
     from refbrowser.engine.dataset import Dataset
-    from refbrowser.exporting.targets import Target
+    from refbrowser.exporting.layout import Target
+
+
+class BufferFiles:
+    """The buffers of one nested array, each in a file of its plain elements.
+
+    Parameters
+    ----------
+    folder
+        Made here, and empty.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        folder.mkdir(parents=True)
+        self._folder = folder
+        #: Elements of each buffer so far.
+        self.lengths: dict[str, int] = {}
+
+    def put(self, name: BufferName, values: npt.NDArray[Any]) -> None:
+        """Add elements to a buffer.
+
+        Raises
+        ------
+        OSError
+            They cannot be written.
+        """
+        # Buffers may be more than files that can be open.
+        with self._path(name).open("ab", buffering=0) as file:
+            left = np.ascontiguousarray(values, name.dtype).view(np.uint8).data
+            while left:
+                left = left[file.write(left) :]
+        self.lengths[name.name] = self.lengths.get(name.name, 0) + len(values)
+
+    def spool(self, name: BufferName, dtype: np.dtype[Any], unit: tuple[int, ...]) -> BufferSpool:
+        """Return what gives the bytes of a buffer as elements of a type; `unit` is encoded by itself."""
+        return BufferSpool(self._path(name), dtype, unit)
+
+    def _path(self, name: BufferName) -> Path:
+        return self._folder / name.name
+
+
+class BufferSpool:
+    """Gives blocks of a buffer to what encodes chunks; all of it is there."""
+
+    def __init__(self, path: Path, dtype: np.dtype[Any], unit: tuple[int, ...]) -> None:
+        self._path = path
+        self._dtype = dtype
+        self._unit = unit
+
+    def take(self, box: Box) -> tuple[npt.NDArray[Any], BlockState]:
+        """Return the elements of a block, zero over the edge of the buffer.
+
+        Raises
+        ------
+        OSError
+            They cannot be read.
+        """
+        (part,) = box
+        values = np.zeros(part.stop - part.start, self._dtype)
+        with self._path.open("rb") as file:
+            file.seek(part.start * self._dtype.itemsize)
+            file.readinto(values.view(np.uint8).data)
+        state = BlockState(box, self._unit)
+        state.note((slice(0, len(values)),), PieceState.DONE, None)
+        return values, state
+
 
 #: What numpy of every machine has, and so Zarr.
 _ABILITIES = Abilities(floats=(2, 4, 8))

@@ -9,13 +9,13 @@ from dataclasses import dataclass, replace
 from refbrowser.engine.dataset import Dataset
 from refbrowser.engine.jobs import JobControl
 from refbrowser.errors import ErrorKind, Finding, Place, RefbrowserError, Severity
-from refbrowser.exporting.ncstream.export import StreamExport
-from refbrowser.exporting.ncstream.writing import StreamRun
 from refbrowser.exporting.request import STREAM_FORMAT, ExportRequest
 from refbrowser.exporting.stream_options import StreamOptions
 from refbrowser.exporting.streams.soundness import check_sound, message_faults
 from refbrowser.exporting.streams.stream_bytes import copied, opened_bytes
 from refbrowser.exporting.streams.undeclared import with_declared
+from refbrowser.exporting.targets.ncstream import StreamExport
+from refbrowser.exporting.targets.ncstream_writing import StreamRun
 from refbrowser.formats.ncstream.bytes import ByteSource
 from refbrowser.formats.ncstream.completed import StreamOrigin
 from refbrowser.formats.ncstream.definition import StreamGroup, StreamVariable

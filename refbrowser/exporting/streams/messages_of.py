@@ -7,11 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from refbrowser.engine.dataset import Dataset
-from refbrowser.exporting.ncstream import geometry
-from refbrowser.exporting.ncstream.ordered import in_order
-from refbrowser.exporting.ncstream.plan import VariablePlan, planned
-from refbrowser.exporting.ncstream.reading import Block, BlockReader
 from refbrowser.exporting.stream_options import StreamOptions
+from refbrowser.exporting.targets.ncstream_plan import Block, BlockReader, Box, VariablePlan, boxes, planned
+from refbrowser.exporting.targets.ncstream_writing import in_order
 from refbrowser.formats.ncstream.definition import DataType
 from refbrowser.formats.ncstream.definition_of import StreamedVariable
 from refbrowser.formats.ncstream.encoding import Buffer, data_message
@@ -61,13 +59,13 @@ def messages_of(dataset: Dataset, sending: Sending, token: CancelToken) -> Itera
     plan = planned(sending.streamed, node, None, StreamOptions(codec=codec))
     reader = BlockReader(dataset.session, dataset.access, plan, token)
 
-    def made(box: geometry.Box) -> list[list[Buffer]]:
+    def made(box: Box) -> list[list[Buffer]]:
         block = reader.read(box)
         if block.errors:
             raise block.errors[0]
         return list(_messages(sending, plan, block))
 
-    for messages in in_order(made, geometry.boxes(plan.shape, plan.block), _AHEAD, token):
+    for messages in in_order(made, boxes(plan.shape, plan.block), _AHEAD, token):
         yield from messages
 
 
@@ -79,7 +77,7 @@ def _messages(sending: Sending, plan: VariablePlan, block: Block) -> Iterator[li
         return
     sides = tuple(part.stop - part.start for part in block.box)
     tile = tuple(max(1, min(side, most)) for side, most in zip(plan.tile, sides, strict=True))
-    for inside in geometry.boxes(sides, tile):
+    for inside in boxes(sides, tile):
         unit = tuple(part.start // side for part, side in zip(inside, tile, strict=True))
         if plan.leaves_out and not sending.sends_missing and not block.state.stored(unit):
             continue

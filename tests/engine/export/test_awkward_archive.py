@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from refbrowser.exporting.awkward0.archive import ArchiveWriter
+from refbrowser.exporting.targets.awkward0_places import ArchiveWriter
 from refbrowser.io.cancel import Cancelled, CancelToken
 
 

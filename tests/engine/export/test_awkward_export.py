@@ -18,11 +18,11 @@ import refbrowser
 from refbrowser.engine.dataset import Dataset
 from refbrowser.engine.jobs import JobControl
 from refbrowser.errors import ErrorKind, RefbrowserError
-from refbrowser.exporting.awkward0 import blocks
-from refbrowser.exporting.awkward0.archive import ArchiveWriter
 from refbrowser.exporting.awkward0_options import Awkward0Writing
 from refbrowser.exporting.request import ArrayChoice, ExportReport, ExportRequest
 from refbrowser.exporting.run import estimate_export, run_export
+from refbrowser.exporting.targets import awkward0_arrays as blocks
+from refbrowser.exporting.targets.awkward0_places import ArchiveWriter
 from refbrowser.formats.awkward0.writing.serialize import serialize
 from refbrowser.io.atomic import ChangedOnDiskError
 from refbrowser.io.cancel import Cancelled, CancelToken
@@ -405,7 +405,7 @@ def test_a_failure_leaves_the_target_as_it_was(
     def fail(*_: Any) -> None:
         raise RefbrowserError(ErrorKind.DECODE, "no")
 
-    monkeypatch.setattr("refbrowser.exporting.awkward0.rows.feed", fail)
+    monkeypatch.setattr("refbrowser.exporting.targets.awkward0.feed", fail)
     with pytest.raises(RefbrowserError):
         export(nested, f"{tmp_path}/{target}", append=True, compression=ROWS)
     assert kept(tmp_path) == before

@@ -197,7 +197,7 @@ def test_structures_and_sequences_are_split_for_nczarr(tmp_path):
 
 def test_an_estimate_reads_nothing(tmp_path):
     from refbrowser.exporting.request import ExportRequest
-    from refbrowser.exporting.store import StoreExport
+    from refbrowser.exporting.targets.store import StoreExport
     from refbrowser.io.cancel import CancelToken
 
     with structures(tmp_path) as dataset:

@@ -8,7 +8,15 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from refbrowser.exporting.ncstream import geometry
+from refbrowser.exporting.targets.ncstream_plan import (
+    boxes,
+    count_boxes,
+    cut_sides,
+    grown_sides,
+    is_run,
+    run_sides,
+    tile_sides,
+)
 
 SHAPES = st.lists(st.integers(1, 20), max_size=4).map(tuple)
 
@@ -23,27 +31,27 @@ def cases(draw):
 def order_of(shape, sides):
     """Return the numbers of all elements in the order in which blocks bring them."""
     numbers = np.arange(prod(shape)).reshape(shape)
-    return np.concatenate([numbers[(*box, ...)].reshape(-1) for box in geometry.boxes(shape, sides)])
+    return np.concatenate([numbers[(*box, ...)].reshape(-1) for box in boxes(shape, sides)])
 
 
 @given(cases())
 def test_blocks_of_any_sides_cover_every_element_once(case) -> None:
     shape, unit, most = case
     for sides in (
-        geometry.grown(shape, unit, most),
-        geometry.run(shape, unit, most),
-        geometry.cut(shape, most),
+        grown_sides(shape, unit, most),
+        run_sides(shape, unit, most),
+        cut_sides(shape, most),
     ):
         assert sorted(order_of(shape, sides)) == list(range(prod(shape)))
-        assert geometry.count(shape, sides) == len(list(geometry.boxes(shape, sides)))
+        assert count_boxes(shape, sides) == len(list(boxes(shape, sides)))
 
 
 @given(cases())
 def test_runs_come_in_the_order_of_the_elements(case) -> None:
     shape, unit, most = case
-    sides = geometry.run(shape, unit, most)
+    sides = run_sides(shape, unit, most)
     assert order_of(shape, sides).tolist() == list(range(prod(shape)))
-    assert geometry.is_run(shape, sides)
+    assert is_run(shape, sides)
     assert prod(sides) <= most
 
 
@@ -52,15 +60,15 @@ def test_is_run_tells_whether_blocks_are_stretches(case) -> None:
     shape, unit, _ = case
     sides = tuple(min(side, length) for side, length in zip(unit, shape, strict=True))
     numbers = np.arange(prod(shape)).reshape(shape)
-    blocks = [numbers[(*box, ...)].reshape(-1) for box in geometry.boxes(shape, sides)]
+    blocks = [numbers[(*box, ...)].reshape(-1) for box in boxes(shape, sides)]
     stretches = all(block[-1] - block[0] == len(block) - 1 for block in blocks)
-    assert geometry.is_run(shape, sides) <= stretches
+    assert is_run(shape, sides) <= stretches
 
 
 @given(cases())
 def test_grown_blocks_hold_whole_units(case) -> None:
     shape, unit, most = case
-    sides = geometry.grown(shape, unit, most)
+    sides = grown_sides(shape, unit, most)
     clipped = tuple(min(side, length) for side, length in zip(unit, shape, strict=True))
     assert prod(sides) <= max(most, prod(clipped))
     for side, step, length in zip(sides, clipped, shape, strict=True):
@@ -70,11 +78,11 @@ def test_grown_blocks_hold_whole_units(case) -> None:
 @given(cases(), st.sampled_from([1, 2, 8]))
 def test_tiles_are_no_larger_than_asked_for(case, itemsize) -> None:
     shape, chunk, size = case
-    sides = geometry.tile(shape, chunk, itemsize, size)
+    sides = tile_sides(shape, chunk, itemsize, size)
     assert prod(sides) * itemsize <= max(size, itemsize)
     assert all(1 <= side <= length for side, length in zip(sides, shape, strict=True))
 
 
 def test_equal_parts_are_preferred() -> None:
-    assert geometry.cut((100, 10), 700) == (50, 10)
-    assert geometry.cut((97, 10), 700) == (70, 10)
+    assert cut_sides((100, 10), 700) == (50, 10)
+    assert cut_sides((97, 10), 700) == (70, 10)

@@ -24,7 +24,7 @@ from refbrowser.exporting import folder
 from refbrowser.exporting.request import ArrayChoice, ExportRequest
 from refbrowser.exporting.run import estimate_export, run_export
 from refbrowser.exporting.table_options import TABLE_FORMATS, TableOptions
-from refbrowser.exporting.tables import writing
+from refbrowser.exporting.targets import tables_writing as writing
 from refbrowser.io.cancel import Cancelled, CancelToken
 from refbrowser.model.nested import NestedFault, NestedRows, NestedType, TypeKind, parts_of_kind
 

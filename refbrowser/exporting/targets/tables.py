@@ -15,10 +15,14 @@ from refbrowser.exporting.nested.row_reading import RowReader, row_reader
 from refbrowser.exporting.paths import check_collisions
 from refbrowser.exporting.request import ExportEstimate, ExportReport, ExportRequest, Loss, Tally
 from refbrowser.exporting.source_losses import damage, lost_fill, lost_in_json, unread_attributes
-from refbrowser.exporting.tables.columns import Scalars
-from refbrowser.exporting.tables.files import require_pyarrow
-from refbrowser.exporting.tables.plan import TablePlan, Widened, planned
-from refbrowser.exporting.tables.writing import INDEX, TableRun, write_index, write_table
+from refbrowser.exporting.targets.tables_plan import Scalars, TablePlan, Widened, planned
+from refbrowser.exporting.targets.tables_writing import (
+    INDEX,
+    TableRun,
+    require_pyarrow,
+    write_index,
+    write_table,
+)
 from refbrowser.io.cancel import CancelToken
 from refbrowser.model.nodes import GroupNode, Node
 

@@ -11,10 +11,16 @@ import numpy as np
 
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
 from refbrowser.exporting.codec_names import CodecsV2, codecs_v2, codecs_v3, with_shards
-from refbrowser.exporting.layout import ArrayLayout, PlainName, asked_for, escaped_path, laid_out
+from refbrowser.exporting.layout import (
+    ArrayLayout,
+    PlainName,
+    asked_for,
+    escaped_path,
+    laid_out,
+    names_left_out,
+)
 from refbrowser.exporting.request import Loss
 from refbrowser.exporting.store_options import StoreOptions
-from refbrowser.exporting.stored_form import names_left_out
 from refbrowser.formats.zarr.hierarchy import DIMENSIONS_ATTRIBUTE, build_hierarchy
 from refbrowser.model.chunk_keys import ChunkKeyEncoding
 from refbrowser.model.grid import RegularChunkGrid

@@ -4,29 +4,41 @@ from __future__ import annotations
 
 import copy
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from refbrowser.engine.decoding import DecodePool, MemoryBudget
 from refbrowser.engine.jobs import JobControl
 from refbrowser.errors import ErrorKind, Place, RefbrowserError
-from refbrowser.exporting.awkward0.arrays import SINGLE, AnyArray, PlannedArray, Planning, group_losses
-from refbrowser.exporting.awkward0.copied import CopiedArray
-from refbrowser.exporting.awkward0.existing import Existing, existing_in
-from refbrowser.exporting.awkward0.places import PLACES, AnyPlace
-from refbrowser.exporting.awkward0.rows import NoRoomError, add_rows
-from refbrowser.exporting.awkward0.scalars import plain_root
-from refbrowser.exporting.awkward0.verify import verify_written
 from refbrowser.exporting.nested.choice import written_nodes
-from refbrowser.exporting.nested.row_reading import RowReader
+from refbrowser.exporting.nested.row_reading import RowBlock, RowReader, RowSource
 from refbrowser.exporting.request import ExportEstimate, ExportReport, ExportRequest, Loss, Tally
 from refbrowser.exporting.source_losses import damage, lost_in_json, unread_attributes
+from refbrowser.exporting.targets.awkward0_arrays import (
+    SINGLE,
+    AnyArray,
+    CopiedArray,
+    PlannedArray,
+    Planning,
+    blocks_of,
+    group_losses,
+    is_json,
+)
+from refbrowser.exporting.targets.awkward0_places import (
+    PLACES,
+    AnyPlace,
+    Existing,
+    existing_in,
+    verify_written,
+)
 from refbrowser.formats.awkward0.naming import SCHEMA_ENDING
 from refbrowser.formats.awkward0.writing.blobs import Recorder
+from refbrowser.formats.awkward0.writing.expressions import Json, plain
 from refbrowser.formats.awkward0.writing.feeding import feed
 from refbrowser.formats.awkward0.writing.making import part_of
 from refbrowser.formats.awkward0.writing.naming import HDF5_NAMING, Naming, check_names
+from refbrowser.formats.awkward0.writing.parts import Part
 from refbrowser.formats.awkward0.writing.policy import policy_of
 from refbrowser.formats.awkward0.writing.serialize import Spools, put_array, put_schema
 from refbrowser.formats.awkward0.writing.written_types import optional_at
@@ -38,6 +50,79 @@ from refbrowser.model.nodes import GroupNode
 
 if TYPE_CHECKING:
     from refbrowser.engine.dataset import Dataset
+
+
+#: Takes note of what cannot be read, or raises it.
+TakeBad = Callable[[RefbrowserError], None]
+
+
+class NoRoomError(Exception):
+    """Fields are missing where a type has no room for missing ones; `paths` tell where (`NestedFault`)."""
+
+    def __init__(self, paths: tuple[str, ...]) -> None:
+        super().__init__(paths)
+        self.paths = paths
+
+
+def add_rows(
+    reader: RowReader, array: PlannedArray, part: Part, done: Callable[[], None], bad: TakeBad
+) -> None:
+    """Add all rows of an array; `done` is called after each block.
+
+    What cannot be read of rows is missing in them, where `bad` does not raise and the type has room for it.
+
+    Raises
+    ------
+    NoRoomError
+        Fields of rows are missing, and the type has no room for that.
+    RefbrowserError
+        Some cannot be read.
+    Cancelled
+        The export was cancelled.
+    """
+    for start, stop in blocks_of(array.source):
+        for block in row_blocks(reader, array.source, start, stop):
+            for error in block.errors:
+                bad(error)
+            try:
+                feed(part, block.content)
+            except RefbrowserError as error:
+                # An array of which rows cannot be read is left out, a field is missing in its rows.
+                if block.unread and all(block.unread):
+                    raise NoRoomError(block.unread) from error
+                raise (block.errors or [error])[0] from error
+        done()
+
+
+def row_blocks(reader: RowReader, source: RowSource, start: int, stop: int) -> Iterator[RowBlock]:
+    """Yield rows in order: all together, or some at a time where they are too many to be held.
+
+    Raises
+    ------
+    RefbrowserError
+        None of some can be read.
+    """
+    try:
+        block = reader.read(source, start, stop)
+    except RefbrowserError as error:
+        if error.kind is not ErrorKind.BUDGET or stop - start < 2:
+            raise
+        middle = (start + stop) // 2
+        yield from row_blocks(reader, source, start, middle)
+        yield from row_blocks(reader, source, middle, stop)
+        return
+    yield block
+
+
+def plain_root(array: PlannedArray, content: Any) -> Json | None:
+    """Return the expression of a single value; None where it is no JSON (NaN, times)."""
+    import awkward
+
+    if not array.is_plain or len(content) != 1:
+        return None
+    value = awkward.to_list(content)[0]
+    return plain(0, value) if is_json(value) else None
+
 
 #: Bytes of the description of an array and of the headers of its blobs, about.
 _BESIDE = 4096

@@ -13,11 +13,10 @@ from typing import TYPE_CHECKING
 from refbrowser.engine.jobs import JobControl
 from refbrowser.engine.read_plan import size_question
 from refbrowser.errors import ErrorKind, Place, RefbrowserError
-from refbrowser.exporting.chunks import ArrayExport, Sink
-from refbrowser.exporting.estimate import estimated
+from refbrowser.exporting.chunks import ArrayExport, Sink, estimated
 from refbrowser.exporting.folder import SPOOL, TargetFolder, partial_of, remove
 from refbrowser.exporting.journal import Journal, fingerprint_of
-from refbrowser.exporting.layout import ArrayLayout
+from refbrowser.exporting.layout import ArrayLayout, plain_names, target_of
 from refbrowser.exporting.nested.choice import as_complete, chosen_nodes, groups_above, is_plain
 from refbrowser.exporting.nested.store_part import CHUNK_SIZE, GATHERED, Gathered, NestedPart, gather
 from refbrowser.exporting.paths import check_collisions
@@ -29,9 +28,8 @@ from refbrowser.exporting.request import (
     Loss,
     Tally,
 )
-from refbrowser.exporting.running import carry_out
 from refbrowser.exporting.source_losses import damage, lost_in_json, unread_attributes
-from refbrowser.exporting.targets import plain_names, target_of
+from refbrowser.exporting.tasks import carry_out
 from refbrowser.exporting.verify import (
     CompareSink,
     JournalSink,

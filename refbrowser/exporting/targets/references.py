@@ -13,9 +13,9 @@ import numpy as np
 
 from refbrowser.engine.jobs import JobControl
 from refbrowser.errors import ErrorKind, Place, RefbrowserError, Severity
-from refbrowser.exporting.estimate import coords_between
+from refbrowser.exporting.chunks import coords_between
 from refbrowser.exporting.folder import TargetFolder
-from refbrowser.exporting.layout import ArrayLayout
+from refbrowser.exporting.layout import ArrayLayout, Target, target_of
 from refbrowser.exporting.nested.choice import written_nodes
 from refbrowser.exporting.request import ArrayChoice, ExportEstimate, ExportReport, ExportRequest, Loss
 from refbrowser.exporting.rewritten import Rewriting, is_relative, rewritten, rule_url
@@ -23,7 +23,6 @@ from refbrowser.exporting.saving.consolidated import with_consolidated
 from refbrowser.exporting.saving.portable import foreseen_losses, portable_document
 from refbrowser.exporting.source_losses import damage, lost_in_json
 from refbrowser.exporting.store_options import StoreOptions
-from refbrowser.exporting.targets import Target, target_of
 from refbrowser.formats.references import document_chunks, open_references
 from refbrowser.formats.zarr.documents import CONSOLIDATED_V2, METADATA_NAMES, split_key
 from refbrowser.io.atomic import write_atomically

@@ -1,0 +1,587 @@
+"""Exporting to a stream of messages, and reading that with siphon."""
+
+from __future__ import annotations
+
+import copy
+import hashlib
+import json
+import os
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
+from importlib.util import find_spec
+from math import prod
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+import numpy as np
+import numpy.typing as npt
+
+from refbrowser.engine.decoding import DecodePool, MemoryBudget
+from refbrowser.engine.jobs import JobControl
+from refbrowser.engine.nested.streamable import may_miss, streamable, with_streamable
+from refbrowser.engine.read_plan import size_question
+from refbrowser.engine.session import readable_grid
+from refbrowser.errors import ErrorKind, Place, RefbrowserError, quoted
+from refbrowser.exporting import check_child
+from refbrowser.exporting.blocks import TASK_BYTES, element_size
+from refbrowser.exporting.check import (
+    Answers,
+    CheckItem,
+    CheckReport,
+    Program,
+    ask_program,
+    compared,
+    compared_attributes,
+)
+from refbrowser.exporting.folder import TargetFolder
+from refbrowser.exporting.request import ArrayChoice, ExportEstimate, ExportReport, ExportRequest, Loss, Tally
+from refbrowser.exporting.source_losses import damage, unread_attributes
+from refbrowser.exporting.targets.ncstream_plan import (
+    BlockReader,
+    VariablePlan,
+    boxes,
+    is_made,
+    planned,
+    run_sides,
+)
+from refbrowser.exporting.targets.ncstream_writing import StreamRun, write_variable
+from refbrowser.exporting.targets.netcdf import target_dimensions
+from refbrowser.formats.ncstream import magics
+from refbrowser.formats.ncstream.definition import (
+    DataType,
+    StreamAttribute,
+    StreamDefinition,
+    StreamGroup,
+    StreamVariable,
+)
+from refbrowser.formats.ncstream.definition_of import (
+    StreamedDataset,
+    StreamedVariable,
+    StreamLoss,
+    definition_of,
+)
+from refbrowser.formats.ncstream.dtypes import STRUCTURES, is_ragged
+from refbrowser.formats.ncstream.encode_header import header_body
+from refbrowser.formats.ncstream.encoding import header_message
+from refbrowser.formats.ncstream.header_parts import header_messages
+from refbrowser.formats.ncstream.messages import MessageKind, MessageTable, StreamIndex
+from refbrowser.formats.ncstream.stream_file import StreamFile, WrittenMessage
+from refbrowser.formats.ncstream.walk import walk_stream
+from refbrowser.io.atomic import fill_atomically, remove_leftovers
+from refbrowser.io.cancel import CancelToken
+from refbrowser.limits import LIMITS
+from refbrowser.model.grid import RegularChunkGrid
+from refbrowser.model.nodes import ArrayNode, GroupNode, Hierarchy
+from refbrowser.model.reference import ReferenceKind
+from refbrowser.model.selection import Selection
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from refbrowser.engine.dataset import Dataset
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """A dataset as it is taken.
+
+    Attributes
+    ----------
+    hierarchy
+        With the arrays that are taken, in the shape that is taken of them.
+    sources
+        For the path of each array, the array itself and what is taken of it.
+    left_out
+        Why nested arrays, that nobody named, are not taken.
+    """
+
+    hierarchy: Hierarchy
+    sources: dict[str, tuple[ArrayNode, Selection | None]]
+    left_out: tuple[RefbrowserError, ...] = ()
+
+
+def chosen_of(dataset: Dataset, arrays: tuple[ArrayChoice, ...] | None) -> Chosen:
+    """Return what is taken of a dataset; all of it where no arrays are named.
+
+    Raises
+    ------
+    RefbrowserError
+        A selection goes backwards, an array of which a part is chosen is not readable, or a stream cannot
+        have the elements of one that is named.
+    """
+    hierarchy = dataset.hierarchy
+    if arrays is None:
+        hierarchy, left_out = with_streamable(hierarchy)
+        nodes = (node for node in hierarchy.walk() if isinstance(node, ArrayNode))
+        return Chosen(hierarchy, {node.path: (node, None) for node in nodes}, tuple(left_out))
+    sources: dict[str, tuple[ArrayNode, Selection | None]] = {}
+    taken: dict[str, ArrayNode] = {}
+    for choice in arrays:
+        node = hierarchy.find(choice.path)
+        assert isinstance(node, ArrayNode)
+        node = streamable(node)
+        sources[node.path] = node, choice.selection
+        taken[node.path] = node
+        if choice.selection is not None:
+            taken[node.path] = _part(node, choice.selection)
+    if not isinstance(hierarchy.root, GroupNode):
+        return Chosen(replace(hierarchy, root=next(iter(taken.values()))), sources)
+    groups = [group for group in _groups(hierarchy) if _holds(group, taken)]
+    declared, fitted = target_dimensions(groups, taken.values(), {group.path: group.path for group in groups})
+    nodes_by_path = dict(zip(taken, fitted, strict=True))
+
+    def cut(group: GroupNode) -> GroupNode:
+        return replace(
+            group,
+            dimensions=declared.get(group.path, {}),
+            arrays={
+                name: nodes_by_path[node.path]
+                for name, node in group.arrays.items()
+                if node.path in nodes_by_path
+            },
+            groups={name: cut(below) for name, below in group.groups.items() if _holds(below, taken)},
+        )
+
+    return Chosen(replace(hierarchy, root=cut(hierarchy.root)), sources)
+
+
+def _part(node: ArrayNode, selection: Selection) -> ArrayNode:
+    """Return an array with the shape of a part of it.
+
+    Raises
+    ------
+    RefbrowserError
+        `E_USAGE`: the part goes backwards. The array is not readable.
+    """
+    grid = readable_grid(node)
+    if selection.backwards:
+        message = "an export keeps the order of elements: steps are positive"
+        raise RefbrowserError(ErrorKind.USAGE, message, Place(path=node.path))
+    kept = [axis for axis in range(len(node.shape)) if axis not in selection.dropped]
+    sides = [max(1, min(grid.chunk_shape[axis], len(selection.axes[axis]))) for axis in kept]
+    return replace(
+        node,
+        shape=selection.shape,
+        grid=RegularChunkGrid(selection.shape, tuple(sides)),
+        dimensions=tuple(node.dimensions[axis] for axis in kept if node.dimensions),
+        dimension_paths=tuple(node.dimension_paths[axis] for axis in kept if node.dimension_paths),
+        is_sequence=node.is_sequence and len(node.shape) - 1 in kept,
+        manifest=None,
+        source=None,
+        nested=None,
+    )
+
+
+def _groups(hierarchy: Hierarchy) -> Iterator[GroupNode]:
+    return (node for node in hierarchy.walk() if isinstance(node, GroupNode))
+
+
+def _holds(group: GroupNode, taken: dict[str, ArrayNode]) -> bool:
+    return group.path == "/" or any(path.startswith(f"{group.path}/") for path in taken)
+
+
+#: Chunks whose references are looked at together, and at most.
+PAGE = 65_536
+_LOOKED_AT = 1 << 20
+#: Bytes of a message beside its payload, and of a header for each variable, about.
+_HEAD, _VARIABLE = 100, 4096
+
+
+def estimated(plans: Iterable[VariablePlan], losses: tuple[Loss, ...], token: CancelToken) -> ExportEstimate:
+    """Return what writing variables will cost."""
+    messages = source = target = missing = 0
+    for plan in plans:
+        stored, gone = _stored(plan, token)
+        messages += plan.messages
+        missing += gone if plan.leaves_out else 0
+        source += stored
+        target += plan.size + plan.messages * _HEAD + _VARIABLE
+    return ExportEstimate(messages, missing, source, target, losses)
+
+
+def _stored(plan: VariablePlan, token: CancelToken) -> tuple[int, int]:
+    """Return the stored bytes of an array, about, and how many of its chunks are missing."""
+    node = plan.source
+    decoded = prod(plan.shape) * element_size(node)
+    grid, manifest = node.grid, node.manifest
+    if is_made(node) or grid is None or manifest is None or grid.size > _LOOKED_AT:
+        return decoded, 0
+    taken = prod(plan.shape) / max(1, prod(node.shape))
+    stored = gone = 0
+    for start in range(0, grid.size, PAGE):
+        token.check()
+        columns = manifest.columns(_coords(node, start, min(start + PAGE, grid.size)))
+        gone += int(np.count_nonzero(columns.kind == ReferenceKind.MISSING))
+        whole = int(np.count_nonzero(columns.kind == ReferenceKind.WHOLE))
+        stored += int(columns.length[columns.kind == ReferenceKind.RANGE].sum())
+        stored += whole * prod(grid.chunk_shape) * element_size(node)
+    return int(stored * taken), gone
+
+
+def _coords(node: ArrayNode, start: int, stop: int) -> np.ndarray:
+    assert node.grid is not None
+    shape = node.grid.grid_shape
+    if not shape:
+        return np.zeros((stop - start, 0), np.int64)
+    return np.stack(np.unravel_index(np.arange(start, stop), shape), axis=1).astype(np.int64)
+
+
+def compatible_notes(streamed: StreamedDataset) -> Iterator[StreamLoss]:
+    """Yield what siphon does not understand although the grammar and the Java readers do (wire notes, 5)."""
+    for each in streamed.variables:
+        path, variable = each.node.path, each.variable
+        if each.path.count("/") > 2:
+            yield StreamLoss(path, "siphon does not find variables of groups more than one deep")
+        if variable.type in (DataType.STRING, DataType.OPAQUE) and len(variable.shape) > 1:
+            yield StreamLoss(path, "siphon reads texts and opaque values along one dimension")
+        if is_ragged(variable) and len(variable.shape) > 1:
+            yield StreamLoss(path, "siphon reads ragged rows along one dimension")
+        if variable.type is DataType.STRUCTURE and not all(map(_is_scalar_number, variable.members)):
+            yield StreamLoss(path, "siphon reads only structures of single numbers")
+        if each.node.is_sequence:
+            yield StreamLoss(path, "the sequence is written as structures: siphon reads no header with one")
+
+
+def _is_scalar_number(member: StreamVariable) -> bool:
+    return member.type.dtype is not None and not member.dimensions
+
+
+def is_last(variable: StreamVariable) -> bool:
+    """Tell whether a message comes behind the others: the Java reader loses its place there."""
+    return variable.type in (DataType.STRING, DataType.OPAQUE, DataType.SEQUENCE)
+
+
+def verify_stream(file: StreamFile, path: str, definition: StreamDefinition, token: CancelToken) -> int:
+    """Return how many messages were found again: each where it was written, with the bytes that it had.
+
+    Parameters
+    ----------
+    path
+        Of the file, for errors.
+
+    Raises
+    ------
+    RefbrowserError
+        `IO`: something is not as it was written.
+    OSError
+        The file cannot be read.
+    Cancelled
+        The export was cancelled.
+    """
+    index = walk_stream(file, url=path, token=token)
+    if index.faults:
+        raise _failed(path, str(index.faults[0].message))
+    if index.walked != file.size or not (index.has_start and index.has_end):
+        raise _failed(path, f"the stream ends at byte {index.walked} of {file.size}")
+    if header_body(index.definition) != header_body(definition):
+        raise _failed(path, "the header says something else")
+    _compare(file, index, path, token)
+    return len(file.messages)
+
+
+def _compare(file: StreamFile, index: StreamIndex, path: str, token: CancelToken) -> None:
+    if len(index.table) != len(file.messages):
+        raise _failed(path, f"{len(index.table)} messages where {len(file.messages)} were written")
+    for row, message in enumerate(file.messages):
+        token.check()
+        if not _is_same(index.table, row, message) or not all(map(file.holds, message.parts)):
+            raise _failed(path, f"message {row} ({quoted(message.path)}) is not what was written")
+
+
+def _is_same(table: MessageTable, row: int, message: WrittenMessage) -> bool:
+    if (table.offset[row], table.stop[row]) != (message.offset, message.stop):
+        return False
+    if not message.path:
+        return bool(table.kind[row] == MessageKind.HEADER)
+    found = table.payload_offset[row], table.payload_length[row]
+    return (
+        table.kind[row] in (MessageKind.DATA, MessageKind.DATA_COLUMN)
+        and table.names[table.variable[row]] == message.path
+        and found == (message.payload_offset, message.payload_length)
+        and (table.ranges(row) or ()) == (message.section or ())
+    )
+
+
+def _failed(path: str, what: str) -> RefbrowserError:
+    return RefbrowserError(ErrorKind.IO, f"verification failed: {what}", Place(path=path))
+
+
+class StreamExport:
+    """One export to a stream: planned when it is made, carried out by `run`.
+
+    Raises
+    ------
+    RefbrowserError
+        An array cannot be written (and `skip_bad` is not set); `E_USAGE`: an option has no meaning.
+    """
+
+    def __init__(self, dataset: Dataset, request: ExportRequest) -> None:
+        if request.resume:
+            message = "a stream is written anew: there is nothing to go on with"
+            raise RefbrowserError(ErrorKind.USAGE, message, advice="leave --resume out")
+        self.dataset = dataset
+        self.request = request
+        self.options = request.stream
+        self.chosen = chosen_of(dataset, request.arrays)
+        self.skipped: list[RefbrowserError] = []
+        self.streamed = self.described()
+        for error in self.streamed.left_out:
+            self._bad(error)
+        self.plans = self._planned()
+        self.losses = self._told()
+
+    def described(self) -> StreamedDataset:
+        """Return what the header says, and where the values of each variable come from."""
+        return definition_of(self.chosen.hierarchy, sequences=not self.options.is_compatible)
+
+    def _bad(self, error: RefbrowserError) -> None:
+        if not self.request.skip_bad:
+            raise error
+        self.skipped.append(error)
+
+    def _planned(self) -> list[VariablePlan]:
+        """Return how each variable is written, in the order of their messages."""
+        groups = list(dict.fromkeys(each.path.rpartition("/")[0] for each in self.streamed.variables))
+
+        def place(each: StreamedVariable) -> tuple[bool, int, bool]:
+            group = groups.index(each.path.rpartition("/")[0])
+            return is_last(each.variable), group, each.variable.type in STRUCTURES
+
+        # As in the header, where structures stand behind the variables of their group.
+        ordered = sorted(self.streamed.variables, key=place)
+        plans = []
+        for each in ordered:
+            source, selection = self.chosen.sources[each.node.path]
+            try:
+                plans.append(planned(each, source, selection, self.options))
+            except RefbrowserError as error:
+                self._bad(error)
+        return plans
+
+    def _told(self) -> tuple[Loss, ...]:
+        found = [Loss(loss.path, loss.what) for loss in self.streamed.losses]
+        if self.options.is_compatible:
+            found += (Loss(loss.path, loss.what) for loss in compatible_notes(self.streamed))
+        taken = (node for node, _ in self.chosen.sources.values())
+        found += (Loss(node.path, "what is missing is NaN") for node in taken if may_miss(node))
+        for error in self.chosen.left_out:
+            found.append(Loss(error.place.path or "/", f"left out: {error.message}"))
+        found += damage(self.dataset, self.request)
+        nodes = [*self.chosen.hierarchy.walk()]
+        return (*unread_attributes(self.dataset.hierarchy, nodes), *found)
+
+    def estimate(self, token: CancelToken) -> ExportEstimate:
+        """Return what the export will cost; reads references, no data."""
+        left_out = (Loss(error.place.path or "/", f"left out: {error.message}") for error in self.skipped)
+        return estimated(self.plans, (*self.losses, *left_out), token)
+
+    def run(self, control: JobControl, question: Callable[[RefbrowserError], bool]) -> ExportReport:
+        """Write the stream, walk it again, and give it its name.
+
+        Raises
+        ------
+        RefbrowserError
+            The target exists, there is no room, something cannot be read or written, or verification failed;
+            then there is no target.
+        Cancelled
+            The export was cancelled; there is no target.
+        """
+        place = TargetFolder(self.request.target)
+        place.check_replaceable(force=self.request.force)
+        self._ask(question)
+        place.check_space(self.estimate(control.token).target_bytes)
+        tally = Tally(skipped=list(self.skipped))
+        target = os.path.realpath(self.request.target)
+        remove_leftovers(target)
+
+        def fill(file: BinaryIO) -> None:
+            written = self._write(StreamFile(file), tally, control)
+            tally.written_bytes = written.size
+            tally.verified = verify_stream(written, target, self.streamed.definition, control.token)
+
+        fill_atomically(target, fill)
+        return self._report(tally)
+
+    def _ask(self, question: Callable[[RefbrowserError], bool]) -> None:
+        count = sum(plan.messages for plan in self.plans)
+        asked = [
+            None if plan.copied or is_made(plan.source) else size_question(plan.source) for plan in self.plans
+        ]
+        if count > LIMITS.write_out_question:
+            text = f"{count} messages are more than {LIMITS.write_out_question} (write_out_question)"
+            advice = "give --yes, or choose arrays and selections"
+            asked.append(RefbrowserError(ErrorKind.BUDGET, text, advice=advice))
+        for error in asked:
+            if error is not None and not question(error):
+                raise error
+
+    def _write(self, file: StreamFile, tally: Tally, control: JobControl) -> StreamFile:
+        """Write all messages."""
+        token = CancelToken()
+        forget = control.token.on_cancel(token.cancel)
+        session = copy.copy(self.dataset.session)
+        # Chunks being decoded have a memory of their own, smaller than that of what is shown.
+        session.pool = DecodePool(self.dataset.session.pool.threads, MemoryBudget(LIMITS.export_coding))
+        done, total = 0, sum(plan.steps for plan in self.plans)
+
+        def step() -> None:
+            nonlocal done
+            done += 1
+            control.check()
+            control.progress(done, total, read_bytes=tally.read_bytes, requests=tally.requests)
+
+        run = StreamRun(
+            session,
+            self.dataset.access,
+            file,
+            token,
+            tally,
+            self.options.has_checksums,
+            self.request.skip_bad,
+            step,
+        )
+        try:
+            file.append((magics.START,))
+            for header in self._headers():
+                file.whole("", None, (), (header,))
+            with file.flushed():
+                self.write_data(run)
+            file.append((magics.END,))
+            control.check()
+        finally:
+            forget()
+            session.pool.close()
+            session.pool.join()
+        return file
+
+    def _headers(self) -> Iterable[bytes]:
+        definition = self.streamed.definition
+        # Other readers know but one.
+        return [header_message(definition)] if self.options.is_compatible else header_messages(definition)
+
+    def write_data(self, run: StreamRun) -> None:
+        """Write the data messages."""
+        for plan in self.plans:
+            write_variable(run, plan)
+
+    def _report(self, tally: Tally) -> ExportReport:
+        return ExportReport(
+            target=self.request.target,
+            format=self.request.format,
+            arrays=len({plan.source.path for plan in self.plans}),
+            chunks=tally.chunks,
+            copied=tally.copied,
+            missing=tally.missing,
+            verified=tally.verified,
+            skipped=tuple(tally.skipped),
+            losses=self.losses,
+            read_bytes=tally.read_bytes,
+            written_bytes=tally.written_bytes,
+            requests=tally.requests,
+        )
+
+
+_NAME = "siphon"
+
+
+def check_stream(dataset: Dataset, request: ExportRequest, control: JobControl) -> CheckReport:
+    """Read a stream with siphon, and compare it with the source.
+
+    Raises
+    ------
+    RefbrowserError
+        The source cannot be read.
+    Cancelled
+        The control's token was cancelled.
+    """
+    if not request.stream.is_compatible:
+        note = "siphon reads one message for each variable: only the compatible profile is checked with it"
+        return CheckReport((), (), (note,))
+    if find_spec(_NAME) is None:
+        return CheckReport((), (), ("siphon is not installed: nothing was checked with it",))
+    return _Check(dataset, request, control).report()
+
+
+class _Check:
+    def __init__(self, dataset: Dataset, request: ExportRequest, control: JobControl) -> None:
+        self.dataset = dataset
+        self.request = request
+        self.control = control
+        self.export = StreamExport(dataset, request)
+        self.answers = Answers()
+
+    def report(self) -> CheckReport:
+        """Run siphon, and compare."""
+        told = ask_program(
+            _NAME, {"target": self.request.target, "show": False}, self.answers, self.control.token
+        )
+        if told:
+            self.answers.failures[self.answers.at] = told
+        program = Program(_NAME, self.answers.version or "of unknown version")
+        return CheckReport((program,), tuple(self._items()))
+
+    def _items(self) -> Iterator[CheckItem]:
+        answers = self.answers
+        for path, failure in answers.failures.items():
+            yield CheckItem(_NAME, path, "reading", False, "a node that is read", failure)
+        yield from self._groups("/", self.export.streamed.definition.root)
+        for number, plan in enumerate(self.export.plans):
+            self.control.progress(number, len(self.export.plans))
+            path = plan.streamed.path
+            found = answers.nodes.get(path)
+            if found is not None:
+                variable = plan.streamed.variable
+                yield compared(_NAME, path, "shape", list(variable.shape), found["shape"])
+                names = [each.name for each in variable.dimensions]
+                yield compared(_NAME, path, "dimensions", names, found["dimensions"])
+                yield from compared_attributes(_NAME, path, _plain(variable.attributes), found["attributes"])
+                yield self._values(plan)
+            elif path not in answers.failures:
+                yield CheckItem(_NAME, path, "opening", False, "a variable", "nothing")
+        self.control.progress(len(self.export.plans), len(self.export.plans))
+
+    def _groups(self, path: str, group: StreamGroup) -> Iterator[CheckItem]:
+        found = self.answers.nodes.get(path)
+        if found is not None:
+            yield from compared_attributes(_NAME, path, _plain(group.attributes), found["attributes"])
+        for name, below in group.groups.items():
+            yield from self._groups(f"{path.rstrip('/')}/{name}", below)
+
+    def _values(self, plan: VariablePlan) -> CheckItem:
+        path = plan.streamed.path
+        found = self.answers.digests.get((path, json.dumps([])))
+        if found is None:
+            failure = self.answers.failures.get(path, "nothing")
+            return CheckItem(_NAME, path, "values", False, "values", failure)
+        expected = self._expected(plan)
+        if expected == found:
+            return CheckItem(_NAME, path, "values", True)
+        words = ("other values", "values") if expected[0] == found[0] else (expected[0], found[0])
+        return CheckItem(_NAME, path, "values", False, *words)
+
+    def _expected(self, plan: VariablePlan) -> list[str]:
+        """Return the digest of the values of the source; of numbers a block at a time."""
+        reader = BlockReader(self.dataset.session, self.dataset.access, plan, self.control.token)
+        dtype = plan.streamed.variable.type.dtype
+        if dtype is None or dtype.kind == "S" or is_ragged(plan.streamed.variable):
+            block = reader.read(tuple(slice(0, length) for length in plan.shape))
+            return check_child.digest(_comparable(plan, block.values))
+        sha, little = hashlib.sha256(), dtype.newbyteorder("<")
+        sides = run_sides(plan.shape, (1,) * len(plan.shape), TASK_BYTES // dtype.itemsize)
+        for box in boxes(plan.shape, sides):
+            sha.update(np.ascontiguousarray(reader.read(box).values, little).tobytes())
+        return [little.str.lstrip("<|>"), sha.hexdigest()]
+
+
+def _plain(attributes: Mapping[str, StreamAttribute]) -> dict[str, Any]:
+    return {name: list(each.values) if each.values else None for name, each in attributes.items()}
+
+
+def _comparable(plan: VariablePlan, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Return values in the form in which the child tells them: rows and opaque values as texts."""
+    variable = plan.streamed.variable
+    if is_ragged(variable):
+        dtype = variable.type.dtype
+        return np.array([check_child.row_text(np.asarray(row, dtype)) for row in values.reshape(-1)], object)
+    if variable.type is DataType.OPAQUE:
+        return np.array([bytes(item).hex() for item in values.reshape(-1).tolist()], object)
+    return values
